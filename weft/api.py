@@ -61,7 +61,8 @@ def _payload(given: object) -> tuple[Path | None, Source | tree.Payload | None]:
         if "\n" in given or "{" in given:
             return None, Source("<payload>", given)
         named = given in builders() and not Path(given).exists()
-        span = Span(Source("<payload>", given), 1, 1, 1, 1 + len(given))
+        line = f"payload {given}"
+        span = Span(Source("<payload>", line), 1, 1, 1, 1 + len(line))
         return (None, tree.Payload(span, given, None, ())) if named else (Path(given), None)
     if hasattr(given, "operation"):
         return None, Source("<module>", str(given))

@@ -233,10 +233,12 @@ class Planned:
 def planned(done: Applied, entry: str | None = None) -> Planned:
     """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels."""
     from .runtime.cuda.module import emit
+    from .runtime.host.agreements import agreements
     from .runtime.host.host import make_plan
 
     with done.recipe.clock.phase("plan"):
         plan = make_plan(done.module, entry)
+        plan = replace(plan, agreements=agreements(done.payload, plan.entry))
     with done.recipe.clock.phase("emit"):
         cuda = emit(done.module)
     return Planned(done, plan, cuda)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ...dsl.diagnostics import fail
 from .affine_maps import dimension_of, dimensions_of
 from .mlir import DYNAMIC, ir, is_used, linalg, producer, tensor
 
@@ -194,8 +195,11 @@ def shape_of(value: ir.Value) -> tuple[int | None, ...]:
 
 
 def extents_of(value: ir.Value) -> list[int]:
-    """The shape of a value of static shape."""
-    return [n or 0 for n in shape_of(value)]
+    """The shape of a value of static shape. Raises W0322 for another."""
+    shape = shape_of(value)
+    if None in shape:
+        raise fail("W0322", f"a size of {value.type} is known only at run time", "give the payload its sizes")
+    return [n for n in shape if n is not None]
 
 
 def element_type(value: ir.Value) -> ir.Type:
@@ -316,11 +320,10 @@ def _inserts(op: ir.Operation) -> bool:
 
 
 def from_origin(op: ir.Operation) -> bool:
-    """Whether `op` is the slice of a tensor from its first element on, without gaps, of static shape and the same rank."""
+    """Whether `op` is the slice of a tensor from its first element on, without gaps, of the same rank."""
     if op.name != "tensor.extract_slice" or not starts_whole(op):
         return False
-    shape = shape_of(op.results[0])
-    return None not in shape and len(shape) == len(place_of(op)[0])
+    return len(shape_of(op.results[0])) == len(place_of(op)[0])
 
 
 def uncut(value: ir.Value) -> ir.Value:

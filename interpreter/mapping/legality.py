@@ -158,8 +158,13 @@ def _check_numbers(mapping: Mapping) -> None:
         )
 
 
+def can_order(op: ir.Operation, mapping: Mapping) -> bool:
+    """Whether the grid has a size that is known, so that the order is computed by divisions by constants."""
+    return all(n >= 0 or t is not None for n, t in zip(mapping.counts, trip_counts(Mapped(op, mapping)), strict=True))
+
+
 def _check_order(op: ir.Operation, mapping: Mapping) -> None:
-    """An order of the blocks is a permutation of a grid of known size, each block of which has one tile."""
+    """An order of the blocks is a permutation of a grid, each block of which has one tile."""
     if mapping.group is None:
         return
     if mapping.space != "blocks":
@@ -168,8 +173,6 @@ def _check_order(op: ir.Operation, mapping: Mapping) -> None:
         why, hint = "groups of rows take two axes", "a loop of two dimensions: `blocks(y, x)`"
     elif mapping.dist is not None or SYMBOLIC in mapping.counts:
         why, hint = "a block has several tiles", "as many blocks as tiles, without a distribution: `blocks(y, x)`"
-    elif any(n < 0 and t is None for n, t in zip(mapping.counts, trip_counts(Mapped(op, mapping)), strict=True)):
-        why, hint = "the size of the grid is known only at run time", "leave `order` out, or give the payload its sizes"
     else:
         return
     raise refuse("W0364", f"`{mapping}`: {why}", op, hint)

@@ -48,7 +48,8 @@ def name_buffers(module: ir.Module, written: Written = nameless, elsewhere: Else
             held = _values_held(function, written)
             for op in unnamed:
                 base = held.get(op.results[0]) or next(iter(written(op.location)), None)
-                tile = base in taken and op.parent.operation.name != "func.func"  # the buffer of all of it is there as well
+                whole = base is not None and base in taken  # the buffer of all of it is there as well
+                tile = whole and op.parent.operation.name != "func.func"
                 name = next(name for name in numbered(f"{base}_tile" if tile else base) if name not in taken)
                 taken.add(name)
                 set_name(op, name)

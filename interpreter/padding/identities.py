@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from ..indices.arithmetic import Bound
 from ..ir.cloning import clone_body, clone_with
 from ..ir.mlir import ahead_of, arith, func, ir, linalg, made_by, operations, ops_of, producer, run_passes, scf
 from ..ir.structured import (
@@ -212,10 +213,10 @@ def runs_anywhere(op: ir.Operation) -> bool:
 
 
 def beyond(
-    space: Structure, extents: Sequence[int | None], dimensions: Sequence[int]
+    iterations: Sequence[Bound | None], extents: Sequence[int | None], dimensions: Sequence[int]
 ) -> Callable[[Sequence[ir.Value]], ir.Value | None]:
     """`index < extent` in each of the dimensions that was rounded up to `extents`, of the values of all `linalg.index`es."""
-    old = [n if d in dimensions else None for d, n in enumerate(space.extents)]
+    old = [n if d in dimensions else None for d, n in enumerate(iterations)]
     return lambda indices: within(indices, old, [n or 0 for n in extents])
 
 

@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...dsl.diagnostics import fail
-from ..indices.arithmetic import constant
+from ..indices.arithmetic import Bound, constant
+from ..indices.arithmetic import value as value_of
 from ..ir.cloning import clone_body, clone_until
 from ..ir.mlir import affine, arith, ir, linalg, made_by, producer, scf, stands_in, tensor
-from ..ir.structured import body_of, copy_marks, element_type, extents_of, generic, segments, shape_of, yielded
+from ..ir.sizes import sizes_of
+from ..ir.structured import body_of, copy_marks, element_type, generic, segments, yielded
 from .provenance import BoxSpan, Computed, Filled, Image, Placed, Provenance, StridedWindow
 
 MARK = "weft.gather"
@@ -44,7 +46,7 @@ def attribute(value: Identity, kind: ir.Type) -> ir.Attribute:
     return ir.IntegerAttr.get(kind, int(special.get(value, value)))  # type: ignore[arg-type]
 
 
-def empty(shape: Sequence[int], kind: ir.Type) -> ir.Value:
+def empty(shape: Sequence[int | ir.Value], kind: ir.Type) -> ir.Value:
     """A `tensor.empty` of that shape and element type."""
     return tensor.EmptyOp(list(shape), kind).result
 
@@ -54,13 +56,15 @@ def is_empty(value: ir.Value) -> bool:
     return made_by(value, "tensor.empty") is not None
 
 
-def within(indices: Sequence[ir.Value], shape: Sequence[int | None], padded: Sequence[int]) -> ir.Value | None:
+def within(
+    indices: Sequence[ir.Value], shape: Sequence[Bound | None], padded: Sequence[int | ir.Value]
+) -> ir.Value | None:
     """`idx < bound` for each dimension that was padded, and-ed; None if none was."""
     each = zip(indices, shape, padded, strict=True)
     return _all(
-        arith.cmpi(arith.CmpIPredicate.slt, idx, constant(bound))
+        arith.cmpi(arith.CmpIPredicate.slt, idx, value_of(bound))
         for idx, bound, full in each
-        if bound not in (full, None)
+        if bound is not None and bound != full
     )
 
 
@@ -72,7 +76,7 @@ def _all(tests: Iterable[ir.Value]) -> ir.Value | None:
     return mask
 
 
-def computed(shape: Sequence[int], kind: ir.Type, element: Element, inputs: Sequence[ir.Value] = ()) -> ir.Value:
+def computed(shape: Sequence[int | ir.Value], kind: ir.Type, element: Element, inputs: Sequence[ir.Value] = ()) -> ir.Value:
     """A masked load: the tensor of `shape` whose elements `element` makes of their indices and of the elements of `inputs`."""
     rank = len(shape)
     identities = [ir.AffineMap.get_identity(rank)] * (len(inputs) + 1)
@@ -105,9 +109,9 @@ def guarded(
     return choice.results[0]
 
 
-def gather(image: ir.Value, padded: Sequence[int], outside: Identity) -> ir.Value:
+def gather(image: ir.Value, padded: Sequence[int | ir.Value], outside: Identity) -> ir.Value:
     """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere. Another masked load stays (and dies)."""
-    kind, shape, source = element_type(image), shape_of(image), producer(image)
+    kind, shape, source = element_type(image), sizes_of(image), producer(image)
 
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
         where = list(at)
@@ -127,12 +131,12 @@ def gather(image: ir.Value, padded: Sequence[int], outside: Identity) -> ir.Valu
 def zeros(like: ir.Value) -> ir.Value:
     """A tensor of the type of `like`, all 0, which is made anew in every tile."""
     kind = element_type(like)
-    return computed(extents_of(like), kind, lambda *_: number(None, kind))
+    return computed(sizes_of(like), kind, lambda *_: number(None, kind))
 
 
-def masked(value: ir.Value, shape: Sequence[int | None], outside: Identity) -> ir.Value:
+def masked(value: ir.Value, shape: Sequence[Bound | None], outside: Identity) -> ir.Value:
     """`value` (already of padded shape), but `outside` beyond `shape`: what a padded producer needs before a reduction."""
-    kind, padded = element_type(value), extents_of(value)
+    kind, padded = element_type(value), sizes_of(value)
 
     def element(at: Iterator[ir.Value], inside: list[ir.Value]) -> ir.Value:
         mask = within(list(at), shape, padded)

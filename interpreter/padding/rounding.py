@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.mlir import ahead_of, ir, made_by, operations, producer, stands_in
+from ..indices.arithmetic import ceildiv, value
+from ..ir.mlir import DYNAMIC, ahead_of, attributes, ir, made_by, operations, producer, stands_in
+from ..ir.sizes import iterations_of, size_of, sizes_of
 from ..ir.structured import (
     Structure,
+    body_of,
     dimension_of,
     dimensions_of,
     element_type,
@@ -29,7 +32,6 @@ from ..ir.structured import (
     sliced,
     structure,
 )
-from ..session.rewriter import refuse
 from . import masked_loads
 from .identities import beyond, fillings, generalized, mask_update, runs_anywhere
 from .masked_loads import Identity, assembled
@@ -85,24 +87,28 @@ def absorb_all_pads(module: ir.Module) -> None:
             absorb_pads(op)
 
 
+UNKNOWN_TILES = 1 << 12
+"""How many tiles a dimension has in types where their number is known at run time only. The loops over them get that number as
+their bound (`bound_loops`), and no buffer is made of such a type: each tile's masked loads and write-back have the real size."""
+
+
 def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | None, ...]:
-    """The extents rounded up to multiples of the tile sizes; dynamic ones and untiled ones stay."""
-    return tuple(
-        n if n is None or size is None else -(-n // size) * size for n, size in zip(space.extents, sizes, strict=True)
-    )
+    """The extents rounded up to multiples of the tile sizes; untiled ones stay. One that is known at run time alone stands for as
+    many tiles as there will be, where they have more than one iteration."""
+    ends = zip(space.extents, sizes, strict=True)
+    return tuple(_rounded(n, size) if size is not None and (n is not None or size > 1) else n for n, size in ends)
+
+
+def _rounded(extent: int | None, size: int) -> int:
+    return UNKNOWN_TILES * size if extent is None else -(-extent // size) * size
 
 
 def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
     """Replace `op` (on tensors) by one with iteration space `extents`; return it. Tags move along.
 
-    Where no filling of its inputs leaves a reduction as it is, its update is masked. Raises W0322 for a dynamic extent.
+    Where no filling of its inputs leaves a reduction as it is, its update is masked.
     """
     space = structure(op)
-    if any(n is None for n in (*space.extents, *extents)):
-        raise refuse(
-            "W0322", "a ragged tile needs static extents", op,
-            "choose tile sizes that divide the static dimensions, or leave them whole with `_`", f"dimensions {space.spelled()}",
-        )  # fmt: skip
     if not masked_loads.is_masked_load(op):
         absorb_pads(op)
     ragged = [d for d in range(space.rank) if extents[d] != space.extents[d]]
@@ -114,41 +120,46 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
     if masked:
         op = generalized(op)
     with ahead_of(op):
+        iterations, whole = iterations_of(op, space), [sizes_of(result) for result in op.results]
         operands = [
-            _operand(op, i, required_shape(space, i, shape_of(v), extents), identities[i], filled is not None)
+            _operand(op, i, required_shape(space, i, v, extents), identities[i], filled is not None)
             for i, v in enumerate(op.operands)
         ]
         if masked and reduced:  # the masked update reads every output: one that the op only writes starts as 0
             operands = [v if _reads(op, i, space) else masked_loads.zeros(v) for i, v in enumerate(operands)]
         copy = op.clone().operation
-    for i, value in enumerate(operands):
-        copy.operands[i] = value
+    for i, operand in enumerate(operands):
+        copy.operands[i] = operand
     for result, init in zip(copy.results, operands[space.inputs :], strict=True):
         result.set_type(init.type)
     with ir.InsertionPoint.after(copy), copy.location:  # the part that lies inside takes the place of the op
-        ends = zip(op.results, copy.results, strict=True)
-        inside = [new if old.type == new.type else part_of(new, extents_of(old)) for old, new in ends]
+        ends = zip(op.results, copy.results, whole, strict=True)
+        inside = [new if old.type == new.type else part_of(new, sizes) for old, new, sizes in ends]
     replace(op, inside)
     if masked:
-        mask_update(copy, beyond(space, extents, masked), keep=bool(reduced))
+        mask_update(copy, beyond(iterations, extents, masked), keep=bool(reduced))
     return copy
 
 
 def required_shape(
-    space: Structure, position: int, shape: Sequence[int | None], extents: Sequence[int | None]
-) -> tuple[int, ...]:
-    """The shape operand `position` must have for the iteration space `extents`: never smaller than it is."""
+    space: Structure, position: int, operand: ir.Value, extents: Sequence[int | None]
+) -> tuple[int | ir.Value, ...]:
+    """The shape that the operand at `position` must have for the iteration space `extents`: never smaller than it is. A size that
+    is known at run time alone stays where its dimension is not rounded up."""
     from ..indices.algebra import Algebra, LaunchShape
     from ..indices.linear import Linear, Symbol
 
-    whole = [n or 0 for n in extents]
-    out: list[int] = []
+    whole, shape = [n or 0 for n in extents], shape_of(operand)
+    out: list[int | ir.Value] = []
     indices = [Linear.of(Symbol(f"d{d}", "parameter", low=0, high=n - 1)) for d, n in enumerate(whole)]
     forms = Algebra(LaunchShape()).affine_map(space.maps[position], indices)
     for axis, (expr, form) in enumerate(zip(space.maps[position].results, forms, strict=True)):
         old = shape[axis] or 0
         d, last = dimension_of(expr), form.bounds()[1]
-        out.append(whole[d] if d is not None else max(old, (last or 0) + 1))
+        if any(extents[used] is None for used in dimensions_of(expr)):
+            out.append(size_of(operand, axis))
+        else:
+            out.append(whole[d] if d is not None else max(old, (last or 0) + 1))
     return tuple(out)
 
 
@@ -169,23 +180,26 @@ def _filling(op: ir.Operation) -> ir.Attribute | None:
     return None if source is None else source.attributes["value"]
 
 
-def _operand(op: ir.Operation, position: int, shape: tuple[int, ...], outside: Identity, filled: bool) -> ir.Value:
+def _operand(
+    op: ir.Operation, position: int, shape: tuple[int | ir.Value, ...], outside: Identity, filled: bool
+) -> ir.Value:
     """An operand with shape `shape`. `filled`: where a reduction walks over it, it has to be `outside` there, not just anything."""
     value, space = op.operands[position], structure(op)
-    if not isinstance(value.type, ir.RankedTensorType) or shape == shape_of(value):
+    numbers = tuple(n if isinstance(n, int) else None for n in shape)
+    if not isinstance(value.type, ir.RankedTensorType) or numbers == shape_of(value):
         return value
     must_hold = filled and any(  # an axis that a reduction walks over is padded: then what stands outside matters
         old != new and any(space.iterators[d] == "reduction" for d in dimensions_of(e))
-        for e, old, new in zip(space.maps[position].results, shape_of(value), shape, strict=True)
+        for e, old, new in zip(space.maps[position].results, shape_of(value), numbers, strict=True)
     )
-    old, maker = shape_of(value), producer(value)
+    old, maker = sizes_of(value), producer(value)
     if not _reads(op, position, space) or masked_loads.is_empty(value):
         return masked_loads.empty(shape, element_type(value))
-    if maker is not None and from_origin(maker) and shape_of(maker.operands[0]) == shape:
+    if maker is not None and from_origin(maker) and shape_of(maker.operands[0]) == numbers:
         return _held(maker.operands[0], maker, old, outside, must_hold)  # rounded up for another reader before
     if maker is None or not is_structured(maker) or _is_staged(maker):
         return masked_loads.gather(value, shape, outside)
-    extents = None if masked_loads.is_masked_load(maker) and not segments(maker)[0] else _producer_extents(maker, shape)
+    extents = None if masked_loads.is_masked_load(maker) and not segments(maker)[0] else _producer_extents(maker, numbers)
     if extents is None:
         with ahead_of(maker):
             return masked_loads.gather(value, shape, outside)
@@ -198,7 +212,7 @@ def _reads(op: ir.Operation, position: int, space: Structure) -> bool:
 
 
 def _held(
-    value: ir.Value, after: ir.Operation, old: Sequence[int | None], outside: Identity, must_hold: bool
+    value: ir.Value, after: ir.Operation, old: Sequence[int | ir.Value], outside: Identity, must_hold: bool
 ) -> ir.Value:
     """`value`, masked beyond the shape `old` (behind `after`) where it must be `outside` there and is not anyway."""
     maker = producer(value)
@@ -215,11 +229,63 @@ def _is_staged(maker: ir.Operation) -> bool:
     return any(op is not None and ir.MemRefType(op.operands[0].type).memory_space is not None for op in makers)
 
 
-def _producer_extents(maker: ir.Operation, shape: Sequence[int]) -> tuple[int | None, ...] | None:
+def _producer_extents(maker: ir.Operation, shape: Sequence[int | None]) -> tuple[int | None, ...] | None:
     """The producer's iteration space that yields `shape`; None where it can't simply be rounded up."""
     space = structure(maker)
     indexing = space.maps[-1]
-    if len(maker.results) != 1 or not indexing.is_projected_permutation or None in space.extents:
+    if len(maker.results) != 1 or not indexing.is_projected_permutation:
         return None
     new = {dimension_of(e): n for e, n in zip(indexing.results, shape, strict=True)}
-    return None if None in new else tuple(new.get(d, n) for d, n in enumerate(space.extents))
+    return None if None in new else tuple(new.get(d) or n for d, n in enumerate(space.extents))
+
+
+_NOTED = "weft.extent"
+"""An op that keeps an extent while upstream rewrites what is around it: nothing else may be held on to meanwhile."""
+
+
+def note_iterations(op: ir.Operation, space: Structure, extents: Sequence[int | None]) -> ir.Operation:
+    """Note how many iterations there are in the dimensions that are rounded up without that being known; returns the op."""
+    with ahead_of(op):
+        for d, count in enumerate(iterations_of(op, space)):
+            if space.extents[d] is None and extents[d] is not None:
+                given = {"dimension": ir.IntegerAttr.get(ir.IndexType.get(), d)}
+                ir.Operation.create(_NOTED, operands=[count], attributes=given)
+    return op
+
+
+def bound_loops(
+    module: ir.Module, loops: Sequence[ir.Operation], space: Structure, sizes: Sequence[int | None]
+) -> None:
+    """Give loops over tiles the bounds that were noted, in place: of parallel dimensions one `scf.forall`, of reductions a
+    `scf.for` each, in this order."""
+    noted: dict[int, ir.Value] = {}
+    for op in operations(module.operation, _NOTED):
+        noted[ir.IntegerAttr(op.attributes["dimension"]).value] = op.operands[0]
+        op.erase()
+    if not noted:
+        return
+    tiled = [d for d, size in enumerate(sizes) if size]
+    parallel = [d for d in tiled if space.iterators[d] == "parallel"]
+    each = [*([parallel] if parallel else []), *([d] for d in tiled if d not in parallel)]
+    for loop, dimensions in zip(loops, each, strict=True):
+        if loop.name == "scf.for":
+            loop.operands[1] = noted.get(dimensions[0], loop.operands[1])
+        elif any(d in noted for d in dimensions):
+            with ir.InsertionPoint(loop):
+                ends = [value(ceildiv(noted[d], sizes[d] or 1)) if d in noted else None for d in dimensions]
+            _bound(loop, ends)
+
+
+def _bound(loop: ir.Operation, ends: Sequence[ir.Value | None]) -> None:
+    given, values = attributes(loop), [end for end in ends if end is not None]
+    known = list(ir.DenseI64ArrayAttr(given["staticUpperBound"]))
+    upper = [n if end is None else DYNAMIC for n, end in zip(known, ends, strict=True)]
+    sizes = list(ir.DenseI32ArrayAttr(given["operandSegmentSizes"]))
+    given["staticUpperBound"] = ir.DenseI64ArrayAttr.get(upper)
+    given["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([sizes[0], len(values), *sizes[2:]])
+    operands = list(loop.operands)
+    operands[sizes[0] : sizes[0] + sizes[1]] = values
+    with ir.InsertionPoint(loop):
+        made = ir.Operation.create("scf.forall", [r.type for r in loop.results], operands, given, regions=1, loc=loop.location)
+    body_of(loop).append_to(made.regions[0])
+    replace(loop, list(made.results))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..ir.mlir import ir
 from ..session.statement import Handle, Results, Rewriter, Statement, distribution, handle, integer, space, statement
@@ -86,11 +88,10 @@ class Map(Statement):
         W0349: an unsupported space.
             `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
             time (`warps(x: ?)`) has a single axis: how to split it over two is not defined.
-        W0364: an order for anything but a grid of two axes, of known size, with one tile per block.
+        W0364: an order for anything but a grid of two axes with one tile per block.
             `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
-            reuse in the L2 cache. Each block must have one tile, and the size of the grid must be a constant: the order
-            is computed by divisions, and only divisions by constants are cheap, and supported by the proof that blocks
-            do not access each other's results.
+            reuse in the L2 cache. Each block must have one tile. The order is computed by divisions by the size of the
+            grid; where that is known only at run time, blocks start row by row, and the step's report says so.
         W0396: an op that reads elements that it writes elsewhere.
             Two operands are views of one buffer, one is read and the other written, and not each element at the same
             place. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
@@ -115,7 +116,7 @@ class Map(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..buffers.elements import VECTOR
         from ..loops.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
-        from ..mapping.legality import check_map
+        from ..mapping.legality import can_order, check_map
         from ..mapping.mapping import ATTRIBUTE, Mapping
 
         op = found = rewrite.find(self.target)
@@ -130,6 +131,9 @@ class Map(Statement):
         no_chunk = mapping.chunk is not None and mapping.chunk < 1
         with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):
             check_map(op, mapping)
+        if mapping.group is not None and not can_order(op, mapping):
+            mapping = replace(mapping, group=None)
+            rewrite.remark("blocks start row by row: the size of the grid, and with it the order, is known only at run time")
         op.attributes[ATTRIBUTE] = mapping.attribute()
         rewrite.remark(str(mapping))
         return {}

@@ -77,7 +77,7 @@ class Tile(Statement):
             return self._strips(rewrite, op)
         space = self._space(rewrite, op)
         whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
-        from ..padding.rounding import absorb_pads, pad, pad_extents
+        from ..padding.rounding import absorb_pads, bound_loops, note_iterations, pad, pad_extents
 
         extents = pad_extents(space, whole)
         op = levels.on_tensors(rewrite, self.target, with_producers=extents != space.extents)
@@ -93,16 +93,21 @@ class Tile(Statement):
                 "W0322", f"an extent of more than {LARGEST} iterations cannot be rounded up", op, at="sizes",
                 notes=(f"dimensions {space.spelled()}",),
             )  # fmt: skip
+        counts = [None if old is None else n for old, n in zip(space.extents, extents, strict=True)]
         if extents != space.extents:
             if levels.on_memrefs(op):
                 raise rewrite.error(
                     "W0325", "ragged tiles need the op on tensors, and this one is on memrefs", op,
                     "choose sizes that divide, or tile before `bufferize`", at="sizes", notes=(f"dimensions {space.spelled()}",),
                 )  # fmt: skip
-            op = pad(op, extents)
-            rewrite.remark(f"ragged: {_times(space.extents)} rounded up to {_times(extents)}, guarded")
+            op = pad(note_iterations(op, space, extents), extents)
+            known = counts != [*space.extents]
+            ragged = f"{_times(space.extents)} rounded up to {_times(counts)}" if known else "at run time"
+            rewrite.remark(f"ragged: {ragged}, guarded")
         results = self._tile(rewrite, op, space, whole)
-        each = [(d, n, s) for d, (n, s) in enumerate(zip(extents, whole, strict=True)) if s]
+        noted = [results[name] for name in results if name != "op"]
+        bound_loops(rewrite.module, [rewrite.find(loop) for loop in noted], space, whole)
+        each = [(d, n, s) for d, (n, s) in enumerate(zip(counts, whole, strict=True)) if s]
         trips = (f"{'?' if n is None else -(-n // s)} × {s} over d{d} ({space.iterators[d]})" for d, n, s in each)
         rewrite.remark(f"tiles: {', '.join(trips)}")
         return results

@@ -5,8 +5,23 @@ Every step keeps the loops and their attributes (`weft.map`, handle tags).
 
 from __future__ import annotations
 
+from ..indices.arithmetic import value as value_of
 from ..ir.cloning import crop_before_padding
-from ..ir.mlir import ahead_of, ancestors, attributes, ir, linalg, made_by, operations, run_passes, scf, stands_in
+from ..ir.mlir import (
+    ahead_of,
+    ancestors,
+    arith,
+    attributes,
+    ir,
+    linalg,
+    made_by,
+    memref,
+    operations,
+    run_passes,
+    scf,
+    stands_in,
+)
+from ..ir.sizes import dimension_behind, size_of
 from ..ir.structured import (
     WRITEBACK,
     body_of,
@@ -70,6 +85,7 @@ def bufferize_module(module: ir.Module) -> None:
     allocate_expanded(module)
     fold_reshapes(module)
     run_passes(module, _RESULTS)
+    _hoist_results(module)
     _protect_arguments(module, protect=False)
     drop_carried_buffers(module)
     run_passes(module, "cse")
@@ -108,6 +124,26 @@ def _separate_results(module: ir.Module) -> None:
             seen.append(value)
 
 
+def _hoist_results(module: ir.Module) -> None:
+    """What is computed into an allocation of sizes that are known at run time alone, and copied into a result at the end, is
+    computed in the result. Which sizes that has is stated: an out-argument comes with sizes of its own."""
+    for copy in operations(module.operation, "memref.copy"):
+        source, target = copy.operands
+        alloc = made_by(source, "memref.alloc")
+        if alloc is None or not isinstance(target.owner, ir.Block) or None not in shape_of(target) or alloc.block != copy.block:
+            continue
+        sizes = iter(alloc.operands)
+        with ir.InsertionPoint(alloc), copy.location:
+            for axis, number in enumerate(shape_of(target)):
+                if number is None:
+                    own = memref.DimOp(target, value_of(axis)).result
+                    same = arith.cmpi(arith.CmpIPredicate.eq, own, next(sizes))
+                    message = ir.StringAttr.get(f"the result has another size along axis {axis}")
+                    ir.Operation.create("cf.assert", operands=[same], attributes={"msg": message})
+        copy.erase()
+        replace(alloc, [target])
+
+
 def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
     """Tensor arguments are values: no kernel may write into the buffers that they come in. Said before, taken back behind."""
     for function in operations(module.operation, "func.func"):
@@ -143,8 +179,17 @@ def _whole(buffer: ir.Value) -> ir.Value:
 
 
 def tidy(module: ir.Module) -> None:
-    """Slices of `tensor.empty` become smaller ones, slices of everything become the thing; dead pure ops go."""
-    for op in operations(module.operation, "tensor.extract_slice", "tensor.insert_slice"):
+    """Slices of `tensor.empty` become smaller ones, slices of everything become the thing, sizes of what was made of others
+    become theirs; dead pure ops go."""
+    looked_at = "tensor.extract_slice", "tensor.insert_slice", "tensor.dim"
+    for op in operations(module.operation, *looked_at):
+        if op.name == "tensor.dim":
+            found = dimension_behind(op.results[0])
+            with ahead_of(op):
+                size = 0 if found is None else size_of(*found)
+            if isinstance(size, ir.Value) and dimension_behind(size) != found:
+                replace(op, [size])
+            continue
         source, result, takes = uncut(op.operands[0]), op.results[0], op.name == "tensor.extract_slice"
         launched = made_by(source, "scf.forall")  # a slice of that says how much of it is wanted (`writeback_guards`)
         if takes and not (launched is not None and stands_in(launched, "func.func")):

@@ -4,23 +4,38 @@ loads that were not promoted, into the body of the op that reads them, so that n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..indices.arithmetic import apply_map
 from ..ir import mlir
 from ..ir.cloning import clone_body, replace_operands
-from ..ir.mlir import ahead_of, ir, is_used, is_within, linalg, operations, producer, stands_in, users
+from ..ir.mlir import (
+    DYNAMIC,
+    ahead_of,
+    ir,
+    is_used,
+    is_within,
+    linalg,
+    operations,
+    producer,
+    stands_in,
+    tensor,
+    users,
+)
+from ..ir.sizes import dimension_behind, iterations_of
 from ..ir.structured import (
-    Structure,
     body_of,
     copy_marks,
     dimension_of,
+    element_type,
     generic,
     is_structured,
     loop_inits,
     loop_outputs,
     replace,
     segments,
+    shape_of,
+    spelled,
     structure,
     uncut,
 )
@@ -167,8 +182,8 @@ def _inline(op: ir.Operation, position: int) -> ir.Operation:
         return clone_body(body_of(op), own, indices)
 
     with ahead_of(op):
-        if (window := _window(space, [*maps, *results])) is not None:
-            inputs, maps = [*inputs, window[0]], [*maps, window[1]]
+        for window, along in _windows(op, [*maps, *results]):
+            inputs, maps = [*inputs, window], [*maps, along]
         made = generic(inputs, operands[space.inputs :], [*maps, *results], space.iterators, body)
     copy_marks(op, made)
     if op.name != "linalg.generic" and stands_in(op, "func.func"):
@@ -178,16 +193,22 @@ def _inline(op: ir.Operation, position: int) -> ir.Operation:
     return made
 
 
-def _window(space: Structure, maps: Sequence[ir.AffineMap]) -> tuple[ir.Value, ir.AffineMap] | None:
-    """An operand that only carries the extents which no remaining operand has (upstream's pooling ops have one, too).
+def _windows(op: ir.Operation, maps: Sequence[ir.AffineMap]) -> Iterator[tuple[ir.Value, ir.AffineMap]]:
+    """Operands that only carry the extents which no remaining operand has (upstream's pooling ops have one, too).
 
-    Nothing reads it: it disappears with the first dead-code elimination after lowering to loops.
+    Nothing reads them: they disappear with the first dead-code elimination after lowering to loops. An extent that is the size of a
+    tensor is carried by a line of that, for which no memory is allocated.
     """
+    space, kind = structure(op), ir.IntegerType.get_signless(1)
     covered = {dimension_of(e) for m in maps for e in m.results}
-    missing = [d for d in range(space.rank) if d not in covered]
-    if not missing:
-        return None
-    kind = ir.IntegerType.get_signless(1)
-    shape = [space.extents[d] or 0 for d in missing]
-    results = [ir.AffineDimExpr.get(d) for d in missing]
-    return masked_loads.empty(shape, kind), ir.AffineMap.get(space.rank, 0, results)
+    for d, size in enumerate(iterations_of(op, space)):
+        if d in covered or size is None:
+            continue
+        along = ir.AffineMap.get(space.rank, 0, [ir.AffineDimExpr.get(d)])
+        if (behind := dimension_behind(size)) is None:
+            yield masked_loads.empty([size], kind), along
+            continue
+        whole, axis = behind
+        sizes = [size if a == axis else 1 for a in range(len(shape_of(whole)))]
+        line = ir.RankedTensorType.get([DYNAMIC], element_type(whole))
+        yield tensor.ExtractSliceOp(line, whole, *spelled([0] * len(sizes), sizes, [1] * len(sizes))).result, along

@@ -14,9 +14,9 @@ from ..indices.linear import NOTHING
 from ..indices.values import KnownIndices
 from ..ir.cloning import index_dimension
 from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, users
+from ..ir.sizes import dimension_behind, sizes_of
 from ..ir.structured import (
     element_type,
-    extents_of,
     from_origin,
     insert,
     loop_inits,
@@ -49,7 +49,8 @@ def _cut(result: ir.Value) -> ir.Operation | None:
 def _guard(loop: ir.Operation) -> None:
     """Rebuild the loop with shared outputs of the real shapes."""
     inits, cuts = loop_inits(loop), [_cut(r) for r in loop.results]
-    shapes = [None if cut is None else extents_of(cut.results[0]) for cut in cuts]
+    with ir.InsertionPoint(loop):
+        shapes = [None if cut is None else sizes_of(cut.results[0]) for cut in cuts]
     sources = [
         None if shape is None else _source(loop, output, shape)
         for output, shape in zip(loop_outputs(loop), shapes, strict=True)
@@ -74,10 +75,24 @@ def _guard(loop: ir.Operation) -> None:
     loop.erase()
 
 
-def _source(loop: ir.Operation, output: ir.Value, shape: Sequence[int]) -> ir.Value | None:
+def _source(loop: ir.Operation, output: ir.Value, shape: Sequence[int | ir.Value]) -> ir.Value | None:
     """What the accumulators of `output` are gathered from: the real tensor that the loop updates in place, if there is one."""
     images = (read.operands[0] for read in _read_in_place(output))
-    return next((i for i in images if list(shape_of(i)) == list(shape) and not made_within(i, loop)), None)
+    return next((i for i in images if not made_within(i, loop) and _is_of(i, shape, loop)), None)
+
+
+def _is_of(image: ir.Value, shape: Sequence[int | ir.Value], loop: ir.Operation) -> bool:
+    """Whether an image has this shape; of sizes that are known at run time alone, whether they are the same dimension's."""
+    if len(shape_of(image)) != len(shape):
+        return False
+    with ir.InsertionPoint(loop):
+        return all(_same(a, b) for a, b in zip(sizes_of(image), shape, strict=True))
+
+
+def _same(a: int | ir.Value, b: int | ir.Value) -> bool:
+    if isinstance(a, int) or isinstance(b, int):
+        return isinstance(a, int) and isinstance(b, int) and a == b
+    return a == b or (dimension_behind(a) is not None and dimension_behind(a) == dimension_behind(b))
 
 
 def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()) -> list[ir.Operation]:
@@ -129,7 +144,7 @@ def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
     return copy
 
 
-def _guard_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source: ir.Value | None) -> None:
+def _guard_output(output: ir.Value, init: ir.Value, shape: Sequence[int | ir.Value], source: ir.Value | None) -> None:
     """Make reads of `output` masked and insertions into it as large as what lies inside."""
     reads = _read_in_place(output)
     for op in users(output):
@@ -138,7 +153,7 @@ def _guard_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source
         elif op.name == "tensor.extract_slice":  # where the output starts empty, nothing but a place to compute in
             with ir.InsertionPoint(op):
                 if masked_loads.is_empty(init):
-                    made = masked_loads.empty(extents_of(op.results[0]), element_type(output))
+                    made = masked_loads.empty(sizes_of(op.results[0]), element_type(output))
                 else:
                     made = _gathered(op, output, shape)
             replace(op, [made])
@@ -148,19 +163,19 @@ def _guard_output(output: ir.Value, init: ir.Value, shape: Sequence[int], source
             op.operands[0] = output
 
 
-def _gathered(part: ir.Operation, image: ir.Value, shape: Sequence[int]) -> ir.Value:
+def _gathered(part: ir.Operation, image: ir.Value, shape: Sequence[int | ir.Value]) -> ir.Value:
     """The tile of an image that a slice takes, with anything beyond `shape`."""
     offsets = [value(offset) for offset in parts_of(part)[0]]
     plus = ir.AffineMap.get(2, 0, [ir.AffineDimExpr.get(0) + ir.AffineDimExpr.get(1)])
 
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
         where = [affine.AffineApplyOp(plus, [index, offset]).result for index, offset in zip(at, offsets, strict=True)]
-        return masked_loads.read_at(image, where, masked_loads.within(where, shape, [n + 1 for n in shape]), None)
+        return masked_loads.read_at(image, where, masked_loads.within(where, shape, [-1 for _ in shape]), None)
 
-    return masked_loads.computed(extents_of(part.results[0]), element_type(image), element)
+    return masked_loads.computed(sizes_of(part.results[0]), element_type(image), element)
 
 
-def _guard_insertion(op: ir.Operation, shape: Sequence[int]) -> None:
+def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value]) -> None:
     """`insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at the same place."""
     with ir.InsertionPoint(op.parent.operation):
         offsets = [value(offset) for offset in parts_of(op)[0]]
@@ -171,12 +186,18 @@ def _guard_insertion(op: ir.Operation, shape: Sequence[int]) -> None:
     op.erase()
 
 
-def inside_of(offsets: Sequence[ir.Value], sizes: Sequence[int], shape: Sequence[int]) -> list[int | ir.Value]:
+def inside_of(
+    offsets: Sequence[ir.Value], sizes: Sequence[int], shape: Sequence[int | ir.Value]
+) -> list[int | ir.Value]:
     """How much of a tile of `sizes` at `offsets` lies inside `shape`, per dimension; values are made at the insertion point."""
     return [
-        size if extent % size == 0 and _multiple_of(offset, size) else _remaining(offset, size, extent)
+        size if _divides(size, extent) and _multiple_of(offset, size) else _remaining(offset, size, extent)
         for offset, size, extent in zip(offsets, sizes, shape, strict=True)
     ]
+
+
+def _divides(size: int, extent: int | ir.Value) -> bool:
+    return size == 1 or (isinstance(extent, int) and extent % size == 0)
 
 
 def _multiple_of(offset: ir.Value, size: int) -> bool:
@@ -187,8 +208,9 @@ def _multiple_of(offset: ir.Value, size: int) -> bool:
     return number % size == 0 if number is not None else size == 1 and producer(offset) is None
 
 
-def _remaining(offset: ir.Value, size: int, extent: int) -> ir.Value:
+def _remaining(offset: ir.Value, size: int, extent: int | ir.Value) -> ir.Value:
     """`min(size, extent - offset)`."""
-    rest = ir.AffineDimExpr.get(0) * -1 + extent
-    bounds = ir.AffineMap.get(1, 0, [ir.AffineConstantExpr.get(size), rest])
-    return affine.AffineMinOp(bounds, [offset]).result
+    known = isinstance(extent, int)
+    rest = ir.AffineDimExpr.get(0) * -1 + (extent if known else ir.AffineDimExpr.get(1))
+    bounds = ir.AffineMap.get(1 if known else 2, 0, [ir.AffineConstantExpr.get(size), rest])
+    return affine.AffineMinOp(bounds, [offset] if known else [offset, extent]).result

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import partial, reduce
 
 from ...interpreter.ir.affine_maps import results_of
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import ir, made_by
 from ..kernel_form import refuse
-from ..plan.plan import Operator
+from ..plan.plan import DimOf, Operator
 from .functions import called, has_body
-from .program import Host, HostValue, fold, rule
+from .program import Claim, Host, HostValue, fold, rule
 
 ARITHMETIC: dict[str, Operator] = {
     "arith.addi": "add",
@@ -63,11 +63,26 @@ PREDICATES = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, o
 
 @rule("arith.cmpi")
 def _compare(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    left, right = (host.number(v, op, "an operand") for v in op.operands)
     predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+    size = made_by(op.operands[0], "memref.dim")
+    claimed = host.value(op.operands[0], op)
+    if not predicate and size is not None and isinstance(claimed, DimOf) and claimed.buffer in host.shapeless:
+        return [Claim(size.operands[0], claimed, host.size(op.operands[1], op))]
+    left, right = (host.number(v, op, "an operand") for v in op.operands)
     if predicate >= len(PREDICATES):  # the unsigned ones follow the signed ones from slt on
         left, right, predicate = left % 2**64, right % 2**64, predicate - 4
     return [int(PREDICATES[predicate](left, right))]
+
+
+@rule("cf.assert")
+def _assert(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    """What is stated of a result's size is what it has: the caller makes it so."""
+    claim = host.value(op.operands[0], op)
+    if isinstance(claim, Claim):
+        host.give_size(claim)
+    elif not host.number(op.operands[0], op, "the condition"):
+        raise refuse("W0731", "the host program asserts what does not hold", op)
+    return []
 
 
 @rule("arith.select")

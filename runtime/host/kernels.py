@@ -18,7 +18,7 @@ from ..kernel_form import refuse
 from ..plan.dtypes import itemsize
 from ..plan.plan import Arg, BufferView, Launch, ScalarValue, Size
 from .functions import array_type
-from .program import Host, HostValue, TokenValue, rule
+from .program import Claim, Host, HostValue, TokenValue, rule
 
 ALIGNMENT = 16
 """Bytes that each shared array is aligned to."""
@@ -93,6 +93,6 @@ def _argument(host: Host, value: ir.Value, op: ir.Operation) -> Arg:
     if isinstance(found, BufferView):
         return host.view(value, op)
     dtype, _ = array_type(value.type, f"an argument of {describe(op)}")
-    if isinstance(found, TokenValue):
+    if isinstance(found, TokenValue | Claim):
         raise refuse("W0731", "a token cannot be a kernel's argument", op)
     return ScalarValue(dtype, found)

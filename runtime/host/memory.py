@@ -13,7 +13,7 @@ from ..kernel_form import refuse
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
 from .constants import constant_array
 from .functions import array_type
-from .program import Host, HostValue, TokenValue, fold, row_major, rule, subview
+from .program import Claim, Host, HostValue, TokenValue, fold, row_major, rule, subview
 
 
 @rule("memref.alloc", "memref.alloca", "gpu.alloc")
@@ -56,7 +56,7 @@ def _memset(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     target, given = op.operands[-2:]
     dtype, _ = array_type(given.type, f"the value of {describe(op)}")
     value = host.value(given, op)
-    if isinstance(value, BufferView | TokenValue):
+    if isinstance(value, BufferView | TokenValue | Claim):
         raise refuse("W0731", f"{op.name} needs a number", op)
     return host.issue(Fill(target=host.view(target, op), value=ScalarValue(dtype, value)), op)
 
@@ -101,7 +101,8 @@ def _same_view(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 
 @rule("memref.dim")
 def _dim(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    view, axis = host.view(op.operands[0], op), host.number(op.operands[1], op, "the axis")
+    axis, found = host.number(op.operands[1], op, "the axis"), host.value(op.operands[0], op)
+    view = found if isinstance(found, BufferView) else host.view(op.operands[0], op)
     if not 0 <= axis < len(view.shape):
         raise refuse("W0731", f"memref.dim {axis} of a memref of rank {len(view.shape)}", op)
     return [view.shape[axis]]

@@ -6,7 +6,7 @@ The rules stand in `arithmetic.py` and `memory.py`, one small function per op, f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 from ...dsl.diagnostics import Diagnostic, WeftError
@@ -22,6 +22,7 @@ from ..plan.plan import (
     Buffer,
     BufferView,
     Copy,
+    DimOf,
     Fill,
     Launch,
     Operator,
@@ -82,7 +83,16 @@ class TokenValue:
     steps: frozenset[int] = frozenset()
 
 
-HostValue = Value | BufferView | TokenValue
+@dataclass(frozen=True)
+class Claim:
+    """That the size `of` an argument for a result, whose value this is, is `equal` to another."""
+
+    value: ir.Value
+    of: DimOf
+    equal: Size
+
+
+HostValue = Value | BufferView | TokenValue | Claim
 Env = dict[ir.Value, HostValue]
 
 
@@ -156,7 +166,7 @@ class Host:
     def size(self, value: ir.Value, user: ir.Operation) -> Size:
         """The integer (or expression) behind an operand."""
         found = self.value(value, user)
-        if isinstance(found, BufferView | TokenValue | float):
+        if isinstance(found, BufferView | TokenValue | Claim | float):
             raise refuse("W0734", f"{user.name} needs an integer", user)
         return found
 
@@ -176,6 +186,16 @@ class Host:
             message = f"the shape of the result `{found.buffer}` is not known when {user.name} uses it"
             raise refuse("W0735", message, user, "give the result a static shape")
         return found
+
+    def give_size(self, claim: Claim) -> None:
+        """A result has the size that is stated of it along one axis."""
+        size, (buffer, view) = claim.of, (self.buffers[claim.of.buffer], self.values[claim.value])
+        shape = tuple(claim.equal if own == size else own for own in buffer.shape)
+        self.buffers[buffer.name] = replace(buffer, shape=shape)
+        if isinstance(view, BufferView):
+            self.values[claim.value] = BufferView(buffer.name, 0, shape, row_major(shape))
+        if not any(isinstance(own, DimOf) and own.buffer == buffer.name for own in shape):
+            self.shapeless.discard(buffer.name)
 
     def issue(self, step: AnyStep, op: ir.Operation) -> list[HostValue]:
         """Append what `op` does. Its token if it has one; else the host waits for it (not for memory to be there)."""

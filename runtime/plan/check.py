@@ -80,6 +80,9 @@ class _Checker:
     def declarations(self) -> Iterator[Diagnostic]:
         plan = self.plan
         yield from self.names("buffers or scalars", [named.name for named in (*plan.buffers, *plan.scalars)])
+        for i, agreement in enumerate(plan.agreements):
+            for key in ("left", "right"):
+                yield from self.size(getattr(agreement, key), f"agreements[{i}].{key}")
         named = sorted((*(b.name for b in plan.inputs), *(s.name for s in plan.scalars)))
         if plan.arguments and sorted(plan.arguments) != named:
             yield self.error("W0703", "arguments", f"these are not the inputs and scalars: {', '.join(named)}")

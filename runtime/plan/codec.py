@@ -43,7 +43,7 @@ MAX_DEPTH = 64
 
 INT64 = range(-(2**63), 2**63)
 
-OPTIONAL = {"data", "unproven", "fewest_streams", "arguments", "texts"}
+OPTIONAL = {"data", "unproven", "fewest_streams", "arguments", "agreements", "texts"}
 """Keys that are left out where there is nothing to say."""
 
 GEOMETRY = {"shape", "strides", "offset"}

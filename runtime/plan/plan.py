@@ -132,6 +132,15 @@ class KernelEntry:
     unproven: str | None = None
 
 
+@dataclass(frozen=True)
+class Agreement:
+    """Two sizes that have to be equal: they are one dimension of `op`."""
+
+    left: Size
+    right: Size
+    op: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanStep:
     """One thing to do on `stream`, once the steps with the indices `after` (all smaller than its own) are done.
@@ -224,6 +233,7 @@ class Plan:
 
     `temp` buffers live from their `Alloc` to their `Free`; all others are there before the first step and after the
     last. `fewest_streams`: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
+    `agreements`: what is checked of the sizes before a run.
     `arguments`: the names of the entry's arguments in order, where that is not the buffers and then the scalars.
     """
 
@@ -235,6 +245,7 @@ class Plan:
     version: int = VERSION
     fewest_streams: int | None = None
     arguments: tuple[str, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
     texts: Texts = field(default=(), compare=False)
     """Of a bundle: the files that were written with the plan, and the SHA-256 of each."""
 

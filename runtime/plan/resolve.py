@@ -11,7 +11,7 @@ from typing import Any
 
 from ...dsl.diagnostics import fail
 from .check import validate
-from .plan import Apply, DimOf, Operator, Plan, ScalarOf
+from .plan import Apply, DimOf, Operator, Plan, ScalarOf, Size
 
 Shapes = Mapping[str, tuple[int, ...]]
 Scalars = Mapping[str, int | float | bool]
@@ -24,9 +24,19 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
         shapes: the shape of each input array, by buffer name; static dimensions must agree (the caller checks).
         scalars: the value of each scalar.
 
-    Errors: W0702 … W0708 as in `check.py`; W0709 if an expression has no value (a division by 0).
+    Errors: W0702 … W0708 as in `check.py`; W0709 if an expression has no value (a division by 0); W0717 for sizes that do not
+        agree.
     """
+    for one in plan.agreements:
+        left, right = (_replace(size, shapes, scalars) for size in (one.left, one.right))
+        if left != right:
+            message = f"{_spelled(one.left, left)}, and {_spelled(one.right, right)}: they are one dimension of {one.op}"
+            raise fail("W0717", message)
     return validate(_replace(plan, shapes, scalars), f"plan of @{plan.entry}")
+
+
+def _spelled(size: Size, number: int) -> str:
+    return f"axis {size.axis} of `{size.buffer}` has {number} elements" if isinstance(size, DimOf) else f"{number} are wanted"
 
 
 def _replace(node: Any, shapes: Shapes, scalars: Scalars) -> Any:

@@ -83,7 +83,6 @@ MAPS = {
     "an order of one axis": (COPY, space("blocks", "x"), None, None, 4),
     "an order of every thread": (COPY, EVERY, CYCLIC, None, 4),
     "an order of blocks with several tiles": (LOOP, space("blocks", "yx", 8, 5), CYCLIC, None, 4),
-    "an order of a grid known at run time": (DYNAMIC2, space("blocks", "yx"), None, None, 4),
     "an empty group": (LOOP, space("blocks", "yx"), None, None, 0),
     "a group that is too large": (LOOP, space("blocks", "yx"), None, None, 2**31),
 }

@@ -1,0 +1,137 @@
+"""One kernel for every size: sizes are parameters of the proof, the guards and the host plan; the simulator runs it at many."""
+
+from __future__ import annotations
+
+import os
+import random
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dsl.diagnostics import WeftError
+from weft.interpreter.ir.mlir import operations
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.races.proof import Findings
+from weft.pipeline import Planned, applied, planned
+from weft.runtime.run.runner import RunResult, run_plan
+from weft.runtime.simulator.device import SimDevice
+
+SIZES = 60 if "WEFT_SOAK" in os.environ else 3
+"""Random ones of each recipe, beside those at the ends."""
+ENDS = [(0, 5, 7), (5, 7, 0), (5, 0, 7), (1, 1, 1), (2, 300, 3)]
+
+PRODUCT = """
+func.func @product(%A: tensor<?x?xf32>, %B: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %A, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %B, %c1 : tensor<?x?xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %sum = linalg.matmul ins(%A, %B : tensor<?x?xf32>, tensor<?x?xf32>) outs(%start : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %sum : tensor<?x?xf32>
+}
+"""
+RECIPES = {
+    "naive": {},
+    "shared": {"bm": 8, "bn": 8, "bk": 8},
+    "simt": {"bm": 32, "bn": 32, "bk": 8, "wm": 16, "wn": 32, "tm": 4, "tn": 4},
+    "simt_pipelined": {"bm": 32, "bn": 32, "bk": 8, "wm": 16, "wn": 32, "tm": 4, "tn": 4},
+}
+
+
+@cache
+def made(recipe: str) -> Planned:
+    settings = {name: value for name, value in RECIPES[recipe].items() if name in parameters(recipe)}
+    return planned(applied(weft.load(recipe, payload=PRODUCT, settings=settings)))
+
+
+def parameters(recipe: str) -> set[str]:
+    return {p.name for p in weft.load(recipe).file.main.parameters}
+
+
+def simulated(one: Planned, *arrays: np.ndarray) -> RunResult:
+    given = dict(zip(("A", "B"), arrays, strict=True))
+    return run_plan(one.plan, SimDevice(), given, text=one.applied.located_text)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_product_of_any_size(recipe: str) -> None:
+    one = made(recipe)
+    remarks = [remark for step in one.applied.session.steps for remark in step.remarks]
+    assert not any("assumed race-free" in remark for remark in remarks), "it is proven for all sizes at once"
+    draw = random.Random(recipe)
+    for m, k, n in [*ENDS, *(tuple(draw.randrange(1, 90) for _ in range(3)) for _ in range(SIZES))]:
+        generator = np.random.default_rng(m)
+        a, b = generator.standard_normal((m, k), np.float32), generator.standard_normal((k, n), np.float32)
+        done = simulated(one, a, b)
+        assert done.outputs["result0"].shape == (m, n), (m, k, n)
+        assert np.allclose(done.outputs["result0"], a @ b, atol=1e-3), (m, k, n)
+        assert not done.races and not done.faults, (m, k, n)
+
+
+@pytest.mark.parametrize("recipe", ["shared", "simt", "simt_pipelined"])
+def test_each_deleted_barrier_is_found_by_the_proof_and_at_some_size(recipe: str) -> None:
+    (whole, *_) = operations(made(recipe).applied.module.operation, "gpu.func")
+    for number in range(len(list(operations(whole, "gpu.barrier")))):
+        module = made(recipe).applied.module.operation.clone()
+        (kernel,) = operations(module, "gpu.func")
+        list(operations(kernel, "gpu.barrier"))[number].erase()
+        assert any(c.space == "workgroup" for c in Findings(kernel_model(kernel)).conflicts), number
+        one = made(recipe)
+        generator = np.random.default_rng(0)
+        a, b = generator.standard_normal((40, 70), np.float32), generator.standard_normal((70, 40), np.float32)
+        text = module.get_asm(enable_debug_info=True)
+        assert run_plan(one.plan, SimDevice(), {"A": a, "B": b}, text=text).races, number
+
+
+def test_sizes_that_do_not_agree_are_refused_before_anything_runs() -> None:
+    a, b = np.ones((4, 5), np.float32), np.ones((6, 7), np.float32)
+    with pytest.raises(WeftError, match="axis 1 of `A` has 5 elements, and axis 0 of `B` has 6 elements: they are one dimension"):
+        simulated(made("shared"), a, b)
+
+
+SUMS = """
+func.func @sums(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%y : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %t = math.exp %a : f32
+    %u = arith.addf %t, %b : f32
+    linalg.yield %u : f32
+  } -> tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+"""
+ROWS = """schedule rows() {
+  let op = match linalg.generic
+  let (tiles, tile) = tile op [8]
+  map tiles to blocks(x)
+  KSTEP
+  let (lanes, one) = tile STEP [1]
+  map lanes to threads(x: 8)
+  insert-barriers
+  launch tiles
+}
+"""
+
+
+@pytest.mark.parametrize(("cut", "step"), [("", "tile"), ("let (k, step) = tile tile [_, 16]", "step")])
+def test_a_reduction_whose_update_is_masked(cut: str, step: str) -> None:
+    """What is read beyond the end is no identity behind `exp`; and a dimension that is left whole has its real end."""
+    kernel = weft.compile(ROWS.replace("KSTEP", cut).replace("STEP", step), SUMS, target="cpu")
+    for rows, columns in ((3, 5), (17, 33), (8, 16), (0, 4), (4, 0), (1, 100)):
+        x = np.random.default_rng(rows).standard_normal((rows, columns), np.float32)
+        y = np.arange(rows, dtype=np.float32)
+        assert np.allclose(kernel(x, y), y + np.exp(x).sum(1), rtol=1e-5), (rows, columns)
+
+
+def test_a_result_has_its_arguments_sizes_and_no_copy(tmp_path: Path) -> None:
+    one = made("shared")
+    assert [type(step).__name__ for step in one.plan.steps] == ["Launch"]
+    assert "memref.copy" not in one.applied.text
