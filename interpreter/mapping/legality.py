@@ -35,6 +35,7 @@ def check_map(op: ir.Operation, mapping: Mapping) -> None:
     _check_numbers(mapping)
     _check_order(op, mapping)
     _check_fit(op, mapping)
+    _check_block(op, mapping)
     _check_vector(op, mapping)
     for outer, around in enclosing_maps(op):
         _check_nest(op, mapping, outer, around)
@@ -161,6 +162,23 @@ def _check_numbers(mapping: Mapping) -> None:
 def can_order(op: ir.Operation, mapping: Mapping) -> bool:
     """Whether the grid has a size that is known, so that the order is computed by divisions by constants."""
     return all(n >= 0 or t is not None for n, t in zip(mapping.counts, trip_counts(Mapped(op, mapping)), strict=True))
+
+
+def _check_block(op: ir.Operation, mapping: Mapping) -> None:
+    """A thread (or a warp) for each iteration, of more iterations than any block has threads."""
+    threads = {"threads": 1, "warps": WARP}.get(mapping.space, 0)
+    trips = trip_counts(Mapped(op, mapping)) if threads and mapping.vector <= 1 else []
+    if len(trips) != len(mapping.counts) or not trips or SYMBOLIC in mapping.counts:
+        return
+    taken = [count if count > 0 else trip or 1 for count, trip in zip(mapping.counts, trips, strict=True)]
+    if math.prod(taken) * threads > MAX_THREADS:
+        sizes = " × ".join(map(str, taken))
+        raise refuse(
+            "W0346",
+            f"`{mapping}` takes {sizes} {mapping.space}, one for each iteration; a block has at most {MAX_THREADS} threads",
+            op,
+            "give counts and a distribution, `threads(y: 16, x: 16) cyclic`; or `tile` into larger pieces",
+        )
 
 
 def _check_order(op: ir.Operation, mapping: Mapping) -> None:
