@@ -13,15 +13,15 @@ from typing import Any
 
 from . import tree
 from .diagnostics import Diagnostic, WeftError, did_you_mean, fail
-from .expressions import ELEMENT_TYPES, NAMES, UNKNOWN, Kind, KnownValue, UnknownValue, fits, kind_of
+from .expressions import ELEMENT_TYPES, NAMES, UNKNOWN, Kind, KnownValue, UnknownValue, fits, kind_of, unmet
 from .parameters import RESERVED, check_arguments, check_parameters
 from .scopes import BoundName, Gone, Part, Scope, ScopeCheck, Shape, names_of
 from .signature import Signature, check_count, check_statement
 
 
-def check(file: tree.File, signatures: Mapping[str, Signature]) -> list[Diagnostic]:
-    """All that is wrong with a file, in the order of its text."""
-    checker = _Checker(file, signatures)
+def check(file: tree.File, signatures: Mapping[str, Signature], *, defaults: bool = False) -> list[Diagnostic]:
+    """All that is wrong with a file, in the order of its text; with `defaults`, of its main schedule with these."""
+    checker = _Checker(file, signatures, file.main.name if defaults else None)
     checker.run()
 
     def place(diagnostic: Diagnostic) -> tuple[object, ...]:
@@ -33,7 +33,8 @@ def check(file: tree.File, signatures: Mapping[str, Signature]) -> list[Diagnost
 
 def expect_right(file: tree.File, signatures: Mapping[str, Signature]) -> None:
     """Raises all that is wrong with a file."""
-    if found := check(file, signatures):
+    found = check(file, signatures)
+    if any(d.severity == "error" for d in found):
         raise WeftError(*found)
 
 
@@ -46,8 +47,10 @@ class Interface:
 
 
 class _Checker:
-    def __init__(self, file: tree.File, signatures: Mapping[str, Signature]) -> None:
+    def __init__(self, file: tree.File, signatures: Mapping[str, Signature], settled: str | None) -> None:
         self.file = file
+        self.settled = settled
+        """The schedule whose parameters have their defaults; those of others may have any value."""
         self.signatures = signatures
         self.schedules: dict[str, tree.Schedule] = {}
         self.found: list[Diagnostic] = []
@@ -101,7 +104,7 @@ class _Checker:
             return self.interfaces[schedule.name]
         self.path.append(schedule.name)
         scope = Scope()
-        check_parameters(schedule, self.check(scope))
+        check_parameters(schedule, self.check(scope), settled=schedule.name == self.settled)
         handles: dict[str, Part] = {}
         for parameter in schedule.parameters:
             if parameter.type == "handle" and parameter.name not in scope.names:
@@ -129,7 +132,9 @@ class _Checker:
             case tree.Call():
                 self._call(item, None, check)
             case tree.Require():
-                self._condition(item.condition, "`require`", check)
+                if self._condition(item.condition, "`require`", check) is False:
+                    with check.reporting():
+                        raise unmet(item, check.scope.values())
             case tree.If():
                 self._if(item, check)
             case tree.Foreach():
@@ -145,27 +150,28 @@ class _Checker:
             shape: Shape = "list" if let.value.keyword.endswith("*") else "one"
             what = f"`{let.value.keyword}`"
             results, variadic = (signature.results, signature.variadic) if signature else ((), True)
+            more = signature.more if signature and variadic else ""
         elif not isinstance(let.value, tree.Call):
             self._bind_value(let.targets[0], check.value(let.value), check)
             return
         else:
             interface = self._call(let.value, let, check)
             shape, what = "one", f"schedule `{let.value.schedule}`"
-            results, variadic = (interface.results, False) if interface else ((), True)
+            results, variadic, more = (interface.results, False, "") if interface else ((), True, "")
         check_count(let, what, results, variadic, check)
         for target in let.targets:
             if let.destructured or (len(results) == 1 and not variadic):
-                self._bind(target, shape, (), False, check)
+                self._bind(target, shape, (), "", check)
             else:
-                self._bind(target, "several" if results else "any", results, variadic, check)
+                self._bind(target, "several" if results else "any", results, more, check)
 
     def _bind(
-        self, target: tree.Binding, shape: Shape, results: tuple[str, ...], variadic: bool, check: ScopeCheck
+        self, target: tree.Binding, shape: Shape, results: tuple[str, ...], more: str, check: ScopeCheck
     ) -> None:
         """Bind a name. A name may be bound again once its handle is consumed: `let op = interchange op [1, 0]`."""
         if target.name != "_":
             self._free(target, check)
-            bound = BoundName(next(self.numbers), target.span, shape, results, variadic, check.scope.loops)
+            bound = BoundName(next(self.numbers), target.span, shape, results, more, check.scope.loops)
             check.scope.names[target.name] = bound
 
     def _bind_value(self, target: tree.Binding, value: Any, check: ScopeCheck) -> None:
@@ -227,21 +233,22 @@ class _Checker:
 
     # ---- control ----------------------------------------------------------------------------------------------------------
 
-    def _condition(self, condition: tree.Expr | tree.HandleRef, what: str, check: ScopeCheck) -> None:
+    def _condition(self, condition: tree.Expr | tree.HandleRef, what: str, check: ScopeCheck) -> Any:
         value = check.value(condition)
         if not fits("bool", value):
             check.error("W0232", f"{what} takes a condition, not {NAMES[kind_of(value)]}", condition.span)
+        return value
 
     def _if(self, item: tree.If, check: ScopeCheck) -> None:
         scope = check.scope
-        condition = scope.as_handle(item.condition)
+        condition, holds = scope.as_handle(item.condition), None
         if isinstance(condition, tree.HandleRef):
             with check.reporting():
                 if check.find(condition).shape == "several" and not condition.fields:
                     check.single(condition)
         else:
-            self._condition(condition, "`if`", check)
-        then, otherwise = scope.copy(), scope.copy()
+            holds = self._condition(condition, "`if`", check)
+        then, otherwise = scope.copy(unknown=holds is False), scope.copy(unknown=holds is True)
         self.block(item.then, then)
         self.block(item.otherwise, otherwise)
         scope.merge(then, otherwise)

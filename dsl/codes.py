@@ -107,8 +107,9 @@ W0228 a handle consumed in a loop
     available in the second.
 W0230 something is missing
     A statement lacks a required field, or a schedule with handle parameters is run by itself.
-W0231 a value is too small
-    Tile sizes are at least 0 (which leaves the dimension untiled), counts and chunks at least 1.
+W0231 a value out of range
+    Tile sizes are at least 0 (which leaves the dimension untiled), counts and chunks at least 1; the reference of a
+    statement (`weft statements NAME`) says what its other numbers may be.
 W0232 a value of the wrong kind
     Arithmetic takes numbers, `%` integers, `and`, `or` and `not` conditions; sizes are integers or `_`.
 W0233 nothing to iterate over
@@ -124,6 +125,11 @@ W0237 a wrong function call
     Functions: min(a, …), max(a, …), ceildiv(a, b), pow2(n), the least power of two that is at least n.
 W0238 an axis is given twice
     Each of x, y and z is used for one dimension of the loop: `blocks(y, x)`.
+W0239 one handle given twice
+    The statement relates two different ops or loops: `fuse PRODUCER into LOOP`.
 W0240 a requirement does not hold
     `require` states what the parameters must satisfy. The notes show the values involved; choose others with `--set`.
+W0241 a name that there is not
+    Upstream's dialect has no op of that name, or upstream has no pass of that name. It is a warning where the
+    statement may do without (`match?`, `match*`), and where the dialect is not known: a payload may bring its own.
 """)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -102,13 +102,17 @@ class Evaluator:
             self.report(error)
             return UNKNOWN
 
-    def expect(self, expr: tree.Expr, kind: Kind, what: str, minimum: int | None) -> Any:
-        """The value of `expr`, which is `what`. Reports one that is not of the kind, or below the minimum."""
+    def expect(
+        self, expr: tree.Expr, kind: Kind, what: str, minimum: int | None, maximum: int | None = None, hint: str | None = None
+    ) -> Any:
+        """The value of `expr`, which is `what`. Reports one that is not of the kind, or out of range."""
         value = self.value(expr)
         if not fits(kind, value):
             self.report(fail("W0232", f"{what} is {NAMES[kind]}, not {NAMES[kind_of(value)]}", span=expr.span))
         elif minimum is not None and not isinstance(value, UnknownValue) and value < minimum:
-            self.report(fail("W0231", f"{what} is {value}; it must be at least {minimum}", span=expr.span))
+            self.report(fail("W0231", f"{what} is {value}; it must be at least {minimum}", hint, span=expr.span))
+        elif maximum is not None and not isinstance(value, UnknownValue) and value > maximum:
+            self.report(fail("W0231", f"{what} is {value}; it must be at most {maximum}", hint, span=expr.span))
         return value
 
     def _value(self, expr: tree.Expr | tree.HandleRef | tree.Call) -> Any:
@@ -288,3 +292,29 @@ def _call(expr: tree.CallExpr, arguments: list[Any]) -> Any:
     if any(isinstance(argument, UnknownValue) for argument in arguments):
         return _wider(arguments) if function.takes == "number" else UnknownValue("int")
     return _within(function.compute(*arguments), expr.span)
+
+
+# ---- requirements ----------------------------------------------------------------------------------------------------
+
+
+def unmet(item: tree.Require, values: Mapping[str, Any]) -> WeftError:
+    """W0240: the requirement does not hold, with the values that it speaks of."""
+    names = [name for name in dict.fromkeys(_names(item.condition)) if name in values]
+    written = " ".join(item.condition.span.text.split())
+    shown = ", ".join(f"{name} = {values[name]}" for name in names)
+    text = item.message or "the schedule's requirement does not hold"
+    return fail("W0240", text, span=item.condition.span, notes=(f"{written}, with {shown}",))
+
+
+def _names(expr: tree.Expr) -> Iterator[str]:
+    """The names that an expression mentions, in order."""
+    match expr:
+        case tree.NameRef():
+            yield expr.name
+        case tree.Unary():
+            yield from _names(expr.operand)
+        case tree.Binary():
+            yield from (*_names(expr.left), *_names(expr.right))
+        case tree.CallExpr(arguments=parts) | tree.ListExpr(items=parts):
+            for part in parts:
+                yield from _names(part)

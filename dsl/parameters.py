@@ -11,7 +11,7 @@ from typing import Any
 
 from . import tree
 from .diagnostics import Span, WeftError, count, did_you_mean, fail
-from .expressions import ELEMENT_TYPES, NAMES, UnknownValue, Value, evaluate, fits, kind_of, show
+from .expressions import ELEMENT_TYPES, NAMES, KnownValue, UnknownValue, Value, evaluate, fits, kind_of, show
 from .scopes import Part, ScopeCheck
 
 RESERVED = frozenset({"true", "false", "not", "_"})
@@ -127,8 +127,8 @@ def _unknown(schedule: tree.Schedule, name: str, known: list[str]) -> WeftError:
     return fail("W0214", message, span=schedule.span, notes=notes, hint=did_you_mean(name, known))
 
 
-def check_parameters(schedule: tree.Schedule, check: ScopeCheck) -> None:
-    """Put the parameters that are values into the scope; report what is wrong with any of them."""
+def check_parameters(schedule: tree.Schedule, check: ScopeCheck, *, settled: bool = False) -> None:
+    """Put the parameters that are values into the scope; report what is wrong with any of them. `settled`: with their defaults."""
     seen: set[str] = set()
     for parameter in schedule.parameters:
         name = parameter.name
@@ -144,10 +144,12 @@ def check_parameters(schedule: tree.Schedule, check: ScopeCheck) -> None:
                 check.error("W0212", f"`{name}` is a handle: it has neither a default nor a domain", parameter.span)
             continue
         legal = parameter if _domain_is_right(parameter, check) else replace(parameter, domain=None)
+        check.scope.names[name] = UnknownValue(parameter.type)
         if parameter.default is not None:
             with check.reporting():
-                fit(legal, check.value(parameter.default), parameter.default.span)
-        check.scope.names[name] = UnknownValue(parameter.type)
+                value = fit(legal, check.value(parameter.default), parameter.default.span)
+                if settled and not isinstance(value, UnknownValue):
+                    check.scope.names[name] = KnownValue(parameter.type, value)
 
 
 def _domain_is_right(parameter: tree.Parameter, check: ScopeCheck) -> bool:

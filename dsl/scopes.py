@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ class BoundName:
     Args:
         number: tells it from others of the same name, before and after.
         shape: one handle, several named results, the handles of a `match*`, or what only the run will tell.
-        results: the names of several results; `open` if there may be more.
+        results: the names of several results; `open`: a pattern of further ones, empty if there are none.
         loops: in how many `foreach` it was bound.
     """
 
@@ -29,7 +30,7 @@ class BoundName:
     span: Span
     shape: Shape = "one"
     results: tuple[str, ...] = ()
-    open: bool = False
+    open: str = ""
     loops: int = 0
 
     @property
@@ -67,8 +68,14 @@ class Scope:
     gone: dict[Part, Gone] = field(default_factory=dict)
     loops: int = 0
 
-    def copy(self) -> Scope:
-        return Scope(dict(self.names), dict(self.gone), self.loops)
+    def copy(self, *, unknown: bool = False) -> Scope:
+        """The scope of a block. `unknown`: one that is not gone through with the values that are known, but with others."""
+        names = {n: UnknownValue(v.kind) if unknown and isinstance(v, KnownValue) else v for n, v in self.names.items()}
+        return Scope(names, dict(self.gone), self.loops)
+
+    def values(self) -> dict[str, Any]:
+        """The values that are known."""
+        return {name: known.value for name, known in self.names.items() if isinstance(known, KnownValue)}
 
     def merge(self, *ways: Scope) -> None:
         """After blocks of which one was gone through: what all of them consumed is gone, what some did may be."""
@@ -196,7 +203,7 @@ class ScopeCheck:
                 message, hint = f"`{ref.name}` stands for several results", f"name one: {names}"
                 raise fail("W0221", message, span=ref.span, hint=hint)
             part, *rest = rest
-            if part not in bound.results and not bound.open:
+            if part not in bound.results and not re.fullmatch(bound.open, part):
                 raise fail("W0222", f"`{ref.name}` has no result `{part}`", span=ref.span, hint=f"it has {names}")
         if (gone := self.scope.gone.get((bound.number, part))) is not None:
             raise consumed(f"{ref.name}.{part}" if part else ref.name, ref.span, gone)

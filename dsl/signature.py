@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from . import tree
-from .diagnostics import count, fail, quoted
+from .diagnostics import Diagnostic, Span, count, fail, quoted
 from .expressions import Evaluator
 from .scopes import BoundName, Gone, Part, ScopeCheck, consumed, let_of
 
@@ -35,10 +35,26 @@ FieldKind = Literal[
 
 
 @dataclass(frozen=True)
+class Misnamed:
+    """A name that there is not. `certain`: the statement can only fail."""
+
+    message: str
+    hint: str | None
+    certain: bool
+
+
+@dataclass(frozen=True)
 class Field:
     """One field of a statement, in source order.
 
-    `consumes`: the handle dies with the statement. `minimum`: smallest legal value of an int, or of each entry of a list.
+    Args:
+        consumes: the handle dies with the statement.
+        minimum, maximum: the range of an int, or of each entry of a list.
+        permutation: a list has each of 0 … n-1 once.
+        hint: what to write instead of a value out of range.
+        written: the word that stands in front of it, where that is not its name.
+        judge: what is wrong with a word or a text, and the nearest name, where that shows without a payload; it gets the
+            statement's keyword, too.
     """
 
     name: str
@@ -46,11 +62,16 @@ class Field:
     optional: bool = False
     consumes: bool = False
     minimum: int | None = None
+    maximum: int | None = None
+    permutation: bool = False
+    hint: str | None = None
+    written: str = ""
+    judge: Callable[[str, str], Misnamed | None] | None = None
 
     @property
     def word(self) -> str:
         """As it is written."""
-        return self.name.replace("_", "-")
+        return self.written or self.name.replace("_", "-")
 
 
 @dataclass(frozen=True)
@@ -63,6 +84,8 @@ class Signature:
         results: the names of what it returns, e.g. ("loop", "op"); empty if it returns nothing.
         variadic: more results than `results` names may come (a `tile` of several reduction dimensions): a `let (…)`
             must take at least `len(results)` names, and how many there are is known when it is applied.
+        more: a pattern of the names of these further results.
+        apart: two fields that must name different handles.
         summary: the first line of the statement's docstring.
         doc: the whole docstring (Args, Returns, Errors, Source, Example).
     """
@@ -71,6 +94,8 @@ class Signature:
     fields: tuple[Field, ...]
     results: tuple[str, ...] = ()
     variadic: bool = False
+    more: str = ".+"
+    apart: tuple[str, str] | None = None
     summary: str = ""
     doc: str = ""
 
@@ -118,11 +143,20 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
         case tree.ListExpr() if field.kind == "names":
             return tuple(item.name if isinstance(item, tree.NameRef) else item.value for item in given.items)  # type: ignore[union-attr]
         case tree.ListExpr():
-            return tuple(_entry(field, item, evaluator) for item in given.items)
+            return _entries(field, given, evaluator)
         case bool():
             return () if field.kind == "names" else given
     what = "the number of rows of `grouped`" if field.name == "group" else f"`{field.word}`"
-    return evaluator.expect(given, "str" if field.kind == "str" else "int", what, field.minimum)
+    return evaluator.expect(given, "str" if field.kind == "str" else "int", what, field.minimum, field.maximum, field.hint)
+
+
+def _entries(field: Field, given: tree.ListExpr, evaluator: Evaluator) -> tuple[int | None, ...]:
+    values = tuple(_entry(field, item, evaluator) for item in given.items)
+    known = [value for value in values if isinstance(value, int)]
+    if field.permutation and len(known) == len(values) and sorted(known) != list(range(len(values))):
+        message = f"`{field.word}` is {list(values)}; it must have each of 0 … {len(values) - 1} once"
+        evaluator.report(fail("W0231", message, span=given.span))
+    return values
 
 
 def _entry(field: Field, item: tree.Expr, evaluator: Evaluator) -> int | None:
@@ -167,9 +201,27 @@ def check_statement(node: tree.StatementNode, signature: Signature, check: Scope
                 dying += _check_field(field, value, check)
         elif not field.optional and field.kind not in ("flag", "handles"):
             check.error("W0230", f"`{node.keyword}` needs its {field.word}", node.span)
+    with check.reporting():
+        expect_apart(node, signature)
     unnamed = () if names else signature.results
     for part, ref in dying:
         check.consume(part, ref, Gone(f"`{node.keyword}`", node.span, names, unnamed))
+
+
+def expect_apart(node: tree.StatementNode, signature: Signature) -> None:
+    """Raises W0239 where one handle is given twice to a statement that takes two."""
+    one, other = (node.fields.get(name) for name in signature.apart or ("", ""))
+    if isinstance(one, tree.HandleRef) and isinstance(other, tree.HandleRef) and one.spelling == other.spelling:
+        words = " and ".join(f"its {name}" for name in signature.apart or ())
+        raise fail("W0239", f"`{one.spelling}` is given to `{node.keyword}` as {words}", span=other.span)
+
+
+def _judged(field: Field, text: str, span: Span, check: ScopeCheck) -> None:
+    """Report a name that there is not; a warning where the statement can do without."""
+    found = None if field.judge is None else field.judge(text, check.keyword or "")
+    if found is not None:
+        severity = "error" if found.certain else "warning"
+        check.report(Diagnostic("W0241", found.message, span, check.keyword, (), found.hint, severity=severity))
 
 
 def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part, tree.HandleRef]]:
@@ -182,8 +234,12 @@ def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part
             check.operand(value)
         case "raw", tree.Word():
             _check_raw(value, check)
+        case "word", tree.Word():
+            _judged(field, value.text, value.span, check)
         case ("int" | "str" | "sizes" | "ints" | "space" | "distribution"), _:
-            field_value(field, value, check.evaluator)
+            found = field_value(field, value, check.evaluator)
+            if isinstance(found, str):
+                _judged(field, found, value.span, check)
     return []
 
 

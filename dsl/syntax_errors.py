@@ -34,6 +34,7 @@ _MEANT = {
     "&&": "write `and`",
     "||": "write `or`",
     "!": "write `not`",
+    "#": "a comment begins with `//`",
     ";": "a line holds one statement; end it with a new line",
     "'": 'a string is written in double quotes: "text"',
     "`": 'a string is written in double quotes: "text"',

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .dsl import tree
-from .dsl.diagnostics import Source, WeftError, count, fail
+from .dsl.diagnostics import Diagnostic, Source, WeftError, count, fail
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir
@@ -46,6 +46,19 @@ def shipped_schedule(name: str) -> Path:
         notes = (f"recipes that ship: {', '.join(schedules())}",)
         raise fail("W0050", f"there is no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
     return path
+
+
+def checked_schedule(name: str) -> tuple[tree.File, tuple[Diagnostic, ...]]:
+    """Parse and check a schedule, its main schedule with its parameters' defaults; with warnings. Raises what is wrong with it."""
+    from .dsl.checker import check
+    from .dsl.parser import parse_file
+    from .interpreter.session.statement import signatures
+
+    file = parse_file(resolve_schedule(name))
+    found = check(file, signatures(), defaults=True)
+    if any(d.severity == "error" for d in found):
+        raise WeftError(*found)
+    return file, tuple(found)
 
 
 def read_schedule(name: str | Source) -> tree.File:
@@ -236,9 +249,13 @@ def planned(done: Applied, entry: str | None = None) -> Planned:
     from .runtime.host.agreements import agreements
     from .runtime.host.host import make_plan
 
-    with done.recipe.clock.phase("plan"):
-        plan = make_plan(done.module, entry)
-        plan = replace(plan, agreements=agreements(done.payload, plan.entry))
+    try:
+        with done.recipe.clock.phase("plan"):
+            plan = make_plan(done.module, entry)
+            plan = replace(plan, agreements=agreements(done.payload, plan.entry))
+    except WeftError as error:  # the report, which shows what `print` said, does not come
+        said = tuple(f"{step.text}\n{text}" for step in done.session.steps for text in step.shown)
+        raise WeftError(*(replace(d, notes=(*d.notes, *said)) for d in error.diagnostics)) from error
     with done.recipe.clock.phase("emit"):
         cuda = emit(done.module)
     return Planned(done, plan, cuda)

@@ -12,7 +12,7 @@ from ...dsl import tree
 from ...dsl.diagnostics import fail, quoted
 from ...dsl.expressions import evaluator
 from ...dsl.scopes import Gone, consumed
-from ...dsl.signature import Field, Signature, field_value
+from ...dsl.signature import Field, Signature, expect_apart, field_value
 from .rewriter import Handle, Operand
 
 
@@ -91,6 +91,7 @@ def evaluate_fields(
 ) -> dict[str, Any]:
     """The keyword arguments of the statement's dataclass. Raises `WeftError` at the field that is wrong."""
     values: dict[str, Any] = {}
+    expect_apart(node, signature)
     for field in signature.fields:
         given = node.fields.get(field.name)
         if field.kind == "handles":

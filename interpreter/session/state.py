@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 from ...dsl import tree
 from ...dsl.diagnostics import Span, WeftError, count, fail, quoted
-from ...dsl.expressions import evaluate, show
+from ...dsl.expressions import evaluate, show, unmet
 from ...dsl.parameters import bind_parameters
 from ...dsl.scopes import Gone
 from ..focus.carving import Version
@@ -271,10 +271,7 @@ def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]
 def require(item: tree.Require, env: Environment) -> None:
     """Raises W0240 where the condition does not hold."""
     if not evaluate(item.condition, env):
-        text = item.message or "the schedule's requirement does not hold"
-        shown = ", ".join(f"{name} = {env[name]}" for name in dict.fromkeys(_names(item.condition)) if name in env)
-        notes = (f"{statement_text(item.condition)}, with {shown}",)
-        raise fail("W0240", text, span=item.condition.span, notes=notes)
+        raise unmet(item, env)
 
 
 def condition(asked: tree.Expr | tree.HandleRef, env: Environment) -> bool:
@@ -294,20 +291,6 @@ def elements(iterable: tree.Expr | tree.HandleRef, env: Environment) -> tuple[An
         message = "`foreach` walks over a list or over the handles of a `match*`"
         raise fail("W0233", message, span=iterable.span)
     return listed
-
-
-def _names(expr: tree.Expr) -> Iterator[str]:
-    """The names that an expression mentions, in order."""
-    match expr:
-        case tree.NameRef():
-            yield expr.name
-        case tree.Unary():
-            yield from _names(expr.operand)
-        case tree.Binary():
-            yield from (*_names(expr.left), *_names(expr.right))
-        case tree.CallExpr(arguments=parts) | tree.ListExpr(items=parts):
-            for part in parts:
-                yield from _names(part)
 
 
 def left(state: State) -> State:

@@ -52,10 +52,11 @@ class Statement:
         raise NotImplementedError
 
 
-def _field(kind: FieldKind, *, optional: bool = False, consumes: bool = False, minimum: int | None = None) -> Any:
+def _field(kind: FieldKind, *, optional: bool = False, **more: Any) -> Any:
+    """A field of a statement. `more`: what else `Field` says of it."""
     optional = optional or kind == "flag"
     default: dict[str, Any] = {"default": False if kind == "flag" else None} if optional else {}
-    return dataclasses.field(metadata={"weft": Field("", kind, optional, consumes, minimum)}, **default)
+    return dataclasses.field(metadata={"weft": Field("", kind, optional, **more)}, **default)
 
 
 handle = partial(_field, "handle")
@@ -87,8 +88,11 @@ _REGISTRY: dict[str, type[Statement]] = {}
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-def statement(keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = False) -> Callable[[S], S]:
-    """Make a class a statement, registered under its keyword; its fields and docstring become its `Signature`."""
+def statement(
+    keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = False, **more: Any
+) -> Callable[[S], S]:
+    """Make a class a statement, registered under its keyword; its fields and docstring become its `Signature`. `more`: what
+    else that says."""
 
     def register(cls: S) -> S:
         cls = dataclass(frozen=True, kw_only=True)(cls)
@@ -98,7 +102,8 @@ def statement(keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = F
             if "weft" in f.metadata
         )
         doc = _ERROR.sub(r"        \1: \2.\n", cls.__doc__ or "").strip()
-        cls.signature = Signature(keyword, fields, returns, variadic, doc.split("\n", 1)[0], doc)
+        summary = doc.split("\n", 1)[0]
+        cls.signature = Signature(keyword, fields, returns, variadic, summary=summary, doc=doc, **more)
         _REGISTRY[keyword] = cls
         return cls
 

@@ -9,7 +9,7 @@ from ..session.statement import Handle, Results, Rewriter, Statement, handle, st
 from ..tensors import levels
 
 
-@statement("fuse")
+@statement("fuse", apart=("producer", "loop"))
 class Fuse(Statement):
     """Compute a producer tile by tile, inside the loop that consumes it.
 

@@ -33,7 +33,7 @@ class Interchange(Statement):
     reach = "handles"
 
     target: Handle = consumed()
-    order: tuple[int, ...] = integers()
+    order: tuple[int, ...] = integers(minimum=0, permutation=True)
 
     def apply(self, rewrite: Rewriter) -> Results:
         op = rewrite.find(self.target)

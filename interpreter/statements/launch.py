@@ -138,7 +138,7 @@ class LaunchStatement(Statement):
     reach = "handles"
 
     loop: Handle = consumed()
-    max_registers: int | None = integer(optional=True)
+    max_registers: int | None = integer(optional=True, minimum=FEWEST, maximum=MOST)
     unproven: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
@@ -174,10 +174,6 @@ class LaunchStatement(Statement):
 
     @staticmethod
     def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:
-        if not FEWEST <= most <= MOST:
-            raise rewrite.error(
-                "W0373", f"a thread has {FEWEST} to {MOST} registers, and {most} is none of these", at="max_registers"
-            )
         sizes = [size for size in info.block if size is not None]
         threads = math.prod(sizes)
         taken = -(-threads // 32) * 32 * (-(-most // 8) * 8)  # a warp gets its registers in steps of 8 a thread

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import count
+from ..ir.misnamed import misnamed_op
 from ..ir.mlir import ir, operations
 from ..session.rewriter import describe
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement, string, word
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class _Match(Statement):
     """What the three forms share: the search."""
 
-    op: str = word()
+    op: str = word(judge=misnamed_op)
     scope: str | Handle | None = handle(optional=True)
     index: int | None = integer(optional=True, minimum=0)
     attribute: str | None = string(optional=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ir.misnamed import misnamed_pass
 from ..session.statement import Results, Rewriter, Statement, statement, string
 
 
@@ -31,7 +32,7 @@ class RunPass(Statement):
         after:  linalg.generic
     """
 
-    pipeline: str = string()
+    pipeline: str = string(judge=misnamed_pass)
 
     def apply(self, rewrite: Rewriter) -> Results:
         rewrite.passes(self.pipeline)

@@ -13,7 +13,7 @@ LARGEST = 2**48
 """Extents beyond this are no buffer's, and products of them leave 64 bits."""
 
 
-@statement("tile", returns=("loop", "op"), variadic=True)
+@statement("tile", returns=("loop", "op"), variadic=True, more=r"k\d*")
 class Tile(Statement):
     """Cut the iteration space of a structured op into tiles.
 

@@ -32,7 +32,7 @@ class Unroll(Statement):
         W0371: a loop that cannot be fully unrolled: too many iterations, or an unknown number.
             The number of iterations is known only at run time, or it is so large that compiling the copies would take
             minutes. `unroll loop by 4` makes four copies of the body.
-        W0372: a factor below 2, or above the number of iterations.
+        W0372: a factor above the number of iterations.
             `unroll loop by n` takes n from 2 to the number of iterations; `unroll loop` takes all of them.
 
     Source: CUDA C++ Programming Guide, `#pragma unroll`.
@@ -46,7 +46,7 @@ class Unroll(Statement):
     reach = "handles"
 
     target: Handle = handle()
-    factor: int | None = integer(optional=True)
+    factor: int | None = integer(optional=True, minimum=2, written="by")
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..indices.arithmetic import trip_count  # late: the room imports the bindings
@@ -82,9 +82,7 @@ class Unroll(Statement):
 
     @staticmethod
     def _check_factor(rewrite: Rewriter, loop: ir.Operation, factor: int, trips: int | None) -> None:
-        if factor < 2:
-            what, hint = f"{factor} iterations at a time is not an unrolling", "2 or more"
-        elif factor > min(trips or MOST_TRIPS, MOST_TRIPS):
+        if factor > min(trips or MOST_TRIPS, MOST_TRIPS):
             few = trips is not None and trips < factor
             has = f"the loop has {trips} iterations" if few else f"{MOST_TRIPS} is the most"
             what = f"{factor} iterations at a time, and {has}"

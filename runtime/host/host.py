@@ -114,7 +114,8 @@ def _declare_arguments(function: ir.Operation, host: Host) -> list[HostValue]:
 def _check_layout(type_: ir.Type, what: str) -> None:
     """Callers pass contiguous arrays, so a layout must admit that."""
     if not isinstance(type_, ir.MemRefType):
-        raise fail("W0733", f"{what} is still {type_}", hint="bufferize turns tensors into memrefs")
+        hint = "`map` a loop, or an op, and `launch` it: that bufferizes the function"
+        raise fail("W0733", f"{what} is still {type_}: nothing was launched", hint=hint)
     strides, offset = static_strides(type_, what)
     shape = [DimOf("", i) if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank)]
     wanted = row_major(shape)

@@ -21,6 +21,7 @@ class Pipeline(Statement):
         loop: a sequential loop with mapped copies to shared memory in it (`promote-to-shared`, `map`), before there are barriers
             in it; stays alive, and so do the handles of the copies (the reads of the next tile) and of the buffers.
         stages: the number of tiles that exist at a time: 2. With 1 the loop stays as it is, so that a parameter can choose.
+            More need asynchronous copies, which are not supported.
 
     Returns:
         nothing.
@@ -50,10 +51,6 @@ class Pipeline(Statement):
         W0378: the loop writes what its copies read.
             The tile of the next iteration is read before the current one is finished. If the current iteration writes
             there, old values would be read. Buffers that are different arguments are assumed to be distinct memory.
-        W0379: an unsupported number of stages.
-            `stages 2`: one tile in shared memory is used, while the next one goes through registers to the other
-            buffer. More stages need asynchronous copies, which are not supported yet. `stages 1` leaves the loop as it
-            is.
         W0388: the loop already contains barriers.
             The barriers were placed for the original copies; with two alternating tiles fewer are needed, at other
             places. Use `pipeline` first and `insert-barriers` afterwards.
@@ -72,19 +69,12 @@ class Pipeline(Statement):
     reach = "handles"
 
     loop: Handle = handle()
-    stages: int = integer(minimum=1)
+    stages: int = integer(minimum=1, maximum=2, hint="use `stages 2`: one tile in registers, two in shared memory")
 
     def apply(self, rewrite: Rewriter) -> Results:
         from .found import find_copies
         from .rotation import rotate
 
-        if self.stages > 2:
-            raise rewrite.error(
-                "W0379",
-                f"{self.stages} stages are not supported yet: a tile in registers and two in shared memory are",
-                at="stages",
-                hint="`stages 2`; or `stages 1`, which leaves the loop as it is",
-            )
         if self.stages == 1:
             rewrite.remark("one stage: the loop stays as it is")
             return {}

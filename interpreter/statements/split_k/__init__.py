@@ -82,7 +82,7 @@ class SplitK(Statement):
 
     target: Handle = consumed()
     parts: int = integer(minimum=2)
-    factor: int | None = integer(optional=True, minimum=1)
+    factor: int | None = integer(optional=True, minimum=1, written="by")
     atomic: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:

@@ -268,18 +268,20 @@ def repl(chosen: Choice, resume: str | None) -> int:
 @click.command(short_help="Parse and check a schedule; no payload needed.")
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, shell_complete=completion.schedules)
 def check(files: tuple[str, ...]) -> int:
-    """Parse and check schedules: names, types, arity, domains, consumed handles. No payload is needed.
+    """Parse and check schedules: names, types, ranges, consumed handles, the defaults of parameters. No payload is needed.
 
     If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists.
     """
     from ...dsl.diagnostics import count
     from ...payloads.payload import payload_source
-    from ...pipeline import read_schedule
+    from ...pipeline import checked_schedule
     from ...recipes import shortened
-    from ..console import each, say
+    from ..console import each, say, show
 
     def one(name: str) -> None:
-        file = read_schedule(name)
+        file, warnings = checked_schedule(name)
+        if warnings:
+            show(warnings)
         if file.payload is not None:
             payload_source(file, None, {})  # as far as it shows without MLIR
         say(f"{shortened(file.source.name)}: no errors in {count(len(file.schedules), 'schedule')}")
