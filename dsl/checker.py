@@ -204,6 +204,7 @@ class _Checker:
             hint = "the word is kept for a later version; `weft statements` lists those that are there"
             check.error("W0204", f"`{node.keyword}` is not a statement of this version", node.span, hint)
             return None
+        check.each = "" if let is None else None
         check_statement(node, signature, check, names_of(let, signature.results))
         return signature
 

@@ -143,6 +143,8 @@ class ScopeCheck:
         self.scope = scope
         self.report = report
         self.keyword = keyword
+        self.each: str | None = None
+        """The one name of all ops that matched which the statement may take, to be done with each of them; empty: any."""
         self.evaluator = Evaluator(self._lookup, self._report_all, lazy=True)
         self.value = self.evaluator.value
 
@@ -194,9 +196,11 @@ class ScopeCheck:
         """The one live handle that `ref` names, and the fields that are left over: `step.lhs` → (step, ("lhs",))."""
         bound = self.find(ref)
         part, rest = "", ref.fields
-        if bound.shape == "list":
+        if bound.shape == "list" and self.each not in (ref.name, ""):
             hint = f"walk over them: `foreach op in {ref.name} {{ … }}`"
             raise fail("W0221", f"`{ref.name}` stands for all ops that matched", span=ref.span, hint=hint)
+        if bound.shape == "list":
+            self.each = ref.name
         if bound.shape == "several":
             names = quoted(f"{ref.name}.{result}" for result in bound.results)
             if not rest:

@@ -18,7 +18,7 @@ from ...dsl.scopes import Gone
 from ..focus.carving import Version
 from ..ir.cloning import strip_tags
 from ..ir.mlir import ir
-from .environment import Environment, NamedResults, handles_in, single
+from .environment import Environment, NamedResults, handles_in, is_handle, single
 from .rewriter import HandleKind
 
 K = TypeVar("K")
@@ -228,9 +228,21 @@ def statement_at(state: State) -> tuple[tree.StatementNode | tree.Expr, tree.Let
     the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
+    if isinstance(item, tree.StatementNode) and list_in(item, frame.env) is not None:
+        return None
     if isinstance(item, tree.Let) and not isinstance(item.value, tree.Call):
         return item.value, item
     return (item, None) if isinstance(item, tree.StatementNode) else None
+
+
+def list_in(node: tree.StatementNode, env: Environment) -> tree.HandleRef | None:
+    """The field of a statement that names the handles of a `match*`: it is done with each of them. The checker lets but one
+    of them pass."""
+    for ref in node.fields.values():
+        found = env.get(ref.name) if isinstance(ref, tree.HandleRef) else None
+        if isinstance(ref, tree.HandleRef) and isinstance(found, tuple) and (is_handle(found) or not found):
+            return ref
+    return None
 
 
 def named(state: State, value: tree.Expr, let: tree.Let) -> State:
@@ -261,6 +273,9 @@ def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]
         case tree.If():
             body = item.then if condition(item.condition, env) else item.otherwise
             return replace(state, frames=(*rest, Frame(body, dict(env))))
+        case tree.StatementNode() if (several := list_in(item, env)) is not None:
+            each = tree.Foreach(item.span, tree.Binding(several.span, several.name), several, (item,))
+            return replace(state, frames=turn(rest, Turns(each, elements(tree.HandleRef(several.span, several.name), env))))
         case tree.Foreach():
             return replace(state, frames=turn(rest, Turns(item, tuple(elements(item.iterable, env)))))
         case tree.Return():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...dsl.diagnostics import count
+from ...dsl.diagnostics import count, did_you_mean
 from ..ir.misnamed import misnamed_op
 from ..ir.mlir import ir, operations
 from ..session.rewriter import describe
@@ -106,12 +106,13 @@ class _Match(Statement):
             if op.name.split(".")[0] not in ("builtin", "func", "arith", "tensor") and not op.name.endswith(".yield"):
                 names[op.name] = names.get(op.name, 0) + 1
         listed = ", ".join(f"{n} × {name}" if n > 1 else name for name, n in sorted(names.items()))
+        near = did_you_mean(self.op, names) if misnamed_op(self.op, "match") else None
         return rewrite.error(
             "W0401",
             f"no `{self.op}` in the payload",
             at="op",
             notes=(f"it has {listed}" if listed else "it has no op to schedule",),
-            hint=f"write `match? {self.op}` if it may be absent",
+            hint=near or f"write `match? {self.op}` if it may be absent",
         )
 
 

@@ -96,7 +96,7 @@ CHECKS = {
     "consumed in raw text": body(GEMM, TILE, "transform { transform.print %gemm : !transform.any_op }"),
     "all matches consumed": body("let ops = match* a.b", "foreach op in ops { tile op [1] }", "foreach op in ops { print op }"),
     "bundle as a handle": body(GEMM, "let t = tile gemm [4]", "launch t"),
-    "matches as a handle": body("let ops = match* linalg.fill", "tile ops [4]"),
+    "matches as a handle": body("let all = match* linalg.add", "let t = tile all [4]"),
     "field of a single handle": body(GEMM, "tile gemm.op [4]"),
     "operand without a name": body(GEMM, "promote-to-shared gemm"),
     "no such result": body(GEMM, "let (b, c) = promote-to-shared gemm.lhs", "let t = stage(gemm)", "print t.x")

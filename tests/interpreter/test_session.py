@@ -217,6 +217,23 @@ def test_a_name_for_a_value_is_seen_where_it_is_bound() -> None:
     assert made.undo() and "more" not in made.environment
 
 
+def test_a_statement_on_all_that_matched_is_done_with_each() -> None:
+    body = "let ops = match* linalg.generic\nlet none = match* linalg.exp\nmap none to grid(x)\nmap ops to grid(x)\n"
+    made = session(body + "foreach op in ops { print op }", GENERICS)
+    made.run()
+    assert [s.keyword for s in made.steps] == ["match*", "match*", "map", "map", "print", "print"]
+    assert made.ir.count("weft.map") == 2
+    assert made.undo() and made.undo() and made.undo() and made.ir.count("weft.map") == 1
+    for wrong, code in {
+        "let t = tile ops [4]": "W0221",
+        "let more = match* linalg.generic\nfuse ops into more": "W0221",
+        "tile ops [4]\nmap ops to grid(x)": "W0223",
+    }.items():
+        with pytest.raises(WeftError) as caught:
+            session(body + wrong, GENERICS)
+        assert [d.code for d in caught.value.diagnostics] == [code]
+
+
 NESTED = """
 schedule inner(op: handle, size: int) {
   require size > 1, "tiles of more than one element"

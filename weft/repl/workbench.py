@@ -115,7 +115,7 @@ class Workbench:
         schedules = tuple(replace(s, body=body) if s is main else s for s in file.schedules)
         mine = next(iter(items)).span.source
         found = check(replace(file, schedules=schedules), signatures())
-        if wrong := [d for d in found if d.span is not None and d.span.source == mine]:
+        if wrong := [d for d in found if d.severity == "error" and d.span is not None and d.span.source == mine]:
             raise WeftError(*wrong)
 
     # ---- settings -------------------------------------------------------------------------------------------------------
