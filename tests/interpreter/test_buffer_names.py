@@ -130,3 +130,30 @@ def test_rows_and_columns_are_what_their_names_say(tmp_path: Path) -> None:
     text = TWO_KERNELS.replace("transpose #0", "copy").replace("transpose #1", "exp")
     (tmp_path / "s.weft").write_text(text.replace("y: 48, x: 64", "y: 64, x: 48"))
     assert set(re.findall(r"\[(\w+) \* 48 \+ (\w+)\]", scheduled(tmp_path / "s.weft").cuda)) == {("row", "col")}
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [(128, []), (129, ["temporary `p`, 1x129: each thread keeps all of it, 516 bytes, which registers do not hold"])],
+)
+def test_an_array_of_a_thread_that_registers_cannot_hold_is_reported(tmp_path: Path, columns: int, said: list[str]) -> None:
+    kind = f"tensor<64x{columns}xf32>"
+    (tmp_path / "p.mlir").write_text(f"""
+    func.func @rows(%x: {kind}) -> {kind} {{
+      %e = tensor.empty() : {kind}
+      %p = linalg.exp ins(%x : {kind}) outs(%e : {kind}) -> {kind}
+      %y = linalg.add ins(%p, %x : {kind}, {kind}) outs(%e : {kind}) -> {kind}
+      return %y : {kind}
+    }}""")
+    (tmp_path / "s.weft").write_text("""
+    payload "p.mlir"
+    schedule rows() {
+      let p = match linalg.exp
+      let y = match linalg.add
+      let (t, _) = tile y [1, _]
+      fuse p into t
+      map t to grid(x)
+      launch t
+    }""")
+    *_, launch = scheduled(tmp_path / "s.weft").applied.session.steps
+    assert [remark for remark in launch.remarks if remark.startswith("temporary")] == said

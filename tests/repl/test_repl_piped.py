@@ -115,6 +115,11 @@ def test_a_position_is_called_one(shared) -> None:
     assert "error[W0061]: `-2` is not a position" in shared("goto -2\n", code=1)
 
 
+def test_a_misspelled_command_is_known(shared) -> None:
+    assert "hint: did you mean `step`?" in shared("stpe\n", code=1)
+    assert "hint: did you mean `handles`?" in shared("handels\n", code=1)
+
+
 def test_half_a_schedule_is_saved(shared, here: Path) -> None:
     shared("step 3\nundo\nlet (other, mm) = tile gemm [8, 8]\nsave half.weft\n")
     saved = (here / "half.weft").read_text()
