@@ -88,6 +88,7 @@ def run(
     inputs: Name | Arrays | None = None,
     save: Name | None = None,
     reference: Reference = "jit",
+    sizes: Mapping[str, int] | None = None,
     **choice: Unpack[Choices],
 ) -> Report:
     """Run a schedule, or a bundle's folder, and compare with the untouched payload.
@@ -95,10 +96,12 @@ def run(
     Args:
         seed: of the random inputs; on the simulator, also of the order of streams.
         inputs: NumPy arrays by argument name, or an `.npz` file with them; they are not changed. What is not among them is random.
+        sizes: of `"A.0"`, the first axis of the argument `A`, where the payload leaves it open; what has to agree with it follows.
         save: an `.npz` file for the outputs, which `report.outputs` has as well, each in its `array`.
     """
     given = inputs if inputs is None or isinstance(inputs, Mapping) else Path(inputs)
-    options = RunOptions(target, seed, given, _path(save), reference)
+    open_ = {place: str(size) for place, size in (sizes or {}).items()}
+    options = RunOptions(target, seed, given, _path(save), reference, sizes=open_)
     if Path(schedule).is_dir():
         return run_bundle(Path(schedule), options).report
     return run_recipe(load(schedule, **choice), entry, options).report

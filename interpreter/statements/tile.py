@@ -37,9 +37,10 @@ class Tile(Statement):
         W0320: not a structured op, or a loop that yields tensors.
             Tiling, interchange and promotion work on structured (linalg) ops, whose iteration space is known. Loops are
             mapped with `map`; a fused op keeps its handle.
-        W0322: a ragged tile of a dynamic extent in a reduction.
-            To pad a tile, the size of the padding must be known when the schedule is applied. Leave dynamic dimensions
-            untiled with `_`, or give the payload static shapes.
+        W0322: a size that must be known when the schedule is applied.
+            Tiles of dimensions whose size is known only at run time are ragged: guarded, with run-time ends. Some
+            paddings and rewrites need numbers; give the payload its sizes there. An extent of more than 2^30 iterations
+            cannot be rounded up.
         W0323: more sizes than dimensions.
             `tile op [16, 16]`: at most one size per dimension of the op, in its order; `_`, 0 or a missing size leaves
             a dimension untiled.

@@ -8,12 +8,14 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, WeftError, did_you_mean, fail, quoted
 from ..plan.dtypes import BF16, NUMPY, is_float, narrow, widen
+from ..plan.plan import Agreement, DimOf, Size
 from ..plan.signature import Argument, FunctionSignature, type_text
 from .writing import open_regular, reason, unwritable, write_whole
 
@@ -66,6 +68,41 @@ def chosen_inputs(
     return made
 
 
+def sized(
+    signature: FunctionSignature, sizes: Mapping[str, str], agreements: Iterable[Agreement] = ()
+) -> FunctionSignature:
+    """The signature with sizes in the place of dimensions that are known at run time only.
+
+    Args:
+        sizes: of `A.1`, the second axis of `A`, a number.
+        agreements: what else has that size.
+
+    Errors: W0718 for what is no such dimension, or no size.
+    """
+    shapes = {a.name: list(a.shape or ()) for a in signature.arguments}
+    for place, text in sizes.items():
+        name, _, axis = place.rpartition(".")
+        known = axis.isdecimal() and int(axis) < len(shapes.get(name, ()))
+        if not known or shapes[name][int(axis)] is not None or not text.isdecimal():
+            open_ = [f"{n}.{i}" for n, shape in shapes.items() for i, size in enumerate(shape) if size is None]
+            notes = (f"sizes that are not known: {', '.join(open_) or 'none'}",)
+            hint = "write `A.0=1000`: an argument, its axis, a number"
+            raise fail("W0718", f"`{place}={text}` gives no size", hint, notes=notes)
+        shapes[name][int(axis)] = int(text)
+    pairs = [(_end(one.left, shapes), _end(one.right, shapes)) for one in agreements]
+    for _ in pairs:  # one may follow from another
+        for left, right in pairs:
+            for (shape, axis), (other, at) in ((left, right), (right, left)):
+                shape[axis] = other[at] if shape[axis] is None else shape[axis]
+    arguments = tuple(a if a.shape is None else replace(a, shape=tuple(shapes[a.name])) for a in signature.arguments)
+    return replace(signature, arguments=arguments)
+
+
+def _end(size: Size, shapes: Mapping[str, list[int | None]]) -> tuple[list[int | None], int]:
+    """The shape and the axis that hold a size; a list of its own for a number."""
+    return (shapes[size.buffer], size.axis) if isinstance(size, DimOf) else ([size if isinstance(size, int) else None], 0)
+
+
 def _asked(argument: Argument, text: str, generator: np.random.Generator) -> np.ndarray:
     """A range of random numbers, or a constant. Raises W0718."""
     sizes, option = _sizes(argument), f"`{argument.name}={text}`"
@@ -104,7 +141,7 @@ def _number(argument: Argument, text: str, option: str) -> int | float:
 def _sizes(argument: Argument) -> tuple[int, ...]:
     sizes = tuple(s for s in argument.shape or () if s is not None)
     if len(sizes) < len(argument.shape or ()):
-        hint = "give the array (--inputs x.npz), or make the payload's shapes static"
+        hint = "give its sizes (--size A.0=1000), or the array (--inputs x.npz)"
         raise fail("W0719", f"the shape of `{argument}` is not known", hint)
     return sizes
 

@@ -126,6 +126,8 @@ class RunOptions:
     """So many more runs, to measure."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """Inputs by name: a range of random numbers, a constant, a file (`files/inputs.py`)."""
+    sizes: Mapping[str, str] = field(default_factory=dict)
+    """Sizes of inputs that the payload leaves open, by argument and axis."""
 
     def expect_outputs(self, read: Mapping[Path, str]) -> None:
         """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
@@ -176,7 +178,7 @@ class Program:
     def run(self, options: RunOptions, device: Device) -> Executed:
         """Run it, compare, save. Right means: nothing raced, nothing faulted, and the outputs match; None if nothing contradicts
         but none was compared."""
-        from ..files.inputs import chosen_inputs, write_npz
+        from ..files.inputs import chosen_inputs, sized, write_npz
         from .banks import bank_accesses
         from .compare import OutputComparison, compare
         from .runner import run_plan
@@ -186,7 +188,8 @@ class Program:
             expect_memory(plan)
             arrays = self.carried
             if arrays is None or options.inputs is not None or options.asked:
-                arrays = chosen_inputs(self.signature, options.seed, options.inputs, options.asked)
+                signature = sized(self.signature, options.sizes, plan.agreements)
+                arrays = chosen_inputs(signature, options.seed, options.inputs, options.asked)
         with clock.watched("run"):
             result = run_plan(
                 plan,

@@ -135,3 +135,13 @@ def test_a_result_has_its_arguments_sizes_and_no_copy(tmp_path: Path) -> None:
     one = made("shared")
     assert [type(step).__name__ for step in one.plan.steps] == ["Launch"]
     assert "memref.copy" not in one.applied.text
+
+
+def test_sizes_for_random_inputs() -> None:
+    done = weft.run("naive", payload=PRODUCT, target="sim", sizes={"A.0": 20, "B.0": 7, "B.1": 9})
+    assert done.ok and done.outputs[0].shape == (20, 9)
+    for wrong in ({"A.2": 4}, {"C.0": 4}, {"A": 4}, {"A.0": -1}):
+        with pytest.raises(WeftError, match="W0718"):
+            weft.run("naive", payload=PRODUCT, target="sim", sizes=wrong)
+    with pytest.raises(WeftError, match="W0719"):
+        weft.run("naive", payload=PRODUCT, target="sim", sizes={"A.0": 20})

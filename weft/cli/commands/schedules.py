@@ -77,6 +77,10 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
 )  # fmt: skip
 @inputs_option
 @input_option
+@click.option(
+    "--size", "sizes", multiple=True, metavar="NAME.AXIS=N",
+    help="A size that the payload leaves open (`?`), such as A.0=1000; what has to agree with it follows.",
+)  # fmt: skip
 @click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
 @click.option(
     "--trace", type=PATH, metavar="T.json",
@@ -95,6 +99,7 @@ def run(
     seed: int,
     inputs: Path | None,
     asked: tuple[str, ...],
+    sizes: tuple[str, ...],
     save: Path | None,
     trace: Path | None,
     graph: bool,
@@ -112,7 +117,8 @@ def run(
     from ..console import emit, progress, say, show, stderr
 
     wanted = parse_settings(asked, "--input")
-    options = RunOptions(target, seed, inputs, save, reference, trace, graph, asked=wanted)
+    open_ = parse_settings(sizes, "--size")
+    options = RunOptions(target, seed, inputs, save, reference, trace, graph, asked=wanted, sizes=open_)
     if graph and trace is not None:
         raise click.UsageError(UNTRACED)
     with progress(f"weft run {chosen.file}") as clock:
