@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...dsl.diagnostics import fail
 from ..indices.arithmetic import ceildiv, value
 from ..ir.mlir import DYNAMIC, ahead_of, attributes, ir, made_by, operations, producer, stands_in
 from ..ir.sizes import iterations_of, size_of, sizes_of
@@ -87,9 +88,10 @@ def absorb_all_pads(module: ir.Module) -> None:
             absorb_pads(op)
 
 
-UNKNOWN_TILES = 1 << 12
+UNKNOWN_TILES = 8209
 """How many tiles a dimension has in types where their number is known at run time only. The loops over them get that number as
-their bound (`bound_loops`), and no buffer is made of such a type: each tile's masked loads and write-back have the real size."""
+their bound (`bound_loops`), and no buffer is made of such a type: each tile's masked loads and write-back have the real size. It
+is a prime that no payload's size is likely to be a multiple of: what is left of such a type is refused (`expect_sizes`)."""
 
 
 def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | None, ...]:
@@ -195,7 +197,12 @@ def _operand(
     old, maker = sizes_of(value), producer(value)
     if not _reads(op, position, space) or masked_loads.is_empty(value):
         return masked_loads.empty(shape, element_type(value))
-    if maker is not None and from_origin(maker) and shape_of(maker.operands[0]) == numbers:
+    if (
+        maker is not None
+        and from_origin(maker)
+        and shape_of(maker.operands[0]) == numbers
+        and (made_by(maker.operands[0], "scf.forall") is None or all(isinstance(n, int) for n in old))
+    ):
         return _held(maker.operands[0], maker, old, outside, must_hold)  # rounded up for another reader before
     if maker is None or not is_structured(maker) or _is_staged(maker):
         return masked_loads.gather(value, shape, outside)
@@ -241,6 +248,16 @@ def _producer_extents(maker: ir.Operation, shape: Sequence[int | None]) -> tuple
 
 _NOTED = "weft.extent"
 """An op that keeps an extent while upstream rewrites what is around it: nothing else may be held on to meanwhile."""
+
+
+def expect_sizes(shape: Sequence[int | None]) -> None:
+    """Refuse a shape that stands for one that is known at run time only, where it would be taken for real. Raises W0322."""
+    if any(n is not None and n and n % UNKNOWN_TILES == 0 for n in shape):
+        raise fail(
+            "W0322",
+            "this was rounded up for the tiles of an op that reads it, and how many those are is known only at run time",
+            "`fuse` it into the loop over these tiles, or tile and launch it before the op that reads it is tiled",
+        )
 
 
 def note_iterations(op: ir.Operation, space: Structure, extents: Sequence[int | None]) -> ir.Operation:

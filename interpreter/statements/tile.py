@@ -78,7 +78,7 @@ class Tile(Statement):
             return self._strips(rewrite, op)
         space = self._space(rewrite, op)
         whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
-        from ..padding.rounding import absorb_pads, bound_loops, note_iterations, pad, pad_extents
+        from ..padding.rounding import absorb_pads, bound_loops, expect_sizes, note_iterations, pad, pad_extents
 
         extents = pad_extents(space, whole)
         op = levels.on_tensors(rewrite, self.target, with_producers=extents != space.extents)
@@ -94,6 +94,8 @@ class Tile(Statement):
                 "W0322", f"an extent of more than {LARGEST} iterations cannot be rounded up", op, at="sizes",
                 notes=(f"dimensions {space.spelled()}",),
             )  # fmt: skip
+        with rewrite.placing(op):
+            expect_sizes(space.extents)
         counts = [None if old is None else n for old, n in zip(space.extents, extents, strict=True)]
         if extents != space.extents:
             if levels.on_memrefs(op):

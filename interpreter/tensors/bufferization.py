@@ -39,7 +39,7 @@ from ..padding import masked_loads
 from ..padding.masked_loads import MARK as GATHER
 from ..padding.masked_loads import is_masked_load
 from ..padding.provenance import name_padded_copies, padded_copies
-from ..padding.rounding import absorb_all_pads
+from ..padding.rounding import absorb_all_pads, expect_sizes
 from .destinations import allocate_expanded, fill_what_is_wanted, fold_reshapes, separate_destinations, start_reshaped
 from .fusing import inline_masked_loads
 from .writeback_guards import guard_writebacks
@@ -96,6 +96,8 @@ def bufferize_module(module: ir.Module) -> None:
             del op.attributes[GATHER]
             op.attributes[WRITEBACK] = ir.UnitAttr.get()
     run_passes(module, "cse")
+    for alloc in operations(module.operation, "memref.alloc"):
+        expect_sizes(shape_of(alloc.results[0]))
 
 
 def _separate_arguments(module: ir.Module) -> None:

@@ -145,3 +145,43 @@ def test_sizes_for_random_inputs() -> None:
             weft.run("naive", payload=PRODUCT, target="sim", sizes=wrong)
     with pytest.raises(WeftError, match="W0719"):
         weft.run("naive", payload=PRODUCT, target="sim", sizes={"A.0": 20})
+
+
+CHAIN = """
+func.func @chain(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %p = linalg.exp ins(%x : tensor<?x?xf32>) outs(%y : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %q = linalg.negf ins(%p : tensor<?x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %q : tensor<?x?xf32>
+}
+"""
+FIRST = "let (t, i) = tile a [8, 8]\nmap t to blocks(y, x)\nlet (l, o) = tile i [1, 1]\nmap l to threads(y: 8, x: 8)\n"
+SECOND = FIRST.replace(" a ", " b ").replace("(t, i)", "(u, j)").replace("map t", "map u").replace("(l, o)", "(m, n)")
+SECOND = SECOND.replace("tile i", "tile j").replace("map l", "map m")
+
+
+def chained(*parts: str) -> str:
+    return "schedule s() {\nlet a = match linalg.exp\nlet b = match linalg.negf\n" + "".join(parts) + "}\n"
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        chained(FIRST, SECOND, "launch t\nlaunch u\n"),
+        chained(SECOND.replace("map u", "fuse a into u\nmap u").replace("map m", "fuse a into m\nmap m"), "launch u\n"),
+    ],
+    ids=["launched one after the other", "fused"],
+)
+def test_a_tensor_between_two_ops_has_its_real_size(schedule: str) -> None:
+    """Also where there are more tiles than the types of rounded tensors say."""
+    assert "8209" not in weft.apply(schedule, payload=CHAIN).text and "65672" not in weft.apply(schedule, payload=CHAIN).text
+    kernel = weft.compile(schedule, CHAIN, target="cpu")
+    for shape in ((37, 21), (1, 70_001), (0, 3)):
+        x = np.random.default_rng(0).standard_normal(shape, np.float32)
+        assert np.allclose(kernel(x, x.copy(), x.copy()), -np.exp(x), rtol=1e-5)
+
+
+def test_what_was_rounded_up_for_a_reader_is_not_taken_for_real() -> None:
+    with pytest.raises(WeftError, match="W0322: this was rounded up for the tiles of an op that reads it"):
+        weft.apply(chained(SECOND, FIRST, "launch t\nlaunch u\n"), payload=CHAIN)
+    with pytest.raises(WeftError, match="W0322"):
+        weft.apply(chained(SECOND, "map a to grid(x: 64) cyclic\nlaunch a\nlaunch u\n"), payload=CHAIN)
