@@ -48,7 +48,7 @@ def load(schedule: Name, **choice: Unpack[Choices]) -> Recipe:
     values = (choice.get("settings") or {}).items()
     settings = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in values}
     payload, program = _payload(choice.get("payload"))
-    text = Source("<schedule>", schedule) if isinstance(schedule, str) and "{" in schedule else None
+    text = Source("<schedule>", str(schedule)) if _is_text(schedule) else None
     file, unproven = "" if text else str(schedule), choice.get("unproven", False)
     return Choice(file, payload, settings, choice.get("layer"), unproven, text, program).open()
 
@@ -102,7 +102,7 @@ def run(
     given = inputs if inputs is None or isinstance(inputs, Mapping) else Path(inputs)
     open_ = {place: str(size) for place, size in (sizes or {}).items()}
     options = RunOptions(target, seed, given, _path(save), reference, sizes=open_)
-    if Path(schedule).is_dir():
+    if not _is_text(schedule) and Path(schedule).is_dir():
         return run_bundle(Path(schedule), options).report
     return run_recipe(load(schedule, **choice), entry, options).report
 
@@ -139,6 +139,10 @@ def compile(
 
     recipe = load(schedule, payload=payload, settings=settings, layer=layer, unproven=unproven)
     return compiled(recipe, entry, target)
+
+
+def _is_text(schedule: object) -> bool:
+    return isinstance(schedule, str) and "{" in schedule
 
 
 def _path(name: Name | None) -> Path | None:

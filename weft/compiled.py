@@ -56,7 +56,8 @@ def _key(recipe: Recipe, entry: str | None) -> str:
 @cache
 def _source() -> str:
     """What tells this source of Weft from one that was edited: when its files were changed last."""
-    files = [file for room in Path(__file__).parent.iterdir() if room.is_dir() for file in room.rglob("*.py")]
+    here = Path(__file__).parent
+    files = [*here.glob("*.py"), *(file for room in here.iterdir() if room.is_dir() for file in room.rglob("*.py"))]
     return f"{len(files)} {max(file.stat().st_mtime_ns for file in files)}"
 
 

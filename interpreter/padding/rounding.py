@@ -294,13 +294,15 @@ def bound_loops(
 
 
 def _bound(loop: ir.Operation, ends: Sequence[ir.Value | None]) -> None:
-    given, values = attributes(loop), [end for end in ends if end is not None]
+    given, operands = attributes(loop), list(loop.operands)
     known = list(ir.DenseI64ArrayAttr(given["staticUpperBound"]))
-    upper = [n if end is None else DYNAMIC for n, end in zip(known, ends, strict=True)]
     sizes = list(ir.DenseI32ArrayAttr(given["operandSegmentSizes"]))
+    there = iter(operands[sizes[0] : sizes[0] + sizes[1]])
+    before = [next(there) if n == DYNAMIC else None for n in known]
+    values = [found for end, old in zip(ends, before, strict=True) if (found := end or old) is not None]
+    upper = [n if end is None else DYNAMIC for n, end in zip(known, ends, strict=True)]
     given["staticUpperBound"] = ir.DenseI64ArrayAttr.get(upper)
     given["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([sizes[0], len(values), *sizes[2:]])
-    operands = list(loop.operands)
     operands[sizes[0] : sizes[0] + sizes[1]] = values
     with ir.InsertionPoint(loop):
         made = ir.Operation.create("scf.forall", [r.type for r in loop.results], operands, given, regions=1, loc=loop.location)

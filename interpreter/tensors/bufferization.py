@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..indices.arithmetic import value as value_of
 from ..ir.cloning import crop_before_padding
+from ..ir.functions import attributes_of
 from ..ir.mlir import (
     ahead_of,
     ancestors,
@@ -132,7 +133,9 @@ def _hoist_results(module: ir.Module) -> None:
     for copy in operations(module.operation, "memref.copy"):
         source, target = copy.operands
         alloc = made_by(source, "memref.alloc")
-        if alloc is None or not isinstance(target.owner, ir.Block) or None not in shape_of(target) or alloc.block != copy.block:
+        if alloc is None or None not in shape_of(target) or alloc.block != copy.block or not _is_result(target):
+            continue
+        if len(list(target.uses)) > 1 or copy.block.operations[-1].operation.name != "func.return" or _goes_on(copy):
             continue
         sizes = iter(alloc.operands)
         with ir.InsertionPoint(alloc), copy.location:
@@ -144,6 +147,19 @@ def _hoist_results(module: ir.Module) -> None:
                     ir.Operation.create("cf.assert", operands=[same], attributes={"msg": message})
         copy.erase()
         replace(alloc, [target])
+
+
+def _is_result(value: ir.Value) -> bool:
+    """Whether it is an out-argument that stands for a result."""
+    if not isinstance(value.owner, ir.Block) or value.owner.owner.operation.name != "func.func":
+        return False
+    return "bufferize.result" in attributes_of(value.owner.owner.operation, ir.BlockArgument(value).arg_number)
+
+
+def _goes_on(copy: ir.Operation) -> bool:
+    """Whether anything but other copies of results stands between a copy and the function's end."""
+    ops = [view.operation for view in copy.block.operations]
+    return any(op.name not in ("memref.copy", "memref.dealloc") for op in ops[ops.index(copy) : -1])
 
 
 def _protect_arguments(module: ir.Module, *, protect: bool) -> None:

@@ -58,7 +58,7 @@ def fill_what_is_wanted(module: ir.Module) -> None:
         if not parts or not masked_loads.is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
             continue
         kinds = {part.results[0].type for part in parts}
-        if len(kinds) > 1:
+        if len(kinds) > 1 or None in shape_of(parts[0].results[0]):
             continue
         with ir.InsertionPoint(op):
             op.operands[1] = masked_loads.empty(extents_of(parts[0].results[0]), element_type(op.results[0]))

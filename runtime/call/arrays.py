@@ -55,8 +55,9 @@ class Layout(NamedTuple):
         return True
 
 
-Seen = tuple[int, tuple[Any, ...]]
-"""The address of an array's first element, and its layout as a plain tuple, which a call that is like one before only compares."""
+Seen = tuple[int, tuple[Any, ...]] | tuple[int, tuple[Any, ...], object]
+"""The address of an array's first element, and its layout as a plain tuple, which a call that is like one before only compares; and
+what has to stay for that to be so, where it is not the array."""
 
 _NAMES = {dtype: name for name, dtype in NUMPY.items() if name not in ("index", "bf16")}
 """Element types by NumPy's: 16 bits without a sign may be bf16's, see `fits`."""
@@ -158,7 +159,7 @@ def _read_jax(array: Any) -> Seen:
         raise _refused(array, "it was deleted, or donated to a computation")
     if len(array.addressable_shards) != 1:
         raise _refused(array, "it lies on several devices")
-    address, seen = _read_numpy(np.asarray(array)) if _on_host(array) else _read_foreign(array)
+    address, seen, *_ = _read_numpy(np.asarray(array)) if _on_host(array) else _read_foreign(array)
     return address, (*seen[:-1], False)
 
 
@@ -196,9 +197,9 @@ def _read_foreign(value: Any) -> Seen:
     if kind not in (_CPU, _CUDA, _PINNED, _MANAGED):
         raise _refused(value, f"it is on a device of DLPack's kind {int(kind)}")
     try:
-        if kind in (_CPU, _PINNED):
-            return _read_numpy(np.from_dlpack(value))
-        return _read_cupy(cupy_module().from_dlpack(value))
+        shared = np.from_dlpack(value) if kind in (_CPU, _PINNED) else cupy_module().from_dlpack(value)
+        read = _read_numpy if kind in (_CPU, _PINNED) else _read_cupy
+        return *read(shared)[:2], shared
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise _refused(value, str(error) or type(error).__name__) from error
 

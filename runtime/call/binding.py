@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,24 +43,29 @@ def misfits(argument: Argument, found: Layout, *, written: bool, device: int | N
         yield Diagnostic("W0745", message, hint="pass a copy of it")
 
 
-def number(value: Any) -> tuple[type, Any]:
+def number(value: Any) -> tuple[Any, ...]:
     """A scalar with its type, since 1, 1.0 and True are equal; NumPy's, and an array of one element, as Python's number."""
     if not isinstance(value, int | float) and hasattr(value, "item") and getattr(value, "size", 1) == 1:
         value = value.item()
-    return type(value), value if isinstance(value, int | float) else repr(value)
+    if isinstance(value, float):
+        return float, value, value.hex()  # -0.0 equals 0.0
+    return type(value), value if isinstance(value, int) else repr(value)
 
 
 def number_misfits(argument: Argument, found: tuple[Any, ...]) -> Iterator[Diagnostic]:
     """What is wrong with a number for a scalar argument."""
-    kind, value = found
+    kind, value, *_ = found
     whole = argument.dtype.startswith("i")
-    if not issubclass(kind, int if whole else int | float):
+    if not issubclass(kind, int if whole else int | float) or (not whole and abs(value) > LARGEST and abs(value) != inf):
         yield Diagnostic("W0717", f"`{argument.name}` is {value}, expected a number: {argument.dtype}")
     elif whole:
         dtype = NUMPY[argument.dtype]
         low, high = (0, 1) if argument.dtype == "i1" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         if not low <= value <= high:
             yield Diagnostic("W0717", f"`{argument.name}` is {value}, which {argument.dtype} cannot hold")
+
+
+LARGEST = int(np.finfo(np.float64).max)
 
 
 class Ready:
@@ -113,16 +119,19 @@ class Ready:
 
 
 class BoundCall(NamedTuple):
-    """One call: the addresses of all arrays in order; the results that were made for it, and of which library."""
+    """One call: the addresses of all arrays in order; the results that were made for it, and of which library; what keeps arrays
+    where they are that their library has made for this."""
 
     ready: Ready
     addresses: Sequence[int]
     made: Sequence[Any]
     library: Library
+    alive: Sequence[object]
 
     def issue(self, lock: threading.Lock) -> None:
         """Do it: one after the other, since calls share temporaries."""
         with lock:
+            self.ready.prepared.alive = self.alive
             self.ready.prepared.run(self.addresses)
 
     def results(self) -> tuple[Any, ...]:

@@ -135,6 +135,8 @@ class Kernel:
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
         given, outs = self._in_order(args, named), _many(out)
+        if out is not None and not outs and self.signature.results:
+            raise self._wrong_outs(0)
         call = self._bound(given, outs, stream)
         if call is None:
             return self._by_way_of_the_device(given, out, stream)
@@ -200,6 +202,9 @@ class Kernel:
     def _refused(self, message: str) -> WeftError:
         return fail("W0716", message, notes=(f"it is {self.signature}",))
 
+    def _wrong_outs(self, count: int) -> WeftError:
+        return self._refused(f"`out` has {count} arrays, and @{self.plan.entry} has {len(self.signature.results)} results")
+
     def _bound(self, given: Sequence[Any], outs: Sequence[Any], stream: Any, *, alone: bool = False) -> BoundCall | None:
         """The call with these arrays, checked; None where all of them are in the host's memory, and the kernel is not.
 
@@ -207,6 +212,7 @@ class Kernel:
         """
         target, first = self._target, None
         addresses: list[int] = []
+        alive: list[object] = []
         key: list[tuple[Any, ...]] = []
         for value, is_array in zip(given, self._arrays, strict=True):
             if not is_array:
@@ -214,18 +220,20 @@ class Kernel:
                 continue
             library = library_of(type(value))
             first = first or library
-            address, layout = library.read(value)
+            address, layout, *kept = library.read(value)
             addresses.append(address)
             key.append(layout)
+            alive += kept
         written: list[tuple[Any, ...]] = []
         for value in outs:
-            address, layout = library_of(type(value)).read(value)
+            address, layout, *kept = library_of(type(value)).read(value)
             addresses.append(address)
             written.append(layout)
+            alive += kept
         first = first or LIBRARIES["numpy"]
         on = target.stream(stream, first)
-        kept = (*key, None if on is None else on.ptr)
-        ready = None if alone else self._ready.get(kept)
+        name = (*key, None if on is None else on.ptr)
+        ready = None if alone else self._ready.get(name)
         if ready is None:
             found = [Layout(*k) if len(k) == len(Layout._fields) else k for k in (*key, *written)]
             on_host = all(k.device is None for k in found if isinstance(k, Layout))
@@ -233,7 +241,7 @@ class Kernel:
                 return None
             ready = self._prepare(found[: len(key)], on)
             if not alone:
-                self._keep(kept, ready)
+                ready = self._keep(name, ready)
         if written and tuple(written) not in ready.accepted:
             self._accept(ready, tuple(written))
         ready.check(addresses)
@@ -242,20 +250,21 @@ class Kernel:
             with target.current(on):
                 made = [first.empty(shape, dtype, target.number) for shape, dtype in ready.results]
             addresses += (library_of(type(array)).read(array)[0] for array in made)
-        return BoundCall(ready, addresses, made, first)
+        return BoundCall(ready, addresses, made, first, alive)
 
-    def _keep(self, key: object, ready: Ready) -> None:
+    def _keep(self, key: object, ready: Ready) -> Ready:
+        """What stays prepared; one that goes is given back when the last call that has it is done."""
         with self._lock:
-            self._ready[key] = ready
-            gone = [self._ready.popitem(last=False)[1] for _ in range(len(self._ready) - MOST)]
-        for old in gone:
-            old.prepared.close()
+            kept = self._ready.setdefault(key, ready)
+            while len(self._ready) > MOST:
+                self._ready.popitem(last=False)
+        return kept
 
     def _accept(self, ready: Ready, written: tuple[tuple[Any, ...], ...]) -> None:
         """Arrays of these layouts may be given for the results. Raises what is wrong with them."""
         results = self.signature.results
         if len(written) != len(results):
-            raise self._refused(f"`out` has {len(written)} arrays, and @{self.plan.entry} has {len(results)} results")
+            raise self._wrong_outs(len(written))
         problems: list[Diagnostic] = []
         for result, (shape, _), found in zip(results, ready.results, written, strict=True):
             problems += misfits(replace(result, shape=shape), Layout(*found), written=True, device=self._target.number)
@@ -294,7 +303,7 @@ class Kernel:
         read = LIBRARIES["numpy"].read
         (results, outs) = self.signature.results, _many(out)
         if outs and len(outs) != len(results):
-            raise self._refused(f"`out` has {len(outs)} arrays, and @{self.plan.entry} has {len(results)} results")
+            raise self._wrong_outs(len(outs))
         pairs += zip(results, outs, strict=False)
         self._expect_none([p for a, v in pairs if a.shape is not None for p in _on_host(a, Layout(*read(v)[1]))])
         del pairs[len(given) :]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from math import prod
 from typing import Any
 
@@ -28,6 +28,7 @@ class Prepared:
     Attributes:
         shapes, sizes: dimensions and bytes of each buffer, by name.
         at: the addresses of the last call.
+        alive: what keeps the arrays of the last call where they are.
 
     Errors: as `resolve` and the device raise. Nothing stays allocated then.
     """
@@ -50,14 +51,12 @@ class Prepared:
         self.shapes = {b.name: integers(b.shape) for b in fixed.buffers}
         self.sizes = {b.name: prod(self.shapes[b.name]) * itemsize(b.dtype) for b in fixed.buffers}
         moving: dict[str, Any] = {}
-        self._names = names
-        with ExitStack() as undo:
-            undo.callback(self.close)
-            for buffer in fixed.buffers:
-                self._provide(buffer, stream, moving)
-            self.actions: Sequence[Action] = self.work.again(poison=False)
-            self._moving = [moving[name] for name in names]
-            undo.pop_all()
+        self.alive: Sequence[object] = ()
+        weakref.finalize(self, _give_back, self.pool, self.work, names).atexit = False  # also where the rest of this fails
+        for buffer in fixed.buffers:
+            self._provide(buffer, stream, moving)
+        self.actions: Sequence[Action] = self.work.again(poison=False)
+        self._moving = [moving[name] for name in names]
 
     def _provide(self, buffer: Buffer, stream: Stream, moving: dict[str, Any]) -> None:
         if buffer.role == "constant":
@@ -83,9 +82,10 @@ class Prepared:
             memory.address = address
         self.at = addresses
 
-    def close(self) -> None:
-        """Give back what was made. Work that was issued goes on."""
-        self.pool.close()
-        for name in self._names:
-            self.work.memory.pop(name, None)
-        self.work.free_all()
+
+def _give_back(pool: Pool, work: Work, names: Sequence[str]) -> None:
+    """What was made for calls, with the last reference to it. Work that was issued goes on."""
+    pool.close()
+    for name in names:
+        work.memory.pop(name, None)
+    work.free_all()

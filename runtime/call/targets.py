@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from ...dsl.diagnostics import fail
 from ..run.cupy_device import CupyDevice, cuda_problem, cupy_module
@@ -49,6 +49,8 @@ class Target(Protocol):
 
 def open_target(where: Where) -> Target:
     """The target; `auto` is the GPU where there is one, else the CPU. Raises W0720."""
+    if where not in get_args(Where):
+        raise fail("W0720", f"`{where}` is not a target", f"there are {', '.join(get_args(Where))}")
     if where == "cuda" or (where == "auto" and cuda_problem() is None):
         return GpuTarget(CupyDevice())
     from ..native.device import CpuDevice

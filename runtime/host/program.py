@@ -192,6 +192,7 @@ class Host:
         size, (buffer, view) = claim.of, (self.buffers[claim.of.buffer], self.values[claim.value])
         shape = tuple(claim.equal if own == size else own for own in buffer.shape)
         self.buffers[buffer.name] = replace(buffer, shape=shape)
+        self.values.update({value: claim.equal for value, found in self.values.items() if found == size})
         if isinstance(view, BufferView):
             self.values[claim.value] = BufferView(buffer.name, 0, shape, row_major(shape))
         if not any(isinstance(own, DimOf) and own.buffer == buffer.name for own in shape):

@@ -185,3 +185,59 @@ def test_what_was_rounded_up_for_a_reader_is_not_taken_for_real() -> None:
         weft.apply(chained(SECOND, FIRST, "launch t\nlaunch u\n"), payload=CHAIN)
     with pytest.raises(WeftError, match="W0322"):
         weft.apply(chained(SECOND, "map a to grid(x: 64) cyclic\nlaunch a\nlaunch u\n"), payload=CHAIN)
+
+
+OWN_BUFFER = """
+func.func @own(%x: memref<?xf32>, %y: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %t = memref.alloc(%n) : memref<?xf32>
+  linalg.exp ins(%x: memref<?xf32>) outs(%t: memref<?xf32>)
+  linalg.add ins(%t, %x: memref<?xf32>, memref<?xf32>) outs(%y: memref<?xf32>)
+  memref.copy %t, %x : memref<?xf32> to memref<?xf32>
+  return
+}
+"""
+BOTH = """schedule s() {
+  let e = match linalg.exp
+  let a = match linalg.add
+  let (l, t) = tile e [4]
+  map l to grid(x: 64) cyclic
+  launch l
+  let (m, u) = tile a [4]
+  map m to grid(x: 64) cyclic
+  launch m
+  run-pass "canonicalize,cse"
+}
+"""
+
+
+def test_a_buffer_of_the_payloads_own_stays_one() -> None:
+    kernel = weft.compile(BOTH, OWN_BUFFER, target="cpu")
+    x, y = np.linspace(0, 1, 10, dtype=np.float32), np.zeros(10, np.float32)
+    before = x.copy()
+    kernel(x, y)
+    assert np.allclose(y, np.exp(before) + before) and np.allclose(x, np.exp(before))
+
+
+NEGATED = """
+func.func @negated(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %q = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x?xf32>) outs(%y : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  } -> tensor<?x?xf32>
+  return %q : tensor<?x?xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("sizes", ["[1, 8]", "[8, 1]"])
+def test_tiles_of_one_row_beside_larger_ones(sizes: str) -> None:
+    lanes = "let (l, o) = tile i [1, 1]\nmap l to threads(y, x)\nlaunch t\n"
+    schedule = f"schedule s() {{\nlet e = match linalg.generic\nlet (t, i) = tile e {sizes}\nmap t to blocks(y, x)\n{lanes}}}\n"
+    kernel = weft.compile(schedule, NEGATED, target="cpu")
+    x = np.random.default_rng(0).standard_normal((13, 21), np.float32)
+    assert np.array_equal(kernel(x, x.copy()), -x)

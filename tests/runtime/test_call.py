@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -205,3 +206,67 @@ def test_a_kernel_outlives_what_made_it(tmp_path: Path) -> None:
 
 def test_torch_op_says_what_is_missing() -> None:
     assert code(lambda: weft.torch_op(kernel(), "mine::matmul"))[0] == "W0747"
+
+
+class Fresh(Dlpack):
+    """What it exports is a copy that nobody else has."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.copy().__dlpack__()
+
+
+def test_what_is_exported_for_a_call_stays_until_it_is_done() -> None:
+    made, x = weft.compile(SCHEDULE, PROGRAM, target="cpu"), np.linspace(0, 1, 32, dtype=np.float32)
+    assert all(np.allclose(made(Fresh(x)), np.exp(x)) for _ in range(50))
+
+
+SCALED = """
+func.func @scaled(%x: tensor<?xf32>, %s: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>],
+                       iterator_types = ["parallel"]} ins(%x, %s : tensor<?xf32>, f32) outs(%e : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %q = arith.divf %a, %b : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  %z = linalg.exp ins(%y : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+"""
+TWO = """schedule two() {
+  let d = match linalg.generic
+  let (t, one) = tile d [64]
+  map t to grid(x: 64) cyclic
+  launch t
+  let e = match linalg.exp
+  let (u, other) = tile e [64]
+  map u to grid(x: 64) cyclic
+  launch u
+}
+"""
+
+
+def test_layouts_and_numbers_come_and_go_while_threads_call() -> None:
+    kernel = weft.compile(TWO, SCALED, target="cpu")
+    wrong: list[int] = []
+
+    def calls(seed: int) -> None:
+        draw = np.random.default_rng(seed)
+        for _ in range(120):
+            x, s = draw.random(int(draw.integers(1, 200)), np.float32), float(draw.integers(1, 3))
+            if not np.allclose(kernel(x, s), np.exp(x / np.float32(s)), rtol=1e-5):
+                wrong.append(len(x))
+
+    threads = [threading.Thread(target=calls, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    one = np.ones(3, np.float32)
+    assert (kernel(one, 0.0) == np.inf).all() and (kernel(one, -0.0) == 0).all()
+    assert code(lambda: kernel(one, 10**400))[0] == "W0717"
+    assert code(lambda: kernel(one, 1.0, out=()))[0] == "W0716"
+    assert code(lambda: weft.compile(TWO, SCALED, target="gpu"))[0] == "W0720"  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """The scheduled kernels natively on the CPU, on one thread: beside the same loops in C, and beside the checked simulator.
 
-    python benchmarks/native.py
-    python benchmarks/native.py --against DIR
+    python benchmarks/native_kernels.py
+    python benchmarks/native_kernels.py --against DIR
 
 What is promised: at most twice the time of the loops in C (gcc -O3 -march=native, without contraction), and for `simt` at 1024³ at
 most a hundredth of the time of the simulator of commit fd6fa9c. DIR is where another version of Weft is installed; without it, the
