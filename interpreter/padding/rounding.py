@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import ceildiv, value
-from ..ir.mlir import DYNAMIC, ahead_of, attributes, ir, made_by, operations, producer, stands_in
+from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, ir, made_by, operations, producer, stands_in
 from ..ir.sizes import iterations_of, size_of, sizes_of
 from ..ir.structured import (
     Structure,
@@ -250,14 +250,22 @@ _NOTED = "weft.extent"
 """An op that keeps an extent while upstream rewrites what is around it: nothing else may be held on to meanwhile."""
 
 
-def expect_sizes(shape: Sequence[int | None]) -> None:
-    """Refuse a shape that stands for one that is known at run time only, where it would be taken for real. Raises W0322."""
-    if any(n is not None and n and n % UNKNOWN_TILES == 0 for n in shape):
+def expect_sizes(shape: Sequence[int | None], op: ir.Operation) -> None:
+    """Refuse a shape of an op that stands for one that is known at run time only, where it would be taken for real. Raises W0322.
+    Where all sizes around the op are numbers, it is what the payload says."""
+    if any(n is not None and n and n % UNKNOWN_TILES == 0 for n in shape) and _has_open_sizes(op):
         raise fail(
             "W0322",
             "this was rounded up for the tiles of an op that reads it, and how many those are is known only at run time",
             "`fuse` it into the loop over these tiles, or tile and launch it before the op that reads it is tiled",
         )
+
+
+def _has_open_sizes(op: ir.Operation) -> bool:
+    (*_, root) = op, *ancestors(op)
+    blocks = (block for each in operations(root) for region in each.regions for block in region.blocks)
+    arguments = (argument for block in blocks for argument in block.arguments)
+    return any(None in shape_of(v) for v in (*arguments, *(r for each in operations(root) for r in each.results)))
 
 
 def note_iterations(op: ir.Operation, space: Structure, extents: Sequence[int | None]) -> ir.Operation:

@@ -95,7 +95,7 @@ class Tile(Statement):
                 notes=(f"dimensions {space.spelled()}",),
             )  # fmt: skip
         with rewrite.placing(op):
-            expect_sizes(space.extents)
+            expect_sizes(space.extents, op)
         counts = [None if old is None else n for old, n in zip(space.extents, extents, strict=True)]
         if extents != space.extents:
             if levels.on_memrefs(op):

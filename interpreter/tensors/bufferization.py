@@ -98,7 +98,7 @@ def bufferize_module(module: ir.Module) -> None:
             op.attributes[WRITEBACK] = ir.UnitAttr.get()
     run_passes(module, "cse")
     for alloc in operations(module.operation, "memref.alloc"):
-        expect_sizes(shape_of(alloc.results[0]))
+        expect_sizes(shape_of(alloc.results[0]), alloc)
 
 
 def _separate_arguments(module: ir.Module) -> None:

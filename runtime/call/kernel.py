@@ -301,12 +301,11 @@ class Kernel:
         cupy = cupy_module()
         pairs = list(zip(self.signature.arguments, given, strict=True))
         read = LIBRARIES["numpy"].read
-        (results, outs) = self.signature.results, _many(out)
+        results, outs = self.signature.results, _many(out)
         if outs and len(outs) != len(results):
             raise self._wrong_outs(len(outs))
-        pairs += zip(results, outs, strict=False)
-        self._expect_none([p for a, v in pairs if a.shape is not None for p in _on_host(a, Layout(*read(v)[1]))])
-        del pairs[len(given) :]
+        arrays = ((a, v) for a, v in (*pairs, *zip(results, outs, strict=False)) if a.shape is not None)
+        self._expect_none([p for a, v in arrays for p in _on_host(a, Layout(*read(v)[1]))])
         with self._target.current(None):
             there = [v if a.shape is None else cupy.asarray(v) for a, v in pairs]
             back = [cupy.asnumpy(r) for r in _many(self(*there, stream=stream))]

@@ -241,3 +241,10 @@ def test_tiles_of_one_row_beside_larger_ones(sizes: str) -> None:
     kernel = weft.compile(schedule, NEGATED, target="cpu")
     x = np.random.default_rng(0).standard_normal((13, 21), np.float32)
     assert np.array_equal(kernel(x, x.copy()), -x)
+
+
+def test_a_size_that_is_a_number_is_one() -> None:
+    """Also where open sizes are spelled like it in types."""
+    program = CHAIN.replace("?x?", "8209x3")
+    text = weft.apply(chained(SECOND, FIRST, "launch t\nlaunch u\n"), payload=program).text
+    assert "gpu.launch_func" in text
