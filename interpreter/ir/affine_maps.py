@@ -11,7 +11,7 @@ from .mlir import ir
 T = TypeVar("T")
 
 Operator = Literal["add", "mul", "mod", "floordiv", "ceildiv"]
-_OPERATORS: dict[str, Operator] = {
+OPERATORS: dict[str, Operator] = {
     "AffineAddExpr": "add", "AffineMulExpr": "mul", "AffineModExpr": "mod", "AffineFloorDivExpr": "floordiv",
     "AffineCeilDivExpr": "ceildiv",
 }  # fmt: skip
@@ -28,7 +28,7 @@ def results_of(
             return constant(e.value)
         if kind in ("AffineDimExpr", "AffineSymbolExpr"):
             return operands[e.position + (mapping.n_dims if kind == "AffineSymbolExpr" else 0)]
-        return operate(_OPERATORS[kind], value(e.lhs), value(e.rhs))
+        return operate(OPERATORS[kind], value(e.lhs), value(e.rhs))
 
     return [value(e) for e in mapping.results]
 

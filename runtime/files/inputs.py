@@ -89,7 +89,7 @@ def sized(
             hint = "write `A.0=1000`: an argument, its axis, a number"
             raise fail("W0718", f"`{place}={text}` gives no size", hint, notes=notes)
         shapes[name][int(axis)] = int(text)
-    pairs = [(_end(one.left, shapes), _end(one.right, shapes)) for one in agreements]
+    pairs = [(_end(one.left, shapes), _end(one.right, shapes)) for one in agreements if one.relation == "=="]
     for _ in pairs:  # one may follow from another
         for left, right in pairs:
             for (shape, axis), (other, at) in ((left, right), (right, left)):

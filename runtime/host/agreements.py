@@ -1,43 +1,147 @@
-"""Which sizes of a payload's arguments have to agree: those that are one dimension of an op, such as the k of a product."""
+"""What the sizes and scalars of a payload's arguments have to be for it to mean something, where that is not seen before a run:
+sizes that are one dimension of an op, such as the k of a product, agree; what a convolution or a slice takes is there.
+
+MLIR verifies the same of static shapes; of others its `-generate-runtime-verification` makes assertions of each op.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from ...dsl.diagnostics import WeftError
+from ...interpreter.ir.affine_maps import OPERATORS
 from ...interpreter.ir.cloning import clone_module
-from ...interpreter.ir.mlir import ahead_of, ir, operations
+from ...interpreter.ir.mlir import ahead_of, ancestors, ir, memref, operations, producer, tensor
 from ...interpreter.ir.sizes import dimension_behind, size_of
-from ...interpreter.ir.structured import is_structured, structure
-from ..plan.plan import Agreement, DimOf, Size
+from ...interpreter.ir.structured import Structure, is_structured, parts_of, shape_of, structure
+from ...interpreter.memory.layouts import mixed
+from ..plan.plan import Agreement, BufferView, DimOf, Relation, ScalarOf, Size
+from .arithmetic import NUMBERS
 from .functions import argument_names, entry_function
+from .program import RULES, Claim, Host, TokenValue, fold, product
+
+_CHOOSING = frozenset({"scf.if", "scf.while", "scf.index_switch"})
+"""What is in these may never run, and says nothing."""
+
+
+_Wanted = tuple[Size | None, Relation, Size | None]
 
 
 def agreements(payload: ir.Module, entry: str | None) -> tuple[Agreement, ...]:
-    """The pairs of sizes that agree for the payload to mean something, where one of them at least is known at run time alone."""
+    """What has to hold of sizes and scalars, as far as the ops of the entry function say it of that function's arguments."""
     module = clone_module(payload)
     with module.context, ir.Location.unknown():
         function = entry_function(module, entry)
-        found = [a for op in operations(function) if is_structured(op) for a in _of(op, function)]
-    return tuple(dict.fromkeys(found))
+        reader = _Reader(module, function)
+        return tuple(dict.fromkeys(found for op in operations(function) for found in reader.of(op)))
 
 
-def _of(op: ir.Operation, function: ir.Operation) -> Iterator[Agreement]:
-    space, first = structure(op), dict[int, Size]()
-    with ahead_of(op):
-        for operand, indexing in zip(op.operands, space.maps, strict=True):
-            for axis, expr in enumerate(indexing.results):
-                if not isinstance(expr, ir.AffineDimExpr):
-                    continue
-                size, d = _size(size_of(operand, axis), function), ir.AffineDimExpr(expr).position
-                if size is not None and size != first.setdefault(d, size):
-                    yield Agreement(first[d], size, op.name)
+class _Reader:
+    """What ops want, in terms of the function's arguments."""
+
+    def __init__(self, module: ir.Module, function: ir.Operation) -> None:
+        arguments = function.regions[0].blocks[0].arguments
+        self.names = dict(zip(arguments, argument_names(function), strict=True))
+        self.host = Host(module, {}, {})
+
+    def of(self, op: ir.Operation) -> Iterator[Agreement]:
+        if _CHOOSING.isdisjoint(around.name for around in ancestors(op)):
+            with ahead_of(op):
+                wanted = list(self._wanted(op))
+            for left, relation, right in wanted:
+                known = isinstance(left, int) and isinstance(right, int)
+                if left is not None and right is not None and left != right and not known:
+                    yield Agreement(left, right, op.name, relation)
+
+    def _wanted(self, op: ir.Operation) -> Iterator[_Wanted]:
+        match op.opview:
+            case tensor.ExtractSliceOp() | memref.SubViewOp():
+                yield from self._slice(op, op.operands[0])
+            case tensor.InsertSliceOp():
+                yield from self._slice(op, op.operands[1])
+            case tensor.CastOp() | memref.CastOp() if shape_of(op.operands[0]):
+                for axis, size in enumerate(shape_of(op.results[0])):
+                    yield self.size(size_of(op.operands[0], axis)), "==", size
+            case tensor.ExpandShapeOp() | memref.ExpandShapeOp():
+                sizes = [self.size(n) for n in mixed(op, "static_output_shape")[0]]
+                for axis, group in enumerate(op.attributes["reassociation"]):
+                    parts = [sizes[ir.IntegerAttr(d).value] for d in group]
+                    known = [n for n in parts if n is not None]
+                    made = product(known) if len(known) == len(parts) else None
+                    yield self.size(size_of(op.operands[0], axis)), "==", made
+            case _ if is_structured(op):
+                yield from self._structured(op, structure(op))
+
+    def _slice(self, op: ir.Operation, whole: ir.Value) -> Iterator[_Wanted]:
+        for axis, (offset, size, stride) in enumerate(zip(*parts_of(op), strict=True)):
+            first, number, step = self.size(offset), self.size(size), self.size(stride)
+            for least in (first, number, step):
+                yield least, ">=", 0
+            if first is not None and number is not None and step is not None:
+                last = fold("add", first, fold("mul", fold("sub", number, 1), step))
+                yield self.size(size_of(whole, axis)), ">=", fold("add", last, 1)
+
+    def _structured(self, op: ir.Operation, space: Structure) -> Iterator[_Wanted]:
+        extents: dict[int, Size] = {}
+        accesses = [
+            (expr, self.size(size_of(operand, axis)))
+            for operand, indexing in zip(op.operands, space.maps, strict=True)
+            for axis, expr in enumerate(indexing.results)
+        ]
+        for expr, size in accesses:
+            if isinstance(expr, ir.AffineDimExpr) and size is not None:
+                yield extents.setdefault(expr.position, size), "==", size
+        ends = {d: fold("sub", extent, 1) for d, extent in extents.items()}
+        for expr, size in accesses:
+            reached = None if isinstance(expr, ir.AffineDimExpr) else _reached(expr, ends)
+            if reached is not None:
+                yield reached[0], ">=", 0
+                yield size, ">=", fold("add", reached[1], 1)
+
+    def size(self, size: int | ir.Value | None) -> Size | None:
+        """A size, or another integer, as the plan has it; None where the arguments do not tell it before the run."""
+        if size is None or isinstance(size, int):
+            return size
+        if size in self.names:
+            return ScalarOf(self.names[size])
+        behind, op = dimension_behind(size), producer(size)
+        if behind is not None:
+            if behind[0] in self.names:
+                return DimOf(self.names[behind[0]], behind[1])
+            asked = size_of(*behind)
+            return None if isinstance(asked, ir.Value) and dimension_behind(asked) == behind else self.size(asked)
+        if op is None or op.name not in NUMBERS:
+            return None
+        for operand in op.operands:
+            number = self.size(operand)
+            if number is None:
+                return None
+            self.host.values[operand] = number
+        try:
+            (made,) = RULES[op.name](self.host, op)
+        except WeftError:  # a division by 0
+            return None
+        return None if isinstance(made, float | BufferView | TokenValue | Claim) else made
 
 
-def _size(size: int | ir.Value, function: ir.Operation) -> Size | None:
-    """A size as the plan has it; None where it is none of an argument's."""
-    if isinstance(size, int):
-        return size
-    found = dimension_behind(size)
-    if found is None or not isinstance(found[0].owner, ir.Block) or found[0].owner != function.regions[0].blocks[0]:
+def _reached(expr: ir.AffineExpr, ends: Mapping[int, Size]) -> tuple[Size, Size] | None:
+    """The least and the largest value of an index, of each dimension's last iteration; None where that is not known."""
+    if isinstance(expr, ir.AffineDimExpr):
+        return (0, ends[expr.position]) if expr.position in ends else None
+    if isinstance(expr, ir.AffineConstantExpr):
+        return expr.value, expr.value
+    if not isinstance(expr, ir.AffineBinaryExpr):
         return None
-    return DimOf(argument_names(function)[ir.BlockArgument(found[0]).arg_number], found[1])
+    left, right = _reached(expr.lhs, ends), _reached(expr.rhs, ends)
+    if left is None or right is None:
+        return None
+    if isinstance(expr, ir.AffineAddExpr):
+        return fold("add", left[0], right[0]), fold("add", left[1], right[1])
+    number = right[0]
+    if not isinstance(number, int):
+        return None
+    if isinstance(expr, ir.AffineModExpr):
+        return 0, fold("min", left[1], number - 1) if left[0] == 0 else number - 1
+    operator = OPERATORS[type(expr).__name__]
+    low, high = (fold(operator, end, number) for end in left)
+    return (high, low) if number < 0 else (low, high)

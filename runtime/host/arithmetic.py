@@ -31,6 +31,13 @@ ARITHMETIC: dict[str, Operator] = {
 }
 
 
+NUMBERS = frozenset(
+    {*ARITHMETIC, "arith.constant", "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui"}
+    | {"affine.apply", "affine.min", "affine.max"}
+)
+"""What makes an integer of integers."""
+
+
 @rule(*ARITHMETIC)
 def _arithmetic(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     return [fold(ARITHMETIC[op.name], host.size(op.operands[0], op), host.size(op.operands[1], op))]

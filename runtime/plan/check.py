@@ -13,6 +13,7 @@ from math import prod
 from ...dsl.diagnostics import Diagnostic, WeftError, quoted
 from .dtypes import NUMPY, itemsize
 from .plan import (
+    RELATIONS,
     ROLES,
     Alloc,
     AnyStep,
@@ -83,6 +84,9 @@ class _Checker:
         for i, agreement in enumerate(plan.agreements):
             for key in ("left", "right"):
                 yield from self.size(getattr(agreement, key), f"agreements[{i}].{key}")
+            if agreement.relation not in RELATIONS:
+                message = f"`{agreement.relation}` is not a relation; relations are {', '.join(RELATIONS)}"
+                yield self.error("W0703", f"agreements[{i}].relation", message)
         named = sorted((*(b.name for b in plan.inputs), *(s.name for s in plan.scalars)))
         if plan.arguments and sorted(plan.arguments) != named:
             yield self.error("W0703", "arguments", f"these are not the inputs and scalars: {', '.join(named)}")

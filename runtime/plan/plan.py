@@ -132,13 +132,20 @@ class KernelEntry:
     unproven: str | None = None
 
 
+Relation = Literal["==", ">="]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+
+
 @dataclass(frozen=True)
 class Agreement:
-    """Two sizes that have to be equal: they are one dimension of `op`."""
+    """What has to hold between two integers for `op` to mean something: sizes that are one dimension of it are equal, and what it
+    reads of an array is no more than there is.
+    """
 
     left: Size
     right: Size
     op: str
+    relation: Relation = "=="
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...dsl.diagnostics import fail
 from .check import validate
-from .plan import Apply, DimOf, Operator, Plan, ScalarOf, Size
+from .plan import Agreement, Apply, DimOf, Operator, Plan, ScalarOf, Size
 
 Shapes = Mapping[str, tuple[int, ...]]
 Scalars = Mapping[str, int | float | bool]
@@ -29,14 +29,25 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
     """
     for one in plan.agreements:
         left, right = (_replace(size, shapes, scalars) for size in (one.left, one.right))
-        if left != right:
-            message = f"{_spelled(one.left, left)}, and {_spelled(one.right, right)}: they are one dimension of {one.op}"
-            raise fail("W0717", message)
+        if left != right if one.relation == "==" else left < right:
+            raise fail("W0717", _broken(one, int(left), int(right)))
     return validate(_replace(plan, shapes, scalars), f"plan of @{plan.entry}")
 
 
+def _broken(one: Agreement, left: int, right: int) -> str:
+    """An agreement that does not hold, in words."""
+    if one.relation == "==" and isinstance(one.right, DimOf):
+        return f"{_spelled(one.left, left)}, and {_spelled(one.right, right)}: they are one dimension of {one.op}"
+    return f"{_spelled(one.left, left)}, and {one.op} needs {right}{'' if one.relation == '==' else ' at least'}"
+
+
 def _spelled(size: Size, number: int) -> str:
-    return f"axis {size.axis} of `{size.buffer}` has {number} elements" if isinstance(size, DimOf) else f"{number} are wanted"
+    match size:
+        case DimOf():
+            return f"axis {size.axis} of `{size.buffer}` has {number} element{'' if number == 1 else 's'}"
+        case ScalarOf():
+            return f"`{size.name}` is {number}"
+    return f"a size or an offset that is computed is {number}"
 
 
 def _replace(node: Any, shapes: Shapes, scalars: Scalars) -> Any:
