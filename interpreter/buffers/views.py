@@ -9,6 +9,7 @@ from ..indices.arithmetic import Bound
 from ..indices.values import range_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, ir, is_used, made_by, memref, operations, producer, users
+from ..ir.sizes import product_of, sizes_of
 from ..ir.structured import drop_handles, parts_of, replace, spelled
 from ..memory.layouts import is_plain, strided, transposed
 from ..memory.views import VIEWS, behind, is_view
@@ -140,24 +141,24 @@ _FOLLOWING = ("same", "subview", "transpose", "reshape")
 
 
 def keep_reshapes(function: ir.Operation) -> None:
-    """Make a `memref.reinterpret_cast` of each reshape of a static buffer without gaps that puts dimensions together.
+    """Make a `memref.reinterpret_cast` of each reshape of a buffer without gaps that puts dimensions together.
 
     Folded, `memref.collapse_shape` becomes divisions and remainders of subscripts; where the buffer lies in one piece, the view is
     the buffer with other sizes and strides. `memref.expand_shape`, which takes a dimension apart, becomes sums.
     """
     for op in operations(function, "memref.collapse_shape"):
         if becomes_a_cast(op):
-            made = ir.MemRefType(op.results[0].type)
-            strides, _ = strided(made)
             with ahead_of(op):
-                view = memref.ReinterpretCastOp(made, op.operands[0], [], [], [], [0], list(made.shape), list(strides))
+                sizes = sizes_of(op.results[0])
+                strides = [product_of(sizes[axis + 1 :]) for axis in range(len(sizes))]
+                view = memref.ReinterpretCastOp(op.results[0].type, op.operands[0], *spelled([0], sizes, strides))
             replace(op, [view.result])
 
 
 def becomes_a_cast(view: ir.Operation) -> bool:
     """Whether a view is a reshape that needs no division."""
     ends = (view.operands[0].type, view.results[0].type)
-    return view.name == "memref.collapse_shape" and all(is_plain(k) and ir.MemRefType(k).has_static_shape for k in ends)
+    return view.name == "memref.collapse_shape" and all(map(is_plain, ends))
 
 
 def fold_constant_offsets(function: ir.Operation) -> None:

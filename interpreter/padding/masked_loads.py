@@ -18,7 +18,7 @@ from ..indices.arithmetic import Bound, constant
 from ..indices.arithmetic import value as value_of
 from ..ir.cloning import clone_body, clone_until
 from ..ir.mlir import affine, arith, ir, linalg, made_by, producer, scf, stands_in, tensor
-from ..ir.sizes import sizes_of
+from ..ir.sizes import SizeForm, difference, emitted, sizes_of
 from ..ir.structured import body_of, copy_marks, element_type, generic, segments, yielded
 from .provenance import BoxSpan, Computed, Filled, Image, Placed, Provenance, StridedWindow
 
@@ -192,14 +192,14 @@ class Subscript:
 
     Args:
         at: makes the value of the index plus a number.
-        low, high: the smallest and the largest it can be.
+        low, high: the smallest and the largest it can be; None where that is known at run time only.
         shift: what is added to the index.
         made: its value, where that has been made already.
     """
 
     at: Callable[[int], ir.Value]
     low: int
-    high: int
+    high: SizeForm | None
     shift: int = 0
     made: ir.Value | None = None
 
@@ -210,20 +210,23 @@ class Subscript:
     def moved(self, by: int) -> Subscript:
         if not by:
             return self
-        return replace(self, low=self.low + by, high=self.high + by, shift=self.shift + by, made=None)
+        high = None if self.high is None else self.high + by
+        return replace(self, low=self.low + by, high=high, shift=self.shift + by, made=None)
 
     def times(self, stride: int) -> Subscript:
         value = self.value
-        return Subscript(lambda n: _applied(value, stride, n), self.low * stride, self.high * stride)
+        high = self.high * stride if isinstance(self.high, int) else None
+        return Subscript(lambda n: _applied(value, stride, n), self.low * stride, high)
 
     def over(self, stride: int) -> Subscript:
         value = self.value
-        return Subscript(lambda n: _applied(value, 1, n, stride), self.low // stride, self.high // stride)
+        high = self.high // stride if isinstance(self.high, int) else None
+        return Subscript(lambda n: _applied(value, 1, n, stride), self.low // stride, high)
 
 
-def subscript(value: ir.Value, extent: int) -> Subscript:
+def subscript(value: ir.Value, extent: int | ir.Value) -> Subscript:
     """The index `value`, which stays within 0 … extent - 1."""
-    return Subscript(lambda n: _applied(value, 1, n), 0, extent - 1)
+    return Subscript(lambda n: _applied(value, 1, n), 0, extent - 1 if isinstance(extent, int) else None)
 
 
 def _applied(value: ir.Value, factor: int, addend: int, divisor: int = 1) -> ir.Value:
@@ -262,14 +265,12 @@ def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Valu
     """Inside or around: only tests that can fail are made."""
     inner = [s.moved(-span.offset) for s, span in zip(where, piece.spans, strict=True)]
     boxes = [(span.start - span.offset, span.stop - span.offset) for span in piece.spans]
-    if any(low >= high or s.high < low or s.low >= high for s, (low, high) in zip(inner, boxes, strict=True)):
+    if any(_apart(s, *box) for s, box in zip(inner, boxes, strict=True)):
         return read(piece.around, where, kind)
     inner = [replace(s, made=s.value) for s in inner]
     each = zip(inner, piece.spans, boxes, strict=True)
     mask = _all(test for s, span, box in each for test in _tests(s, span, *box))
-    inner = [
-        replace(s, low=max(s.low, low), high=min(s.high, high - 1)) for s, (low, high) in zip(inner, boxes, strict=True)
-    ]
+    inner = [replace(s, low=max(s.low, low), high=_last(s, high)) for s, (low, high) in zip(inner, boxes, strict=True)]
     inner = [s if span.stride == 1 else s.over(span.stride) for s, span in zip(inner, piece.spans, strict=True)]
     outside = (
         _scalar(piece.around.value) if isinstance(piece.around, Filled) else lambda: read(piece.around, where, kind)
@@ -277,16 +278,33 @@ def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Valu
     return guarded(mask, kind, lambda: read(piece.inside, inner, kind), outside)
 
 
-def _tests(s: Subscript, span: BoxSpan, low: int, high: int) -> list[ir.Value]:
+def _apart(s: Subscript, low: int, high: SizeForm) -> bool:
+    """Whether an index is known not to lie in the box."""
+    return (isinstance(s.high, int) and s.high < low) or (isinstance(high, int) and max(low, s.low) >= high)
+
+
+def _last(s: Subscript, high: SizeForm) -> SizeForm:
+    """The largest that an index in the box can be."""
+    return high - 1 if _passes(s, high) else s.high or 0
+
+
+def _passes(s: Subscript, high: SizeForm) -> bool:
+    """Whether an index may lie behind the box."""
+    beyond = None if s.high is None else difference(s.high, high)
+    return beyond is None or beyond >= 0
+
+
+def _tests(s: Subscript, span: BoxSpan, low: int, high: SizeForm) -> list[ir.Value]:
     """What has to hold of an index for it to lie in the box."""
     tests: list[ir.Value] = []
-    if s.low < low == 0 and s.high >= high:  # one comparison: as an unsigned number what is negative is larger than every size
-        tests.append(arith.cmpi(arith.CmpIPredicate.ult, s.value, constant(high)))
-        low, high = s.low, s.high + 1
+    passes = _passes(s, high)
+    if s.low < low == 0 and passes:  # one comparison: as an unsigned number what is negative is larger than every size
+        tests.append(arith.cmpi(arith.CmpIPredicate.ult, s.value, value_of(emitted(high))))
+        low, passes = s.low, False
     if s.low < low:
         tests.append(arith.cmpi(arith.CmpIPredicate.sge, s.value, constant(low)))
-    if s.high >= high:
-        tests.append(arith.cmpi(arith.CmpIPredicate.slt, s.value, constant(high)))
+    if passes:
+        tests.append(arith.cmpi(arith.CmpIPredicate.slt, s.value, value_of(emitted(high))))
     if span.stride > 1:
         rest = ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(ir.AffineDimExpr.get(0), span.stride)])
         remainder = affine.AffineApplyOp(rest, [s.value]).result
@@ -294,7 +312,7 @@ def _tests(s: Subscript, span: BoxSpan, low: int, high: int) -> list[ir.Value]:
     return tests
 
 
-def assembled(piece: Provenance, shape: Sequence[int], kind: ir.Type) -> ir.Value:
+def assembled(piece: Provenance, shape: Sequence[int | ir.Value], kind: ir.Type) -> ir.Value:
     """The piece as a masked load of `shape`, made at the insertion point; nothing is copied."""
     return computed(
         shape, kind, lambda at, _: read(piece, [subscript(i, n) for i, n in zip(at, shape, strict=True)], kind)

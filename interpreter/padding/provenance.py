@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..ir.mlir import DYNAMIC, ir, is_used, made_by, operations, producer, stands_in, users
+from ..ir.mlir import ir, is_used, made_by, operations, producer, stands_in, users
+from ..ir.sizes import SizeForm, difference, forms_of, pad_widths
 from ..ir.structured import body_of, element_type, extents_of, is_structured, place_of, segments, shape_of
 from ..session.rewriter import describe
 
@@ -54,14 +55,26 @@ class BoxSpan:
 
     offset: int
     start: int
-    stop: int
+    stop: SizeForm
     stride: int = 1
+
+    @property
+    def length(self) -> SizeForm:
+        """How many elements of what is inside lie in the box."""
+        if self.stride == 1:
+            return self.stop - self.start
+        assert isinstance(self.stop, int), "what lies apart was put at places that are numbers"
+        return (self.stop - self.start - 1) // self.stride + 1
 
     def moved(self, by: int) -> BoxSpan:
         return replace(self, offset=self.offset + by, start=self.start + by, stop=self.stop + by)
 
-    def clipped(self, other: BoxSpan) -> BoxSpan:
-        return replace(self, start=max(self.start, other.start), stop=min(self.stop, other.stop))
+    def clipped(self, other: BoxSpan) -> BoxSpan | None:
+        """What lies in another box as well; None where it is not known which of them ends first."""
+        beyond = difference(self.stop, other.stop)
+        if beyond is None:
+            return None
+        return replace(self, start=max(self.start, other.start), stop=self.stop if beyond <= 0 else other.stop)
 
 
 @dataclass(frozen=True)
@@ -84,7 +97,7 @@ Provenance = Image | Filled | Computed | StridedWindow | Placed
 
 
 def provenance_of(value: ir.Value) -> Provenance:
-    """What `value` is pieced together of; `Image(value)` where it is not, or where sizes or places are not known numbers."""
+    """What `value` is pieced together of; `Image(value)` where it is not, or where widths or places are not known numbers."""
     op = producer(value)
     made = None if op is None else {
         "tensor.pad": _of_pad, "tensor.insert_slice": _of_insertion, "tensor.extract_slice": _of_slice, "tensor.cast": _of_cast,
@@ -127,37 +140,32 @@ def remove_dead(passed: Sequence[ir.Operation]) -> None:
         op.erase()
 
 
-def margins(piece: Provenance, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """How many elements stand around the image, before and behind it along each axis; negative where it is cropped."""
+def margins(piece: Provenance, shape: Sequence[SizeForm]) -> tuple[tuple[int, ...], tuple[int | None, ...]]:
+    """How many elements stand around the image, before and behind it along each axis; negative where it is cropped, None where
+    that is known at run time only."""
     if isinstance(piece, Placed):
-        low, high = margins(piece.inside, [(s.stop - s.start - 1) // s.stride + 1 for s in piece.spans])
+        low, high = margins(piece.inside, [span.length for span in piece.spans])
         ends = list(zip(piece.spans, shape, low, high, strict=True))
-        return tuple(s.start + a for s, _, a, _ in ends), tuple(n - s.stop + b for s, n, _, b in ends)
+        behind = [(difference(n, s.stop), b) for s, n, _, b in ends]
+        return tuple(s.start + a for s, _, a, _ in ends), tuple(None if a is None or b is None else a + b for a, b in behind)
     image = piece.inside if isinstance(piece, StridedWindow) else None
     if isinstance(piece, StridedWindow) and isinstance(image, Image) and None not in shape_of(image.value):
         whole = extents_of(image.value)
         rest = [
-            o + (n - 1) * s + 1 - full for o, n, s, full in zip(piece.offsets, shape, piece.strides, whole, strict=True)
+            o + (n - 1) * s + 1 - full if isinstance(n, int) else None
+            for o, n, s, full in zip(piece.offsets, shape, piece.strides, whole, strict=True)
         ]
         return tuple(-o for o in piece.offsets), tuple(rest)
     return (0,) * len(shape), (0,) * len(shape)
 
 
 def _of_pad(op: ir.Operation) -> Provenance | None:
-    sizes, low = shape_of(op.operands[0]), pad_widths(op)
-    if None in sizes or None in low:
+    low = pad_widths(op, "low")
+    if None in low:
         return None
-    spans = tuple(BoxSpan(first or 0, first or 0, (first or 0) + (n or 0)) for first, n in zip(low, sizes, strict=True))
-    return placed(provenance_of(op.operands[0]), spans, _around(op), shape_of(op.results[0]))
-
-
-def pad_widths(op: ir.Operation) -> list[int | None]:
-    """How many elements a `tensor.pad` puts in front of each axis; None where that is not a known number."""
-    from ..indices.arithmetic import constant_of  # the room imports the bindings, which `weft check` never needs
-
-    static = list(ir.DenseI64ArrayAttr(op.attributes["static_low"]))
-    values = iter(list(op.operands)[1:])
-    return [constant_of(next(values)) if n == DYNAMIC else n for n in static]
+    sizes = zip(low, forms_of(op.operands[0]), strict=True)
+    spans = tuple(BoxSpan(first or 0, first or 0, n + (first or 0)) for first, n in sizes)
+    return placed(provenance_of(op.operands[0]), spans, _around(op), forms_of(op.results[0]))
 
 
 def _around(op: ir.Operation) -> Provenance:
@@ -182,7 +190,7 @@ def _of_insertion(op: ir.Operation) -> Provenance | None:
             return None
         image = copy.operands[0]
     spans = tuple(BoxSpan(o, o, o + (n - 1) * s + 1, s) for o, n, s in place)
-    return placed(provenance_of(image), spans, around, shape_of(op.results[0]))
+    return placed(provenance_of(image), spans, around, forms_of(op.results[0]))
 
 
 def _filled(value: ir.Value) -> Provenance | None:
@@ -235,19 +243,21 @@ def window(inside: Provenance, offsets: Sequence[int], strides: Sequence[int] | 
     return StridedWindow(inside, tuple(offsets), steps)
 
 
-def placed(inside: Provenance, spans: tuple[BoxSpan, ...], around: Provenance, shape: Sequence[int | None]) -> Provenance:
+def placed(inside: Provenance, spans: tuple[BoxSpan, ...], around: Provenance, shape: Sequence[SizeForm]) -> Provenance:
     """A piece in a box, as simple as it can be: a box that fills `shape` is a window, boxes in a box of their constant are one."""
     made = Placed(inside, spans, around)
     if not made.dense:
         return made
-    if all(n is not None and s.start <= 0 and s.stop >= n for s, n in zip(spans, shape, strict=True)):
+    behind = [difference(n, span.stop) for span, n in zip(spans, shape, strict=True)]
+    if all(span.start <= 0 and n is not None and n <= 0 for span, n in zip(spans, behind, strict=True)):
         return window(inside, [-span.offset for span in spans])
     if isinstance(inside, StridedWindow) and set(inside.strides) <= {1}:
         moved = tuple(replace(span, offset=span.offset - o) for span, o in zip(spans, inside.offsets, strict=True))
         return placed(inside.inside, moved, around, shape)
     if isinstance(inside, Placed) and inside.dense and _alike(inside.around, around):
-        inner = (span.moved(s.offset) for span, s in zip(inside.spans, spans, strict=True))
-        return placed(inside.inside, tuple(a.clipped(s) for a, s in zip(inner, spans, strict=True)), around, shape)
+        each = zip(inside.spans, spans, strict=True)
+        clipped = [box for span, s in each if (box := span.moved(s.offset).clipped(s)) is not None]
+        return placed(inside.inside, tuple(clipped), around, shape) if len(clipped) == len(spans) else made
     return made
 
 
@@ -281,8 +291,8 @@ def name_padded_copies(module: ir.Module, copies: dict[str, Reason]) -> None:
 
 
 def _reason(op: ir.Operation) -> Reason:
-    if None in shape_of(op.operands[0]) or None in pad_widths(op):
-        return "its sizes or widths are not known numbers", f"make them numbers in the payload; or {_BY_ITSELF}"
+    if None in pad_widths(op, "low"):
+        return "its widths are not known numbers", f"make them numbers in the payload; or {_BY_ITSELF}"
     readers = users(op.results[0])
     if any(reader.name in ("func.return", "bufferization.materialize_in_destination") for reader in readers):
         return "it is a result of the function", _BY_ITSELF

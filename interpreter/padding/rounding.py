@@ -20,7 +20,6 @@ from ..ir.structured import (
     dimension_of,
     dimensions_of,
     element_type,
-    extents_of,
     from_origin,
     is_read,
     is_structured,
@@ -50,13 +49,11 @@ def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
     inputs, outputs = segments(op)
     for position in range(inputs + outputs if starts else inputs):
         value = op.operands[position]
-        piece, shape = read_through(value), shape_of(value)
-        if position >= inputs and not behind_pad(value):
-            continue
-        if piece is None or None in shape:
+        piece = read_through(value)
+        if piece is None or (position >= inputs and not behind_pad(value)):
             continue
         with ahead_of(op):
-            op.operands[position] = _read(piece, value, extents_of(value))
+            op.operands[position] = _read(piece, value, sizes_of(value))
         passed = makers(value)
         view = isinstance(piece, Image) or (isinstance(piece, StridedWindow) and isinstance(piece.inside, Image))
         called = " and ".join(dict.fromkeys(_CALLED[maker.name] for maker in passed if maker.name in _CALLED))
@@ -71,7 +68,7 @@ _CALLED = {"tensor.pad": "tensor.pad", "tensor.insert_slice": "a filled buffer"}
 """What makes a padding, as remarks call it; a payload on memrefs has no `tensor.insert_slice`."""
 
 
-def _read(piece: Provenance, value: ir.Value, shape: Sequence[int]) -> ir.Value:
+def _read(piece: Provenance, value: ir.Value, shape: Sequence[int | ir.Value]) -> ir.Value:
     if isinstance(piece, Image) and piece.value.type == value.type:
         return piece.value
     if isinstance(piece, StridedWindow) and isinstance(piece.inside, Image):

@@ -13,7 +13,7 @@ whatever they start with (`allocate_expanded`).
 from __future__ import annotations
 
 from ..ir.cloning import replace_operands
-from ..ir.mlir import ahead_of, ir, made_by, memref, operations, producer, stands_in, tensor, users
+from ..ir.mlir import ahead_of, attributes, ir, made_by, memref, operations, producer, stands_in, tensor, users
 from ..ir.structured import (
     element_type,
     extents_of,
@@ -162,7 +162,7 @@ def start_reshaped(module: ir.Module) -> None:
     """Loops whose result is expanded into an argument, and which start from nothing, start from that argument, collapsed."""
     for op in operations(module.operation, "tensor.expand_shape"):
         made = made_by(op.operands[0], "scf.forall")
-        if made is None or None in shape_of(op.results[0]):
+        if made is None:
             continue
         first, number = _first_writer(made, ir.OpResult(op.operands[0]).result_number)
         if masked_loads.is_empty(first.operands[number]):
@@ -207,19 +207,24 @@ def allocate_expanded(module: ir.Module) -> None:
     """
     for op in operations(module.operation, "memref.expand_shape"):
         made, kind = made_by(op.operands[0], "memref.alloc"), op.results[0].type
-        if made is None or not is_plain(kind) or not ir.MemRefType(kind).has_static_shape:
+        if made is None or not is_plain(kind) or not all(ahead(made, size) for size in list(op.operands)[1:]):
             continue
         result = made.results[0]
         if not stands_in(made, "func.func") or any(user.name == "func.return" for user in users(result)):
             continue
         with ahead_of(made):
-            copy = made.clone()
-            whole = copy.operation.results[0]
-            whole.set_type(kind)
+            given = attributes(made) | {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(op.operands) - 1, 0])}
+            whole = ir.Operation.create("memref.alloc", [kind], list(op.operands)[1:], given).results[0]
             seen = memref.CollapseShapeOp(result.type, whole, op.attributes["reassociation"]).result
         for user in users(result):
             replace_operands(user, {result: whole if user.name == "memref.dealloc" else seen})
         made.erase()
+
+
+def ahead(op: ir.Operation, value: ir.Value) -> bool:
+    """Whether a value of the same function is there in front of an op."""
+    made = producer(value)
+    return made is None or (made.block == op.block and made.is_before_in_block(op))
 
 
 def fold_reshapes(module: ir.Module) -> None:

@@ -14,7 +14,7 @@ from ..indices.linear import NOTHING
 from ..indices.values import KnownIndices
 from ..ir.cloning import index_dimension
 from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, users
-from ..ir.sizes import dimension_behind, sizes_of
+from ..ir.sizes import same_size, sizes_of
 from ..ir.structured import (
     element_type,
     from_origin,
@@ -86,13 +86,7 @@ def _is_of(image: ir.Value, shape: Sequence[int | ir.Value], loop: ir.Operation)
     if len(shape_of(image)) != len(shape):
         return False
     with ir.InsertionPoint(loop):
-        return all(_same(a, b) for a, b in zip(sizes_of(image), shape, strict=True))
-
-
-def _same(a: int | ir.Value, b: int | ir.Value) -> bool:
-    if isinstance(a, int) or isinstance(b, int):
-        return isinstance(a, int) and isinstance(b, int) and a == b
-    return a == b or (dimension_behind(a) is not None and dimension_behind(a) == dimension_behind(b))
+        return all(same_size(a, b) for a, b in zip(sizes_of(image), shape, strict=True))
 
 
 def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()) -> list[ir.Operation]:

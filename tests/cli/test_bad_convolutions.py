@@ -181,8 +181,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "a window of unknown place": (schedule(), WINDOW.replace("%b[0, 1,", "%b[0, %i,").replace("offset: 88", "offset: ?").replace(
         "%y: memref<1x4x4x8xf32>)", "%y: memref<1x4x4x8xf32>, %i: index)", 1)),
     "a buffer with a layout, split": (schedule(NHWC, "split-k conv 2"), STRIDED),
-    "dynamic batches": (schedule(), conv("?x8x8x4", result="?x6x6x8")),
-    "dynamic rows": (schedule(), conv("1x?x8x4", result="1x?x6x8")),
     "a depthwise convolution": (schedule(DEPTHWISE), conv(filters="3x3x4", result="1x6x6x4", op=DEPTHWISE)),
     "a depthwise convolution with a multiplier": (
         schedule(MULTIPLIED), conv(filters="3x3x4x2", result="1x6x6x4x2", op=MULTIPLIED)),

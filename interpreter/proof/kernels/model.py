@@ -21,7 +21,7 @@ from ...indices.linear import Formula, Linear, Symbol, Term, at_least, equal, se
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ..solver import Naming, Solver, Unknown, points
-from .views import RootBuffer
+from .roots import RootBuffer
 
 NOMINAL_TRIPS = 1024
 """How often a loop is taken to run whose trip count is not known: barriers in it are dear."""
@@ -89,6 +89,7 @@ class Access:
     Args:
         coordinates: the element; None if it may be any.
         when: the condition under which `buffer` is meant (a select of memrefs), beside the guards of the place.
+        flat, sizes: what the coordinates are, as of a `View`.
         atomic: of an atomic access, the type of what it updates: those of one type do not conflict with each other.
         op: its name, and its location where it has one.
     """
@@ -100,6 +101,7 @@ class Access:
     op: str
     when: Formula
     flat: bool = False
+    sizes: tuple[Linear, ...] = ()
     atomic: ir.Type | None = None
     chosen: bool = False
     """`buffer` is one of several that a loop or a branch may hand on."""
@@ -118,8 +120,8 @@ class Access:
         """By the position in memory, where the buffer's layout is static; else any element of it may be meant."""
         if self.flat:
             return self
-        position = None if self.coordinates is None else self.buffer.position(self.coordinates)
-        return replace(self, coordinates=None if position is None else (position,), flat=True)
+        position = None if self.coordinates is None or self.sizes else self.buffer.position(self.coordinates)
+        return replace(self, coordinates=None if position is None else (position,), flat=True, sizes=())
 
 
 def space_of_both(a: Access, b: Access) -> str:

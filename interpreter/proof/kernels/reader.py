@@ -18,7 +18,8 @@ from ...memory.views import terminator
 from ...session.rewriter import describe
 from .memory_ops import Touch, touches
 from .model import ALL_SPACES, Access, Barrier, KernelModel, Loop, Place, PlaceStep
-from .views import ANYTHING, View, Views
+from .roots import ANYTHING, RootBuffer
+from .views import View, Views
 
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
@@ -239,12 +240,15 @@ class Reader:
                     continue
                 at = None if touch.indices is None else self.views.coordinates(view, touch.indices)
                 flat, when = view.flat and (touch.indices is None or at is not None), both(view.when, touch.when)
-                here = touch.kind, view.root, at, place, describe(op), when, flat
+                here = touch.kind, view.root, at, place, describe(op), when, flat, view.sizes
                 self.model.accesses.append(Access(*here, touch.atomic, view.chosen, touch.certain))
 
     def finish(self) -> KernelModel:
-        """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is."""
-        flat = {a.buffer for a in self.model.accesses if a.flat}
+        """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is, or if they count in other sizes."""
+        kinds: dict[RootBuffer, set[tuple[Linear, ...]]] = {}
+        for access in self.model.accesses:
+            kinds.setdefault(access.buffer, set()).add(access.sizes)
+        flat = {a.buffer for a in self.model.accesses if a.flat or len(kinds[a.buffer]) > 1}
         self.model.accesses[:] = [a.flattened() if a.buffer in flat else a for a in self.model.accesses]
         self.model.buffers = tuple(self.views.buffers)
         self.model.facts = tuple(self.values.size_facts())

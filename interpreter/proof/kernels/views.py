@@ -2,14 +2,15 @@
 
 A view maps the indices of a memref to coordinates of its root, dimension by dimension. Where a view reshapes (collapse,
 expand, reinterpret_cast), its coordinate is flat: the position in the root's memory, in elements of the root. A `memref.view`
-of bytes has a flat coordinate in bytes: all of an element's bytes, by a lane symbol of its own.
+of bytes has a flat coordinate in bytes: all of an element's bytes, by a lane symbol of its own. A root that is seen whole and row
+by row in other sizes, which are known at run time only, has coordinates within those: a position would be a sum of products.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from functools import reduce
 
 from ...indices.integers import in_kernel
 from ...indices.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
@@ -17,38 +18,18 @@ from ...indices.values import Values
 from ...ir.mlir import ir, maker
 from ...ir.structured import loop_inits, loop_outputs, yielded
 from ...memory.effects import ALLOCATIONS, STORED, is_memref
-from ...memory.layouts import Space, kept_dimensions, known_bytes, memory_space, mixed, static_strides, value_name
+from ...memory.layouts import (
+    Space,
+    is_plain,
+    kept_dimensions,
+    known_bytes,
+    memory_space,
+    mixed,
+    static_strides,
+    value_name,
+)
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
-
-
-@dataclass(frozen=True, eq=False)
-class RootBuffer:
-    """A root buffer.
-
-    Args:
-        strides: those of its elements in memory, None where its layout is not static.
-        foreign: it comes from outside what is analysed (an argument), so that nothing tells it from other such ones.
-        value: the memref that is it, or the name of a global.
-    """
-
-    name: str
-    space: Space | Literal["any"]
-    shape: tuple[int | None, ...]
-    strides: tuple[int, ...] | None = field(default=None, repr=False)
-    foreign: bool = False
-    value: ir.Value | str | None = field(default=None, repr=False)
-
-    @property
-    def anything(self) -> bool:
-        """It stands for any memory that threads share: what is behind a memref, or what an op does, is not known."""
-        return self.space == "any"
-
-    def position(self, coordinates: Sequence[Linear]) -> Linear | None:
-        """Where an element lies in memory, in elements; None where the layout is not static."""
-        if self.strides is None:
-            return None
-        steps = (coordinate * stride for coordinate, stride in zip(coordinates, self.strides, strict=True))
-        return sum(steps, start=Linear.of(0))
+from .roots import ANYTHING, RootBuffer
 
 
 @dataclass(frozen=True)
@@ -66,6 +47,7 @@ class View:
     Args:
         axes: one per coordinate; None if they may be anything.
         flat: there is one coordinate, the position in memory.
+        sizes: what the coordinates count in, where those are not the root's own axes.
         when: the view is this one under this condition.
         unit: how many coordinates an element takes: its bytes, in a view of bytes.
         base: where the memory begins that a reinterpret_cast counts from.
@@ -75,13 +57,11 @@ class View:
     root: RootBuffer
     axes: tuple[Coordinate, ...] | None
     flat: bool = False
+    sizes: tuple[Linear, ...] = ()
     when: Formula = TRUE
     unit: int = 1
     base: Linear = field(default_factory=lambda: Linear.of(0))
     chosen: bool = False
-
-
-ANYTHING = RootBuffer("any memory", "any", ())
 
 
 class Views:
@@ -120,7 +100,8 @@ class Views:
             whole = _whole(kind.rank)
         taken = {b.name for b in self.buffers}
         unique = name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
-        buffer = RootBuffer(unique, space or memory_space(kind), shape, strides, foreign, stored_name(value) or value)
+        found = stored_name(value) or value
+        buffer = RootBuffer(unique, space or memory_space(kind), shape, strides, is_plain(kind), foreign, found)
         self.buffers.append(buffer)
         self._roots_made.add(value)
         self._views[value] = (View(buffer, whole),)
@@ -257,7 +238,7 @@ class Views:
         kind = ir.MemRefType(op.results[0].type)
         unit = known_bytes(kind.element_type)
         if flat.axes is None or unit is None:
-            return View(source.root, None, False, source.when)
+            return View(source.root, None, when=source.when)
         dynamic = list(op.operands)[2:]
         sizes = [
             self.values.linear(dynamic.pop(0)) if kind.is_dynamic_dim(d) else Linear.of(kind.get_dim_size(d))
@@ -273,25 +254,33 @@ class Views:
             strides.append((dimension, step))
             step = self.values.product(step, sizes[dimension])
         axis = Coordinate(base + self._byte_lanes[unit], tuple(strides))
-        return View(source.root, (axis,), True, source.when, unit, base + self._byte_lanes[unit])
+        return View(source.root, (axis,), True, (), source.when, unit, base + self._byte_lanes[unit])
 
     def _reinterpret(self, op: ir.Operation, source: View) -> View:
         """Offset and strides count from the start of the buffer, whatever the source's own were."""
-        (offset,), _, steps = window(op, self.values)
+        (offset,), sizes, steps = window(op, self.values)
+        if not all(step.is_constant for step in steps) and offset == Linear.of(0) and self._in_rows(source, sizes, steps):
+            return replace(source, axes=_whole(len(sizes)), flat=False, sizes=tuple(sizes))
         strides = tuple((d, step * source.unit) for d, step in enumerate(steps))
-        return replace(source, axes=(Coordinate(source.base + offset * source.unit, strides),), flat=True)
+        return replace(source, axes=(Coordinate(source.base + offset * source.unit, strides),), flat=True, sizes=())
+
+    def _in_rows(self, source: View, sizes: Sequence[Linear], steps: Sequence[Linear]) -> bool:
+        """Whether strides are those of elements in rows of these sizes, in a memory that is one piece from its first element on."""
+        if source.unit != 1 or source.base != Linear.of(0) or not source.root.plain:
+            return False
+        return all(step == reduce(self.values.product, sizes[d + 1 :], Linear.of(1)) for d, step in enumerate(steps))
 
     @staticmethod
     def _start(op: ir.Operation, source: View) -> View:
         """`memref.extract_strided_metadata`: where the buffer begins."""
-        return replace(source, axes=(Coordinate(source.base, ()),), flat=True)
+        return replace(source, axes=(Coordinate(source.base, ()),), flat=True, sizes=())
 
     def _reshape(self, op: ir.Operation, source: View) -> View:
         """Collapsed or expanded dimensions of a static layout: flat, by the result's own strides."""
         flat, kind = self.flatten(source), op.results[0].type
         steps = static_strides(kind, offset_counts=False) if isinstance(kind, ir.MemRefType) else None
         if flat.axes is None or steps is None:
-            return View(source.root, None, False, source.when)
+            return View(source.root, None, when=source.when)
         strides = tuple((d, Linear.of(s * source.unit)) for d, s in enumerate(steps))
         return replace(source, axes=(Coordinate(flat.axes[0].offset, strides),), flat=True)
 
@@ -299,9 +288,9 @@ class Views:
         """The view with one flat coordinate; unknown where the root's layout is not static."""
         if view.flat or view.axes is None:
             return view
-        offset, strides = view.root.position([axis.offset for axis in view.axes]), dict[int, Linear]()
-        if offset is None:
-            return View(view.root, None, False, view.when)
+        if view.sizes or (offset := view.root.position([axis.offset for axis in view.axes])) is None:
+            return View(view.root, None, when=view.when)
+        strides = dict[int, Linear]()
         for axis, step in zip(view.axes, view.root.strides or (), strict=True):
             for dimension, stride in axis.strides:
                 strides[dimension] = strides.get(dimension, Linear.of(0)) + stride * step

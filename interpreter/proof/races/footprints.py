@@ -88,7 +88,7 @@ class Footprints:
             for view in self._views.of(touch.memref) if touch.memref is not None else ():
                 at = None if touch.indices is None else self._views.coordinates(view, touch.indices)
                 when = both(view.when, touch.when)
-                found.append(Access(touch.kind, view.root, at, Place((), 0), op.name, when, view.flat))
+                found.append(Access(touch.kind, view.root, at, Place((), 0), op.name, when, view.flat, view.sizes))
         return tuple(found)
 
     def _meet(self, mine: Iterable[Access], its: Iterable[Access]) -> Meeting:
@@ -105,7 +105,7 @@ class Footprints:
         return out
 
     def _apart(self, one: Access, other: Access) -> bool:
-        if one.flat or other.flat:
+        if one.flat or other.flat or one.sizes != other.sizes:
             one, other = one.flattened(), other.flattened()
         if one.coordinates is None or other.coordinates is None:
             return False

@@ -182,6 +182,8 @@ class _Question:
 def _extents(read: Access) -> tuple[int | None, ...]:
     """The sizes of the buffer along the access's coordinates: indices beyond them are another fault."""
     shape = read.buffer.shape
+    if read.sizes:
+        return tuple(size.constant if size.is_constant else None for size in read.sizes)
     if not read.flat:
         return shape
     if read.buffer.strides is None:

@@ -24,7 +24,7 @@ class AsGemm(Statement):
     the `linalg.fill` before it.
 
     Args:
-        target: a convolution (named or `linalg.generic`) of static sizes, including strided, dilated and grouped ones; consumed.
+        target: a convolution (named or `linalg.generic`), including strided, dilated and grouped ones, of any sizes; consumed.
         padding: how much the payload pads the image, on both sides of each axis that the window moves along (or before each axis,
             then after each): an assertion that is checked. Padding is part of what the payload computes: a schedule adds none.
 
@@ -43,9 +43,6 @@ class AsGemm(Statement):
             almost nothing would be reused, and shared memory would gain nothing. Tile the convolution itself, stage its
             image's tile with `promote-to-shared`, and map the tiles to blocks and threads. Grouped convolutions with
             several channels per group are fine: the groups become a batch of products.
-        W0442: a convolution with dynamic sizes.
-            The product's rows are the flattened batch, rows and columns of the image, delinearized by division. That
-            needs static extents. Give the payload static shapes, or tile and map the convolution itself.
         W0443: an impossible window.
             Strides and dilations are 1 or more, and the filter's window stays inside the (padded) image. The message
             says along which axis, and how far it reaches.
@@ -111,7 +108,7 @@ class AsGemm(Statement):
         return {"gemm": rewrite.new_handle(made)}
 
     def _as_stated(
-        self, rewrite: Rewriter, op: ir.Operation, windows: Sequence[int], low: Sequence[int], high: Sequence[int]
+        self, rewrite: Rewriter, op: ir.Operation, windows: Sequence[int], low: Sequence[int], high: Sequence[int | None]
     ) -> None:
         """Refuse a payload that pads otherwise than the statement says. `windows`: the image's axes that the window moves along."""
         if self.padding is None:
@@ -124,7 +121,7 @@ class AsGemm(Statement):
                 f"or {2 * axes} numbers: before each axis, then behind each", at="padding",
             )  # fmt: skip
         if found != list(zip(self.padding[:axes], self.padding[-axes:], strict=True)):
-            spelled = ", ".join(str(a) if a == b else f"{a} before and {b} behind" for a, b in found)
+            spelled = ", ".join(str(a) if a == b else f"{a} before and {'?' if b is None else b} behind" for a, b in found)
             raise rewrite.error(
                 "W0446",
                 f"the payload pads the image by [{spelled}], and the schedule says {list(self.padding)}",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ...ir.cloning import clone_body
 from ...ir.mlir import ahead_of, ir, made_by, operations, producer, users
+from ...ir.sizes import sizes_of
 from ...ir.structured import Structure, body_of, dimension_of, generic, is_structured, move_marks, shape_of, structure
 from .product import collapsed, expanded, matrix
 
@@ -37,7 +38,7 @@ def move_consumers(value: ir.Value, together: Sequence[Sequence[int]]) -> list[s
         with ahead_of(op):
             matrix_value = ir.OpResult(value).owner.operands[0]
             made = _made(op, space, reads, value, matrix_value, together)
-            result = expanded(made.results[0], shape_of(op.results[0]), together)
+            result = expanded(made.results[0], sizes_of(op.results[0]), together)
         move_marks(op, made)
         op.results[0].replace_all_uses_with(result)
         moved.append(op.name)

@@ -18,6 +18,7 @@ from ....dsl.diagnostics import fail
 from ...indices.algebra import Algebra, LaunchShape
 from ...indices.linear import Linear, Symbol
 from ...ir.mlir import ir
+from ...ir.sizes import SizeForm, difference, extent_forms, forms_of
 from ...ir.structured import Structure, beside_products, operand_names, shape_of, structure
 
 MOST_DIMENSIONS = 64
@@ -31,21 +32,27 @@ class LoopAxis:
     Args:
         factors: by loop dimension; a stride for an output dimension, a dilation for a filter dimension.
         offset: what is added; minus the padding in front of the axis.
-        size: how many elements the axis has (without padding).
+        size: how many elements the axis has.
     """
 
     factors: Mapping[int, int]
     offset: int
-    size: int
+    size: SizeForm
 
     def without(self, dimensions: Sequence[int]) -> LoopAxis:
         """The axis without dimensions that are always 0."""
         return LoopAxis({d: f for d, f in self.factors.items() if d not in dimensions}, self.offset, self.size)
 
-    def reach(self, extents: Sequence[int]) -> tuple[int, int]:
-        """The smallest and the largest subscript."""
-        ends = [(extents[d] - 1) * f for d, f in self.factors.items()]
-        return self.offset + sum(e for e in ends if e < 0), self.offset + sum(e for e in ends if e > 0)
+    def reach(self, extents: Sequence[SizeForm]) -> tuple[int, SizeForm | None]:
+        """The smallest and the largest subscript, None where that is no form of a size. Factors are 1 or more."""
+        ends = [(extents[d] - 1, factor) for d, factor in self.factors.items()]
+        known = self.offset + sum(end * factor for end, factor in ends if isinstance(end, int))
+        match [each for each in ends if not isinstance(each[0], int)]:
+            case []:
+                return self.offset, known
+            case [(end, 1)]:
+                return self.offset, end + known
+        return self.offset, None
 
 
 def linear(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
@@ -63,11 +70,6 @@ class Group:
 
     side: Side
     dimensions: tuple[int, ...]
-    extents: tuple[int, ...]
-
-    @property
-    def extent(self) -> int:
-        return prod(self.extents)
 
 
 @dataclass(frozen=True)
@@ -76,22 +78,19 @@ class ConvolutionProblem:
 
     Args:
         image, filter: the positions of the two operands.
+        extents: of the convolution's own dimensions.
         axes: the image's, without padding taken into account.
         groups: the dimensions of the product: those of the result in its order, then the summed ones in the filter's.
         filter_groups: which of them the filter has, in its order.
     """
 
     space: Structure
+    extents: tuple[SizeForm, ...]
     image: int
     filter: int
     axes: tuple[LoopAxis, ...]
     groups: tuple[Group, ...]
     filter_groups: tuple[int, ...]
-
-    @property
-    def extents(self) -> tuple[int, ...]:
-        """Extents of the convolution's own dimensions."""
-        return tuple(n or 0 for n in self.space.extents)
 
     @property
     def windows(self) -> tuple[int, ...]:
@@ -109,10 +108,14 @@ class ConvolutionProblem:
 
     def spelled(self, padded: bool) -> str:
         """`a product of 196×16, summed over 36; its left operand is the image, read in place, its padding a mask`."""
-        sizes = [[str(self.groups[g].extent) for g in groups] for groups in (self.result_groups, self.summed)]
+        sizes = [[self._extent(g) for g in groups] for groups in (self.result_groups, self.summed)]
         product = "a product of {}, summed over {}".format(*map("×".join, sizes))
         side, padding = "left" if self.image_is_left else "right", ", its padding a mask" if padded else ""
         return f"{product}; its {side} operand is the image, read in place{padding}"
+
+    def _extent(self, group: int) -> str:
+        extents = [self.space.extents[d] for d in self.groups[group].dimensions]
+        return "?" if None in extents else str(prod(n for n in extents if n is not None))
 
     @property
     def result_groups(self) -> tuple[int, ...]:
@@ -141,10 +144,11 @@ class ConvolutionProblem:
 def read(op: ir.Operation) -> ConvolutionProblem:
     """The convolution `op` as a matrix product.
 
-    Raises W0440 … W0444 where it is none, or where the sizes are not static.
+    Raises W0440, W0441, W0443 or W0444 where it is none. Sizes that are known at run time only are checked before a run.
     """
     space = _space(op)
-    image, axes = _image(op, space)
+    extents = extent_forms(op, space)
+    image, axes = _image(op, space, extents)
     kernel = 1 - image
     sides = _sides(space, axes, kernel)
     order, summed = ([_position(e) for e in m.results] for m in (space.maps[-1], space.maps[kernel]))
@@ -152,9 +156,9 @@ def read(op: ir.Operation) -> ConvolutionProblem:
         *(part for side, same in _runs(order, sides) for part in ([(d,) for d in same] if side == "both" else [same])),
         *(same for side, same in _runs(summed, sides) if side == "sum"),
     ]
-    groups = tuple(Group(sides[part[0]], part, tuple(space.extents[d] or 0 for d in part)) for part in parts)
+    groups = tuple(Group(sides[part[0]], part) for part in parts)
     _has_both_sides(op, space, axes, groups)
-    return ConvolutionProblem(space, image, kernel, axes, groups, _filter_groups(space, groups, kernel))
+    return ConvolutionProblem(space, tuple(extents), image, kernel, axes, groups, _filter_groups(space, groups, kernel))
 
 
 def _space(op: ir.Operation) -> Structure:
@@ -183,14 +187,6 @@ def _space(op: ir.Operation) -> Structure:
             "W0443", "the convolution has a dimension of size 0, and computes nothing", "leave it out of the payload",
             notes=(f"dimensions {space.spelled()}",),
         )  # fmt: skip
-    shapes = [shape_of(v) for v in op.operands]
-    if any(n is None for shape in shapes for n in shape):
-        raise fail(
-            "W0442",
-            "the convolution has dynamic sizes, and rows, columns and taps can't be told apart without numbers",
-            "give the payload static shapes, or tile and map the convolution itself",
-            notes=(f"dimensions {space.spelled()}",),
-        )
     return space
 
 
@@ -211,7 +207,7 @@ def _expect_room(op: ir.Operation, space: Structure) -> None:
                 )
 
 
-def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[LoopAxis, ...]]:
+def _image(op: ir.Operation, space: Structure, extents: Sequence[SizeForm]) -> tuple[int, tuple[LoopAxis, ...]]:
     """The operand that a window moves over."""
     windowed = [i for i in range(space.inputs) if not space.maps[i].is_projected_permutation]
     if len(windowed) != 1 or not space.maps[1 - windowed[0]].is_projected_permutation:
@@ -222,19 +218,20 @@ def _image(op: ir.Operation, space: Structure) -> tuple[int, tuple[LoopAxis, ...
         )
     position = windowed[0]
     axes: list[LoopAxis] = []
-    for expr, size in zip(space.maps[position].results, shape_of(op.operands[position]), strict=True):
+    for expr, size in zip(space.maps[position].results, forms_of(op.operands[position]), strict=True):
         found = linear(expr)
         if found is None:
             raise fail("W0440", f"the image is indexed with {expr}, which is not a sum of dimensions")
-        axes.append(LoopAxis(*found, size or 0))
+        axes.append(LoopAxis(*found, size))
     for number, axis in enumerate(axes):
         for d, factor in axis.factors.items():
             if factor < 1:
                 kind = "stride" if space.iterators[d] == "parallel" else "dilation"
                 what = f"a {kind} of {factor} along axis {number} of the image"
                 raise fail("W0443", what, f"a {kind} is 1 or more")
-        low, high = axis.reach([n or 0 for n in space.extents])
-        if low < 0 or high >= axis.size:
+        low, high = axis.reach(extents)
+        beyond = None if high is None else difference(high, axis.size)
+        if low < 0 or (beyond is not None and beyond >= 0):
             extent = f"axis {number} of the image has {axis.size} elements"
             raise fail("W0443", f"{extent}, and the window reaches from {low} to {high}")
     return position, tuple(axes)

@@ -18,8 +18,9 @@ from math import prod
 
 from ...indices.arithmetic import Sum, Term
 from ...ir.cloning import clone_body
-from ...ir.mlir import affine, ir, linalg, made_by, tensor
-from ...ir.structured import body_of, element_type, extents_of, generic, move_marks, shape_of
+from ...ir.mlir import DYNAMIC, affine, ir, linalg, made_by, tensor
+from ...ir.sizes import emitted, forms_of, product_of, same_size, size_of, sizes_of
+from ...ir.structured import body_of, element_type, generic, move_marks, shape_of, spelled
 from ...padding import masked_loads
 from ...padding.identities import combination
 from ...padding.masked_loads import Subscript, read
@@ -33,56 +34,65 @@ class ImageSource:
 
     piece: Provenance
     low: tuple[int, ...]
-    high: tuple[int, ...]
+    high: tuple[int | None, ...]
 
     @property
     def padded(self) -> bool:
-        return any(n > 0 for n in (*self.low, *self.high))
+        return any(n is None or n > 0 for n in (*self.low, *self.high))
 
 
 def source_of(value: ir.Value) -> ImageSource:
     """The image behind its padding; the value itself where there is none."""
     piece = read_through(value) or Image(value)
-    return ImageSource(piece, *margins(piece, extents_of(value)))
+    return ImageSource(piece, *margins(piece, forms_of(value)))
 
 
-def operand(convolution: ConvolutionProblem, source: ImageSource, kind: ir.Type) -> ir.Value:
-    """The image, of elements of type `kind`, with one axis per `problem.image_groups`; made at the insertion point."""
+def operand(
+    convolution: ConvolutionProblem, source: ImageSource, kind: ir.Type, sizes: Sequence[int | ir.Value]
+) -> ir.Value:
+    """The image, of elements of type `kind`, with one axis per `problem.image_groups`; made at the insertion point.
+    `sizes`: of the convolution's dimensions."""
     units = [d for d, n in enumerate(convolution.extents) if n == 1]
     axes = [axis.without(units) for axis in convolution.axes]
-    together = _collapsible(convolution, axes)
-    if together is not None and isinstance(source.piece, Image):
-        return collapsed(source.piece.value, together)
+    if isinstance(source.piece, Image):
+        together = _collapsible(convolution, axes, source.piece.value, sizes)
+        if together is not None:
+            return collapsed(source.piece.value, together)
 
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
         digits: dict[int, ir.Value] = {}
         for number, whole in zip(convolution.image_groups, at, strict=True):
-            digits.update(_taken_apart(convolution, number, whole))
+            digits.update(_taken_apart(convolution, number, whole, sizes))
         where = [Subscript(partial(_subscript, axis, digits), *axis.reach(convolution.extents)) for axis in axes]
         return read(source.piece, where, kind)
 
-    return masked_loads.computed([convolution.groups[g].extent for g in convolution.image_groups], kind, element)
+    shape = [product_of([sizes[d] for d in convolution.groups[g].dimensions]) for g in convolution.image_groups]
+    return masked_loads.computed(shape, kind, element)
 
 
 def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     """`value` with each of these lists of axes as one axis."""
     if all(len(axes) == 1 for axes in together):
         return value
-    shape = [prod(extents_of(value)[a] for a in axes) for axes in together]
+    sizes = [[shape_of(value)[a] for a in axes] for axes in together]
+    shape = [DYNAMIC if None in part else prod(n for n in part if n is not None) for part in sizes]
     kind = ir.RankedTensorType.get(shape, element_type(value))
     return tensor.CollapseShapeOp(kind, value, [list(axes) for axes in together]).result
 
 
-def _collapsible(convolution: ConvolutionProblem, axes: Sequence[LoopAxis]) -> list[list[int]] | None:
+def _collapsible(
+    convolution: ConvolutionProblem, axes: Sequence[LoopAxis], image: ir.Value, sizes: Sequence[int | ir.Value]
+) -> list[list[int]] | None:
     """The image's axes by groups of the product, where the product's operand is the image itself: 1×1 filters, stride 1."""
     extents = convolution.extents
     order: list[int] = []
     together: list[list[int]] = []
-    groups = [[d for d in convolution.groups[g].dimensions if extents[d] > 1] for g in convolution.image_groups]
+    groups = [[d for d in convolution.groups[g].dimensions if extents[d] != 1] for g in convolution.image_groups]
     at = 0
     for number, axis in enumerate(axes):
         dimension = next(iter(axis.factors), None)
-        if len(axis.factors) > 1 or axis.offset or axis.size != (1 if dimension is None else extents[dimension]):
+        along = 1 if dimension is None else sizes[dimension]
+        if len(axis.factors) > 1 or axis.offset or not same_size(size_of(image, number), along):
             return None
         if dimension is not None and axis.factors[dimension] != 1:
             return None
@@ -98,14 +108,16 @@ def _collapsible(convolution: ConvolutionProblem, axes: Sequence[LoopAxis]) -> l
     return together if fits else None
 
 
-def _taken_apart(convolution: ConvolutionProblem, group: int, whole: ir.Value) -> dict[int, ir.Value]:
+def _taken_apart(
+    convolution: ConvolutionProblem, group: int, whole: ir.Value, sizes: Sequence[int | ir.Value]
+) -> dict[int, ir.Value]:
     """The index of each dimension of a group, from the index of all of them in a row, the last one running fastest."""
-    dimensions, extents = convolution.groups[group].dimensions, convolution.extents
-    long = [d for d in dimensions if extents[d] > 1]
+    dimensions = convolution.groups[group].dimensions
+    long = [d for d in dimensions if sizes[d] != 1]
     if len(long) < 2:
         return dict.fromkeys(long, whole)
     kind = ir.IndexType.get()
-    made = affine.AffineDelinearizeIndexOp([kind] * len(long), whole, [], [extents[d] for d in long[1:]])
+    made = affine.AffineDelinearizeIndexOp([kind] * len(long), whole, *spelled([sizes[d] for d in long[1:]]))
     names = [name for d, name in zip(dimensions, convolution.names(group), strict=True) if d in long]
     made.operation.attributes["weft.names"] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
     return dict(zip(long, made.results, strict=True))
@@ -118,7 +130,8 @@ def _subscript(axis: LoopAxis, digits: Mapping[int, ir.Value], more: int) -> ir.
 
 def product(op: ir.Operation, convolution: ConvolutionProblem, source: ImageSource) -> tuple[ir.Operation, ir.Value]:
     """Make the product in front of the convolution `op`; return it and its result in the convolution's shape."""
-    image = operand(convolution, source, element_type(op.operands[convolution.image]))
+    sizes = [emitted(form) for form in convolution.extents]
+    image = operand(convolution, source, element_type(op.operands[convolution.image]), sizes)
     numbers = count()
     together = [[next(numbers) for _ in convolution.groups[g].dimensions] for g in convolution.filter_groups]
     kernel = collapsed(op.operands[convolution.filter], together)
@@ -138,7 +151,7 @@ def product(op: ir.Operation, convolution: ConvolutionProblem, source: ImageSour
             return clone_body(body_of(op), [*own[1::-1], own[2]] if exchanged else own)
 
         made = generic(inputs, [start], maps, iterators, body)  # with the convolution's own body
-    return made, expanded(made.results[0], shape_of(op.results[0]), runs(convolution))
+    return made, expanded(made.results[0], sizes_of(op.results[0]), runs(convolution))
 
 
 def runs(convolution: ConvolutionProblem) -> list[list[int]]:
@@ -149,11 +162,11 @@ def runs(convolution: ConvolutionProblem) -> list[list[int]]:
 
 def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     """What the product starts with: a fill of its own shape, the same place where there is nothing yet, or a view of what is."""
-    shape = [prod(extents_of(value)[a] for a in axes) for axes in together]
     fill = made_by(value, "linalg.fill")
     if fill is None and not masked_loads.is_empty(value):
         return collapsed(value, together)
-    empty = masked_loads.empty(shape, element_type(value))
+    sizes = sizes_of(value)
+    empty = masked_loads.empty([product_of([sizes[a] for a in axes]) for axes in together], element_type(value))
     if fill is None:
         return empty
     made = linalg.fill(fill.operands[0], outs=[empty])
@@ -161,13 +174,13 @@ def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     return made
 
 
-def expanded(value: ir.Value, shape: Sequence[int | None], together: Sequence[Sequence[int]]) -> ir.Value:
+def expanded(value: ir.Value, sizes: Sequence[int | ir.Value], together: Sequence[Sequence[int]]) -> ir.Value:
     """The product's result in the shape that the convolution's has."""
     if all(len(axes) == 1 for axes in together):
         return value
-    whole = [n or 0 for n in shape]
-    kind = ir.RankedTensorType.get(whole, element_type(value))
-    return tensor.ExpandShapeOp(kind, value, [list(axes) for axes in together], [], whole).result
+    given, shape = spelled(sizes)
+    kind = ir.RankedTensorType.get(shape, element_type(value))
+    return tensor.ExpandShapeOp(kind, value, [list(axes) for axes in together], given, shape).result
 
 
 _MATMUL = ["(d0, d1, d2) -> (d0, d2)", "(d0, d1, d2) -> (d2, d1)", "(d0, d1, d2) -> (d0, d1)"]

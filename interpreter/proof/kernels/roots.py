@@ -1,0 +1,46 @@
+"""The buffers that a kernel's memrefs are views of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ...indices.linear import Linear
+from ...ir.mlir import ir
+from ...memory.layouts import Space
+
+
+@dataclass(frozen=True, eq=False)
+class RootBuffer:
+    """A root buffer.
+
+    Args:
+        strides: those of its elements in memory, None where its layout is not static.
+        plain: it lies row by row from its first element on.
+        foreign: it comes from outside what is analysed (an argument), so that nothing tells it from other such ones.
+        value: the memref that is it, or the name of a global.
+    """
+
+    name: str
+    space: Space | Literal["any"]
+    shape: tuple[int | None, ...]
+    strides: tuple[int, ...] | None = field(default=None, repr=False)
+    plain: bool = False
+    foreign: bool = False
+    value: ir.Value | str | None = field(default=None, repr=False)
+
+    @property
+    def anything(self) -> bool:
+        """It stands for any memory that threads share: what is behind a memref, or what an op does, is not known."""
+        return self.space == "any"
+
+    def position(self, coordinates: Sequence[Linear]) -> Linear | None:
+        """Where an element lies in memory, in elements; None where the layout is not static."""
+        if self.strides is None:
+            return None
+        steps = (coordinate * stride for coordinate, stride in zip(coordinates, self.strides, strict=True))
+        return sum(steps, start=Linear.of(0))
+
+
+ANYTHING = RootBuffer("any memory", "any", ())
