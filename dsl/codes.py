@@ -44,6 +44,12 @@ W0107 too deeply nested or too long
     generated the schedule, let it generate several schedules that call each other.
 W0108 two payloads
     A file names at most one payload. Payloads of included files are ignored.
+W0109 an assumption about a size that is not one of divisibility
+    `assume A.1 % 4 == 0` says that axis 1 of the payload's argument `A` is a multiple of 4. Nothing else can be assumed
+    of a size.
+
+    wrong: assume A.1 % 4 == 1
+    right: assume A.1 % 4 == 0
 W0201 two schedules of the same name
     Schedules of a file, and of the files it includes, have different names.
 W0202 schedules that recurse

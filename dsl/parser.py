@@ -159,6 +159,17 @@ class TreeBuilder:
                 fields[part.name] = part.value
         return tree.StatementNode(span, keyword, fields)
 
+    def _size(self, span: Span, text: str) -> FilledField:
+        name, *fields = text.split(".")
+        return FilledField("size", span, tree.HandleRef(span, name, tuple(fields)))
+
+    def _zero(self, span: Span, *written: str) -> str:
+        """What is assumed of a size is that nothing is left of its division. The words are no field."""
+        if written != ("==", "0"):
+            hint = "write `assume A.1 % 4 == 0`: axis 1 of the argument `A` is a multiple of 4"
+            raise fail("W0109", "what is assumed of a size is that a number divides it", span=span, hint=hint)
+        return " ".join(written)
+
     # ---- values -----------------------------------------------------------------------------------------------------------
 
     def _said(self, _: Span, word: str) -> Any:

@@ -6,6 +6,7 @@ the same walk.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from .scopes import BoundName, Gone, Part, ScopeCheck, consumed, let_of
 FieldKind = Literal[
     "handle",  # HandleRef to a live handle (a field of it names one of several results)
     "operand",  # HandleRef whose last field names an operand of the op: `step.lhs`
+    "size",  # an axis: of an argument of the payload, `A.1`; of an operand of the op of a live handle, `gemm.lhs.1`
     "int",  # an expression that evaluates to an integer
     "sizes",  # a list of integers and `_`
     "ints",  # a list of integers
@@ -232,6 +234,10 @@ def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part
             return [(part, value)] if field.consumes else []
         case "operand", tree.HandleRef():
             check.operand(value)
+        case "size", tree.HandleRef() if len(value.fields) > 1:
+            check.operand(dataclasses.replace(value, fields=value.fields[:-1]))
+        case "size", tree.HandleRef():
+            pass  # what arguments a payload has shows when it is there
         case "raw", tree.Word():
             _check_raw(value, check)
         case "word", tree.Word():

@@ -18,6 +18,7 @@ _NAMED = {
     "CALLED": "a name",
     "OP": "an op name such as `linalg.matmul`",
     "FUNCTION": "a function such as `@main`",
+    "SIZE": "a size such as `A.1`",
     "INT": "a number",
     "FLOAT": "a number",
     "STRING": "a text in quotes",

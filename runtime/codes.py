@@ -140,6 +140,9 @@ W0738 a bundle's file was edited
     simulator runs the module, a GPU the kernels: once either was edited, by removing a barrier for instance, a run of
     one says nothing about the other. This is a warning; `weft run DIR --json` lists the files under `edited`. Rebuild
     the bundle.
+W0739 a size that the kernels are not made for
+    The schedule assumes (`assume A.1 % 4 == 0`) that a size is a multiple of a number, and leaves out what other sizes
+    need: guards, and accesses of one element. Nothing was launched. Pad the array, or leave the assumption out.
 W0740 not an array that a kernel can be called with
     A kernel takes arrays of anything that speaks DLPack or `__cuda_array_interface__`: NumPy, CuPy, PyTorch, JAX. A
     tensor that requires a gradient, a traced, sharded or deleted array of JAX's, and a null pointer are refused.

@@ -9,7 +9,7 @@ from typing import Any
 
 from .dsl.diagnostics import Diagnostic, Source, WeftError
 from .interpreter.ir import mlir
-from .interpreter.ir.functions import callee, symbol
+from .interpreter.ir.functions import callee, multiples_of, name_of, symbol
 from .interpreter.ir.mlir import ir
 from .interpreter.memory.effects import FREEING
 from .interpreter.proof.hosts.effects import DEVICE, Effects, compiled_kernels
@@ -108,6 +108,8 @@ class Verdict:
     hosts: tuple[JudgedHost, ...] = ()
     compiled: tuple[str, ...] = ()
     """Kernels that are launched and compiled already (`gpu.binary`): assumed to read and write what they get, and nothing else."""
+    multiples: tuple[str, ...] = ()
+    """What was taken of sizes that a run knows alone, such as `A.1 % 16 == 0`: the host checks it before a run."""
     refused: tuple[Diagnostic, ...] = ()
     """What cannot be judged beside kernels and functions: a launch of a kernel that is not there."""
 
@@ -131,6 +133,7 @@ class Verdict:
             "functions": plain(self.hosts, "name place operations tokens ok faults"),
             "assumed_distinct": list(self.distinct),
             "assumed_compiled": list(self.compiled),
+            "assumed_multiples": list(self.multiples),
             "diagnostics": [_diagnostic_json(d) for d in self.diagnostics],
         }
 
@@ -184,7 +187,21 @@ def verify_source(
     if not (found or hosts or refused or compiled_kernels(module)):
         hint = "`weft verify` judges `gpu.launch`, `gpu.func … kernel` in a `gpu.module`, and tokens and frees of host functions"
         refused.append(Diagnostic("W0611", "the module has no kernel", hint=hint))
-    return Verdict(tuple(judged), tuple(hosts), compiled_kernels(module), tuple(refused))
+    return Verdict(tuple(judged), tuple(hosts), compiled_kernels(module), stated_multiples(module), tuple(refused))
+
+
+def stated_multiples(module: ir.Module) -> tuple[str, ...]:
+    """What functions, and kernels that nothing launches, state of the sizes of their arguments."""
+    launched = set(map(callee, mlir.operations(module.operation, "gpu.launch_func")))
+    found: dict[str, None] = {}
+    for function in mlir.operations(module.operation, "func.func", "gpu.func"):
+        if function.name == "gpu.func" and any(name.endswith(f"::{symbol(function)}") for name in launched):
+            continue
+        for value in function.regions[0].blocks[0].arguments if len(function.regions[0].blocks) else ():
+            kind, name = ir.ShapedType(value.type), name_of(value) or f"arg{value.arg_number}"
+            numbered = enumerate(multiples_of(value))
+            found |= dict.fromkeys(f"{name}.{d} % {n} == 0" for d, n in numbered if n > 1 and kind.is_dynamic_dim(d))
+    return tuple(found)
 
 
 def _judge_hosts(

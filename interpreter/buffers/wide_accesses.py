@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
-from ..indices.arithmetic import known
-from ..indices.values import Neighbours, divisible
+from ..indices.values import Neighbours, divisible, multiples
 from ..ir.cloning import clone_with, index_dimension
 from ..ir.mlir import arith, ir, operations, ops_of, producer, scf, vector
 from ..ir.structured import place_of
 from ..mapping.mapping import DYNAMIC, subview_offsets
-from ..memory.layouts import strided
+from ..memory.layouts import is_plain, kept_dimensions, strided
 from .views import becomes_a_cast, permutation_of
 
 _FOLDED = ("memref.cast", "memref.transpose", "memref.subview", "memref.expand_shape", "memref.collapse_shape")
@@ -30,11 +30,27 @@ def aligned_rows(memref: ir.Value, lanes: int) -> bool:
     """
     if not isinstance(memref.type, ir.MemRefType) or memref.type.rank == 0:
         return False
-    strides, _ = strided(memref.type)
-    outer = [s for s, extent in zip(strides[:-1], memref.type.shape[:-1], strict=True) if extent != 1]
-    if strides[-1] != 1 or any(s == DYNAMIC or s % lanes for s in outer):
+    strides = zip(_stride_multiples(memref)[:-1], memref.type.shape[:-1], strict=True)
+    if strided(memref.type)[0][-1] != 1 or any(s % lanes for s, extent in strides if extent != 1):
         return False
     return _in_a_row(memref, memref.type.rank - 1, lanes) and _offset_divisible(memref, lanes)
+
+
+def _stride_multiples(memref: ir.Value) -> list[int]:
+    """What each stride is known to be a multiple of: itself where it is static, else what the sizes that make it up are multiples
+    of; 1 where nothing is known."""
+    strides, view = strided(memref.type)[0], producer(memref)
+    source = [1] * len(strides)
+    if DYNAMIC in strides and is_plain(memref.type):
+        sizes = multiples(memref)
+        source = [prod(sizes[axis + 1 :]) for axis in range(len(strides))]
+    elif DYNAMIC in strides and view is not None and view.name in ("memref.cast", "memref.transpose", "memref.subview"):
+        source = _stride_multiples(view.operands[0])
+        if view.name == "memref.transpose":
+            source = [source[axis] for axis in permutation_of(view)]
+        elif view.name == "memref.subview":
+            source = [source[axis] for axis in kept_dimensions(place_of(view)[1], ir.MemRefType(memref.type))]
+    return [own if stride == DYNAMIC else stride for own, stride in zip(source, strides, strict=True)]
 
 
 def _in_a_row(memref: ir.Value, axis: int, lanes: int) -> bool:
@@ -59,7 +75,7 @@ def _in_a_row(memref: ir.Value, axis: int, lanes: int) -> bool:
         inner = groups[group][groups[group].index(axis) + 1 :]
         return all(kind.shape[d] == 1 for d in inner) and _in_a_row(view.operands[0], group, lanes)
     digits = [d for d in groups[axis] if source.shape[d] != 1]
-    whole = bool(digits) and source.shape[digits[-1]] != DYNAMIC and source.shape[digits[-1]] % lanes == 0
+    whole = bool(digits) and multiples(view.operands[0])[digits[-1]] % lanes == 0
     return whole and _in_a_row(view.operands[0], digits[-1], lanes)
 
 
@@ -75,9 +91,9 @@ def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
     if owner.name != "memref.subview":
         return False
     source = owner.operands[0]
-    parts = zip(subview_offsets(owner), strided(source.type)[0], strict=True)
+    parts = zip(subview_offsets(owner), _stride_multiples(source), strict=True)
     return _offset_divisible(source, lanes) and all(
-        divisible(offset, lanes) or (stride != DYNAMIC and stride % lanes == 0) for offset, stride in parts
+        divisible(offset, lanes) or stride % lanes == 0 for offset, stride in parts
     )
 
 
@@ -193,6 +209,6 @@ def _same_for_all(mask: ir.Value, at: Neighbours) -> bool:
         return False
     if all(map(at.steady, op.operands)):
         return True
-    bound, kinds = known(op.operands[1]), arith.CmpIPredicate
-    whole = isinstance(bound, int) and bound % at.lanes == 0 and at.steps(op.operands[0])
+    kinds = arith.CmpIPredicate
+    whole = divisible(op.operands[1], at.lanes) and at.steps(op.operands[0])
     return whole and kinds(ir.IntegerAttr(op.attributes["predicate"]).value) in (kinds.slt, kinds.ult, kinds.sge)

@@ -8,10 +8,11 @@ arguments (loop variables, kernel arguments) are bound by whoever walks the regi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import gcd
+from math import gcd, prod
 
-from ..ir.functions import segments, sizes_of
+from ..ir.functions import MULTIPLES, multiples_of, segments, sizes_of
 from ..ir.mlir import ancestors, ir, maker, producer
+from ..ir.sizes import Axis, collapsed, size_behind
 from ..memory.layouts import mixed
 from .algebra import Algebra, LaunchShape, at_or_above
 from .arithmetic import Bound, known
@@ -22,6 +23,7 @@ _CONVERSIONS = {
     "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "index.casts", "index.castu",
 }  # fmt: skip
 _LOADS = ("memref.load", "affine.load", "vector.load")
+_DIMS = ("memref.dim", "tensor.dim")
 
 
 class Values(Integers):
@@ -85,14 +87,14 @@ class Values(Integers):
             known = None
         if known is not None:
             return known
-        return self._extent(op) if name == "memref.dim" else self._unknown(value, guessed=name not in _LOADS)
+        return self._extent(op) if name in _DIMS else self._unknown(value, guessed=name not in _LOADS)
 
     def _unknown(self, value: ir.Value, *, guessed: bool = True) -> Linear:
         """A number of the value's type. `guessed`: it may not have all of them."""
         return self.opaque(self.depends(value), *range_of_type(value.type), guessed=guessed)
 
     def _extent(self, op: ir.Operation) -> Linear:
-        """`memref.dim`: the same number whenever it is asked of one value."""
+        """A size: the same number whenever it is asked of one value, and a multiple of what is stated of an argument."""
         index = self.linear(op.operands[1])
         source = ir.ShapedType(op.operands[0].type)
         if not (index.is_constant and 0 <= index.constant < source.rank):
@@ -101,7 +103,7 @@ class Values(Integers):
             return Linear.of(source.get_dim_size(index.constant))
         key = (op.operands[0], index.constant)
         if key not in self._extents:
-            self._extents[key] = self.opaque(self.depends(op.results[0]), 0)
+            self._extents[key] = self.opaque(self.depends(op.results[0]), 0) * _stated(*key)
         return self._extents[key]
 
     def share_extents(self, argument: ir.Value, operand: ir.Value) -> None:
@@ -109,7 +111,8 @@ class Values(Integers):
         kind = ir.ShapedType(operand.type)
         for dimension in range(kind.rank):
             if kind.is_dynamic_dim(dimension):
-                known = self._extents.setdefault((operand, dimension), self.opaque(NOTHING, 0))
+                known = self.opaque(NOTHING, 0) * _stated(operand, dimension)
+                known = self._extents.setdefault((operand, dimension), known)
                 self._extents[argument, dimension] = known
 
     def _digit(self, op: ir.Operation, number: int) -> Linear:
@@ -194,6 +197,10 @@ class Values(Integers):
         return either(both(parts[0], parts[1].negate()), both(parts[0].negate(), parts[1]))
 
 
+def _stated(value: ir.Value, axis: int) -> int:
+    return (*multiples_of(value)[axis:], 1)[0]
+
+
 def is_flag(value: ir.Value) -> bool:
     """Whether the value is an i1."""
     return isinstance(value.type, ir.IntegerType) and value.type.width == 1
@@ -262,6 +269,29 @@ def largest(bound: Bound) -> int | None:
 def divisible(bound: Bound, divisor: int) -> bool:
     """Whether the index is proven to be a multiple of `divisor`."""
     return _form(bound).content % divisor == 0
+
+
+def multiples(value: ir.Value) -> list[int]:
+    """By axis of a tensor or memref, what its size is known to be a multiple of; 1 where nothing is known."""
+    return [_multiple(size_behind(value, axis)) for axis in range(ir.ShapedType(value.type).rank)]
+
+
+def _multiple(size: int | ir.Value | Axis) -> int:
+    if not isinstance(size, tuple):
+        return _form(size).content
+    made = producer(size[0])
+    if made is not None and made.name.endswith(".collapse_shape"):
+        return prod(_multiple(size_behind(made.operands[0], axis)) for axis in collapsed(made, size[1]))
+    return _stated(*size)
+
+
+def stated_multiples(value: ir.Value) -> dict[str, ir.Attribute]:
+    """`multiples` as an attribute of an argument that stands for the value; none where nothing is known of its open sizes."""
+    if not isinstance(value.type, ir.ShapedType) or value.type.has_static_shape:
+        return {}
+    known = multiples(value)
+    changing = (n for axis, n in enumerate(known) if value.type.is_dynamic_dim(axis))
+    return {MULTIPLES: ir.DenseI64ArrayAttr.get(known)} if any(n != 1 for n in changing) else {}
 
 
 def _form(bound: Bound) -> Linear:

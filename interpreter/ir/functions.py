@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from .mlir import ir, maker
 
 NAME = "weft.name"
+MULTIPLES = "weft.multiples"
+"""On an argument of a function or a kernel: by axis, what each size is a multiple of; 1 where nothing is known. The host checks
+it before a run."""
+ASSUMED = "weft.assumed"
+"""On an argument of a function: by axis, what states that, for people; empty where nothing does."""
 KERNEL_OPERANDS = 11
 """The segment of a `gpu.launch_func`'s operands that holds the kernel's: asyncDependencies, grid x y z, block x y z,
 cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`). A `gpu.launch` ends before it."""
@@ -52,6 +57,20 @@ def name_of(value: ir.Value) -> str | None:
     """The `weft.name` of an argument, or of what makes the value."""
     own = argument_attributes(value) if isinstance(value.owner, ir.Block) else maker(value).attributes
     return ir.StringAttr(own[NAME]).value if NAME in own else None
+
+
+def multiples_of(value: ir.Value) -> tuple[int, ...]:
+    """What the sizes of an argument are stated to be multiples of; empty where nothing is."""
+    stated = argument_attributes(value).get(MULTIPLES)
+    return () if stated is None else tuple(ir.DenseI64ArrayAttr(stated))
+
+
+def set_argument(value: ir.Value, name: str, attribute: ir.Attribute) -> None:
+    """State something of a function's argument."""
+    function, number = maker(value), ir.BlockArgument(value).arg_number
+    given = [dict(attributes_of(function, n)) for n in range(inputs_of(function))]
+    given[number][name] = attribute
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in given])
 
 
 def set_name(op: ir.Operation | ir.OpView, name: str | None) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TypeAlias
 
 from .affine_maps import dimension_of
-from .mlir import DYNAMIC, affine, arith, constant_of, ir, made_by, memref, producer, tensor
+from .mlir import DYNAMIC, affine, arith, constant_of, ir, made_by, maker, memref, operations, producer, tensor
 from .structured import (
     Structure,
     is_structured,
@@ -17,6 +18,7 @@ from .structured import (
     place_of,
     segments,
     shape_of,
+    structure,
 )
 
 
@@ -28,33 +30,51 @@ def sizes_of(value: ir.Value) -> list[int | ir.Value]:
 
 def size_of(value: ir.Value, axis: int) -> int | ir.Value:
     """One of `sizes_of`."""
+    found = size_behind(value, axis)
+    if not isinstance(found, tuple):
+        return found
+    value, axis = found
+    source = producer(value)
+    if source is not None and source.name.endswith(".collapse_shape"):
+        return product_of([size_of(source.operands[0], inner) for inner in collapsed(source, axis)])
+    if (form := form_of(value, axis)) != OpenSize(value, axis):
+        return emitted(form)
+    made = memref.DimOp if isinstance(value.type, ir.MemRefType) else tensor.DimOp
+    return made(value, arith.constant(ir.IndexType.get(), axis)).result
+
+
+Axis: TypeAlias = "tuple[ir.Value, int]"
+"""An axis of a tensor or memref: its size."""
+
+
+def size_behind(value: ir.Value, axis: int) -> int | ir.Value | Axis:
+    """What says a size: a number, an index value that is there where the tensor is, or an axis of what it came from."""
     number = shape_of(value)[axis]
     if number is not None:
         return number
-    maker = producer(value)
-    if maker is None:
+    made = producer(value)
+    if made is None:
         loop = None if not isinstance(value.owner, ir.Block) else value.owner.owner
         outputs = loop_outputs(loop.operation) if loop is not None and loop.operation.name in _LOOPS else []
         if loop is not None and value in outputs:
-            return size_of(loop_inits(loop.operation)[outputs.index(value)], axis)
-    elif isinstance(maker.opview, tensor.EmptyOp):
-        return list(maker.operands)[[n is None for n in shape_of(value)[:axis]].count(True)]
-    elif maker.name == "tensor.extract_slice" and len(place_of(maker)[0]) == len(shape_of(value)):
-        return parts_of(maker)[1][axis]
-    elif maker.name.endswith(".expand_shape"):
-        sizes, given = list(ir.DenseI64ArrayAttr(maker.attributes["static_output_shape"])), list(maker.operands)[1:]
+            return size_behind(loop_inits(loop.operation)[outputs.index(value)], axis)
+    elif isinstance(made.opview, (tensor.EmptyOp, memref.AllocOp)):
+        return list(made.operands)[[n is None for n in shape_of(value)[:axis]].count(True)]
+    elif made.name == "tensor.extract_slice" and len(place_of(made)[0]) == len(shape_of(value)):
+        return parts_of(made)[1][axis]
+    elif made.name.endswith(".expand_shape"):
+        sizes, given = list(ir.DenseI64ArrayAttr(made.attributes["static_output_shape"])), list(made.operands)[1:]
         return given[sizes[:axis].count(DYNAMIC)]
-    elif maker.name.endswith(".collapse_shape"):
-        together = ir.ArrayAttr(ir.ArrayAttr(maker.attributes["reassociation"])[axis])
-        return product_of([size_of(maker.operands[0], ir.IntegerAttr(a).value) for a in together])
-    elif (form := form_of(value, axis)) != OpenSize(value, axis):
-        return emitted(form)
-    elif maker.name in _LOOPS:
-        return size_of(loop_inits(maker)[list(maker.results).index(value)], axis)
-    elif is_structured(maker) and isinstance(value.type, ir.RankedTensorType):
-        return size_of(list(maker.operands)[segments(maker)[0] + list(maker.results).index(value)], axis)
-    made = memref.DimOp if isinstance(value.type, ir.MemRefType) else tensor.DimOp
-    return made(value, arith.constant(ir.IndexType.get(), axis)).result
+    elif made.name in _LOOPS:
+        return size_behind(loop_inits(made)[list(made.results).index(value)], axis)
+    elif is_structured(made) and isinstance(value.type, ir.RankedTensorType):
+        return size_behind(list(made.operands)[segments(made)[0] + list(made.results).index(value)], axis)
+    return value, axis
+
+
+def collapsed(op: ir.Operation, axis: int) -> list[int]:
+    """The axes that a `collapse_shape` makes one of."""
+    return [ir.IntegerAttr(inner).value for inner in ir.ArrayAttr(ir.ArrayAttr(op.attributes["reassociation"])[axis])]
 
 
 _LOOPS = ("scf.forall", "scf.for")
@@ -171,3 +191,33 @@ def dimension_behind(size: int | ir.Value) -> tuple[ir.Value, int] | None:
     asked = None if isinstance(size, int) else made_by(size, "tensor.dim", "memref.dim")
     axis = None if asked is None else constant_of(asked.operands[1])
     return None if asked is None or axis is None else (asked.operands[0], axis)
+
+
+def argument_behind(value: ir.Value, axis: int) -> Axis | None:
+    """The argument of a function, and its axis, whose size this is."""
+    found = size_behind(value, axis)
+    if isinstance(found, ir.Value) and (asked := dimension_behind(found)) is not None:
+        return asked if asked == (value, axis) else argument_behind(*asked)
+    of_function = isinstance(found, tuple) and isinstance(found[0].owner, ir.Block) and maker(found[0]).name == "func.func"
+    return found if isinstance(found, tuple) and of_function else None
+
+
+def same_sizes(start: Axis) -> list[Axis]:
+    """The axes of a function's arguments that have to be as long as this one: they are one dimension of an op; it comes first."""
+    groups: list[list[Axis]] = []
+    for op in operations(maker(start[0])):
+        if is_structured(op):
+            space = structure(op)
+            dimensions: list[list[Axis]] = [[] for _ in range(space.rank)]
+            for operand, indexing in zip(op.operands, space.maps, strict=True):
+                for axis, expr in enumerate(indexing.results):
+                    d, found = dimension_of(expr), argument_behind(operand, axis)
+                    if d is not None and found is not None:
+                        dimensions[d].append(found)
+            groups += dimensions
+    same = dict.fromkeys([start])
+    for _ in groups:  # one may follow from another
+        for group in groups:
+            if any(axis in same for axis in group):
+                same |= dict.fromkeys(group)
+    return list(same)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..focus.modules import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
+from ..indices.values import stated_multiples
 from ..ir.cloning import clone_with, replace_operands
 from ..ir.functions import NAME, name_of, symbol
 from ..ir.mlir import ahead_of, ancestors, gpu, ir, made_within, operations, producer
@@ -77,7 +78,10 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
     with ir.InsertionPoint(blocks[0] if len(blocks) else blocks.append()):
         kind = ir.TypeAttr.get(ir.FunctionType.get([o.type for o in operands], []))
         names = [called(o) or name_of(o) for o in operands]
-        arguments = [{} if given is None else {NAME: ir.StringAttr.get(given)} for given in names]
+        arguments = [
+            stated_multiples(operand) | ({} if given is None else {NAME: ir.StringAttr.get(given)})
+            for operand, given in zip(operands, names, strict=True)
+        ]
         function = gpu.GPUFuncOp(kind, sym_name=name, kernel=True, arg_attrs=arguments).operation
     regions = function.regions[0].blocks
     entry = regions[0] if len(regions) else regions.append(*[o.type for o in operands])

@@ -222,7 +222,9 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
     loads = [side("loads", n) for n in in_memory if structured.used(n)]
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    how = f"{lanes}-wide under one guard" if structured.gathered(lanes) else "scalar (masked one by one)"
+    gathered = structured.gathered(lanes)
+    guard = "" if gathered is not None and gathered.choice is None else " under one guard"
+    how = f"{lanes}-wide{guard}" if gathered is not None else "scalar (masked one by one)"
     in_body = [] if any(structured.used(n) for n in buffers) else [f"loads {how}"]
     filled = [behind(structured.operands[n]) for n in structured.output_numbers()]  # it is called by the named one of these
     name = next((name_of(base) for base in filled if not isinstance(base.owner, ir.Block)), None)

@@ -18,6 +18,7 @@ from .mapping import (
     loop_dimensions,
     most_trips,
     nested_maps,
+    row_divides,
     trip_counts,
 )
 
@@ -235,7 +236,7 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
     if lanes < 1 or lanes & (lanes - 1):
         raise refuse("W0348", f"a vector of {lanes} elements is not a power of two", op, "take 2, 4, 8 or 16")
     last = ([1, *structure(op).extents])[-1]
-    if last is None or last % lanes:
+    if not row_divides(op, lanes) if last is None else last % lanes:
         row = "of a length known only at run time" if last is None else f"of {last} elements"
         raise refuse(
             "W0348",

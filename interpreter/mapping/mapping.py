@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
-from ..indices.values import largest, range_of
+from ..indices.values import divisible, largest, multiples, range_of
 from ..ir.mlir import DYNAMIC, affine, ancestors, i64, ir, memref, operations, producer, scf
 from ..ir.structured import dimension_of, parts_of, shape_of, structure
 
@@ -219,6 +219,14 @@ def _axes(op: ir.Operation) -> list[tuple[ir.Value, int, int]]:
     each = zip(op.operands, structure(op).maps, strict=True)
     found = [(operand, axis, dimension_of(e)) for operand, m in each for axis, e in enumerate(m.results)]
     return sorted(((o, axis, d) for o, axis, d in found if d is not None), key=lambda one: one[2])
+
+
+def row_divides(op: ir.Operation, lanes: int) -> bool:
+    """Whether the extent of the last dimension, which a run alone knows, is known to be a multiple of `lanes`."""
+    last = structure(op).rank - 1
+    operand, axis = next((operand, axis) for operand, axis, d in _axes(op) if d == last)
+    size = _named_size(operand, axis)
+    return multiples(operand)[axis] % lanes == 0 if size is None else divisible(size, lanes)
 
 
 def _named_size(buffer: ir.Value, axis: int) -> Bound | None:

@@ -16,15 +16,20 @@ from dataclasses import dataclass, replace
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, constant
 from ..indices.arithmetic import value as value_of
+from ..indices.values import divisible
 from ..ir.cloning import clone_body, clone_until
 from ..ir.mlir import affine, arith, ir, linalg, made_by, producer, scf, stands_in, tensor
-from ..ir.sizes import SizeForm, difference, emitted, sizes_of
+from ..ir.sizes import SizeForm, difference, emitted, same_size, sizes_of
 from ..ir.structured import body_of, copy_marks, element_type, generic, segments, yielded
 from .provenance import BoxSpan, Computed, Filled, Image, Placed, Provenance, StridedWindow
 
 MARK = "weft.gather"
 """On a masked load: a unit, or `ANY`: nobody asks what it holds outside, so that a later mask around it may say it."""
 ANY = "any"
+UNKNOWN_TILES = 8209
+"""How many tiles a dimension has in types where their number is known at run time only. The loops over them get that number as
+their bound (`bound_loops`), and no buffer is made of such a type: each tile's masked loads and write-back have the real size. It
+is a prime that no payload's size is likely to be a multiple of: what is left of such a type is refused (`expect_sizes`)."""
 Identity = int | float | str | None
 Element = Callable[[Iterator["ir.Value"], "list[ir.Value]"], "ir.Value"]
 """Makes an element of its indices (each of them when it is asked for) and of the inputs' elements."""
@@ -59,13 +64,20 @@ def is_empty(value: ir.Value) -> bool:
 def within(
     indices: Sequence[ir.Value], shape: Sequence[Bound | None], padded: Sequence[int | ir.Value]
 ) -> ir.Value | None:
-    """`idx < bound` for each dimension that was padded, and-ed; None if none was."""
+    """`idx < bound` for each dimension that was padded, and-ed; None if none was, and no tile reaches beyond its bound."""
     each = zip(indices, shape, padded, strict=True)
     return _all(
         arith.cmpi(arith.CmpIPredicate.slt, idx, value_of(bound))
         for idx, bound, full in each
-        if bound is not None and bound != full
+        if bound is not None and not reaches(bound, full)
     )
+
+
+def reaches(bound: Bound, full: int | ir.Value) -> bool:
+    """Whether a size is as large as what it was rounded up to: it was not, or its tiles are whole ones."""
+    if isinstance(bound, int) or not isinstance(full, int):
+        return same_size(bound, full)
+    return full > 0 and full % UNKNOWN_TILES == 0 and divisible(bound, full // UNKNOWN_TILES)
 
 
 def _all(tests: Iterable[ir.Value]) -> ir.Value | None:

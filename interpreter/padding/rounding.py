@@ -34,7 +34,7 @@ from ..ir.structured import (
 )
 from . import masked_loads
 from .identities import beyond, fillings, generalized, mask_update, runs_anywhere
-from .masked_loads import Identity, assembled
+from .masked_loads import UNKNOWN_TILES, Identity, assembled, reaches
 from .provenance import Image, Provenance, StridedWindow, behind_pad, makers, read_through, remove_dead
 
 
@@ -83,12 +83,6 @@ def absorb_all_pads(module: ir.Module) -> None:
             continue
         if not stands_in(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
             absorb_pads(op)
-
-
-UNKNOWN_TILES = 8209
-"""How many tiles a dimension has in types where their number is known at run time only. The loops over them get that number as
-their bound (`bound_loops`), and no buffer is made of such a type: each tile's masked loads and write-back have the real size. It
-is a prime that no payload's size is likely to be a multiple of: what is left of such a type is refused (`expect_sizes`)."""
 
 
 def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | None, ...]:
@@ -265,14 +259,18 @@ def _has_open_sizes(op: ir.Operation) -> bool:
     return any(None in shape_of(v) for v in (*arguments, *(r for each in operations(root) for r in each.results)))
 
 
-def note_iterations(op: ir.Operation, space: Structure, extents: Sequence[int | None]) -> ir.Operation:
-    """Note how many iterations there are in the dimensions that are rounded up without that being known; returns the op."""
+def note_iterations(op: ir.Operation, space: Structure, extents: Sequence[int | None]) -> bool:
+    """Note how many iterations there are in the dimensions that are rounded up without that being known; whether all of their
+    tiles are whole ones."""
+    whole = True
     with ahead_of(op):
         for d, count in enumerate(iterations_of(op, space)):
-            if space.extents[d] is None and extents[d] is not None:
+            full = extents[d]
+            if space.extents[d] is None and full is not None and count is not None:
                 given = {"dimension": ir.IntegerAttr.get(ir.IndexType.get(), d)}
                 ir.Operation.create(_NOTED, operands=[count], attributes=given)
-    return op
+                whole = whole and reaches(count, full)
+    return whole
 
 
 def bound_loops(

@@ -5,7 +5,7 @@ as its dataclass holds them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...dsl import tree
@@ -13,7 +13,7 @@ from ...dsl.diagnostics import fail, quoted
 from ...dsl.expressions import evaluator
 from ...dsl.scopes import Gone, consumed
 from ...dsl.signature import Field, Signature, expect_apart, field_value
-from .rewriter import Handle, Operand
+from .rewriter import Handle, Operand, SizeOf
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,18 @@ def evaluate_fields(
     return values
 
 
-def _handle(field: Field, ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> Handle | Operand | str:
+_OPERAND = Field("operand", "operand")
+
+
+def _handle(
+    field: Field, ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]
+) -> Handle | Operand | SizeOf | str:
     if field.kind in ("raw", "word"):
         return ref.spelling
+    if field.kind == "size":
+        *owner, axis = ref.fields
+        of = _handle(_OPERAND, replace(ref, fields=tuple(owner)), env, dead) if owner else ref.name
+        return SizeOf(of, int(axis), ref.spelling)  # type: ignore[arg-type]
     handle, rest = single(ref, env, dead)
     if field.kind == "operand":
         if len(rest) != 1:

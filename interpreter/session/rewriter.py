@@ -47,9 +47,19 @@ class Operand:
     spelling: str
 
 
+@dataclass(frozen=True)
+class SizeOf:
+    """`A.1`, `gemm.lhs.1`: the size along an axis of an argument of the payload, by its name, or of an operand."""
+
+    of: str | Operand
+    axis: int
+    spelling: str
+
+
 def handles_of(values: Mapping[str, Any]) -> dict[str, Handle]:
     """The handles among the values of a statement's fields, that of an operand included."""
-    named = {name: v.handle if isinstance(v, Operand) else v for name, v in values.items()}
+    within = {name: v.of if isinstance(v, SizeOf) else v for name, v in values.items()}
+    named = {name: v.handle if isinstance(v, Operand) else v for name, v in within.items()}
     return {name: v for name, v in named.items() if isinstance(v, Handle)}
 
 

@@ -22,6 +22,7 @@ from ...dsl.tree import StatementNode
 from .rewriter import Handle as Handle
 from .rewriter import Operand as Operand
 from .rewriter import Rewriter, handles_of
+from .rewriter import SizeOf as SizeOf
 
 if TYPE_CHECKING:
     from ..focus.carving import Focus, Version
@@ -65,6 +66,8 @@ consumed = partial(_field, "handle", consumes=True)
 """A handle that dies with the statement."""
 operand = partial(_field, "operand")
 """`step.lhs`: an `Operand`."""
+size_of = partial(_field, "size")
+"""`A.1`, `step.lhs.1`: a `SizeOf`."""
 integer = partial(_field, "int")
 sizes = partial(_field, "sizes", minimum=0)
 """A list of tile sizes, `tuple[int | None, ...]`: None for `_` and 0."""

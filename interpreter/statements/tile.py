@@ -103,10 +103,11 @@ class Tile(Statement):
                     "W0325", "ragged tiles need the op on tensors, and this one is on memrefs", op,
                     "choose sizes that divide, or tile before `bufferize`", at="sizes", notes=(f"dimensions {space.spelled()}",),
                 )  # fmt: skip
-            op = pad(note_iterations(op, space, extents), extents)
+            even = note_iterations(op, space, extents)
+            op = pad(op, extents)
             known = counts != [*space.extents]
             ragged = f"{_times(space.extents)} rounded up to {_times(counts)}" if known else "at run time"
-            rewrite.remark(f"ragged: {ragged}, guarded")
+            rewrite.remark("whole tiles: no guards" if even and not known else f"ragged: {ragged}, guarded")
         results = self._tile(rewrite, op, space, whole)
         noted = [results[name] for name in results if name != "op"]
         bound_loops(rewrite.module, [rewrite.find(loop) for loop in noted], space, whole)

@@ -6,8 +6,9 @@ Every step keeps the loops and their attributes (`weft.map`, handle tags).
 from __future__ import annotations
 
 from ..indices.arithmetic import value as value_of
+from ..indices.values import stated_multiples
 from ..ir.cloning import crop_before_padding
-from ..ir.functions import attributes_of
+from ..ir.functions import attributes_of, set_argument
 from ..ir.mlir import (
     ahead_of,
     ancestors,
@@ -145,6 +146,8 @@ def _hoist_results(module: ir.Module) -> None:
                     same = arith.cmpi(arith.CmpIPredicate.eq, own, next(sizes))
                     message = ir.StringAttr.get(f"the result has another size along axis {axis}")
                     ir.Operation.create("cf.assert", operands=[same], attributes={"msg": message})
+        for name, known in stated_multiples(source).items():
+            set_argument(target, name, known)
         copy.erase()
         replace(alloc, [target])
 

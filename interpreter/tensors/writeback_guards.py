@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ..indices.arithmetic import constant_of, value
 from ..indices.linear import NOTHING
-from ..indices.values import KnownIndices
+from ..indices.values import KnownIndices, divisible
 from ..ir.cloning import index_dimension
 from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, users
 from ..ir.sizes import same_size, sizes_of
@@ -191,7 +191,7 @@ def inside_of(
 
 
 def _divides(size: int, extent: int | ir.Value) -> bool:
-    return size == 1 or (isinstance(extent, int) and extent % size == 0)
+    return size == 1 or divisible(extent, size)
 
 
 def _multiple_of(offset: ir.Value, size: int) -> bool:

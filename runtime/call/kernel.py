@@ -125,6 +125,7 @@ class Kernel:
             "device": self._target.device.name,
             "signature": str(self.signature),
             "kernels": [{key: getattr(k, key) for key in ("name", "shared_bytes", "unproven")} for k in self.plan.kernels],
+            "assumed": [str(assumption) for assumption in self.plan.assumptions],
             "steps": [{"statement": text, "remarks": list(remarks)} for text, remarks in self._made.steps],
         }
 

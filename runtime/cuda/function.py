@@ -6,9 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from ...interpreter.ir.functions import inputs_of, name_of, sizes_of, workgroup_buffers
+from ...interpreter.ir.functions import inputs_of, multiples_of, name_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.layouts import is_plain, strided
 from ..kernel_form import refuse
@@ -158,7 +159,9 @@ def _bind_memref(kernel: KernelWriter, number: int, argument: ir.Value, variable
         parameters.append(KernelParameter(number, own, "long long"))
         return name(own, "long long", known)
 
-    sizes = tuple(extra("size", d, SIZE) if s == DYNAMIC else literal(s) for d, s in enumerate(type.shape))
+    stated = multiples_of(argument) or (1,) * type.rank
+    ranges = [replace(SIZE, multiple=n) for n in stated]
+    sizes = tuple(extra("size", d, ranges[d]) if s == DYNAMIC else literal(s) for d, s in enumerate(type.shape))
     if is_plain(type):
         strides = _row_major(kernel, variable, sizes)
     else:

@@ -87,7 +87,8 @@ def plan_of(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Pla
         for k in kernel_functions(host.module)
         if k.name in host.launched
     )
-    return Plan(symbol(function), tuple(host.buffers.values()), tuple(host.scalars), tuple(steps), launched)
+    buffers, assumptions = tuple(host.buffers.values()), tuple(host.assumptions.values())
+    return Plan(symbol(function), buffers, tuple(host.scalars), tuple(steps), launched, assumptions=assumptions)
 
 
 def _declare_arguments(function: ir.Operation, host: Host) -> list[HostValue]:

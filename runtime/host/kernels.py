@@ -68,6 +68,9 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         raise refuse("W0731", f"the module has no kernel @{outer}::@{inner}", op, "bring its `gpu.module` along")
     _check_known(host, op, callee, "known_block_size", sizes[3:])
     _check_known(host, op, callee, "known_grid_size", sizes[:3])
+    parameters = host.kernel_ops[f"{outer}::{inner}"].regions[0].blocks[0].arguments
+    for argument, operand in zip(parameters, view.kernelOperands, strict=False):
+        host.assume(argument, host.value(operand, op), op)
     host.launched.add(name)
     return host.issue(
         Launch(

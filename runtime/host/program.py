@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from ...interpreter.ir.functions import symbol
+from ...interpreter.ir.functions import ASSUMED, argument_attributes, multiples_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.names import numbered
 from ...interpreter.session.rewriter import describe
@@ -19,6 +19,7 @@ from ..plan.plan import (
     Alloc,
     AnyStep,
     Apply,
+    Assumption,
     Buffer,
     BufferView,
     Copy,
@@ -117,6 +118,7 @@ class Host:
     constants: dict[str, str] = field(default_factory=dict)
     """Symbol → buffer."""
     values: Env = field(default_factory=dict)
+    assumptions: dict[tuple[Size, int], Assumption] = field(default_factory=dict)
 
     depth: int = 0
     waited: frozenset[int] = frozenset()
@@ -140,10 +142,27 @@ class Host:
             raise refuse("W0731", f"@{symbol(function)} calls itself, or calls are nested {MAX_DEPTH} deep", caller)
         self.depth += 1
         body = function.regions[0].blocks[0]
+        for value, argument in zip(body.arguments, arguments, strict=True):
+            self.assume(value, argument, function)
         self.values.update(zip(body.arguments, arguments, strict=True))
         returned = self.run_block(body)
         self.depth -= 1
         return returned
+
+    def assume(self, argument: ir.Value, given: HostValue, user: ir.Operation) -> None:
+        """Have what is stated of the sizes of an argument checked: now, or before each run."""
+        stated = multiples_of(argument) if isinstance(given, BufferView) and given.buffer not in self.shapeless else ()
+        texts = [ir.StringAttr(text).value for text in argument_attributes(argument).get(ASSUMED, ())] or [""] * len(stated)
+        if not isinstance(given, BufferView):
+            return
+        for size, multiple, by in zip(given.shape if stated else (), stated, texts, strict=True):
+            if any(size == of and n % multiple == 0 for of, n in self.assumptions):
+                continue
+            assumption = Assumption(size, multiple, by)
+            if not isinstance(size, int):
+                self.assumptions[size, multiple] = assumption
+            elif size % multiple:
+                raise refuse("W0739", f"a size is {size}, and a multiple of {multiple} is wanted", user)
 
     def run_block(self, block: ir.Block) -> list[HostValue]:
         """Interpret the ops of a block; the operands of its terminator."""

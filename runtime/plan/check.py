@@ -87,6 +87,10 @@ class _Checker:
             if agreement.relation not in RELATIONS:
                 message = f"`{agreement.relation}` is not a relation; relations are {', '.join(RELATIONS)}"
                 yield self.error("W0703", f"agreements[{i}].relation", message)
+        for i, assumption in enumerate(plan.assumptions):
+            yield from self.size(assumption.size, f"assumptions[{i}].size")
+            if assumption.multiple < 1:
+                yield self.error("W0703", f"assumptions[{i}].multiple", f"{assumption.multiple} divides no size")
         named = sorted((*(b.name for b in plan.inputs), *(s.name for s in plan.scalars)))
         if plan.arguments and sorted(plan.arguments) != named:
             yield self.error("W0703", "arguments", f"these are not the inputs and scalars: {', '.join(named)}")
@@ -301,14 +305,14 @@ class _Checker:
         if isinstance(arg, ScalarValue):
             yield from self.scalar_value(arg, place)
             if not param.scalar or arg.dtype != param.dtype:
-                yield self.error("W0705", place, f"a scalar of {arg.dtype} for {described(param)}")
+                yield self.error("W0705", place, f"a scalar of {arg.dtype} for {param}")
             return
         buffer = self.buffers.get(arg.buffer)
         if buffer is None:
             return
         if param.scalar or param.dtype != buffer.dtype or len(param.shape or ()) != len(arg.shape):
             what = f"`{buffer.name}` of {buffer.dtype}, rank {len(arg.shape)},"
-            yield self.error("W0705", place, f"{what} for {described(param)}")
+            yield self.error("W0705", place, f"{what} for {param}")
             return
         parts = (
             ("offset", (arg.offset,), (param.offset,)),
@@ -318,9 +322,9 @@ class _Checker:
         for what, given, wanted in parts:
             pairs = zip(given, wanted or (), strict=False)
             if any(w is not None and isinstance(g, int) and g != w for g, w in pairs):
-                yield self.error("W0705", f"{place}.{what}", f"{list(given)} for {described(param)}")
+                yield self.error("W0705", f"{place}.{what}", f"{list(given)} for {param}")
         if param.strides == () and is_static((*arg.shape, *arg.strides)) and not is_contiguous(arg.shape, arg.strides):
-            message = f"{list(arg.strides)} for {described(param)}, which is row-major"
+            message = f"{list(arg.strides)} for {param}, which is row-major"
             yield self.error("W0705", f"{place}.strides", message)
 
 
@@ -335,14 +339,3 @@ def extent(view: BufferView) -> tuple[int, int]:
     (start,), shape, strides = map(integers, ((view.offset,), view.shape, view.strides))
     reach = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
     return start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0)
-
-
-def described(param: Param) -> str:
-    """`the parameter `A` (f32, 4x?)`, for messages."""
-    if param.shape is None:
-        return f"the parameter `{param.name}` (scalar {param.dtype})"
-    shape, strides, offset = (
-        ["?" if n is None else str(n) for n in sizes] for sizes in (param.shape, param.strides or (), (param.offset,))
-    )
-    layout = f"shape [{'x'.join(shape)}], strides [{', '.join(strides)}], offset {offset[0]}"
-    return f"the parameter `{param.name}` ({param.dtype}, {layout})"

@@ -28,6 +28,7 @@ from .plan import (
     Param,
     Plan,
     PlanStep,
+    Relation,
     Role,
     ScalarOf,
     ScalarValue,
@@ -43,7 +44,7 @@ MAX_DEPTH = 64
 
 INT64 = range(-(2**63), 2**63)
 
-OPTIONAL = {"data", "unproven", "fewest_streams", "arguments", "agreements", "texts"}
+OPTIONAL = {"data", "unproven", "fewest_streams", "arguments", "agreements", "assumptions", "texts"}
 """Keys that are left out where there is nothing to say."""
 
 GEOMETRY = {"shape", "strides", "offset"}
@@ -258,6 +259,7 @@ READERS: dict[Any, Callable[[Cursor], Any]] = {
     str: Cursor.text,
     str | None: Cursor.text,
     Role: Cursor.text,
+    Relation: Cursor.text,
     int: Cursor.integer,
     int | None: _integer_or_none,
     bytes | None: _base64,

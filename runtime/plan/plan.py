@@ -114,6 +114,16 @@ class Param:
     def scalar(self) -> bool:
         return self.shape is None
 
+    def __str__(self) -> str:
+        """For messages: `the parameter `A` (f32, shape [4x?], strides [], offset 0)`."""
+        if self.shape is None:
+            return f"the parameter `{self.name}` (scalar {self.dtype})"
+        shape, strides, offset = (
+            ["?" if n is None else str(n) for n in sizes] for sizes in (self.shape, self.strides or (), (self.offset,))
+        )
+        layout = f"shape [{'x'.join(shape)}], strides [{', '.join(strides)}], offset {offset[0]}"
+        return f"the parameter `{self.name}` ({self.dtype}, {layout})"
+
 
 @dataclass(frozen=True)
 class KernelEntry:
@@ -146,6 +156,19 @@ class Agreement:
     right: Size
     op: str
     relation: Relation = "=="
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A size that has to be a multiple of a number: the kernels are right for such sizes alone. `by`: what says so, for people."""
+
+    size: Size
+    multiple: int
+    by: str
+
+    def __str__(self) -> str:
+        size = f"{self.size.buffer}.{self.size.axis}" if isinstance(self.size, DimOf) else "a computed size"
+        return f"{size} % {self.multiple} == 0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,7 +263,7 @@ class Plan:
 
     `temp` buffers live from their `Alloc` to their `Free`; all others are there before the first step and after the
     last. `fewest_streams`: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
-    `agreements`: what is checked of the sizes before a run.
+    `agreements`, `assumptions`: what is checked of the sizes before a run.
     `arguments`: the names of the entry's arguments in order, where that is not the buffers and then the scalars.
     """
 
@@ -253,6 +276,7 @@ class Plan:
     fewest_streams: int | None = None
     arguments: tuple[str, ...] = ()
     agreements: tuple[Agreement, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     texts: Texts = field(default=(), compare=False)
     """Of a bundle: the files that were written with the plan, and the SHA-256 of each."""
 

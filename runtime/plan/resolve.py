@@ -11,7 +11,7 @@ from typing import Any
 
 from ...dsl.diagnostics import fail
 from .check import validate
-from .plan import Agreement, Apply, DimOf, Operator, Plan, ScalarOf, Size
+from .plan import Agreement, Apply, Assumption, DimOf, Operator, Plan, ScalarOf, Size
 
 Shapes = Mapping[str, tuple[int, ...]]
 Scalars = Mapping[str, int | float | bool]
@@ -25,12 +25,14 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
         scalars: the value of each scalar.
 
     Errors: W0702 … W0708 as in `check.py`; W0709 if an expression has no value (a division by 0); W0717 for sizes that do not
-        agree.
+        agree; W0739 for one that is not what was assumed of it.
     """
     for one in plan.agreements:
         left, right = (_replace(size, shapes, scalars) for size in (one.left, one.right))
         if left != right if one.relation == "==" else left < right:
             raise fail("W0717", _broken(one, int(left), int(right)))
+    for assumption in plan.assumptions:
+        _check(assumption, int(_replace(assumption.size, shapes, scalars)))
     return validate(_replace(plan, shapes, scalars), f"plan of @{plan.entry}")
 
 
@@ -39,6 +41,14 @@ def _broken(one: Agreement, left: int, right: int) -> str:
     if one.relation == "==" and isinstance(one.right, DimOf):
         return f"{_spelled(one.left, left)}, and {_spelled(one.right, right)}: they are one dimension of {one.op}"
     return f"{_spelled(one.left, left)}, and {one.op} needs {right}{'' if one.relation == '==' else ' at least'}"
+
+
+def _check(assumption: Assumption, number: int) -> None:
+    """W0739 where a size, which is this number, is not what was assumed of it."""
+    if number % assumption.multiple:
+        what = f"{_spelled(assumption.size, number)}, and the kernels are made for multiples of {assumption.multiple} there"
+        notes = (f"assumed at {assumption.by}",) if assumption.by else ()
+        raise fail("W0739", what, "pad the array; or leave the assumption out: then there are guards", notes=notes)
 
 
 def _spelled(size: Size, number: int) -> str:

@@ -62,7 +62,7 @@ def wrapping(operator: str, a: Expr, b: Expr, kind: ScalarType, exact: Range) ->
         return settle(binary(operator, a, b, INT, exact), kind)
     if exact.fits(kind.bits) or kind.index:
         a, b = to_signed(a, kind), to_signed(b, kind)
-        known = exact if exact.fits(64) else kind.range
+        known = exact.clamp(*_ends(kind))
         if known.fits(32) and a.type != LONG and b.type != LONG:
             return binary(operator, a, b, INT, known)
         if a.type != LONG and b.type != LONG:

@@ -88,6 +88,8 @@ def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
     if verdict.compiled:
         what = "read and write what they get, and nothing else (compiled already, `gpu.binary`: not judged)"
         say(f"assumed: {quoted(verdict.compiled)} {what}")
+    if verdict.multiples:
+        say(f"assumed: {quoted(verdict.multiples)} (the host checks it before a run)")
     if verdict.distinct:
         say(f"assumed: {quoted(verdict.distinct)} are distinct buffers (`--may-alias` assumes the opposite)")
 

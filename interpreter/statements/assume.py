@@ -1,0 +1,143 @@
+"""`assume A.1 % n == 0`: a size that is known at run time only is a multiple of a number."""
+
+from __future__ import annotations
+
+from math import lcm
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from ..session.statement import Operand, Results, Rewriter, SizeOf, Statement, integer, size_of, statement
+
+if TYPE_CHECKING:
+    from ..ir.mlir import ir
+    from ..ir.sizes import Axis
+
+
+@statement("assume")
+class Assume(Statement):
+    """Take a size that is known at run time only for a multiple of n.
+
+    What is tiled afterwards relies on it: tiles that divide the size have no guards, and accesses are wide where rows begin at
+    multiples of their width. The host checks it before anything runs, of all sizes that are the same dimension of an op: a call
+    with another size is refused.
+
+    Args:
+        size: an axis of an argument of the payload (`A.1`), or of an operand of an op (`gemm.lhs.1`) that is one of an argument's.
+        multiple: the number that divides it, 1 or more.
+
+    Returns:
+        nothing.
+
+    Errors:
+        W0460: the payload has no such size.
+            `A.1` is axis 1 of the argument `A`, counted from 0; `gemm.lhs.1` that of an operand. The arguments are those of the
+            payload's functions, under the names that reports show.
+        W0461: a size that is known, and not a multiple.
+            Where the payload says the size, the assumption is checked at once.
+        W0462: a size that no argument has.
+            The host can check the sizes of arrays that it is given. A size that the function computes is assumed of the
+            arguments that it is computed from.
+
+    Source: the idea of `llvm.assume` and of Exo's and TVM's assumptions about sizes; here the host checks them.
+
+    Example:
+        assume A.1 % 16 == 0
+        before: func.func @f(%A: tensor<?x?xf32> {weft.name = "A"}
+        after:  weft.multiples = array<i64: 1, 16> … weft.multiples = array<i64: 16, 1>
+    """
+
+    size: SizeOf = size_of()
+    multiple: int = integer(minimum=1)
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ..indices.values import multiples  # late: the room imports the bindings
+        from ..ir.functions import ASSUMED, MULTIPLES, argument_attributes, set_argument
+        from ..ir.mlir import ir
+        from ..ir.sizes import same_sizes
+
+        span = self.node.span
+        said = f"{PurePath(span.source.name).name}:{span.line}: {' '.join(span.text.split())}"
+        found = [axis for size in self._sizes(rewrite) for axis in same_sizes(size)]
+        for value, axis in found:
+            known = multiples(value)
+            texts = [ir.StringAttr(t).value for t in argument_attributes(value).get(ASSUMED, ())] or [""] * len(known)
+            known[axis] = lcm(known[axis], self.multiple)
+            texts[axis] = "; ".join(filter(None, (texts[axis], said)))
+            set_argument(value, MULTIPLES, ir.DenseI64ArrayAttr.get(known))
+            set_argument(value, ASSUMED, ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts]))
+        if found:
+            names = dict.fromkeys(f"{_name(value)}.{axis}" for value, axis in found)
+            rewrite.remark(f"{', '.join(names)}: taken for multiples of {self.multiple}, checked before each run")
+        return {}
+
+    def _sizes(self, rewrite: Rewriter) -> list[Axis]:
+        """The axes of arguments that are meant, of those whose size is not known."""
+        of, axis = self.size.of, self.size.axis
+        values = self._arguments(rewrite, of) if isinstance(of, str) else [self._operand(rewrite, of)]
+        found: list[Axis] = []
+        for value in values:
+            if axis >= len(shape := _shape(value)):
+                raise self._unknown(rewrite, f"`{self.size.spelling.rpartition('.')[0]}` has {len(shape)} axes")
+            if (number := shape[axis]) is None and isinstance(of, str):
+                found.append((value, axis))
+            elif number is None:
+                found.append(self._behind(rewrite, value, axis))
+            elif number % self.multiple:
+                message = f"`{self.size.spelling}` is {number}, which is no multiple of {self.multiple}"
+                raise rewrite.error("W0461", message, at="size")
+            else:
+                rewrite.remark(f"{self.size.spelling} is {number}")
+        return found
+
+    def _arguments(self, rewrite: Rewriter, name: str) -> list[ir.Value]:
+        from ..ir.mlir import operations
+
+        functions = [f for f in operations(rewrite.module.operation, "func.func") if len(f.regions[0].blocks)]
+        arguments = [value for f in functions for value in f.regions[0].blocks[0].arguments if _shape(value)]
+        named = [value for value in arguments if _name(value) == name]
+        if not named:
+            sizes = (f"{_name(value)}.{axis}" for value in arguments for axis in range(len(_shape(value))))
+            notes = (f"sizes of arguments: {', '.join(dict.fromkeys(sizes)) or 'none'}",)
+            raise self._unknown(rewrite, f"the payload has no argument `{name}` with sizes", *notes)
+        return named
+
+    def _operand(self, rewrite: Rewriter, of: Operand) -> ir.Value:
+        from ..ir.structured import operand_names
+
+        op = rewrite.find(of.handle)
+        rewrite.expect_structured(op, "W0320")
+        names = operand_names(op)
+        if of.name not in names:
+            notes = (f"its operands are {', '.join(names)}",)
+            raise self._unknown(rewrite, f"{op.name} has no operand `{of.name}`", *notes)
+        return op.operands[names.index(of.name)]
+
+    def _behind(self, rewrite: Rewriter, operand: ir.Value, axis: int) -> Axis:
+        from ..ir.sizes import argument_behind
+
+        found = argument_behind(operand, axis)
+        if found is None:
+            message = f"`{self.size.spelling}` is the size of no argument, so that the host cannot check it"
+            raise rewrite.error("W0462", message, hint="assume it of the arguments that it is computed from", at="size")
+        return found
+
+    def _unknown(self, rewrite: Rewriter, message: str, *notes: str) -> Exception:
+        return rewrite.error("W0460", message, hint=_WRITTEN, at="size", notes=notes)
+
+
+_WRITTEN = "`A.1` is axis 1 of the argument `A`, and `gemm.lhs.1` that of an operand"
+
+
+def _shape(value: ir.Value) -> tuple[int | None, ...]:
+    from ..ir.mlir import ir
+    from ..ir.structured import shape_of
+
+    ranked = isinstance(value.type, ir.RankedTensorType | ir.MemRefType)
+    return shape_of(value) if ranked else ()
+
+
+def _name(value: ir.Value) -> str:
+    from ..ir.functions import name_of
+    from ..ir.mlir import ir
+
+    return name_of(value) or f"arg{ir.BlockArgument(value).arg_number}"

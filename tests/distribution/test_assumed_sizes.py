@@ -1,0 +1,183 @@
+"""`assume A.1 % n == 0`: kernels for sizes that are multiples, as wide and as free of guards as those for one size; checked by the
+host before anything runs."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dsl.diagnostics import Source, WeftError
+from weft.interpreter.ir.mlir import context, operations, parse
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.races.proof import Findings
+from weft.pipeline import Planned, applied, planned
+from weft.runtime.host.host import make_plan
+from weft.runtime.plan.codec import dump, load
+from weft.runtime.plan.plan import Assumption, DimOf
+from weft.runtime.plan.resolve import resolve
+from weft.runtime.run.runner import RunResult, run_plan
+from weft.runtime.simulator.device import SimDevice
+from weft.verify import verify_source
+
+PRODUCT = """
+func.func @product(%A: tensor<?x?xf32>, %B: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %A, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %B, %c1 : tensor<?x?xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %sum = linalg.matmul ins(%A, %B : tensor<?x?xf32>, tensor<?x?xf32>) outs(%start : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %sum : tensor<?x?xf32>
+}
+"""
+RECIPES = Path(weft.__file__).parent / "recipes" / "matmul"
+SMALL = "bm = 32, bn = 32, bk = 8, wm = 16, wn = 32, tm = 4, tn = 4"
+WHOLE = ("A.0 % 32", "gemm.lhs.1 % 8", "B.1 % (4 * 8)")
+FOURS = ("A.1 % 4", "B.1 % 4")
+
+
+def schedule(recipe: str, assumed: tuple[str, ...]) -> str:
+    """A schedule that assumes sizes, and calls a recipe's."""
+    called = re.sub(r"^payload .*", "", (RECIPES / f"{recipe}.weft").read_text(), flags=re.MULTILINE)
+    lines = "\n".join(f"  assume {one} == 0" for one in assumed)
+    return f"{called}\nschedule assumed() {{\n  let gemm = match linalg.matmul\n{lines}\n  {recipe}({SMALL})\n}}\n"
+
+
+@cache
+def made(recipe: str, assumed: tuple[str, ...]) -> Planned:
+    return planned(applied(weft.load(schedule(recipe, assumed), payload=PRODUCT)))
+
+
+def simulated(one: Planned, m: int, k: int, n: int, text: str | None = None) -> tuple[RunResult, np.ndarray]:
+    generator = np.random.default_rng(m)
+    a, b = generator.standard_normal((m, k), np.float32), generator.standard_normal((k, n), np.float32)
+    return run_plan(one.plan, SimDevice(), {"A": a, "B": b}, text=text or one.applied.located_text), a @ b
+
+
+def body(text: str) -> str:
+    """A kernel with `n` in the place of sizes, and without the words that sizes of 64 bits take."""
+    plain = text.split(") {\n", 1)[1].replace("(long long)", "").replace("long long", "int")
+    return " ".join(re.sub(r"\b(\w+_size1|96)\b", "n", plain).replace("result0", "C").split())
+
+
+@pytest.mark.parametrize("recipe", ["simt", "simt_pipelined"])
+def test_whole_tiles_make_the_kernel_of_one_size(recipe: str) -> None:
+    one = made(recipe, WHOLE)
+    sizes = {"m": "96", "n": "96", "k": "96"} | dict(re.findall(r"(\w+) = (\d+)", SMALL))
+    static = planned(applied(weft.load(recipe, settings=sizes | {"group": "1"})))
+    if recipe == "simt":
+        assert body(one.cuda) == body(static.cuda)
+    for text in ("float4*", "?", "min("):
+        assert one.cuda.count(text) == static.cuda.count(text), text
+    # a sum without summands has no first tile to be loaded ahead
+    assert body(one.cuda).count("if (") == body(static.cuda).count("if (") + body(one.cuda).count("if (n > 0)")
+    remarks = [remark for step in one.applied.session.steps for remark in step.remarks]
+    assert "A.1, B.0: taken for multiples of 8, checked before each run" in remarks
+    assert not any("guard" in remark and "no guards" not in remark for remark in remarks)
+
+
+@pytest.mark.parametrize("recipe", ["simt", "simt_pipelined"])
+def test_fours_are_wide_under_one_guard(recipe: str) -> None:
+    one = made(recipe, FOURS)
+    reads = [line for line in one.cuda.splitlines() if re.search(r"[^_\w][AB]\[", line)]
+    assert reads and all("float4" in line for line in reads) and "< A_size0" in one.cuda
+
+
+@pytest.mark.parametrize(
+    ("assumed", "sizes"),
+    [
+        (WHOLE, [(32, 8, 32), (64, 24, 96), (96, 16, 64), (0, 8, 32), (32, 0, 64), (32, 8, 0)]),
+        (FOURS, [(1, 4, 4), (37, 20, 44), (70, 36, 36), (33, 0, 4), (5, 4, 0)]),
+    ],
+)
+@pytest.mark.parametrize("recipe", ["simt", "simt_pipelined"])
+def test_right_at_multiples(recipe: str, assumed: tuple[str, ...], sizes: list[tuple[int, int, int]]) -> None:
+    one = made(recipe, assumed)
+    assert not any("assumed race-free" in remark for step in one.applied.session.steps for remark in step.remarks)
+    for m, k, n in sizes:
+        done, expected = simulated(one, m, k, n)
+        assert done.outputs["result0"].shape == (m, n)
+        assert np.allclose(done.outputs["result0"], expected, atol=1e-3), (m, k, n)
+        assert not done.races and not done.faults, (m, k, n)
+
+
+@pytest.mark.parametrize(
+    ("assumed", "sizes", "said"),
+    [
+        (WHOLE, (33, 8, 32), "axis 0 of `A` has 33 elements, and the kernels are made for multiples of 32 there"),
+        (WHOLE, (32, 9, 32), "axis 1 of `A` has 9 elements, and the kernels are made for multiples of 8 there"),
+        (FOURS, (3, 4, 6), "axis 1 of `B` has 6 elements, and the kernels are made for multiples of 4 there"),
+    ],
+)
+def test_other_sizes_are_refused_before_anything_runs(assumed: tuple[str, ...], sizes: tuple[int, int, int], said: str) -> None:
+    one = made("simt", assumed)
+    for plan in (one.plan, load(dump(one.plan))):  # that of a bundle, too
+        m, k, n = sizes
+        with pytest.raises(WeftError, match=said) as caught:
+            resolve(plan, {"A": (m, k), "B": (k, n)}, {})
+        (found,) = caught.value.diagnostics
+        assert found.code == "W0739" and re.search(r"assumed at \S+:\d+: assume ", found.notes[0])
+
+
+@pytest.mark.parametrize("recipe", ["simt", "simt_pipelined"])
+def test_each_deleted_barrier_is_found(recipe: str) -> None:
+    one = made(recipe, WHOLE)
+    (whole, *_) = operations(one.applied.module.operation, "gpu.func")
+    for number in range(len(list(operations(whole, "gpu.barrier")))):
+        module = one.applied.module.operation.clone()
+        (kernel,) = operations(module, "gpu.func")
+        list(operations(kernel, "gpu.barrier"))[number].erase()
+        assert any(c.space == "workgroup" for c in Findings(kernel_model(kernel)).conflicts), number
+        assert simulated(one, 64, 40, 64, module.get_asm(enable_debug_info=True))[0].races, number
+
+
+def test_a_kernel_is_not_launched_on_other_sizes_than_it_is_made_for() -> None:
+    """Also where nobody has assumed anything of the host function's arguments."""
+    text = made("simt", WHOLE).applied.text
+    host = re.sub(r"weft\.(assumed|multiples) = [^{}]*?(\]|>), ", "", text.split("gpu.module", 1)[0])
+    assert "weft.multiples" not in host
+    plan = make_plan(parse(host + "gpu.module" + text.split("gpu.module", 1)[1], context()))
+    assert Assumption(DimOf("A", 1), 8, "") in plan.assumptions
+    with pytest.raises(WeftError, match="W0739"):
+        resolve(plan, {"A": (32, 9), "B": (9, 32)}, {})
+
+
+def test_an_assumption_that_a_module_states_is_said_by_verify() -> None:
+    verdict = verify_source(Source("module.mlir", made("simt", WHOLE).applied.text))
+    assert verdict.ok and {"A.1 % 8 == 0", "B.0 % 8 == 0", "result0.1 % 32 == 0"} <= set(verdict.multiples)
+
+
+ROWS = """
+func.func @rows(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel"]} ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  }
+  return
+}
+"""
+
+
+def test_wide_rows_of_a_payload_on_memrefs() -> None:
+    text = "schedule s() {\n  let op = match linalg.generic\n  ASSUME\n  map op to grid(x: 64) cyclic vector 4\n  launch op\n}\n"
+    for assumed in ("", "assume x.1 % 6 == 0", "assume x.0 % 4 == 0"):
+        with pytest.raises(WeftError, match="W0348"):
+            weft.apply(text.replace("ASSUME", assumed), payload=ROWS)
+    wide = text.replace("ASSUME", "assume x.1 % 12 == 0\n  assume y.1 % 8 == 0")
+    assert planned(weft.apply(wide, payload=ROWS)).cuda.count("float4*") == 2
+    kernel = weft.compile(wide, ROWS, target="cpu")
+    x = np.random.default_rng(0).standard_normal((5, 24), np.float32)
+    y = np.zeros_like(x)
+    kernel(x, y)
+    assert np.array_equal(y, -x)
+    with pytest.raises(WeftError, match="multiples of 24"):
+        kernel(np.ones((2, 12), np.float32), np.ones((2, 12), np.float32))
