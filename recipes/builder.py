@@ -9,6 +9,9 @@ from typing import Any, Literal
 
 Value = int | str
 
+OPEN = "?"
+"""The value of a size that is known at run time only."""
+
 
 @dataclass(frozen=True)
 class BuilderParameter:
@@ -22,6 +25,7 @@ class BuilderParameter:
         maximum: largest legal value of an int.
         domain: the legal values; empty where `minimum` and `maximum` say it all.
         meaning: a few words for `weft explain` and the docs.
+        axis: `A.0`, where it is the size of that argument along that axis; it may be `OPEN` then.
     """
 
     name: str
@@ -31,14 +35,18 @@ class BuilderParameter:
     maximum: int = 2**31 - 1
     domain: tuple[Value, ...] = ()
     meaning: str = ""
+    axis: str | None = None
 
     @property
     def legal(self) -> str:
         """The legal values of an int, or of a type with a domain, in a few words."""
-        return ", ".join(map(str, self.domain)) or f"{self.minimum} … {self.maximum}"
+        listed = ", ".join(map(str, self.domain)) or f"{self.minimum} … {self.maximum}"
+        return listed if self.axis is None else f"{listed}, {OPEN}"
 
     def objection(self, value: object) -> str | None:
         """Why `value` is not legal, or None. `bool` is not an int here."""
+        if value == OPEN and self.type == "int":
+            return None if self.axis is not None else f"it is no size of an argument, which alone may be `{OPEN}`"
         if self.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
             return "it must be an integer"
         if self.type == "type" and not isinstance(value, str):
@@ -88,5 +96,32 @@ class Builder:
     misfit: Callable[..., Misfit | None] | None = None
     layers: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
 
+    def open_axes(self, values: Mapping[str, Value]) -> dict[str, str]:
+        """The parameters that are `OPEN`, and the axis that each is the size of."""
+        return {p.name: p.axis for p in self.parameters if p.axis is not None and values[p.name] == OPEN}
+
     def parameter(self, name: str) -> BuilderParameter | None:
         return next((p for p in self.parameters if p.name == name), None)
+
+
+def tensor(type: str, *sizes: Value) -> str:
+    """The type of a tensor of elements of `type`."""
+    return f"tensor<{'x'.join([*map(str, sizes), type])}>"
+
+
+def sizes_at_run_time(*axes: tuple[Value, str, str, int, str]) -> str:
+    """Text that reads sizes of arguments, of those that are `OPEN`.
+
+    Args:
+        axes: of each its size, the name that it gets, the argument, the axis, and the argument's type.
+    """
+    return "".join(
+        f"  %{name}_axis = arith.constant {axis} : index\n  %{name} = tensor.dim %{argument}, %{name}_axis : {type}\n"
+        for size, name, argument, axis, type in axes
+        if size == OPEN
+    )
+
+
+def named_sizes(**sizes: Value) -> str:
+    """The operands of a `tensor.empty` of these sizes: the names of those that are `OPEN`."""
+    return ", ".join(f"%{name}" for name, size in sizes.items() if size == OPEN)

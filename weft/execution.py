@@ -12,7 +12,7 @@ from .recipes import shortened
 from .runtime.run.execution import Arrays, Clock, Executed, Program, Reference, RunOptions, expect_memory, open_device
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .interpreter.session.session import Step
     from .runtime.run.device import Device
@@ -24,32 +24,50 @@ UNDEFINED = {"out-of-bounds read", "out-of-bounds write", "division by zero"}
 
 def run_recipe(recipe: Recipe, entry: str | None, options: RunOptions) -> Executed:
     """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
+    ((_, done),) = run_sweep(recipe, entry, options, (options.rest,))
+    return done
+
+
+def run_sweep(
+    recipe: Recipe, entry: str | None, options: RunOptions, sizes: Iterable[int | None]
+) -> Iterator[tuple[int | None, Executed]]:
+    """As `run_recipe`, with each of the sizes in the place of all that the payload and the options leave open: the schedule is
+    applied once."""
     options.expect_outputs(recipe.reads)
     if options.reference == "jit":
         _prepare_reference(recipe.clock)
     device = open_device(options.target)
-    return run_applied(applied(recipe), entry, options, device)
+    named = recipe.open_axes
+    options = replace(options, sizes={named.get(place, place): size for place, size in options.sizes.items()})
+    program = _program(applied(recipe), entry, options.reference)
+    for size in sizes:
+        yield size, program.run(replace(options, rest=size), device)
 
 
 def run_applied(done: Applied, entry: str | None, options: RunOptions, device: Device) -> Executed:
     """Run what a schedule, or a part of it, has made of its payload; and compare."""
+    return _program(done, entry, options.reference).run(options, device)
+
+
+def _program(done: Applied, entry: str | None, against: Reference) -> Program:
+    """What is run of a scheduled module, and compared with what its payload gives."""
     from .runtime.host import functions
 
     made = planned(done, entry)
 
     def expected(arrays: Arrays, result: RunResult) -> tuple[Arrays | None, str]:
-        if options.reference == "none":
+        if against == "none":
             return None, "nothing"
         try:
-            return _expected(made, arrays, options.reference, result), "the payload, compiled for the CPU"
+            return _expected(made, arrays, against, result), "the payload, compiled for the CPU"
         except WeftError as error:
             if not (result.races or result.faults):
                 raise
             return None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
 
     signature = functions.signature(done.payload, made.plan.entry)
-    recipe, steps = done.recipe, done.session.steps
-    program = Program(
+    recipe = done.recipe
+    return Program(
         title=recipe.name,
         plan=made.plan,
         signature=signature,
@@ -58,9 +76,9 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
         module=lambda: done.located_text,
         expected=expected,
         clock=recipe.clock,
-        statements=lambda: _statements(steps),
+        statements=lambda: _statements(done.session.steps),
+        steps=done.session.steps,
     )
-    return replace(program.run(options, device), steps=steps)
 
 
 def _statements(steps: Sequence[Step]) -> dict[str, str]:

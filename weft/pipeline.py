@@ -145,6 +145,14 @@ class Recipe:
         return self.file.main.name
 
     @property
+    def open_axes(self) -> dict[str, str]:
+        """The parameters of the payload's builder that are sizes which are known at run time only, and the axes that have them."""
+        from .payloads.settings import builder_of
+
+        builder = builder_of(self.file, self.choice.payload) if self.payload_values else None
+        return {} if builder is None else builder.open_axes(self.payload_values)
+
+    @property
     def reads(self) -> dict[Path, str]:
         """The files that it was read from, and what to call each."""
         from .payloads.payload import payload_path

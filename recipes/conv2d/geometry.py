@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import Generic, TypeVar, cast
 
-from ..builder import Misfit
+from ..builder import Misfit, Value
 
 ACCUMULATOR = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
 """Element type of images and filters → of the result. Half precision accumulates wider, as tensor cores do."""
@@ -15,15 +16,19 @@ MOST = 2**60
 """Elements of a tensor: bytes are counted in signed 64-bit integers."""
 
 
-@dataclass(frozen=True)
-class Convolution:
-    """`n` images of h×w with `c` channels, `k` filters of r×s taps, the same `stride`, `pad` and `dilation` both ways."""
+S = TypeVar("S", int, Value)
 
-    n: int
-    c: int
-    h: int
-    w: int
-    k: int
+
+@dataclass(frozen=True)
+class Convolution(Generic[S]):
+    """`n` images of h×w with `c` channels, `k` filters of r×s taps, the same `stride`, `pad` and `dilation` both ways. The first
+    five may be `OPEN`."""
+
+    n: S
+    c: S
+    h: S
+    w: S
+    k: S
     r: int
     s: int
     stride: int
@@ -36,9 +41,9 @@ class Convolution:
         return ACCUMULATOR[self.type]
 
     @property
-    def padded(self) -> tuple[int, int]:
+    def padded(self) -> tuple[S, S]:
         """Rows and columns of an image with the zeros around it."""
-        return self.h + 2 * self.pad, self.w + 2 * self.pad
+        return _of(self.h, lambda size: size + 2 * self.pad), _of(self.w, lambda size: size + 2 * self.pad)
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -46,25 +51,30 @@ class Convolution:
         return self.dilation * (self.r - 1) + 1, self.dilation * (self.s - 1) + 1
 
     @property
-    def out(self) -> tuple[int, int]:
+    def out(self) -> tuple[S, S]:
         """Rows and columns of an image of the result."""
         (high, wide), (rows, columns) = self.padded, self.reach
-        return (high - rows) // self.stride + 1, (wide - columns) // self.stride + 1
+        return _of(high, lambda size: (size - rows) // self.stride + 1), _of(wide, lambda size: (size - columns) // self.stride + 1)
+
+
+def _of(size: S, made: Callable[[int], int]) -> S:
+    """What is made of a size; `OPEN` of one that is."""
+    return cast("S", made(size)) if isinstance(size, int) else size
 
 
 def operations(**values: int | str) -> int:
     """Multiplications and additions, those with the zeros around an image included, as everybody counts them."""
-    sizes = _sizes(values)
+    sizes: Convolution[int] = _sizes(values)
     return 2 * sizes.n * prod(sizes.out) * sizes.k * sizes.r * sizes.s * sizes.c
 
 
 def misfit(**values: int | str) -> Misfit | None:
     """A filter that reaches over the edges, or a tensor that no machine can address."""
-    sizes = _sizes(values)
+    sizes: Convolution[Value] = _sizes(values)
     for what, taps, (filter, image), reach, padded in zip(
         ("rows", "columns"), (sizes.r, sizes.s), (("r", "h"), ("s", "w")), sizes.reach, sizes.padded, strict=True
     ):
-        if reach > padded:
+        if isinstance(padded, int) and reach > padded:
             spread = f", {sizes.dilation} apart, and spans {reach}" if sizes.dilation > 1 else ""
             there = f"padded image has {values[image]} + 2·{sizes.pad} = {padded}" if sizes.pad else f"image has {padded}"
             return Misfit(
@@ -73,18 +83,19 @@ def misfit(**values: int | str) -> Misfit | None:
                 "a filter stays within the padded image: make it smaller, or `pad` larger",
             )
     tensors = {
-        "the padded image": (("n", "c", "h", "w", "pad"), sizes.n * sizes.c * prod(sizes.padded)),
-        "the filters": (("k", "c", "r", "s"), sizes.k * sizes.c * sizes.r * sizes.s),
-        "the result": (("n", "k", "h", "w"), sizes.n * sizes.k * prod(sizes.out)),
+        "the padded image": (("n", "c", "h", "w", "pad"), (sizes.n, sizes.c, *sizes.padded)),
+        "the filters": (("k", "c", "r", "s"), (sizes.k, sizes.c, sizes.r, sizes.s)),
+        "the result": (("n", "k", "h", "w"), (sizes.n, sizes.k, *sizes.out)),
     }
-    for what, (parameters, count) in tensors.items():
+    for what, (parameters, extents) in tensors.items():
+        count = prod(extent for extent in extents if isinstance(extent, int))
         if count > MOST:
             reason = f"{what} would have {count:,} elements: more than can be addressed"
             return Misfit(parameters, reason, "take smaller sizes")
     return None
 
 
-def _sizes(values: dict[str, int | str]) -> Convolution:
+def _sizes(values: dict[str, Value]) -> Convolution:
     """The sizes alone; what else a builder has as parameters is left out."""
     return Convolution(**{name: values[name] for name in Convolution.__dataclass_fields__})  # type: ignore[arg-type]
 

@@ -6,7 +6,9 @@ elementwise ops, as a frontend writes them.
 
 from __future__ import annotations
 
-from ..builder import Builder, BuilderParameter
+from dataclasses import replace
+
+from ..builder import OPEN, Builder, BuilderParameter, Value, named_sizes, sizes_at_run_time, tensor
 from . import baseline
 from .geometry import ACCUMULATOR, LAYERS, Convolution, misfit, operations
 
@@ -23,10 +25,19 @@ PARAMETERS = (
     BuilderParameter("dilation", "int", 1, meaning="from one tap of a filter to the next"),
     BuilderParameter("type", "type", "f32", domain=tuple(ACCUMULATOR), meaning="element type of images and filters"),
 )
+
+
+def _parameters(**axes: str) -> tuple[BuilderParameter, ...]:
+    """The same parameters, with the axes of arguments that some are the sizes of."""
+    return tuple(replace(p, axis=axes.get(p.name)) for p in PARAMETERS)
+
+
+CHANNELS_LAST = _parameters(n="X.0", h="X.1", w="X.2", c="X.3", k="W.3")
+CHANNELS_FIRST = _parameters(n="X.0", c="X.1", h="X.2", w="X.3", k="W.0")
 RESIDUAL = BuilderParameter("residual", "int", 0, 0, domain=(0, 1), meaning="1: a third summand of the result's shape")
 
 
-def conv2d(**values: int | str) -> str:
+def conv2d(**values: Value) -> str:
     """The MLIR text, channels last: X[n, h, w, c] and W[r, s, c, k] make Y[n, y, x, k]."""
     sizes = Convolution(**values)  # type: ignore[arg-type]
     result = _channels_last(sizes)
@@ -38,16 +49,17 @@ func.func @conv2d({_images_and_filters(sizes)}) -> ({result} {{weft.name = "Y"}}
 """
 
 
-def conv2d_nchw(**values: int | str) -> str:
+def conv2d_nchw(**values: Value) -> str:
     """The MLIR text, channels first: X[n, c, h, w] and W[k, c, r, s] make Y[n, k, y, x]."""
     sizes = Convolution(**values)  # type: ignore[arg-type]
-    images = _tensor(sizes.type, sizes.n, sizes.c, sizes.h, sizes.w)
-    padded = _tensor(sizes.type, sizes.n, sizes.c, *sizes.padded)
-    filters = _tensor(sizes.type, sizes.k, sizes.c, sizes.r, sizes.s)
-    result = _tensor(sizes.accumulator, sizes.n, sizes.k, *sizes.out)
+    images = tensor(sizes.type, sizes.n, sizes.c, sizes.h, sizes.w)
+    padded = tensor(sizes.type, sizes.n, sizes.c, *sizes.padded)
+    filters = tensor(sizes.type, sizes.k, sizes.c, sizes.r, sizes.s)
+    result = tensor(sizes.accumulator, sizes.n, sizes.k, *sizes.out)
     return f"""\
 func.func @conv2d_nchw(%X: {images} {{weft.name = "X"}}, %W: {filters} {{weft.name = "W"}}) -> ({result} {{weft.name = "Y"}}) {{
-{_padding(sizes, images, padded, f"0, 0, {sizes.pad}, {sizes.pad}")}{_filled(sizes, result)}
+{_padding(sizes, images, padded, f"0, 0, {sizes.pad}, {sizes.pad}")}{_open(sizes, images, filters, (2, 3, 0))}\
+{_filled(sizes, result, named_sizes(n=sizes.n, k=sizes.k, oh=sizes.h, ow=sizes.w))}
   %Y = linalg.conv_2d_nchw_fchw {_steps(sizes)}
     ins({_operand(sizes)}, %W : {padded}, {filters}) outs(%init : {result}) -> {result}
   return %Y : {result}
@@ -55,13 +67,13 @@ func.func @conv2d_nchw(%X: {images} {{weft.name = "X"}}, %W: {filters} {{weft.na
 """
 
 
-def conv2d_bias_relu(residual: int, **values: int | str) -> str:
+def conv2d_bias_relu(residual: int, **values: Value) -> str:
     """The MLIR text, channels last: Y = max(X ∗ W + bias[k], 0), with `residual` added before the maximum if asked for.
 
     Bias and residual have the result's element type.
     """
     sizes = Convolution(**values)  # type: ignore[arg-type]
-    type, result, bias = sizes.accumulator, _channels_last(sizes), _tensor(sizes.accumulator, sizes.k)
+    type, result, bias = sizes.accumulator, _channels_last(sizes), tensor(sizes.accumulator, sizes.k)
     third = f', %residual: {result} {{weft.name = "residual"}}' if residual else ""
     parallel = 'iterator_types = ["parallel", "parallel", "parallel", "parallel"]'
     added = f"""
@@ -101,14 +113,14 @@ def _images_and_filters(sizes: Convolution) -> str:
 def _operands(sizes: Convolution) -> tuple[str, str, str]:
     """Types of images, padded images and filters, channels last."""
     return (
-        _tensor(sizes.type, sizes.n, sizes.h, sizes.w, sizes.c),
-        _tensor(sizes.type, sizes.n, *sizes.padded, sizes.c),
-        _tensor(sizes.type, sizes.r, sizes.s, sizes.c, sizes.k),
+        tensor(sizes.type, sizes.n, sizes.h, sizes.w, sizes.c),
+        tensor(sizes.type, sizes.n, *sizes.padded, sizes.c),
+        tensor(sizes.type, sizes.r, sizes.s, sizes.c, sizes.k),
     )
 
 
 def _channels_last(sizes: Convolution) -> str:
-    return _tensor(sizes.accumulator, sizes.n, *sizes.out, sizes.k)
+    return tensor(sizes.accumulator, sizes.n, *sizes.out, sizes.k)
 
 
 def _convolved(sizes: Convolution, name: str) -> str:
@@ -116,7 +128,8 @@ def _convolved(sizes: Convolution, name: str) -> str:
     images, padded, filters = _operands(sizes)
     result = _channels_last(sizes)
     return f"""\
-{_padding(sizes, images, padded, f"0, {sizes.pad}, {sizes.pad}, 0")}{_filled(sizes, result)}
+{_padding(sizes, images, padded, f"0, {sizes.pad}, {sizes.pad}, 0")}{_open(sizes, images, filters, (1, 2, 3))}\
+{_filled(sizes, result, named_sizes(n=sizes.n, oh=sizes.h, ow=sizes.w, k=sizes.k))}
   %{name} = linalg.conv_2d_nhwc_hwcf {_steps(sizes)}
     ins({_operand(sizes)}, %W : {padded}, {filters}) outs(%init : {result}) -> {result}"""
 
@@ -133,10 +146,24 @@ def _padding(sizes: Convolution, images: str, padded: str, widths: str) -> str:
 """
 
 
-def _filled(sizes: Convolution, result: str) -> str:
+def _open(sizes: Convolution, images: str, filters: str, axes: tuple[int, int, int]) -> str:
+    """What reads the sizes of the result that are open. `axes`: an image's rows and columns, and the filters' number."""
+    rows, columns, number = axes
+    text = sizes_at_run_time(
+        (sizes.n, "n", "X", 0, images), (sizes.h, "h", "X", rows, images), (sizes.w, "w", "X", columns, images),
+        (sizes.k, "k", "W", number, filters),
+    )  # fmt: skip
+    for size, reach, name in zip((sizes.h, sizes.w), sizes.reach, "hw", strict=True):
+        if size == OPEN:
+            last = f"(d + {2 * sizes.pad - reach}) floordiv {sizes.stride} + 1"
+            text += f"  %o{name} = affine.apply affine_map<(d) -> ({last})>(%{name})\n"
+    return text
+
+
+def _filled(sizes: Convolution, result: str, names: str) -> str:
     return f"""\
   %zero = arith.constant 0.0 : {sizes.accumulator}
-  %empty = tensor.empty() : {result}
+  %empty = tensor.empty({names}) : {result}
   %init = linalg.fill ins(%zero : {sizes.accumulator}) outs(%empty : {result}) -> {result}"""
 
 
@@ -148,19 +175,15 @@ def _steps(sizes: Convolution) -> str:
     return f"{{dilations = dense<{sizes.dilation}> : tensor<2xi64>, strides = dense<{sizes.stride}> : tensor<2xi64>}}"
 
 
-def _tensor(type: str, *sizes: int) -> str:
-    return f"tensor<{'x'.join([*map(str, sizes), type])}>"
-
-
 BUILDERS = tuple(
     Builder(build.__name__, summary, parameters, build, operations, computed, misfit, LAYERS)
     for build, summary, parameters, computed in (
-        (conv2d, "convolution of images, channels last (NHWC, filters HWCF)", PARAMETERS, baseline.nhwc),
-        (conv2d_nchw, "convolution of images, channels first (NCHW, filters FCHW)", PARAMETERS, baseline.nchw),
+        (conv2d, "convolution of images, channels last (NHWC, filters HWCF)", CHANNELS_LAST, baseline.nhwc),
+        (conv2d_nchw, "convolution of images, channels first (NCHW, filters FCHW)", CHANNELS_FIRST, baseline.nchw),
         (
             conv2d_bias_relu,
             "convolution, channels last; plus a bias, perhaps a residual; ReLU",
-            (*PARAMETERS, RESIDUAL),
+            (*CHANNELS_LAST, RESIDUAL),
             baseline.bias_relu,
         ),
     )

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from ..builder import Builder, BuilderParameter
+from ..builder import Builder, BuilderParameter, Value, named_sizes, sizes_at_run_time, tensor
 
 ACCUMULATOR = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "i8": "i32", "i32": "i32", "i64": "i64"}
 """Element type of the operands → of the result. Half precision and bytes accumulate wider, as tensor cores do."""
 
 
-def matmul(m: int, n: int, k: int, type: str) -> str:
+def matmul(m: Value, n: Value, k: Value, type: str) -> str:
     """The MLIR text of an m×k by k×n product whose operands have element type `type`."""
     accumulator = ACCUMULATOR[type]
     zero = "0.0" if accumulator.startswith("f") else "0"
-    a, b, c = f"tensor<{m}x{k}x{type}>", f"tensor<{k}x{n}x{type}>", f"tensor<{m}x{n}x{accumulator}>"
+    a, b, c = tensor(type, m, k), tensor(type, k, n), tensor(accumulator, m, n)
     return f"""\
 func.func @matmul(%A: {a} {{weft.name = "A"}}, %B: {b} {{weft.name = "B"}}) -> ({c} {{weft.name = "C"}}) {{
+{sizes_at_run_time((m, "m", "A", 0, a), (n, "n", "B", 1, b))}\
   %zero = arith.constant {zero} : {accumulator}
-  %empty = tensor.empty() : {c}
+  %empty = tensor.empty({named_sizes(m=m, n=n)}) : {c}
   %init = linalg.fill ins(%zero : {accumulator}) outs(%empty : {c}) -> {c}
   %C = linalg.matmul ins(%A, %B : {a}, {b}) outs(%init : {c}) -> {c}
   return %C : {c}
@@ -29,9 +30,9 @@ BUILDERS = (
         "matmul",
         "C = A·B, A of m×k, B of k×n",
         (
-            BuilderParameter("m", "int", 512, meaning="rows of A and C"),
-            BuilderParameter("n", "int", 512, meaning="columns of B and C"),
-            BuilderParameter("k", "int", 512, meaning="columns of A, rows of B"),
+            BuilderParameter("m", "int", 512, meaning="rows of A and C", axis="A.0"),
+            BuilderParameter("n", "int", 512, meaning="columns of B and C", axis="B.1"),
+            BuilderParameter("k", "int", 512, meaning="columns of A, rows of B", axis="A.1"),
             BuilderParameter("type", "type", "f32", domain=tuple(ACCUMULATOR), meaning="element type of A and B"),
         ),
         build=matmul,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import lzma
 import tokenize
 import warnings
@@ -69,22 +70,22 @@ def chosen_inputs(
 
 
 def sized(
-    signature: FunctionSignature, sizes: Mapping[str, str], agreements: Iterable[Agreement] = ()
+    signature: FunctionSignature, sizes: Mapping[str, str], agreements: Iterable[Agreement] = (), rest: int | None = None
 ) -> FunctionSignature:
     """The signature with sizes in the place of dimensions that are known at run time only.
 
     Args:
         sizes: of `A.1`, the second axis of `A`, a number.
         agreements: what else has that size.
+        rest: the size of all that is open then.
 
     Errors: W0718 for what is no such dimension, or no size.
     """
     shapes = {a.name: list(a.shape or ()) for a in signature.arguments}
+    open_ = [f"{name}.{axis}" for name, shape in shapes.items() for axis, size in enumerate(shape) if size is None]
     for place, text in sizes.items():
         name, _, axis = place.rpartition(".")
-        known = axis.isdecimal() and int(axis) < len(shapes.get(name, ()))
-        if not known or shapes[name][int(axis)] is not None or not text.isdecimal():
-            open_ = [f"{n}.{i}" for n, shape in shapes.items() for i, size in enumerate(shape) if size is None]
+        if place not in open_ or not text.isdecimal():
             notes = (f"sizes that are not known: {', '.join(open_) or 'none'}",)
             hint = "write `A.0=1000`: an argument, its axis, a number"
             raise fail("W0718", f"`{place}={text}` gives no size", hint, notes=notes)
@@ -94,8 +95,21 @@ def sized(
         for left, right in pairs:
             for (shape, axis), (other, at) in ((left, right), (right, left)):
                 shape[axis] = other[at] if shape[axis] is None else shape[axis]
+    shapes = {name: [rest if size is None else size for size in shape] for name, shape in shapes.items()}
     arguments = tuple(a if a.shape is None else replace(a, shape=tuple(shapes[a.name])) for a in signature.arguments)
     return replace(signature, arguments=arguments)
+
+
+def sizes_of_sweep(text: str) -> Iterable[int]:
+    """The sizes of `1:300:7,512`: ranges whose upper end is excluded, and single ones, in order. Raises W0718."""
+    parts: list[Iterable[int]] = []
+    for part in text.split(","):
+        ends = part.split(":")
+        if not all(end.strip().isdecimal() for end in ends) or len(ends) > 3 or (len(ends) == 3 and not int(ends[2])):
+            raise fail("W0718", f"`--sizes {text}`: `{part}` is neither a size nor a range", hint="write `--sizes 1:300:7,512`")
+        numbers = [int(end) for end in ends]
+        parts.append(range(*numbers) if len(numbers) > 1 else numbers)
+    return itertools.chain(*parts)
 
 
 def _end(size: Size, shapes: Mapping[str, list[int | None]]) -> tuple[list[int | None], int]:

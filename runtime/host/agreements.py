@@ -59,6 +59,9 @@ class _Reader:
                 yield from self._slice(op, op.operands[0])
             case tensor.InsertSliceOp():
                 yield from self._slice(op, op.operands[1])
+            case tensor.EmptyOp() | memref.AllocOp():
+                for size in op.operands:
+                    yield self.size(size), ">=", 0
             case tensor.CastOp() | memref.CastOp() if shape_of(op.operands[0]):
                 for axis, size in enumerate(shape_of(op.results[0])):
                     yield self.size(size_of(op.operands[0], axis)), "==", size

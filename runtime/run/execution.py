@@ -127,7 +127,9 @@ class RunOptions:
     asked: Mapping[str, str] = field(default_factory=dict)
     """Inputs by name: a range of random numbers, a constant, a file (`files/inputs.py`)."""
     sizes: Mapping[str, str] = field(default_factory=dict)
-    """Sizes of inputs that the payload leaves open, by argument and axis."""
+    """Sizes of inputs that the payload leaves open, by argument and axis, or by the name that the payload's builder has for it."""
+    rest: int | None = None
+    """The size of all else that is open."""
 
     def expect_outputs(self, read: Mapping[Path, str]) -> None:
         """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
@@ -162,6 +164,7 @@ class Program:
         expected: of the inputs and what a run of them found, what should come out; and what that is.
         carried: inputs that come along.
         statements: shared buffer → the statement that made it.
+        steps: those of the schedule, where there is one.
     """
 
     title: str
@@ -174,6 +177,7 @@ class Program:
     clock: Clock
     carried: Arrays | None = None
     statements: Callable[[], Mapping[str, str]] = dict
+    steps: Sequence[Any] = ()
 
     def run(self, options: RunOptions, device: Device) -> Executed:
         """Run it, compare, save. Right means: nothing raced, nothing faulted, and the outputs match; None if nothing contradicts
@@ -188,7 +192,7 @@ class Program:
             expect_memory(plan)
             arrays = self.carried
             if arrays is None or options.inputs is not None or options.asked:
-                signature = sized(self.signature, options.sizes, plan.agreements)
+                signature = sized(self.signature, options.sizes, plan.agreements, options.rest)
                 arrays = chosen_inputs(signature, options.seed, options.inputs, options.asked)
         with clock.watched("run"):
             result = run_plan(
@@ -238,7 +242,7 @@ class Program:
             graphs_created=result.graphs_created,
             graphs_destroyed=result.graphs_destroyed,
         )
-        return Executed(report, self.title, self.cuda, timeline, result.repeats, result.issued)
+        return Executed(report, self.title, self.cuda, timeline, result.repeats, result.issued, self.steps)
 
 
 def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:

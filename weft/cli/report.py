@@ -6,8 +6,8 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.bar import Bar
 from rich.console import Console, Group, RenderableType
@@ -175,6 +175,18 @@ def _time(report: Report) -> Table:
     for phase, seconds in report.seconds.items():
         table.add_row(phase, duration(seconds), Bar(longest, 0, seconds, width=40, color="cyan"))
     return table
+
+
+def verdicts(reports: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """A row for each run of a sweep, of what `--json` says of it."""
+    table = columns(">size", ">max relative error", ">races", ">faults", "")
+    for one in reports:
+        error, marks = one["max_rel_error"], {True: ("✓", "green"), False: ("✗ wrong", "bold red"), None: ("not compared", "dim")}
+        seen = ["–" if one[what] is None else str(len(one[what])) for what in ("races", "faults")]
+        table.add_row(str(one["size"]), "–" if error is None else f"{error:.2e}", *seen, Text(*marks[one["ok"]]))
+    wrong = [str(one["size"]) for one in reports if one["ok"] is False]
+    how = Text(f"✗ wrong at {', '.join(wrong)}", "bold red") if wrong else Text(f"✓ {count(len(reports), 'size')}", "bold green")
+    return Group(table, how)
 
 
 def _verdict(report: Report) -> Text:

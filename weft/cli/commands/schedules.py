@@ -78,8 +78,12 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
 @inputs_option
 @input_option
 @click.option(
-    "--size", "sizes", multiple=True, metavar="NAME.AXIS=N",
-    help="A size that the payload leaves open (`?`), such as A.0=1000; what has to agree with it follows.",
+    "--size", "sizes", multiple=True, metavar="NAME=N",
+    help="A size that the payload leaves open (`?`): m=1000, or A.0=1000 for an axis of A; what has to agree with it follows.",
+)  # fmt: skip
+@click.option(
+    "--sizes", "sweep", metavar="1:300:7,512",
+    help="Run once with each of these sizes in the place of all that are still open; a range's end is excluded.",
 )  # fmt: skip
 @click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
 @click.option(
@@ -100,6 +104,7 @@ def run(
     inputs: Path | None,
     asked: tuple[str, ...],
     sizes: tuple[str, ...],
+    sweep: str | None,
     save: Path | None,
     trace: Path | None,
     graph: bool,
@@ -110,7 +115,7 @@ def run(
 
     The exit code is 0 if the outputs are right and nothing raced.
     """
-    from ...execution import run_recipe
+    from ...execution import run_recipe, run_sweep
     from ...payloads.settings import parse_settings
     from ...pipeline import Choice
     from ...runtime.run.execution import UNTRACED, RunOptions, run_bundle
@@ -121,6 +126,21 @@ def run(
     options = RunOptions(target, seed, inputs, save, reference, trace, graph, asked=wanted, sizes=open_)
     if graph and trace is not None:
         raise click.UsageError(UNTRACED)
+    if sweep is not None:
+        if Path(chosen.file).is_dir() or save is not None or trace is not None:
+            raise click.UsageError("--sizes runs a schedule many times: it takes no bundle, no --save and no --trace")
+        from ...runtime.files.inputs import sizes_of_sweep
+        from ..report import verdicts
+
+        listed = sizes_of_sweep(sweep)
+        with progress(f"weft run {chosen.file}") as clock:
+            ran = run_sweep(chosen.open(clock), entry, options, listed)
+            found = [{"size": n} | done.report.to_json() for n, done in ran]
+        if as_json:
+            emit(json.dumps(found, indent=2, allow_nan=False))
+        else:
+            stderr().print(verdicts(found))
+        return int(any(one["ok"] is False for one in found))
     with progress(f"weft run {chosen.file}") as clock:
         if Path(chosen.file).is_dir():
             if chosen != Choice(chosen.file) or entry is not None:
