@@ -11,6 +11,7 @@ from .dsl.diagnostics import Diagnostic, Source, WeftError
 from .interpreter.ir import mlir
 from .interpreter.ir.functions import callee, multiples_of, name_of, symbol
 from .interpreter.ir.mlir import ir
+from .interpreter.ir.structured import shape_of
 from .interpreter.memory.effects import FREEING
 from .interpreter.proof.hosts.effects import DEVICE, Effects, compiled_kernels
 from .interpreter.proof.hosts.events import uses_tokens
@@ -198,9 +199,10 @@ def stated_multiples(module: ir.Module) -> tuple[str, ...]:
         if function.name == "gpu.func" and any(name.endswith(f"::{symbol(function)}") for name in launched):
             continue
         for value in function.regions[0].blocks[0].arguments if len(function.regions[0].blocks) else ():
-            kind, name = ir.ShapedType(value.type), name_of(value) or f"arg{value.arg_number}"
-            numbered = enumerate(multiples_of(value))
-            found |= dict.fromkeys(f"{name}.{d} % {n} == 0" for d, n in numbered if n > 1 and kind.is_dynamic_dim(d))
+            name = name_of(value) or f"arg{value.arg_number}"
+            stated = multiples_of(value)
+            sizes = enumerate(zip(shape_of(value) if stated else (), stated, strict=True))
+            found |= dict.fromkeys(f"{name}.{d} % {n} == 0" for d, (size, n) in sizes if n > 1 and size is None)
     return tuple(found)
 
 

@@ -187,10 +187,14 @@ def iterations_of(op: ir.Operation, space: Structure) -> list[int | ir.Value | N
 
 
 def dimension_behind(size: int | ir.Value) -> tuple[ir.Value, int] | None:
-    """The tensor or memref, and its axis, whose size this is; None where it is none's."""
+    """The tensor or memref, and its axis, whose size this is; None where it is none's. (An op may ask for an axis that its operand
+    does not have: such a size means nothing.)"""
     asked = None if isinstance(size, int) else made_by(size, "tensor.dim", "memref.dim")
     axis = None if asked is None else constant_of(asked.operands[1])
-    return None if asked is None or axis is None else (asked.operands[0], axis)
+    if asked is None or axis is None:
+        return None
+    shaped = ir.ShapedType(asked.operands[0].type)
+    return (asked.operands[0], axis) if shaped.has_rank and axis in range(shaped.rank) else None
 
 
 def argument_behind(value: ir.Value, axis: int) -> Axis | None:

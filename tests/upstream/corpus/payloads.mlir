@@ -224,3 +224,12 @@ func.func @turned_outputs(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>, %c: tens
   } -> (tensor<?x?x?xf32>, tensor<?x?x?xf32>)
   return %0#0, %0#1 : tensor<?x?x?xf32>, tensor<?x?x?xf32>
 }
+// -----
+// verify: W0611
+func.func @asks_for_an_axis_that_is_not_there(%m: tensor<7xf32>, %u: tensor<*xf32>, %n: index) -> index {
+  %c = arith.constant 7 : index
+  %d = tensor.dim %m, %c : tensor<7xf32>
+  %e = tensor.dim %u, %c : tensor<*xf32>
+  %s = arith.addi %d, %e : index
+  return %s : index
+}
