@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...ir.mlir import ir
 from ...ir.structured import ATOMIC, element_type, structure
 from ...session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integer, statement
 from ...tensors import levels
+
+if TYPE_CHECKING:
+    from .parts import Split
 
 
 @statement("split-k", returns=("gemm", "zeros", "sum"))
@@ -26,8 +31,8 @@ class SplitK(Statement):
     in which blocks run, in their last digits.
 
     Args:
-        target: a structured op with one reduction dimension, which adds something to its result in each iteration; of static
-            sizes, not in a loop; consumed.
+        target: a structured op with one reduction dimension, which adds something to its result in each iteration; not in a
+            loop; consumed.
         parts: the number of parts, 2 or more; there are fewer where the last ones would be empty.
         factor: a part's number of summands is rounded up to a multiple of this: the tile size of k, so that no part ends within a
             tile, or the width of loads.
@@ -46,9 +51,6 @@ class SplitK(Statement):
         W0451: a sum over several dimensions.
             The op must have exactly one reduction dimension, which is cut. `as-gemm` merges a convolution's several
             into one.
-        W0452: a sum of dynamic extent.
-            The length of a part, and the size of the buffer that holds the partial sums, are computed when the schedule
-            is applied. Give the payload static shapes.
         W0453: more parts than summands, or fewer than two.
             A sum is cut into 2 parts or more, and each of them has at least one summand. `by n` rounds a part's length
             up to a multiple of n, so there may be fewer parts than requested, but not just one.
@@ -112,10 +114,15 @@ class SplitK(Statement):
         if self.atomic:
             total.attributes[ATOMIC] = ir.UnitAttr.get()
             rewrite.remark("`fuse` the sum into the loop over the tiles of the parts, behind the zeros")
+        rewrite.remark(f"{self._spelled(cut)}; partial sums in {partial.results[0].type}")
+        made = {"gemm": partial, "zeros": zeros, "sum": total}
+        return {name: rewrite.new_handle(op) for name, op in made.items()}
+
+    def _spelled(self, cut: Split) -> str:
+        if not (isinstance(cut.extent, int) and isinstance(cut.length, int)):
+            rounded = f", rounded up to a multiple of {self.factor}" if self.factor else ""
+            return f"{cut.parts} parts, each of as many summands{rounded}, as far as there are any"
         last = cut.extent - (cut.parts - 1) * cut.length
         ends = "" if not cut.ragged else f", the last of {last}"
         fewer = "" if cut.parts == self.parts else f" (not {self.parts}: the others would be empty)"
-        parts = f"{cut.parts} parts of {cut.length} summands{ends}{fewer}"
-        rewrite.remark(f"{parts}; partial sums in {partial.results[0].type}")
-        made = {"gemm": partial, "zeros": zeros, "sum": total}
-        return {name: rewrite.new_handle(op) for name, op in made.items()}
+        return f"{cut.parts} parts of {cut.length} summands{ends}{fewer}"

@@ -18,10 +18,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
-from ...indices.arithmetic import Sum, apply_map, constant, less, value
+from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, constant, less, multiply, value
 from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import clone_body
 from ...ir.mlir import ahead_of, arith, ir, linalg, operations, producer, users
+from ...ir.sizes import iterations_of, sizes_of
 from ...ir.structured import (
     ATOMIC,
     WRITEBACK,
@@ -29,7 +30,6 @@ from ...ir.structured import (
     body_of,
     copy_marks,
     element_type,
-    extents_of,
     generic,
     insert,
     loop_inits,
@@ -52,18 +52,19 @@ from ...tensors.writeback_guards import inside_of, rebuilt
 
 @dataclass(frozen=True)
 class Split:
-    """A sum and how it is cut: dimension `summed`, of `extent` summands, into `parts` of `length` (the last may be shorter)."""
+    """A sum and how it is cut: dimension `summed`, of `extent` summands, into `parts` of `length` (the last may be shorter; of a
+    number of summands that is known at run time only, there may be none left for it)."""
 
     op: ir.Operation
     space: Structure
     summed: int
-    extent: int
+    extent: Bound
     parts: int
-    length: int
+    length: Bound
 
     @property
     def ragged(self) -> bool:
-        return self.parts * self.length != self.extent
+        return not isinstance(self.length, int) or self.parts * self.length != self.extent
 
 
 # ---- what is cut -----------------------------------------------------------------------------------------------------------
@@ -72,7 +73,7 @@ class Split:
 def read(op: ir.Operation, parts: int, multiple: int) -> Split:
     """How to cut the sum of `op` (on tensors) into at most `parts` of equal length, a multiple of `multiple`.
 
-    No part is empty: there are fewer where the others hold all summands. Raises W0450 … W0453, W0455.
+    No part is known to be empty: there are fewer where the others hold all summands. Raises W0450, W0451, W0453 or W0455.
     """
     space = structure(op)
     _expect_sum(op, space)
@@ -83,28 +84,29 @@ def read(op: ir.Operation, parts: int, multiple: int) -> Split:
             f"{op.name} is summed over {len(summed)} dimensions, and one is cut",
             "`as-gemm` makes one dimension of a convolution's several",
         )
-    extent = space.extents[summed[0]]
-    if extent is None or None in space.extents:
-        raise fail(
-            "W0452", f"the extents of {op.name} are not all known", "give the payload static shapes"
-        )
-    if parts > extent:
-        raise fail("W0453", f"{extent} summands make no {parts} parts", f"at most {extent}")
-    length = -(-extent // parts)
-    length = -(-length // multiple) * multiple
-    found = Split(op, space, summed[0], extent, -(-extent // length), length)
-    if found.parts < 2:
+    with ahead_of(op):
+        extent = iterations_of(op, space)[summed[0]] or 0
+        length = multiply(ceildiv(ceildiv(extent, parts), multiple), multiple)
+    number = parts
+    if isinstance(extent, int) and isinstance(length, int):
+        if parts > extent:
+            raise fail("W0453", f"{extent} summands make no {parts} parts", f"at most {extent}")
+        number = -(-extent // length)
+    cut = Split(op, space, summed[0], extent, number, length)
+    if number < 2:
         raise fail(
             "W0453",
             f"parts of a multiple of {multiple} leave all {extent} summands in a single one",
             "leave `split-k` out, or round to a smaller multiple",
         )
-    if found.ragged and any(operations(op, "tensor.extract", "memref.load")):
+    if cut.ragged and any(operations(op, "tensor.extract", "memref.load")):
+        known = isinstance(extent, int)
+        summands = f"{extent} summands" if known else "a number of summands that only a run knows"
         raise fail(
-            "W0455", f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {extent} summands",
-            f"choose a number of parts that divides {extent}",
+            "W0455", f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {summands}",
+            f"choose a number of parts that divides {extent}" if known else "give the payload that number",
         )  # fmt: skip
-    return found
+    return cut
 
 
 def _expect_sum(op: ir.Operation, space: Structure) -> None:
@@ -136,7 +138,7 @@ def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
     outside = filled or (None,) * space.inputs
     with ahead_of(op):
         inputs = [_operand(cut, number, outside[number]) for number in range(space.inputs)]
-        whole = [cut.parts, *extents_of(start)]
+        whole = [cut.parts, *sizes_of(start)]
         zeros = linalg.fill(masked_loads.number(None, kind), outs=[masked_loads.empty(whole, kind)]).owner.operation
         partial = _partial(cut, inputs, zeros.results[0])
         if cut.ragged and filled is None:
@@ -189,7 +191,8 @@ def _operand(cut: Split, number: int, outside: Identity) -> tuple[ir.Value, ir.A
     read = list(dict.fromkeys(d for e in indexing.results for d in sorted(dimensions_of(e))))
     if cut.summed not in read:
         return value, ir.AffineMap.get(rank, 0, [_shifted(e) for e in indexing.results])
-    extents = {d: cut.space.extents[d] or 0 for d in read} | {cut.summed: cut.length}
+    sizes = iterations_of(cut.op, cut.space)
+    extents = {d: sizes[d] or 0 for d in read} | {cut.summed: cut.length}
 
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
         part, *within = at
@@ -212,7 +215,9 @@ def _inside(cut: Split, whole: ir.Value) -> ir.Value:
 
 def _whole_index(cut: Split, part: ir.Value, within: ir.Value) -> ir.Value:
     """k = s·c + k'."""
-    return (Sum.of(part).times(cut.length) + Sum.of(within)).emit()
+    length = cut.length
+    start = Sum.of(part).times(length) if isinstance(length, int) else Sum.of(multiply(part, length))
+    return (start + Sum.of(within)).emit()
 
 
 def _shifted(e: ir.AffineExpr) -> ir.AffineExpr:
@@ -246,7 +251,7 @@ def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
     for op in users(output):  # the tile gets a place of its own: the insertion is all that still uses the shared output
         if op != insertion:
             with ahead_of(op):
-                place = masked_loads.empty(extents_of(op.results[0]), element_type(output))
+                place = masked_loads.empty(sizes_of(op.results[0]), element_type(output))
             replace(op, [place])
     with total.location:
         made = _added(insertion, output)
@@ -294,11 +299,10 @@ def _insertion(output: ir.Value) -> ir.Operation:
 
 def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
     """`output[m, n] += tile[0, m, n]` as far as the tile lies inside, in place of the insertion into `partial[s, m, n]`."""
-    sizes, shape = place_of(insertion)[1][1:], extents_of(output)
-    rank = len(shape)
+    sizes, rank = place_of(insertion)[1][1:], len(shape_of(output))
     with ir.InsertionPoint(insertion.parent.operation):
         offsets = [value(offset) for offset in parts_of(insertion)[0][1:]]
-        inside = inside_of(offsets, sizes, shape)
+        inside = inside_of(offsets, sizes, sizes_of(output))
         tile = insertion.operands[0] if inside == sizes else part_of(insertion.operands[0], [1, *inside])
         place = part_of(output, inside, offsets)
         whole = ir.AffineMap.get_identity(rank + 1)
