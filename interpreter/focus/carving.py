@@ -87,13 +87,13 @@ class Focus:
     def _rewritten(self) -> tuple[list[ir.Operation], list[ir.Operation], list[ir.Operation], dict[int, ir.Value]]:
         """The ops of the part's function without its last, the gaps among them, what has come to stand beside the function, and the
         values that stand for those that are used outside the part, by number. Raises NotLocalError as `check` does."""
-        husk, there = self.body.husk, self.version.content.symbols
-        name = husk.attributes["sym_name"]
+        body, there = self.body, self.version.content.symbols
+        name = body.attributes["sym_name"]
         tops = ops_of(self.module.body)
         if any("sym_name" not in op.attributes for op in tops):
             raise NotLocalError
         function = next((op for op in tops if op.attributes["sym_name"] == name), None)
-        if function is None or len(function.regions[0].blocks) != 1 or attributes(function) != attributes(husk):
+        if function is None or len(function.regions[0].blocks) != 1 or attributes(function) != body.attributes:
             raise NotLocalError
         others = [op for op in tops if op != function and symbol(op) not in there]
         *ops, end = ops_of(function.regions[0].blocks[0])

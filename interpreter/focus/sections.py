@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..ir.functions import name_of
-from ..ir.mlir import ir, operations, walk
+from ..ir.mlir import attributes, ir, operations, walk
 from ..memory.effects import ALLOCATIONS
 
 HOLDER = "scf.execute_region"
@@ -30,6 +30,7 @@ class Section:
 
     Args:
         holder: an op whose region holds it; the region's arguments stand for `inputs`.
+        name: the op's.
         inputs, outputs: numbers of the values it uses and makes.
         names: how many ops of each name it consists of.
         tags: the attributes `weft.h3` on its ops.
@@ -39,6 +40,7 @@ class Section:
     """
 
     holder: ir.Operation
+    name: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     names: Mapping[str, int]
@@ -50,10 +52,6 @@ class Section:
     @property
     def op(self) -> ir.Operation:
         return self.holder.regions[0].blocks[0].operations[0].operation
-
-    @cached_property
-    def name(self) -> str:
-        return self.op.name
 
     @cached_property
     def seen_through(self) -> bool:
@@ -136,7 +134,7 @@ def close(op: ir.Operation, numbers: Mapping[ir.Value, int], outputs: tuple[int,
     inputs = tuple(numbers[v] for v in uses)
     op.detach_from_parent()
     block.append(op)
-    return Section(holder, inputs, outputs, names, frozenset(tags), mapped, tensors, frozenset(symbols))
+    return Section(holder, op.name, inputs, outputs, names, frozenset(tags), mapped, tensors, frozenset(symbols))
 
 
 _REFERRING = ("memref.get_global", "func.call", "gpu.launch_func")
@@ -165,6 +163,7 @@ class Body:
 
     def __init__(self, husk: ir.Operation, first: int, arguments: int, sections: Sequence[Section]) -> None:
         self.husk, self.first, self.arguments = husk, first, arguments
+        self.attributes = attributes(husk)
         self.sections = list(sections)
         self._index()
 

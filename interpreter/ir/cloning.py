@@ -61,6 +61,11 @@ def without_tags(text: str) -> str:
     return _ALONE.sub("", _AMONG.sub("", text))
 
 
+def text_of(op: ir.Operation) -> str:
+    """The text of an op that is right, as upstream's verifier says, without handle tags."""
+    return without_tags(op.get_asm(binary=True, use_local_scope=True, assume_verified=True).decode())
+
+
 def replace_operands(op: ir.Operation, by: Mapping[ir.Value, ir.Value]) -> None:
     """Let an op, and the ops in it, take other values in the place of those in `by`."""
     for inner in operations(op):

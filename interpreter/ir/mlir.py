@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
@@ -81,20 +81,30 @@ def parse(text: str, ctx: ir.Context) -> ir.Module:
         return ir.Module.parse(text)
 
 
-def run_passes(module: ir.Module, pipeline: str) -> None:
-    """Run `builtin.module(<pipeline>)` on the module in place. Raises `ir.MLIRError`."""
+def merge_equal(module: ir.Module) -> None:
+    """Merge common subexpressions, and erase what nothing uses. What was right stays right: nobody verifies it again, which
+    takes longer than all else."""
+    run_passes(module, "cse", verify=False)
+
+
+def run_passes(module: ir.Module, pipeline: str, *, verify: bool = True) -> None:
+    """Run `builtin.module(<pipeline>)` on the module in place. Raises `ir.MLIRError`. `verify`: after each of the passes."""
     with module.context, ir.Location.unknown():
         known = _pipelines.setdefault(module.context, {})
         passes = known.get(pipeline) or passmanager.PassManager.parse(f"builtin.module({pipeline})")
-        if _FORGETFUL.issuperset(re.findall(r"[\w.-]+", pipeline)):
+        if pipeline not in known and _FORGETFUL.issuperset(re.findall(r"[\w.-]+", re.sub(r"\{.*?\}", "", pipeline))):
             known[pipeline] = passes
+        passes.enable_verifier(verify)
         passes.run(module.operation)
 
 
 _pipelines: WeakKeyDictionary[ir.Context, dict[str, passmanager.PassManager]] = WeakKeyDictionary()
 """Pipelines that have run before: `canonicalize` takes longer to gather its patterns than to rewrite a small module."""
 
-_FORGETFUL = frozenset({"gpu.module", "gpu.func", "canonicalize", "cse", "loop-invariant-code-motion"})
+_FORGETFUL = frozenset(
+    {"gpu.module", "gpu.func", "canonicalize", "cse", "loop-invariant-code-motion"}
+    | {"eliminate-empty-tensors", "one-shot-bufferize", "buffer-results-to-out-params"}
+)
 """What may run again. Others keep ops of the module before: `convert-math-to-funcs` then reads what is freed."""
 
 
@@ -230,6 +240,12 @@ def attributes(op: ir.Operation | ir.OpView) -> dict[str, ir.Attribute]:
     return {name: given[name] for name in given}
 
 
+def entries(attribute: Any) -> list[Any]:
+    """What an array or a dictionary attribute holds, by number: the bindings' iterators end with a C++ exception, which takes
+    longer than all that comes before it."""
+    return [attribute[n] for n in range(len(attribute))]
+
+
 def i64(number: int) -> ir.IntegerAttr:
     """An attribute of type i64."""
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
@@ -275,6 +291,11 @@ def users(value: ir.Value) -> list[ir.Operation]:
 def is_used(*values: ir.Value) -> bool:
     """Whether an op takes one of the values."""
     return any(True for value in values for _ in value.uses)
+
+
+def regions_of(op: ir.Operation) -> Sequence[ir.Region]:
+    """The regions of an op; most have none, and are not asked for them one by one."""
+    return list(op.regions) if len(op.regions) else ()
 
 
 def ops_of(block: ir.Block) -> list[ir.Operation]:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ...dsl.diagnostics import fail
 from .affine_maps import dimension_of, dimensions_of
-from .mlir import DYNAMIC, ir, is_used, linalg, producer, tensor
+from .mlir import DYNAMIC, entries, ir, is_used, linalg, producer, tensor
 
 Iterator = Literal["parallel", "reduction"]
 
@@ -69,7 +69,7 @@ def is_parallel_op(op: ir.Operation) -> bool:
 def segments(op: ir.Operation) -> tuple[int, int]:
     """How many inputs and outputs a structured op has."""
     if "operandSegmentSizes" in op.attributes:
-        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        sizes = op.attributes["operandSegmentSizes"]
         return sizes[0], sizes[1]
     outputs = max(len(op.results), 1)
     return len(op.operands) - outputs, outputs
@@ -188,10 +188,10 @@ def drop_handles(op: ir.Operation) -> None:
 
 def shape_of(value: ir.Value) -> tuple[int | None, ...]:
     """The shape of a tensor or memref value, None where dynamic; () for a scalar."""
-    if not isinstance(value.type, ir.ShapedType):
+    kind = value.type
+    if not isinstance(kind, ir.ShapedType):
         return ()
-    shaped = ir.ShapedType(value.type)
-    return tuple(None if shaped.is_dynamic_dim(i) else shaped.get_dim_size(i) for i in range(shaped.rank))
+    return tuple(None if n == DYNAMIC else n for n in kind.shape)
 
 
 def extents_of(value: ir.Value) -> list[int]:
@@ -266,9 +266,7 @@ def _unwrapped(value: ir.Value) -> ir.Value:
 
 def place_of(op: ir.Operation) -> tuple[list[int], list[int], list[int]]:
     """Offsets, sizes and strides; `DYNAMIC` where one is not a number."""
-    offsets, sizes, strides = (
-        list(ir.DenseI64ArrayAttr(op.attributes[f"static_{what}"])) for what in ("offsets", "sizes", "strides")
-    )
+    offsets, sizes, strides = (entries(op.attributes[f"static_{what}"]) for what in ("offsets", "sizes", "strides"))
     return offsets, sizes, strides
 
 
@@ -305,8 +303,7 @@ def insert(
 
 def starts_whole(op: ir.Operation) -> bool:
     """Whether a slice starts at the first element and leaves no gaps."""
-    offsets, _, strides = place_of(op)
-    return not any(offsets) and set(strides) <= {1}
+    return not any(entries(op.attributes["static_offsets"])) and set(entries(op.attributes["static_strides"])) <= {1}
 
 
 def takes_all(op: ir.Operation) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from ..buffers.temporaries import place_temporaries
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
-from ..ir.cloning import clone_module, without_tags
+from ..ir.cloning import clone_module, text_of
 from ..ir.functions import symbol
 from ..ir.mlir import ir, operations
 from ..mapping.geometry import Geometry, Size, geometry_of
@@ -128,23 +128,25 @@ def _materialized(kernel: Outlined, known: Known) -> tuple[Outlined, _Materializ
     """
     name = kernel.function.attributes["sym_name"]
     kernel.function.attributes["sym_name"] = ir.StringAttr.get("kernel")
-    text = without_tags(kernel.function.get_asm(use_local_scope=True))
+    text = text_of(kernel.function)
     kernel.function.attributes["sym_name"] = name
-    ops = list(operations(kernel.function))
+    locations = [op.location for op in operations(kernel.function)]
     places = list[ir.Location]()
-    places += (op.location for op in ops if op.location not in places)
+    places += (location for location in locations if location not in places)
     called = list(dict.fromkeys(_NAMED.findall(text)))
     text = _NAMED.sub(lambda found: f"buffer {called.index(found[1])}", text)
-    key = text, tuple(places.index(op.location) for op in ops)
+    key = text, tuple(map(places.index, locations))
     if key not in known:
         done = _materialize(kernel)
         seen = (*places, ir.Location.unknown())
         if None not in done.geometry.static_grid() and all(op.location in seen for op in operations(kernel.function)):
             if len(known) == MOST:
                 known.clear()
-            known[key] = clone_module(kernel.module), places, called, done
+            made = (op.location for op in operations(kernel.module.operation))
+            where = [places.index(location) if location in places else None for location in made]
+            known[key] = clone_module(kernel.module), where, places, called, done
         return kernel, done
-    made, before, were, done = known[key]
+    made, where, before, were, done = known[key]
     module = clone_module(made)
     function = next(operations(module.operation, "gpu.func"))
     function.attributes["sym_name"] = name
@@ -155,9 +157,10 @@ def _materialized(kernel: Outlined, known: Known) -> tuple[Outlined, _Materializ
         remarks = tuple(re.sub("(?<=temporary `)[^`]*", lambda found: renamed[found[0]], remark) for remark in done.remarks)
         done = dataclasses.replace(done, remarks=remarks)
     if before != places:
-        for op in operations(module.operation):
-            if op.location in before:
-                op.location = places[before.index(op.location)]
+        for op, number in zip(operations(module.operation), where, strict=True):
+            if number is not None:
+                op.location = places[number]
+    if before != places and done.remarks:
         names = {spelled(one): spelled(other) for one, other in zip(before, places, strict=True)}
         place = "|".join(rf"(?<= at ){re.escape(name)}(?!\d)" for name in names)  # as `rewriter.describe` names it
         remarks = tuple(re.sub(place, lambda found: names[found[0]], remark) for remark in done.remarks)

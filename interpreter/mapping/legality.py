@@ -257,7 +257,9 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, around: Mapping) -> None:
-    notes = (f"outer: `{around}` on {describe(outer)}", f"inner: `{within}` on {describe(inner)}")
+    def notes() -> tuple[str, ...]:
+        return f"outer: `{around}` on {describe(outer)}", f"inner: `{within}` on {describe(inner)}"
+
     shared = sorted(
         space if space == "lanes" else f"{space}({axis})" for space, axis in within.slots() & around.slots()
     )
@@ -268,7 +270,7 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             "take another axis"
             if "lanes" not in shared
             else "one of the two over `lanes`, the outer one over `warps`",
-            notes=notes,
+            notes=notes(),
         )
     grouped = [m for m in (within, around) if m.space in ("warps", "lanes")]
     if len(grouped) == 1 and any(space == "threads" for m in (within, around) for space, _ in m.slots()):
@@ -276,12 +278,12 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             "W0342",
             f"`{grouped[0].space}` are the block's threads in another order, and the other loop distributes over threads",
             "warps outside and lanes inside, or threads along two axes",
-            notes=notes,
+            notes=notes(),
         )
     if within.space in ("blocks", "grid") and around.space != "blocks":
         raise fail(
             "W0342",
             "a loop over blocks cannot stand in a loop over threads",
             "blocks outside, threads inside",
-            notes=notes,
+            notes=notes(),
         )

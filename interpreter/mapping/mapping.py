@@ -12,7 +12,7 @@ from ...dsl.diagnostics import fail
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
 from ..indices.values import divisible, largest, multiples, range_of
-from ..ir.mlir import DYNAMIC, affine, ancestors, i64, ir, memref, operations, producer, scf
+from ..ir.mlir import DYNAMIC, affine, ancestors, entries, i64, ir, memref, operations, producer, scf
 from ..ir.structured import dimension_of, parts_of, shape_of, structure
 
 ATTRIBUTE = "weft.map"
@@ -60,11 +60,11 @@ class Mapping:
 
     @classmethod
     def read(cls, attribute: ir.Attribute) -> Mapping:
-        entries = {named.name: named.attr for named in ir.DictAttr(attribute)}
-        plain = {key: entries[key].value for key in ("space", "dist", "chunk", "vector", "group") if key in entries}
-        axes = tuple(axis.value for axis in ir.ArrayAttr(entries["axes"])) if "axes" in entries else ()
-        counts = tuple(ir.DenseI64ArrayAttr(entries["counts"])) if "counts" in entries else ()
-        return cls(axes=axes, counts=counts, every="all" in entries, **plain)
+        given = {named.name: named.attr for named in entries(attribute)}
+        plain = {key: given[key].value for key in ("space", "dist", "chunk", "vector", "group") if key in given}
+        axes = tuple(axis.value for axis in ir.ArrayAttr(given["axes"])) if "axes" in given else ()
+        counts = tuple(entries(given["counts"])) if "counts" in given else ()
+        return cls(axes=axes, counts=counts, every="all" in given, **plain)
 
     def attribute(self) -> ir.Attribute:
         """The dictionary attribute; needs an active context."""
@@ -109,6 +109,11 @@ def mapping_of(op: ir.Operation | ir.OpView) -> Mapping | None:
     """The map of `op`, or None where it has none."""
     attributes = op.operation.attributes
     return Mapping.read(attributes[ATTRIBUTE]) if ATTRIBUTE in attributes else None
+
+
+def is_mapped(op: ir.Operation) -> bool:
+    """Whether it has a map."""
+    return ATTRIBUTE in op.attributes
 
 
 def enclosing_maps(op: ir.Operation) -> Iterator[tuple[ir.Operation, Mapping]]:
@@ -181,10 +186,10 @@ def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:
     loop = forall.opview
     if not isinstance(loop, scf.ForallOp):
         return ()
-    values = iter(loop.operands)
+    values, attributes = iter(loop.operands), forall.attributes
 
     def bounds(key: str) -> list[Bound]:
-        static = ir.DenseI64ArrayAttr(loop.operation.attributes[key])
+        static = entries(attributes[key])
         return [known(next(values)) if number == DYNAMIC else number for number in static]
 
     lower, upper, step = bounds("staticLowerBound"), bounds("staticUpperBound"), bounds("staticStep")

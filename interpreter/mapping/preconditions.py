@@ -8,12 +8,12 @@ from ..memory.effects import accesses, is_pure
 from ..session.rewriter import describe, refuse
 from .geometry import Geometry, count_warps
 from .legality import check_map
-from .mapping import Mapped, enclosing_maps, mapping_of, most_trips, nested_maps
+from .mapping import Mapped, enclosing_maps, is_mapped, mapping_of, most_trips, nested_maps
 
 
 def check_launch(root: ir.Operation) -> None:
     """W0350, W0356, W0359: what is launched is a mapped, outermost, bufferized loop; its maps are still legal."""
-    if mapping_of(root) is None:
+    if not is_mapped(root):
         raise refuse(
             "W0350",
             "this loop has no map, so nothing says which processors run it",
@@ -55,8 +55,8 @@ def independent(root: ir.Operation) -> bool:
     analysis of the kernel can only assume the contrary, because an index depends on data, or sizes of run time are multiplied.
     """
     op = root
-    while mapping_of(op) is not None:
-        if not any(nested_maps(op)):
+    while is_mapped(op):
+        if not any(is_mapped(inner) for inner in operations(op) if inner != op):
             return not any(ATOMIC in inner.attributes for inner in operations(root))
         working = [inner for inner in children(op) if not (is_pure(inner) or inner.name in _NO_EFFECT)]
         if len(working) != 1:

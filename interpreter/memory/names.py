@@ -68,6 +68,8 @@ def _values_held(function: ir.Operation, written: Written) -> dict[ir.Value, str
 
 def _name_arguments(module: ir.Module) -> None:
     """What a pass has outlined says nothing of its arguments' names."""
+    if not any(operations(module.operation, "gpu.func")):
+        return
     launches: dict[str, list[ir.Operation]] = {}
     for launch in operations(module.operation, "gpu.launch_func"):
         launches.setdefault(callee(launch), []).append(launch)

@@ -18,6 +18,8 @@ from ..ir.sizes import SizeForm, difference, forms_of, pad_widths
 from ..ir.structured import body_of, element_type, extents_of, is_structured, place_of, segments, shape_of
 from ..session.rewriter import describe
 
+PAD = "tensor.pad"
+
 
 @dataclass(frozen=True)
 class Image:
@@ -107,6 +109,8 @@ def provenance_of(value: ir.Value) -> Provenance:
 
 def read_through(value: ir.Value) -> Provenance | None:
     """The pieces of `value` where reading them saves a copy; None where it is read as it is: a slice of an image is a view."""
+    if not _is_behind(value, PAD, "tensor.insert_slice"):
+        return None
     piece = provenance_of(value)
     return piece if _is_pieced(piece) or behind_pad(value) else None
 
@@ -117,7 +121,18 @@ def _is_pieced(piece: Provenance) -> bool:
 
 def behind_pad(value: ir.Value) -> bool:
     """Whether a `tensor.pad` stands between the value and the image: bufferization copies even what only crops, or does nothing."""
-    return any(op.name == "tensor.pad" for op in makers(value))
+    return _is_behind(value, PAD) and any(op.name == PAD for op in makers(value))
+
+
+def _is_behind(value: ir.Value, *names: str) -> bool:
+    """Whether an op of one of these names may be among the value's makers: by their names alone, without a look at sizes."""
+    while (op := made_by(value, *names, "tensor.extract_slice", "tensor.cast", "tensor.insert_slice")) is not None:
+        if op.name in names:
+            return True
+        if len(op.operands) > 1 + (op.name == "tensor.insert_slice"):
+            return False  # its place is not a number
+        value = op.operands[0]
+    return False
 
 
 def makers(value: ir.Value) -> list[ir.Operation]:
@@ -278,7 +293,7 @@ _BY_ITSELF = "`bufferize`, and map and launch the `linalg.map` that fills the co
 
 def padded_copies(module: ir.Module) -> dict[str, Reason]:
     """The `tensor.pad`s of function bodies, by place, and why each of them is not read through."""
-    found = [op for op in operations(module.operation, "tensor.pad") if is_used(op.results[0])]
+    found = [op for op in operations(module.operation, PAD) if is_used(op.results[0])]
     return {str(op.location): _reason(op) for op in found if stands_in(op, "func.func")}
 
 

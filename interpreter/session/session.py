@@ -315,7 +315,7 @@ class Session:
         for part, focus in () if statement.reach == "module" else statement.parts(state.version):
             try:
                 rewrite, results = self._apply(part, focus.module, state.numbers, focus.version.content.taken)
-                return rewrite, results, Version(part=focus.check())
+                return rewrite, results, Version(part=focus if rewrite.only_marked else focus.check())
             except WeftError:
                 break
             except NotLocalError:
@@ -334,8 +334,7 @@ class Session:
             results = dict(statement.apply(rewrite))
             try:  # what every statement ends with: the verifier, common subexpressions, dead code
                 if taken is None or not rewrite.only_marked:
-                    module.operation.verify()
-                    tidy(module)
+                    tidy(module, verify=True)
             except ir.MLIRError as error:
                 what, notes = "the statement left IR that does not verify: a defect in Weft", upstream_messages(error)
                 raise rewrite.error("W0313", what, notes=notes) from error

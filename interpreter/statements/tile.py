@@ -81,7 +81,8 @@ class Tile(Statement):
         from ..padding.rounding import absorb_pads, bound_loops, expect_sizes, note_iterations, pad, pad_extents
 
         extents = pad_extents(space, whole)
-        op = levels.on_tensors(rewrite, self.target, with_producers=extents != space.extents)
+        if levels.on_memrefs(op):
+            op = levels.on_tensors(rewrite, self.target, with_producers=extents != space.extents)
         levels.refuse_overlap(rewrite, op, "target")
         if not levels.on_memrefs(op):
             over_tiles = any(n and kind == "parallel" for n, kind in zip(whole, space.iterators, strict=True))
@@ -109,8 +110,9 @@ class Tile(Statement):
             ragged = f"{_times(space.extents)} rounded up to {_times(counts)}" if known else "at run time"
             rewrite.remark("whole tiles: no guards" if even and not known else f"ragged: {ragged}, guarded")
         results = self._tile(rewrite, op, space, whole)
-        noted = [results[name] for name in results if name != "op"]
-        bound_loops(rewrite.module, [rewrite.find(loop) for loop in noted], space, whole)
+        if extents != space.extents:
+            noted = [results[name] for name in results if name != "op"]
+            bound_loops(rewrite.module, [rewrite.find(loop) for loop in noted], space, whole)
         each = [(d, n, s) for d, (n, s) in enumerate(zip(counts, whole, strict=True)) if s]
         trips = (f"{'?' if n is None else -(-n // s)} × {s} over d{d} ({space.iterators[d]})" for d, n, s in each)
         rewrite.remark(f"tiles: {', '.join(trips)}")

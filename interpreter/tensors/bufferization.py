@@ -5,23 +5,29 @@ Every step keeps the loops and their attributes (`weft.map`, handle tags).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..indices.arithmetic import value as value_of
 from ..indices.values import stated_multiples
 from ..ir.cloning import crop_before_padding
-from ..ir.functions import attributes_of, set_argument
+from ..ir.functions import argument_attributes, set_argument
 from ..ir.mlir import (
     ahead_of,
     ancestors,
     arith,
     attributes,
+    entries,
     ir,
     linalg,
     made_by,
     memref,
+    merge_equal,
     operations,
+    regions_of,
     run_passes,
     scf,
     stands_in,
+    users,
 )
 from ..ir.sizes import dimension_behind, size_of
 from ..ir.structured import (
@@ -40,17 +46,22 @@ from ..ir.structured import (
 from ..padding import masked_loads
 from ..padding.masked_loads import MARK as GATHER
 from ..padding.masked_loads import is_masked_load
-from ..padding.provenance import name_padded_copies, padded_copies
+from ..padding.provenance import PAD, Reason, name_padded_copies, padded_copies
 from ..padding.rounding import absorb_all_pads, expect_sizes
-from .destinations import allocate_expanded, fill_what_is_wanted, fold_reshapes, separate_destinations, start_reshaped
+from .destinations import (
+    FILL,
+    allocate_expanded,
+    fill_what_is_wanted,
+    fold_reshapes,
+    has_empty,
+    separate_destinations,
+    start_reshaped,
+)
 from .fusing import inline_masked_loads
 from .writeback_guards import guard_writebacks
 
 _WRITABLE = "bufferization.writable"
-_BUFFERIZE = (
-    "eliminate-empty-tensors,"
-    "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map}"
-)
+_BUFFERIZE = "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map}"
 _RESULTS = "buffer-results-to-out-params{modify-public-functions=true hoist-static-allocs=true}"
 
 
@@ -59,7 +70,8 @@ def is_bufferized(module: ir.Module) -> bool:
     return not any(
         isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType))
         for op in operations(module.operation)
-        for value in (*op.operands, *op.results, *(a for r in op.regions for b in r.blocks for a in b.arguments))
+        for values in (op.results, *(block.arguments for region in regions_of(op) for block in region.blocks))
+        for value in values
     )
 
 
@@ -69,31 +81,41 @@ def bufferize_module(module: ir.Module) -> None:
     Copies inside loops become `linalg.copy`, so that they can be mapped; those that write a tile back are marked
     `weft.writeback`. Raises `ir.MLIRError` where upstream refuses.
     """
-    absorb_all_pads(module)
-    copies = padded_copies(module)
-    crop_before_padding(module)
+    there = {op.name for op in operations(module.operation)}  # nobody looks for what is not
+    reshaped = any(name.endswith(("expand_shape", "collapse_shape")) for name in there)
+    copies: dict[str, Reason] = {}
+    if PAD in there:
+        absorb_all_pads(module)
+        copies = padded_copies(module)
+        crop_before_padding(module)
     guard_writebacks(module)
-    fill_what_is_wanted(module)
+    if FILL in there:
+        fill_what_is_wanted(module)
     tidy(module)
-    if inline_masked_loads(module):
+    if any(map(is_masked_load, operations(module.operation))) and inline_masked_loads(module):
         tidy(module)
     separate_destinations(module)
     _separate_arguments(module)
     _protect_arguments(module, protect=True)
-    start_reshaped(module)
-    run_passes(module, _BUFFERIZE)
+    if reshaped:
+        start_reshaped(module)
+    run_passes(module, f"eliminate-empty-tensors,{_BUFFERIZE}" if has_empty(module) else _BUFFERIZE)
     _separate_results(module)
     name_padded_copies(module, copies)
-    allocate_expanded(module)
-    fold_reshapes(module)
-    run_passes(module, _RESULTS)
+    if reshaped:
+        allocate_expanded(module)
+        fold_reshapes(module)
+    if any(_type_of(function).results for function in _functions(module)):
+        run_passes(module, _RESULTS)
     _hoist_results(module)
     _protect_arguments(module, protect=False)
-    drop_carried_buffers(module)
-    run_passes(module, "cse")
-    _copies(module)
+    if "scf.for" in there:
+        drop_carried_buffers(module)
+    merge_equal(module)
     for op in operations(module.operation):
-        if is_masked_load(op):
+        if op.name == "memref.copy":
+            _copy(op)
+        elif is_masked_load(op):
             # it fills a temporary with what a ragged result starts with, and goes where its owner goes
             del op.attributes[GATHER]
             op.attributes[WRITEBACK] = ir.UnitAttr.get()
@@ -102,9 +124,22 @@ def bufferize_module(module: ir.Module) -> None:
         expect_sizes(shape_of(alloc.results[0]), alloc)
 
 
+def _functions(module: ir.Module) -> Iterator[ir.Operation]:
+    return operations(module.operation, "func.func")
+
+
+def _type_of(function: ir.Operation) -> ir.FunctionType:
+    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+
+
+def _returns(module: ir.Module) -> list[ir.Operation]:
+    blocks = [block for function in _functions(module) for block in function.regions[0].blocks]
+    return [last for block in blocks if (last := block.operations[-1].operation).name == "func.return"]
+
+
 def _separate_arguments(module: ir.Module) -> None:
     """An argument that a function returns gets a copy: each result is a buffer of its own."""
-    for terminator in operations(module.operation, "func.return"):
+    for terminator in _returns(module):
         for position, value in enumerate(list(terminator.operands)):
             if isinstance(value.type, ir.RankedTensorType) and isinstance(value.owner, ir.Block):
                 with ir.InsertionPoint(terminator):
@@ -116,7 +151,7 @@ def _separate_arguments(module: ir.Module) -> None:
 def _separate_results(module: ir.Module) -> None:
     """A buffer that a function returns twice is copied: upstream's `buffer-results-to-out-params` crashes on it. One tensor may
     have been returned twice, or two of undefined elements, which are one buffer."""
-    for terminator in operations(module.operation, "func.return"):
+    for terminator in _returns(module):
         seen: list[ir.Value] = []
         for position, value in enumerate(list(terminator.operands)):
             made = made_by(value, "memref.alloc")
@@ -131,12 +166,17 @@ def _separate_results(module: ir.Module) -> None:
 def _hoist_results(module: ir.Module) -> None:
     """What is computed into an allocation of sizes that are known at run time alone, and copied into a result at the end, is
     computed in the result. Which sizes that has is stated: an out-argument comes with sizes of its own."""
-    for copy in operations(module.operation, "memref.copy"):
-        source, target = copy.operands
-        alloc = made_by(source, "memref.alloc")
-        if alloc is None or None not in shape_of(target) or alloc.block != copy.block or not _is_result(target):
+    blocks = [block for function in _functions(module) for block in list(function.regions[0].blocks)[:1]]
+    for target in (argument for block in blocks for argument in block.arguments):
+        copies = users(target) if None in shape_of(target) and _is_result(target) else []
+        if [copy.name for copy in copies] != ["memref.copy"] or copies[0].operands[1] != target:
             continue
-        if len(list(target.uses)) > 1 or copy.block.operations[-1].operation.name != "func.return" or _goes_on(copy):
+        (copy,) = copies
+        source = copy.operands[0]
+        alloc = made_by(source, "memref.alloc")
+        if alloc is None or alloc.block != copy.block:
+            continue
+        if copy.block.operations[-1].operation.name != "func.return" or _goes_on(copy):
             continue
         sizes = iter(alloc.operands)
         with ir.InsertionPoint(alloc), copy.location:
@@ -153,10 +193,8 @@ def _hoist_results(module: ir.Module) -> None:
 
 
 def _is_result(value: ir.Value) -> bool:
-    """Whether it is an out-argument that stands for a result."""
-    if not isinstance(value.owner, ir.Block) or value.owner.owner.operation.name != "func.func":
-        return False
-    return "bufferize.result" in attributes_of(value.owner.owner.operation, ir.BlockArgument(value).arg_number)
+    """Whether an argument of a function stands for a result."""
+    return "bufferize.result" in argument_attributes(value)
 
 
 def _goes_on(copy: ir.Operation) -> bool:
@@ -167,13 +205,12 @@ def _goes_on(copy: ir.Operation) -> bool:
 
 def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
     """Tensor arguments are values: no kernel may write into the buffers that they come in. Said before, taken back behind."""
-    for function in operations(module.operation, "func.func"):
-        kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-        tensors = [isinstance(t, ir.RankedTensorType) for t in kind.inputs]
-        if not any(tensors) and "arg_attrs" not in function.attributes:
-            continue
+    for function in _functions(module):
+        tensors = [isinstance(t, ir.RankedTensorType) for t in _type_of(function).inputs]
         given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(tensors)
-        made = [{a.name: a.attr for a in ir.DictAttr(d)} if d else {} for d in given]
+        if not any(tensors) and not any(_WRITABLE in d for d in given):
+            continue
+        made = [{a.name: a.attr for a in entries(d)} if d else {} for d in given]
         for noted, tensor in zip(made, tensors, strict=True):
             noted.pop(_WRITABLE, None)
             if protect and tensor:
@@ -181,16 +218,15 @@ def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
         function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(noted) for noted in made])
 
 
-def _copies(module: ir.Module) -> None:
+def _copy(op: ir.Operation) -> None:
     """`memref.copy` inside loops → `linalg.copy`; a copy of a buffer to itself goes."""
-    for op in operations(module.operation, "memref.copy"):
-        source, target = op.operands
-        if _whole(source) == _whole(target):
-            op.erase()
-        elif any(around.name in ("scf.forall", "scf.for", "scf.parallel") for around in ancestors(op)):
-            with ahead_of(op):
-                linalg.copy(source, outs=[target]).owner.attributes[WRITEBACK] = ir.UnitAttr.get()
-            op.erase()
+    source, target = op.operands
+    if _whole(source) == _whole(target):
+        op.erase()
+    elif any(around.name in ("scf.forall", "scf.for", "scf.parallel") for around in ancestors(op)):
+        with ahead_of(op):
+            linalg.copy(source, outs=[target]).owner.attributes[WRITEBACK] = ir.UnitAttr.get()
+        op.erase()
 
 
 def _whole(buffer: ir.Value) -> ir.Value:
@@ -199,9 +235,9 @@ def _whole(buffer: ir.Value) -> ir.Value:
     return _whole(op.operands[0]) if op is not None and takes_all(op) else buffer
 
 
-def tidy(module: ir.Module) -> None:
+def tidy(module: ir.Module, *, verify: bool = False) -> None:
     """Slices of `tensor.empty` become smaller ones, slices of everything become the thing, sizes of what was made of others
-    become theirs; dead pure ops go."""
+    become theirs; dead pure ops go. `verify`: raise `ir.MLIRError` where the module is not right."""
     looked_at = "tensor.extract_slice", "tensor.insert_slice", "tensor.dim"
     for op in operations(module.operation, *looked_at):
         if op.name == "tensor.dim":
@@ -222,7 +258,9 @@ def tidy(module: ir.Module) -> None:
             with ir.InsertionPoint(op):
                 small = masked_loads.empty(extents_of(result), element_type(result))
             replace(op, [small])
-    run_passes(module, "cse")
+    if verify:
+        module.operation.verify()
+    merge_equal(module)
 
 
 def drop_carried_buffers(module: ir.Module) -> None:

@@ -36,24 +36,29 @@ from .debufferization import start_apart
 def separate_destinations(module: ir.Module) -> None:
     """Give each op that only writes its destination one of its own."""
     without_contents: set[ir.Value] = set()
-    for loop in operations(module.operation, "scf.forall"):  # outer loops first
+    ops = list(operations(module.operation))
+    for loop in (op for op in ops if op.name == "scf.forall"):  # outer loops first
         for output, init in zip(loop_outputs(loop), loop_inits(loop), strict=True):
             if masked_loads.is_empty(init) or sliced(init) in without_contents:
                 without_contents.add(output)
                 _separate_slices(output)
     lengths: dict[ir.Value, int] = {}
-    for op in operations(module.operation):
-        if is_structured(op) and stands_in(op, "func.func") and "weft.map" not in op.attributes:
+    for op in filter(is_structured, ops):
+        if stands_in(op, "func.func") and "weft.map" not in op.attributes:
             start_apart(op)  # it is not scheduled yet: it can be tiled and fused later as if nothing had been bufferized
-        elif is_structured(op):
+        else:
             _write_over_an_input(op, lengths)
-    for op in operations(module.operation, "tensor.empty"):
-        _split(op)
+    for op in ops:
+        if op.name == "tensor.empty":
+            _split(op)
+
+
+FILL = "linalg.fill"
 
 
 def fill_what_is_wanted(module: ir.Module) -> None:
     """A fill that was rounded up, and of which only the part in front is read, fills that part alone."""
-    for op in operations(module.operation, "linalg.fill"):
+    for op in operations(module.operation, FILL):
         parts = [user for result in op.results for user in users(result)]
         if not parts or not masked_loads.is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
             continue
@@ -99,6 +104,11 @@ def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None
             op.operands[number] = value
             lengths[op.results[0]] = length
             return
+
+
+def has_empty(module: ir.Module) -> bool:
+    """Whether there is a shape without contents."""
+    return any(operations(module.operation, "tensor.empty"))
 
 
 def _split(op: ir.Operation) -> None:

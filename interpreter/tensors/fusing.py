@@ -106,7 +106,7 @@ def leave_outside(rewrite: Rewriter, op: ir.Operation, tag: str) -> None:
 
 def fuse_masked_loads(rewrite: Rewriter, loop: Handle) -> None:
     """Fuse every masked load that the ops in `loop` read slices of: masked loads follow their consumer into each tile."""
-    while (found := _outside_masked_load(rewrite.find(loop))) is not None:
+    while rewrite.tagged(masked_loads.MARK) and (found := _outside_masked_load(rewrite.find(loop))) is not None:
         _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = ir.UnitAttr.get()  # cheaper made twice than kept
         fuse_tagged(rewrite, _FUSING, loop)
         inside = rewrite.find(loop)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from ....dsl.diagnostics import Diagnostic, Source, Span, WeftError
 from ...indices.algebra import Sizes
-from ...ir.cloning import PROVEN, UNPROVEN, without_tags
+from ...ir.cloning import PROVEN, UNPROVEN, text_of
 from ...ir.functions import symbol
 from ...ir.mlir import ir, operations
 from ...launch.kernel import outline
@@ -261,5 +261,4 @@ def _of_loop(module: ir.Module, root: ir.Operation) -> str:
 
 
 def _digest(op: ir.Operation) -> str:
-    text = without_tags(op.get_asm(use_local_scope=True))
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(text_of(op).encode(), digest_size=16).hexdigest()
