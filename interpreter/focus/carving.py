@@ -14,6 +14,7 @@ import dataclasses
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 from ..ir.cloning import clone_module, empty_module
@@ -62,7 +63,7 @@ class Focus:
 
     def merged(self) -> Sectioned:
         """The whole module again, which takes over the ops of the part: that is not to be used any more."""
-        ops, gaps, others, values = self._rewritten()
+        ops, gaps, others, values = self._rewritten
         for op in others:
             op.detach_from_parent()
         body = self.body
@@ -81,9 +82,10 @@ class Focus:
 
     def check(self) -> Focus:
         """Raise NotLocalError where a rewrite has changed more than the function's ops."""
-        self._rewritten()
+        _ = self._rewritten
         return self
 
+    @cached_property
     def _rewritten(self) -> tuple[list[ir.Operation], list[ir.Operation], list[ir.Operation], dict[int, ir.Value]]:
         """The ops of the part's function without its last, the gaps among them, what has come to stand beside the function, and the
         values that stand for those that are used outside the part, by number. Raises NotLocalError as `check` does."""

@@ -34,7 +34,8 @@ UNPROVEN = "weft.unproven"
 """On a kernel that is not proven race-free and was let through: why."""
 
 _TAG = rf'(?:weft\.h\d+|{re.escape(PROVEN)} = "[0-9a-f]*")'
-_AMONG, _ALONE = re.compile(f"{_TAG}, |, {_TAG}"), re.compile(rf"(?: attributes)? \{{{_TAG}\}}")
+_TAGS = [re.compile(pattern) for pattern in (f"{_TAG}, ", f", {_TAG}", rf" attributes \{{{_TAG}\}}", rf" \{{{_TAG}\}}")]
+"""A tag among others, and alone: each pattern begins with letters of its own, which are searched for fast."""
 
 
 def strip_tags(module: ir.Module) -> ir.Module:
@@ -58,7 +59,9 @@ def _handle_number(name: str) -> int | None:
 
 def without_tags(text: str) -> str:
     """The text of an op without handle tags: `{weft.h3, weft.map = …}` → `{weft.map = …}`."""
-    return _ALONE.sub("", _AMONG.sub("", text))
+    for tag in _TAGS:
+        text = tag.sub("", text)
+    return text
 
 
 def text_of(op: ir.Operation) -> str:

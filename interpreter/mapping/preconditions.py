@@ -54,14 +54,16 @@ def independent(root: ir.Operation) -> bool:
     op's parallel dimensions. So the accesses of two threads, which are in different iterations, do not meet. That holds where the
     analysis of the kernel can only assume the contrary, because an index depends on data, or sizes of run time are multiplied.
     """
-    op = root
+    op, ops = root, list(operations(root))
+    inside = ops
     while is_mapped(op):
-        if not any(is_mapped(inner) for inner in operations(op) if inner != op):
-            return not any(ATOMIC in inner.attributes for inner in operations(root))
+        if not any(map(is_mapped, inside[1:])):
+            return not any(ATOMIC in inner.attributes for inner in ops)
         working = [inner for inner in children(op) if not (is_pure(inner) or inner.name in _NO_EFFECT)]
         if len(working) != 1:
             return False
-        op = working[0]
+        (op,) = working
+        inside = list(operations(op))
     return False
 
 
