@@ -54,6 +54,7 @@ class TreeBuilder:
         "list": (tree.ListExpr, 0),
         "names": (tree.ListExpr, 0),
         "return": (tree.Return, 0),
+        "versions": (tree.Versions, 0),
     }
     """Rules whose children from the n-th on are one field."""
 

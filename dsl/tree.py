@@ -13,7 +13,7 @@ from typing import Literal as Lit
 
 from .diagnostics import Source, Span
 
-ITEMS = ("let", "require", "if", "foreach", "return")
+ITEMS = ("let", "require", "if", "foreach", "versions", "return")
 """Words, other than statements', with which a line of a schedule begins."""
 
 CONTROL = (*ITEMS, "else", "schedule", "payload", "include")
@@ -209,13 +209,21 @@ class Foreach(Node):
 
 
 @dataclass(frozen=True)
+class Versions(Node):
+    """`versions { … } else { … }` at the end of the main schedule: each block schedules the payload as it is in front of them, and
+    a run takes the first one whose assumptions hold."""
+
+    blocks: tuple[tuple[Item, ...], ...]
+
+
+@dataclass(frozen=True)
 class Return(Node):
     """`return (a, b)` at the end of a schedule that is called by others: its named results, in order."""
 
     values: tuple[HandleRef, ...]
 
 
-Item = StatementNode | Call | Let | Require | If | Foreach | Return
+Item = StatementNode | Call | Let | Require | If | Foreach | Versions | Return
 
 
 # ---- top level --------------------------------------------------------------------------------------------------------

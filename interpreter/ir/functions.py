@@ -12,6 +12,8 @@ MULTIPLES = "weft.multiples"
 it before a run."""
 ASSUMED = "weft.assumed"
 """On an argument of a function: by axis, what states that, for people; empty where nothing does."""
+VERSION_OF = "weft.version_of"
+"""On a host function: the name of the one of which it is another version; a run takes the first whose sizes are as assumed."""
 KERNEL_OPERANDS = 11
 """The segment of a `gpu.launch_func`'s operands that holds the kernel's: asyncDependencies, grid x y z, block x y z,
 cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`). A `gpu.launch` ends before it."""

@@ -21,4 +21,10 @@ W0399 elements that are not numbers
     A ragged tile, a padding or a split sum needs a constant of the operand's element type: the padding value, or the
     initial value of a sum. Weft can make constants of the integer and floating-point types, and of `index`; ops on
     other element types (`complex<f32>`, vectors, types of other dialects) can be tiled where the tile sizes divide.
+W0463 a version that no run takes
+    Of `versions`, a run takes the first whose assumptions hold. A version that assumes nothing is always taken, so that
+    it has to be the last one. State with `assume` what each of the others is for.
+W0464 versions that change what they share
+    Each block of `versions` has functions of its own; constants, declarations and kernels that the payload brings are
+    there once. Change them in front of `versions`, where that holds for all.
 """)

@@ -34,10 +34,10 @@ from .state import (
     after,
     bind,
     called_from,
-    enter,
     extended,
     left,
     named,
+    onward,
     passed,
     statement_at,
     statement_text,
@@ -266,7 +266,7 @@ class Session:
             if frame.done:
                 if len(state.frames) == 1:
                     break
-                state = replace(state, frames=enter(state.frames))
+                state = onward(state)
             elif statement_at(state) is not None:
                 break
             else:

@@ -8,7 +8,7 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...dsl import tree
 from ...dsl.diagnostics import Span, WeftError, count, fail, quoted
@@ -20,6 +20,9 @@ from ..ir.cloning import strip_tags
 from ..ir.mlir import ir
 from .environment import Environment, NamedResults, handles_in, is_handle, single
 from .rewriter import HandleKind
+
+if TYPE_CHECKING:
+    from .versions import Fork
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -50,7 +53,7 @@ class Frame:
     """A list of items and how far the walk is in it, with the names it sees.
 
     `call` and `let` are set on the frame of a called schedule: the call, and the `let` whose names its results get (None for a bare
-    call); `turns` on that of a `foreach`.
+    call); `turns` on that of a `foreach`; `fork` on that of a block of `versions`.
     """
 
     items: tuple[tree.Item, ...]
@@ -59,19 +62,23 @@ class Frame:
     call: tree.Call | None = None
     let: tree.Let | None = None
     turns: Turns | None = None
+    fork: Fork | None = None
 
     @property
     def done(self) -> bool:
         return self.index >= len(self.items)
 
 
-def enter(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """Leave the last frame, which is done; a `foreach` goes on with its next value."""
-    last = frames[-1]
+def onward(state: State) -> State:
+    """The state out of the last frame, which is done; a `foreach` goes on with its next value, `versions` with its next block."""
+    *frames, last = state.frames
     if last.call is not None and last.let is not None:
         raise fail("W0225", "the schedule returns nothing", "end it with `return`", span=last.let.span)
+    if last.fork is not None:
+        return last.fork.leave(state)
     turns = last.turns
-    return frames[:-1] if turns is None else turn(frames[:-1], replace(turns, number=turns.number + 1))
+    left = tuple(frames)
+    return replace(state, frames=left if turns is None else turn(left, replace(turns, number=turns.number + 1)))
 
 
 def turn(frames: tuple[Frame, ...], turns: Turns) -> tuple[Frame, ...]:
@@ -278,6 +285,10 @@ def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]
             return replace(state, frames=turn(rest, Turns(each, elements(tree.HandleRef(several.span, several.name), env))))
         case tree.Foreach():
             return replace(state, frames=turn(rest, Turns(item, tuple(elements(item.iterable, env)))))
+        case tree.Versions():
+            from .versions import Fork  # late: it is made of states
+
+            return Fork(item, replace(state, frames=rest)).enter(state)
         case tree.Return():
             return replace(state, frames=returned(item, state.frames, state.dead))
     raise AssertionError(item)
@@ -314,7 +325,7 @@ def left(state: State) -> State:
         while len(state.frames) > 1:
             frame = state.frames[-1]
             if frame.done:
-                state = replace(state, frames=enter(state.frames))
+                state = onward(state)
             elif isinstance(item := frame.items[frame.index], tree.Return):
                 state = replace(state, frames=returned(item, state.frames, state.dead))
             else:

@@ -11,9 +11,11 @@ import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, fail
 from ..plan.dtypes import NUMPY
-from ..plan.signature import Argument, type_text
+from ..plan.plan import Plan
+from ..plan.resolve import resolve
+from ..plan.signature import Argument, FunctionSignature, type_text
 from ..run.device import Stream
-from .arrays import Layout, Library
+from .arrays import Layout, Library, library_of
 from .prepared import Prepared
 
 ON_CPU = "a kernel for the CPU takes arrays in its memory: NumPy's, or PyTorch's and JAX's on the CPU"
@@ -63,6 +65,19 @@ def number_misfits(argument: Argument, found: tuple[Any, ...]) -> Iterator[Diagn
         low, high = (0, 1) if argument.dtype == "i1" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         if not low <= value <= high:
             yield Diagnostic("W0717", f"`{argument.name}` is {value}, which {argument.dtype} cannot hold")
+
+
+def version_for(plan: Plan, signature: FunctionSignature, given: Sequence[Any]) -> int | None:
+    """Which of a plan's versions these arguments take, from 1; None where there are not several. Raises what sizes do not fit."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    scalars: dict[str, Any] = {}
+    for argument, value in zip(signature.arguments, given, strict=True):
+        if argument.shape is None:
+            scalars[argument.name] = number(value)[1]
+        else:
+            shapes[argument.name] = Layout(*library_of(type(value)).read(value)[1]).shape
+    taken = resolve(plan, shapes, scalars).taken
+    return None if taken is None else taken + 1
 
 
 LARGEST = int(np.finfo(np.float64).max)

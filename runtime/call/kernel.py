@@ -17,7 +17,7 @@ from ..plan.signature import Argument, FunctionSignature
 from ..run.cupy_device import cupy_module
 from ..run.device import Stream
 from .arrays import LIBRARIES, Layout, library_of
-from .binding import ON_GPU, BoundCall, Ready, misfits, number, number_misfits
+from .binding import ON_GPU, BoundCall, Ready, misfits, number, number_misfits, version_for
 from .prepared import Prepared
 from .targets import GRAPHS, Target
 
@@ -125,7 +125,7 @@ class Kernel:
             "device": self._target.device.name,
             "signature": str(self.signature),
             "kernels": [{key: getattr(k, key) for key in ("name", "shared_bytes", "unproven")} for k in self.plan.kernels],
-            "assumed": [str(assumption) for assumption in self.plan.assumptions],
+            "assumed": [[*map(str, assumed)] for assumed in self.plan.versions or (self.plan.assumptions,)],
             "steps": [{"statement": text, "remarks": list(remarks)} for text, remarks in self._made.steps],
         }
 
@@ -144,6 +144,10 @@ class Kernel:
         with self._target.active():
             call.issue(self._lock)
         return out if out is not None else _one(call.results())
+
+    def version(self, *args: Any, **named: Any) -> int | None:
+        """The number, from 1, of the version that a call with these arguments takes; None where there are not several."""
+        return version_for(self.plan, self.signature, self._in_order(args, named))
 
     def graph(self, *args: Any, out: Any = None, **named: Any) -> CapturedGraph:
         """The call with these arrays as a CUDA graph: a function that does it again, in one call of the driver's.

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...dsl.diagnostics import fail
-from ...interpreter.ir.functions import KERNEL_OPERANDS, attributes_of, given_name, inputs_of, segments, symbol
+from ...interpreter.ir.functions import (
+    KERNEL_OPERANDS,
+    VERSION_OF,
+    attributes_of,
+    given_name,
+    inputs_of,
+    segments,
+    symbol,
+)
 from ...interpreter.ir.mlir import ancestors, ir, operations
 from ...interpreter.memory.effects import CALLS, CONTROL, accesses, is_memref
 from ...interpreter.memory.views import VIEWS
@@ -47,7 +55,7 @@ def entry_function(module: ir.Module, entry: str | None) -> ir.Operation:
             if symbol(function) == entry.removeprefix("@"):
                 return function
         raise fail("W0732", f"no function @{entry.removeprefix('@')} with a body; there are: {listed}")
-    public = [f for f in found if is_public(f)]
+    public = [f for f in found if is_public(f) and VERSION_OF not in f.attributes]
     candidates = [f for f in public if launches(f)] or public
     if len(candidates) == 1:
         return candidates[0]
@@ -58,6 +66,12 @@ def entry_function(module: ir.Module, entry: str | None) -> ir.Operation:
         f"several functions could run: {', '.join('@' + symbol(f) for f in candidates)}",
         hint="choose one with --entry",
     )
+
+
+def versions_of(module: ir.Module, function: ir.Operation) -> list[ir.Operation]:
+    """The function, and the others that are versions of it, in their order."""
+    name = ir.StringAttr.get(symbol(function), module.context)
+    return [function, *(f for f in functions(module) if VERSION_OF in f.attributes and f.attributes[VERSION_OF] == name)]
 
 
 def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:

@@ -7,7 +7,7 @@ stream in program order; with tokens, on as many as they let be busy at once (`o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from ...dsl.diagnostics import fail
@@ -34,11 +34,12 @@ from ..plan.plan import (
 )
 from ..plan.signature import plan_signature
 from . import arithmetic  # noqa: F401 - with `kernels` and `memory` it fills the table of rules
-from .functions import argument_names, array_type, entry_function, is_written, out_arguments
+from .functions import argument_names, array_type, entry_function, is_written, out_arguments, versions_of
 from .kernels import shared_memory, unproven
 from .memory import static_strides
 from .order import on_streams
 from .program import Host, HostValue, row_major
+from .versions import together
 
 STREAMS = "weft.streams"
 """How many streams a run of the function may use, on a `func.func`."""
@@ -56,8 +57,15 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
         type), W0734 (a value that is not known), W0735 (a result of unknown shape), W0736 (too many steps), W0737 (a
         launch shape that the kernel was not made for), W0702 … W0708 (the plan would be unsound).
     """
-    function = entry_function(module, entry)
-    host = interpreted(module, function)
+    plans: list[Plan] = []
+    for function in versions_of(module, entry_function(module, entry)):
+        plans.append(_plan(module, function, {buffer.name for plan in plans for buffer in plan.buffers}))
+    return plans[0] if len(plans) == 1 else validate(together(plans), f"the plan of @{plans[0].entry}")
+
+
+def _plan(module: ir.Module, function: ir.Operation, taken: Set[str]) -> Plan:
+    """The plan of one function; its temporaries have none of these names."""
+    host = interpreted(module, function, taken)
     _free_the_rest(host)
     steps, fewest = host.steps, None
     if host.ordered:
@@ -70,10 +78,10 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
     return validate(plan, f"the plan of @{plan.entry}")
 
 
-def interpreted(module: ir.Module, function: ir.Operation) -> Host:
+def interpreted(module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset()) -> Host:
     """The function's steps in program order, and what tokens and blocking waits put before each."""
     kernels = kernel_functions(module)
-    host = Host(module, {k.symbol: k.name for k in kernels}, {k.symbol: k.op for k in kernels})
+    host = Host(module, {k.symbol: k.name for k in kernels}, {k.symbol: k.op for k in kernels}, taken=taken)
     given = _declare_arguments(function, host)
     returned = host.run_function(function, given, function)
     _declare_results(function, returned, host)

@@ -5,7 +5,7 @@ The rules stand in `arithmetic.py` and `memory.py`, one small function per op, f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
@@ -105,6 +105,8 @@ class Host:
     kernel_names: Mapping[str, str]
     kernel_ops: Mapping[str, ir.Operation]
     """By symbol, `module::function`."""
+    taken: Set[str] = frozenset()
+    """Names of buffers of other versions of the program."""
     buffers: dict[str, Buffer] = field(default_factory=dict)
     scalars: list[Scalar] = field(default_factory=list)
     steps: list[AnyStep] = field(default_factory=list)
@@ -132,7 +134,7 @@ class Host:
 
     def fresh(self, base: str | None) -> str:
         """A name that no buffer has: `base`, `base_2`, …; `temp0`, `temp1`, … where it has none."""
-        return next(name for name in numbered(base) if name not in self.buffers)
+        return next(name for name in numbered(base) if name not in self.buffers and name not in self.taken)
 
     def run_function(
         self, function: ir.Operation, arguments: Sequence[HostValue], caller: ir.Operation
@@ -151,12 +153,12 @@ class Host:
 
     def assume(self, argument: ir.Value, given: HostValue, user: ir.Operation) -> None:
         """Have what is stated of the sizes of an argument checked: now, or before each run."""
-        stated = multiples_of(argument) if isinstance(given, BufferView) and given.buffer not in self.shapeless else ()
-        texts = [ir.StringAttr(text).value for text in argument_attributes(argument).get(ASSUMED, ())] or [""] * len(stated)
-        if not isinstance(given, BufferView):
+        stated = multiples_of(argument)
+        if not stated or not isinstance(given, BufferView) or given.buffer in self.shapeless:
             return
-        for size, multiple, by in zip(given.shape if stated else (), stated, texts, strict=True):
-            if any(size == of and n % multiple == 0 for of, n in self.assumptions):
+        texts = [ir.StringAttr(text).value for text in argument_attributes(argument).get(ASSUMED, ())] or [""] * len(stated)
+        for size, multiple, by in zip(given.shape, stated, texts, strict=True):
+            if multiple == 1 or any(size == of and n % multiple == 0 for of, n in self.assumptions):
                 continue
             assumption = Assumption(size, multiple, by)
             if not isinstance(size, int):

@@ -87,10 +87,13 @@ class _Checker:
             if agreement.relation not in RELATIONS:
                 message = f"`{agreement.relation}` is not a relation; relations are {', '.join(RELATIONS)}"
                 yield self.error("W0703", f"agreements[{i}].relation", message)
-        for i, assumption in enumerate(plan.assumptions):
+        for i, assumption in enumerate((*plan.assumptions, *(one for each in plan.versions for one in each))):
             yield from self.size(assumption.size, f"assumptions[{i}].size")
             if assumption.multiple < 1:
                 yield self.error("W0703", f"assumptions[{i}].multiple", f"{assumption.multiple} divides no size")
+        for i, step in enumerate(plan.steps):
+            if step.in_version is not None and not 0 <= step.in_version < len(plan.versions):
+                yield self.error("W0703", f"steps[{i}].in_version", f"there are {len(plan.versions)} versions")
         named = sorted((*(b.name for b in plan.inputs), *(s.name for s in plan.scalars)))
         if plan.arguments and sorted(plan.arguments) != named:
             yield self.error("W0703", "arguments", f"these are not the inputs and scalars: {', '.join(named)}")

@@ -175,11 +175,13 @@ class Assumption:
 class PlanStep:
     """One thing to do on `stream`, once the steps with the indices `after` (all smaller than its own) are done.
 
-    Steps of one stream are done in order, so `after` names steps of other streams only.
+    Steps of one stream are done in order, so `after` names steps of other streams only. `in_version`: the version of the plan that
+    it is a step of; None: of the only one.
     """
 
     stream: int = 0
     after: tuple[int, ...] = ()
+    in_version: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +265,8 @@ class Plan:
 
     `temp` buffers live from their `Alloc` to their `Free`; all others are there before the first step and after the
     last. `fewest_streams`: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
-    `agreements`, `assumptions`: what is checked of the sizes before a run.
+    `agreements`, `assumptions`: what is checked of the sizes before a run. `versions`: what each version of the plan assumes, where
+    there are several: a run does the first whose assumptions hold. `taken`: that one's number, once the sizes are known.
     `arguments`: the names of the entry's arguments in order, where that is not the buffers and then the scalars.
     """
 
@@ -277,6 +280,8 @@ class Plan:
     arguments: tuple[str, ...] = ()
     agreements: tuple[Agreement, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    versions: tuple[tuple[Assumption, ...], ...] = ()
+    taken: int | None = None
     texts: Texts = field(default=(), compare=False)
     """Of a bundle: the files that were written with the plan, and the SHA-256 of each."""
 

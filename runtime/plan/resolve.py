@@ -9,9 +9,9 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...dsl.diagnostics import fail
+from ...dsl.diagnostics import WeftError, fail
 from .check import validate
-from .plan import Agreement, Apply, Assumption, DimOf, Operator, Plan, ScalarOf, Size
+from .plan import Agreement, Apply, Assumption, DimOf, Operator, Plan, ScalarOf, Size, used_buffers
 
 Shapes = Mapping[str, tuple[int, ...]]
 Scalars = Mapping[str, int | float | bool]
@@ -31,8 +31,10 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
         left, right = (_replace(size, shapes, scalars) for size in (one.left, one.right))
         if left != right if one.relation == "==" else left < right:
             raise fail("W0717", _broken(one, int(left), int(right)))
+    plan = _taken(plan, shapes, scalars)
     for assumption in plan.assumptions:
-        _check(assumption, int(_replace(assumption.size, shapes, scalars)))
+        if number := _excess(assumption, shapes, scalars):
+            raise _refused(assumption, number)
     return validate(_replace(plan, shapes, scalars), f"plan of @{plan.entry}")
 
 
@@ -43,12 +45,32 @@ def _broken(one: Agreement, left: int, right: int) -> str:
     return f"{_spelled(one.left, left)}, and {one.op} needs {right}{'' if one.relation == '==' else ' at least'}"
 
 
-def _check(assumption: Assumption, number: int) -> None:
-    """W0739 where a size, which is this number, is not what was assumed of it."""
-    if number % assumption.multiple:
-        what = f"{_spelled(assumption.size, number)}, and the kernels are made for multiples of {assumption.multiple} there"
-        notes = (f"assumed at {assumption.by}",) if assumption.by else ()
-        raise fail("W0739", what, "pad the array; or leave the assumption out: then there are guards", notes=notes)
+def _taken(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
+    """The plan with the first of its versions whose assumptions hold alone; the last one where none is."""
+    if not plan.versions:
+        return plan
+    fits = (not any(_excess(one, shapes, scalars) for one in assumed) for assumed in plan.versions)
+    taken = next((number for number, fit in enumerate(fits) if fit), len(plan.versions) - 1)
+    kept = [number for number, step in enumerate(plan.steps) if step.in_version in (None, taken)]
+    places = {old: new for new, old in enumerate(kept)}
+    steps = [plan.steps[number] for number in kept]
+    moved = (dataclasses.replace(step, after=tuple(places[s] for s in step.after if s in places)) for step in steps)
+    used = {name for step in steps for name in used_buffers(step)}
+    buffers = tuple(buffer for buffer in plan.buffers if buffer.role != "temp" or buffer.name in used)
+    assumptions = (*plan.assumptions, *plan.versions[taken])
+    return dataclasses.replace(plan, steps=tuple(moved), buffers=buffers, assumptions=assumptions, taken=taken)
+
+
+def _excess(assumption: Assumption, shapes: Shapes, scalars: Scalars) -> int:
+    """The size, if it is not what was assumed of it; else 0."""
+    number = int(_replace(assumption.size, shapes, scalars))
+    return number if number % assumption.multiple else 0
+
+
+def _refused(assumption: Assumption, number: int) -> WeftError:
+    what = f"{_spelled(assumption.size, number)}, and the kernels are made for multiples of {assumption.multiple} there"
+    notes = (f"assumed at {assumption.by}",) if assumption.by else ()
+    return fail("W0739", what, "pad the array; or schedule it for other sizes, too, as one of `versions`", notes=notes)
 
 
 def _spelled(size: Size, number: int) -> str:

@@ -37,6 +37,15 @@ UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing:
 
 
 @dataclass(frozen=True)
+class RanVersion:
+    """The version of the schedule that ran: its number, from 1, of how many, and what it assumes of sizes."""
+
+    number: int
+    count: int
+    assumed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Report:
     """The result of a run.
 
@@ -52,6 +61,7 @@ class Report:
         bank_conflicts: every op on shared memory, those without a conflict too; None likewise.
         kernels: the launches, in order.
         graphs_created: 1 where the plan was captured and replayed.
+        version: which one ran, of several; else None.
         fewest_streams: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
         seconds: by phase, in order.
         edited: of a bundle, the files that are not as they were built; None where that can't be known, or nothing was read from
@@ -75,6 +85,7 @@ class Report:
     graphs_destroyed: int
     seconds: Mapping[str, float]
     bank_conflicts: tuple[BankAccess, ...] | None = None
+    version: RanVersion | None = None
     fewest_streams: int | None = None
     edited: tuple[str, ...] | None = None
 
@@ -83,7 +94,14 @@ class Report:
         lists = {name: plain(getattr(self, name), keys) for name, keys in _KEYS.items()}
         error = self.max_rel_error if self.max_rel_error is None or isfinite(self.max_rel_error) else None
         seconds = {phase: round(s, 6) for phase, s in self.seconds.items()}
-        return {**vars(self), "max_rel_error": error, **lists, "seconds": seconds}
+        version = self.version and vars(self.version)
+        return {**vars(self), "max_rel_error": error, **lists, "version": version, "seconds": seconds}
+
+
+def _ran(plan: Plan, number: int | None) -> RanVersion | None:
+    if number is None:
+        return None
+    return RanVersion(number + 1, len(plan.versions), tuple(map(str, plan.versions[number])))
 
 
 _KEYS = {
@@ -231,6 +249,7 @@ class Program:
             outputs=tuple(replace(output, array=outputs.get(output.name)) for output in compared),
             races=result.races,
             faults=None if result.faults is None else tuple(map(str, result.faults)),
+            version=_ran(plan, result.version),
             fewest_streams=plan.fewest_streams,
             seconds={**clock.seconds},
             bank_conflicts=bank_accesses(result.banks, self.statements),

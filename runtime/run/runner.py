@@ -50,6 +50,7 @@ class RunResult:
         repeats: seconds of each further run of the steps, where `repeat` asked for them.
         issued: seconds that the host took to issue each of them.
         graphs_created, graphs_destroyed: likewise counted.
+        version: the number of the version that ran, from 0; None where there is but one.
     """
 
     device: str
@@ -67,6 +68,7 @@ class RunResult:
     events_destroyed: int = 0
     timeline: tuple[Timed, ...] | None = None
     issued: tuple[float, ...] = ()
+    version: int | None = None
     graphs_created: int = 0
     graphs_destroyed: int = 0
 
@@ -285,6 +287,7 @@ class _Run:
             timeline=self.timeline,
             repeats=tuple(seconds for seconds, _ in repeats),
             issued=tuple(seconds for _, seconds in repeats),
+            version=self.plan.taken,
             graphs_created=created["graphs"],
             graphs_destroyed=destroyed["graphs"],
             banks=tuple(banks) if looked and all(r.banks is not None for r in found) else None,

@@ -83,3 +83,16 @@ def test_what_a_finished_module_bears_is_read_again(streams: str, unproven: str,
     assert [d.code for d in verify_source(source).diagnostics] == ["W0601"]
     right = Source("k.mlir", source.text.replace("32, 1, 1", "1, 1, 1"))
     assert verify_source(right).ok
+
+
+SIZES = "func.func @f(%x: memref<?x4xf32> {{weft.multiples = {0}}}, %n: index) {{\n  return\n}}\n"
+
+
+@pytest.mark.parametrize("wrong", ["3 : i64", "array<i64: 4>", "array<i64: 0, 1>", "array<i32: 4, 1>", '"4, 1"'])
+def test_multiples_of_sizes_are_numbers_for_each_axis(wrong: str) -> None:
+    with pytest.raises(WeftError, match=r"W0489: func.func .* has to be a number for each axis"):
+        parse_payload(Source("p.mlir", SIZES.format(wrong)))
+
+
+def test_multiples_of_sizes_may_be_stated() -> None:
+    parse_payload(Source("p.mlir", SIZES.format("array<i64: 4, 1>")))

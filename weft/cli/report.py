@@ -52,7 +52,8 @@ def show_report(
     if steps:
         total = sum(step.seconds for step in steps)
         parts += _section(f"Schedule {title}", f"{len(steps)} steps, {duration(total)}", _steps(steps))
-    parts += _section("Launch", count(len(report.kernels), "launch") + _on_streams(report), _launches(report))
+    launched = count(len(report.kernels), "launch") + _on_streams(report) + _version(report)
+    parts += _section("Launch", launched, _launches(report))
     if cuda:
         lines = len(cuda.rstrip().splitlines())
         parts += _section("Kernel text", f"CUDA C++, {count(lines, 'line')}", colors.cuda(cuda, numbered=True))
@@ -74,6 +75,13 @@ def _on_streams(report: Report) -> str:
         return ""
     bound = "" if report.fewest_streams == report.streams_created else f"; no fewer than {report.fewest_streams} can do"
     return f" on {count(report.streams_created, 'stream')}{bound}"
+
+
+def _version(report: Report) -> str:
+    if report.version is None:
+        return ""
+    assumed = f" ({', '.join(report.version.assumed)})" if report.version.assumed else ""
+    return f", version {report.version.number} of {report.version.count}{assumed}"
 
 
 def _section(name: str, aside: str | None, body: RenderableType) -> Iterator[RenderableType]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..dsl import tree
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail, read_source
 from ..interpreter.ir import mlir
-from ..interpreter.ir.functions import ATTRIBUTIONS, attributes_of, workgroup_buffers
+from ..interpreter.ir.functions import ASSUMED, ATTRIBUTIONS, MULTIPLES, VERSION_OF, attributes_of, workgroup_buffers
 from ..interpreter.ir.mlir import ir, operations
 from ..interpreter.memory.names import name_buffers
 from ..recipes.builder import Value
@@ -131,6 +131,9 @@ _OF_FINISHED_MODULES = {
     "weft.max_registers": "a number",
     "weft.streams": "a number",
     "weft.unproven": "a text",
+    VERSION_OF: "a text",
+    MULTIPLES: "a number for each axis",
+    ASSUMED: "a text for each axis",
 }
 """What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify` for one, which
 judges kernels without a look at `weft.unproven`."""
@@ -144,11 +147,11 @@ def _expect_no_marks(module: ir.Module) -> None:
     from ..interpreter.session.rewriter import describe
 
     for op in operations(module.operation):
-        for name, value in _marks(op):
+        for name, value, rank in _marks(op):
             if name not in _OF_FINISHED_MODULES:
                 wrong = f"`{name}`, a mark that only statements set"
                 hint = " of the payload; `weft.name` on arguments is fine"
-            elif not _says(name, value):
+            elif not _says(name, value, rank):
                 wrong = f"`{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}"
                 hint = ": Weft does without it"
             else:
@@ -156,19 +159,26 @@ def _expect_no_marks(module: ir.Module) -> None:
             raise fail("W0489", f"{describe(op)} bears {wrong}", hint=f"take the attribute out{hint}")
 
 
-def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
-    """The attributes in Weft's name on an op and, of names, those on its arguments and results."""
+def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute, int]]:
+    """The attributes in Weft's name on an op and, of names and sizes, those on its arguments and results, with their rank."""
     for name in op.attributes:
         if name.startswith("weft."):
-            yield name, op.attributes[name]
+            yield name, op.attributes[name], 0
         elif name in _OF_ARGUMENTS and isinstance(entries := op.attributes[name], ir.ArrayAttr):
-            for entry in entries:
-                if isinstance(entry, ir.DictAttr) and "weft.name" in entry:
-                    yield "weft.name", entry["weft.name"]
+            body = [argument.type for argument in op.regions[0].blocks[0].arguments] if len(op.regions[0].blocks) else []
+            for number, entry in enumerate(entries):
+                kind = body[number] if name == "arg_attrs" and number < len(body) else None
+                rank = 0 if kind is None or not isinstance(kind, ir.RankedTensorType | ir.MemRefType) else kind.rank
+                known = (key for key in ("weft.name", MULTIPLES, ASSUMED) if isinstance(entry, ir.DictAttr) and key in entry)
+                yield from ((key, entry[key], rank) for key in known)
 
 
-def _says(name: str, value: ir.Attribute) -> bool:
+def _says(name: str, value: ir.Attribute, rank: int) -> bool:
     """Whether the value of a mark is of its kind."""
+    if name == MULTIPLES:
+        return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == rank and all(n > 0 for n in value)
+    if name == ASSUMED:
+        return isinstance(value, ir.ArrayAttr) and len(value) == rank and all(isinstance(text, ir.StringAttr) for text in value)
     if _OF_FINISHED_MODULES[name] == "a text":
         return isinstance(value, ir.StringAttr)
     number = isinstance(value, ir.IntegerAttr) and isinstance(value.type, ir.IntegerType) and value.value > 0

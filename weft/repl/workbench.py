@@ -242,6 +242,9 @@ def _items(items: tuple[tree.Item, ...], env: Environment, schedules: Mapping[st
                     ways = ([*_items(way, env, schedules)] for way in (choice.then, choice.otherwise))
                     one, other = sorted(ways, key=sum)
                     yield from one if one == other else (*one, _UNKNOWN)
+            case tree.Versions(blocks=blocks):
+                for block in blocks:
+                    yield from _items(block, env, schedules)
             case tree.Foreach() as loop:
                 try:
                     yield from [*_items(loop.body, env, schedules)] * len(elements(loop.iterable, env))

@@ -1,0 +1,156 @@
+"""`versions { … } else { … }`: one plan of several schedules; a run takes the first whose assumptions hold."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_assumed_sizes import FOURS, PRODUCT, SMALL, WHOLE, made, simulated
+
+import weft
+from weft.dsl.diagnostics import Source, WeftError
+from weft.pipeline import Planned, applied, planned
+from weft.runtime.plan.codec import dump, load
+from weft.runtime.plan.resolve import resolve
+from weft.verify import verify_source
+
+SIMT = (Path(weft.__file__).parent / "recipes" / "matmul" / "simt.weft").read_text()
+ALL = (WHOLE, FOURS, ())
+
+
+def versions(*assumed: tuple[str, ...]) -> str:
+    called = re.sub(r"^payload .*", "", SIMT, flags=re.MULTILINE)
+    blocks = ("".join(f"    assume {one} == 0\n" for one in block) + f"    simt({SMALL})\n" for block in assumed)
+    inside = "  } else {\n".join(blocks)
+    return f"{called}\nschedule several() {{\n  let gemm = match linalg.matmul\n  versions {{\n{inside}  }}\n}}\n"
+
+
+@cache
+def several(*assumed: tuple[str, ...]) -> Planned:
+    return planned(applied(weft.load(versions(*assumed), payload=PRODUCT)))
+
+
+def kernels(text: str) -> list[str]:
+    return [part.split("(\n", 1)[1].strip() for part in text.split('extern "C"')[1:]]
+
+
+def test_each_version_is_the_schedule_by_itself() -> None:
+    assert kernels(several(*ALL).cuda) == [kernels(made("simt", assumed).cuda)[0] for assumed in ALL]
+    assert [step.in_version for step in several(*ALL).plan.steps] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "number"),
+    [((64, 16, 32), 0), ((33, 16, 32), 1), ((64, 12, 32), 1), ((64, 16, 33), 2), ((5, 7, 9), 2), ((0, 0, 0), 0)],
+)
+def test_a_run_takes_the_first_version_whose_assumptions_hold(sizes: tuple[int, int, int], number: int) -> None:
+    one = several(*ALL)
+    m, k, n = sizes
+    plan = load(dump(one.plan))  # that of a bundle
+    assert plan == one.plan
+    fixed = resolve(plan, {"A": (m, k), "B": (k, n)}, {})
+    assert fixed.taken == number and [step.in_version for step in fixed.steps] == [number]
+    done, expected = simulated(one, m, k, n)
+    assert done.version == number and [run.name for run in done.kernels] == [plan.kernels[number].name]
+    assert np.allclose(done.outputs["result0"], expected, atol=1e-3) and not done.races and not done.faults
+
+
+def test_the_report_says_which_one_ran(tmp_path: Path) -> None:
+    report = weft.run(versions(*ALL), payload=PRODUCT, target="sim", sizes={"A.0": 5, "A.1": 8, "B.1": 12})
+    assert report.ok and report.version is not None
+    assert (report.version.number, report.version.count) == (2, 3)
+    assert set(report.version.assumed) == {"A.1 % 4 == 0", "B.0 % 4 == 0", "B.1 % 4 == 0"}
+    assert report.to_json()["version"]["number"] == 2
+    kernel = weft.compile(versions(*ALL), PRODUCT, target="cpu")
+    for (m, k, n), number in (((32, 8, 64), 1), ((3, 4, 8), 2), ((3, 5, 7), 3)):
+        a, b = np.random.rand(m, k).astype("f4"), np.random.rand(k, n).astype("f4")
+        assert kernel.version(a, b) == number and np.allclose(kernel(a, b), a @ b, rtol=1e-4)
+    assert [len(assumed) for assumed in kernel.report["assumed"]] == [4, 3, 0]
+    assert weft.compile("naive", PRODUCT, target="cpu").version(a, b) is None
+
+
+def test_sizes_for_which_there_is_no_version_are_refused() -> None:
+    one = several(WHOLE, FOURS)
+    with pytest.raises(WeftError, match="W0739: axis 1 of `A` has 7 elements"):
+        resolve(one.plan, {"A": (5, 7), "B": (7, 8)}, {})
+
+
+def test_the_module_of_all_versions_is_judged_as_one() -> None:
+    verdict = verify_source(Source("module.mlir", several(*ALL).applied.text))
+    assert verdict.ok and len(verdict.kernels) == 3
+
+
+CHAIN = """
+func.func @chain(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %p = linalg.exp ins(%x : tensor<?x?xf32>) outs(%y : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %q = linalg.negf ins(%p : tensor<?x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %q : tensor<?x?xf32>
+}
+"""
+STEPS = """schedule step(op: handle) {
+  let (t, i) = tile op [8, 8]
+  map t to blocks(y, x)
+  let (l, o) = tile i [1, 1]
+  map l to threads(y: 8, x: 8)
+  launch t
+}
+schedule chained() {
+  let a = match linalg.exp
+  let b = match linalg.negf
+  versions {
+    assume x.0 % 8 == 0
+    assume x.1 % 8 == 0
+    step(a)
+    step(b)
+  } else {
+    step(a)
+    step(b)
+  }
+}
+"""
+
+
+def test_versions_have_temporaries_of_their_own() -> None:
+    one = planned(weft.apply(STEPS, payload=CHAIN))
+    temporaries = [buffer.name for buffer in one.plan.buffers if buffer.role == "temp"]
+    assert len(set(temporaries)) == 2
+    fixed = resolve(one.plan, dict.fromkeys("xyz", (8, 16)), {})
+    assert [buffer.name for buffer in fixed.buffers if buffer.role == "temp"] == temporaries[:1]
+    kernel = weft.compile(STEPS, CHAIN, target="cpu")
+    for shape, number in (((8, 16), 1), ((9, 16), 2), ((0, 8), 1)):
+        x = np.random.default_rng(0).standard_normal(shape, np.float32)
+        assert kernel.version(x, x, x) == number and np.allclose(kernel(x, x.copy(), x.copy()), -np.exp(x), rtol=1e-5)
+
+
+def test_a_session_goes_back_into_a_version() -> None:
+    session = weft.apply(STEPS, payload=CHAIN).session
+    whole, steps = session.ir, len(session.steps)
+    session.goto(steps - 3)
+    session.run()
+    assert session.ir == whole and len(session.steps) == steps
+
+
+@pytest.mark.parametrize(
+    ("schedule", "said"),
+    [
+        (STEPS.replace("assume x.0 % 8 == 0\n", "").replace("assume x.1 % 8 == 0\n", ""), "W0463: version 1 assumes nothing"),
+        (STEPS.replace("  versions", "  if 1 < 2 {\n  versions").replace("\n  }\n}\n", "\n  }\n}\n}\n"), "W0229"),
+        (STEPS.replace("\n  }\n}\n", "\n  }\n  print\n}\n"), "W0229: `versions` stands at the end of the main schedule"),
+        (STEPS.replace("    step(b)\n  }\n}", "    step(b)\n    print a\n  }\n}"), "W0223: `a` was consumed"),
+    ],
+)
+def test_refused(schedule: str, said: str) -> None:
+    with pytest.raises(WeftError, match=re.escape(said)):
+        weft.apply(schedule, payload=CHAIN)
+
+
+def test_what_versions_share_stays_the_same() -> None:
+    program = CHAIN + 'memref.global "private" constant @table : memref<2xf32> = dense<[1.0, 2.0]>\n'
+    kind = "(!transform.any_op) -> !transform.any_op"
+    change = f'transform {{ %g = transform.structured.match ops{{["memref.global"]}} in %root : {kind}\n'
+    change += '    transform.annotate %g "mine" : !transform.any_op }\n'
+    with pytest.raises(WeftError, match="W0464: @table is the payload's, and not the same in all versions"):
+        weft.apply(STEPS.replace("  } else {\n", "  } else {\n    " + change), payload=program)
