@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ..indices.values import Neighbours, divisible, multiples
+from ..indices.neighbours import Neighbours
+from ..indices.values import divisible, multiples
 from ..ir.cloning import clone_with, index_dimension
 from ..ir.mlir import arith, ir, operations, ops_of, producer, scf, vector
 from ..ir.structured import place_of

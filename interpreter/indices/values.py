@@ -7,11 +7,11 @@ arguments (loop variables, kernel arguments) are bound by whoever walks the regi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import gcd, prod
 
 from ..ir.functions import MULTIPLES, multiples_of, segments, sizes_of
-from ..ir.mlir import ancestors, ir, maker, producer
+from ..ir.mlir import FUNCTIONS, ancestors, ir, maker, producer
 from ..ir.sizes import Axis, collapsed, size_behind
 from ..memory.layouts import mixed
 from .algebra import Algebra, LaunchShape, at_or_above
@@ -42,6 +42,18 @@ class Values(Integers):
     def bind(self, value: ir.Value, form: Linear, depends: Depends | None = None) -> None:
         self._forms[value] = form
         self._depends[value] = form.depends() if depends is None else depends
+
+    def of_arguments(self, called: Callable[[ir.Value], str]) -> dict[str, Linear]:
+        """What of functions' arguments is known at run time only, as users call it: `A.1`, the size of `A` along its second axis,
+        and `n`."""
+        found = {(value, f".{axis}"): form for (value, axis), form in self._extents.items()}
+        found |= {(value, ""): form for value, form in self._forms.items()}
+        return {
+            f"{called(value)}{where}": form
+            for (value, where), form in found.items()
+            if isinstance(value.owner, ir.Block) and maker(value).name in FUNCTIONS
+            if [symbol.kind for symbol in form.symbols()] == ["parameter"]
+        }
 
     # ---- forms --------------------------------------------------------------------------------------------------------
 
@@ -297,44 +309,3 @@ def stated_multiples(value: ir.Value) -> dict[str, ir.Attribute]:
 def _form(bound: Bound) -> Linear:
     bound = known(bound)
     return Linear.of(bound) if isinstance(bound, int) else KnownIndices(maker(bound)).linear(bound)
-
-
-class Neighbours:
-    """Forms of index values, where an index in `last` is the e-th of `lanes` neighbours from a multiple of `lanes` on."""
-
-    def __init__(self, last: Sequence[ir.Value], lanes: int) -> None:
-        self.last, self.lanes = last, lanes
-        self._varying = dict.fromkeys(last, True)
-        group = Linear.of(Symbol("u", "lane")) * lanes
-        self._first = _Neighbour(self, None, group)
-        self._all = [self._first, *(_Neighbour(self, self._first, group + e) for e in range(1, lanes))]
-
-    def varies(self, value: ir.Value) -> bool:
-        """Whether the value depends on the last dimension's index."""
-        if value not in self._varying:
-            op = producer(value)
-            self._varying[value] = op is not None and any(map(self.varies, op.operands))
-        return self._varying[value]
-
-    def steady(self, value: ir.Value) -> bool:
-        """Whether the value is the same for all neighbours."""
-        return len({each.linear(value) for each in self._all}) == 1
-
-    def steps(self, value: ir.Value) -> bool:
-        """Whether the value goes up by one from each neighbour to the next, from a multiple of their number on."""
-        first = self._first.linear(value)
-        return first.content % self.lanes == 0 and all(each.linear(value) == first + e for e, each in enumerate(self._all))
-
-
-class _Neighbour(KnownIndices):
-    """The values of one of them; those that do not vary are what they are of the first."""
-
-    def __init__(self, neighbours: Neighbours, first: _Neighbour | None, index: Linear) -> None:
-        super().__init__()
-        self._neighbours, self._first = neighbours, first
-        for value in neighbours.last:
-            self.bind(value, index)
-
-    def _evaluate(self, value: ir.Value) -> Linear:
-        other = None if self._neighbours.varies(value) else self._first
-        return super()._evaluate(value) if other is None else other.linear(value)

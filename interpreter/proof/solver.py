@@ -225,6 +225,18 @@ class Solver:
         count = point.get_space().dim(isl.dim_type.set)
         return [point.get_coordinate_val(isl.dim_type.set, d).to_python() for d in range(count)]
 
+    def hull(self, what: isl.Set, dimensions: Sequence[int]) -> isl.BasicSet:
+        """A polyhedron around a set in some of its dimensions, in their order. It is not the least one."""
+        others = [d for d in range(what.dim(isl.dim_type.set)) if d not in dimensions]
+
+        def around() -> isl.BasicSet:
+            left = what
+            for d in reversed(others):
+                left = left.project_out(isl.dim_type.set, d, 1)
+            return left.remove_divs().simple_hull()
+
+        return self._ask(around)
+
     # ---- ISL ----------------------------------------------------------------------------------------------------------------
 
     def _union(self, dimensions: Sequence[Symbol], alternatives: Alternatives, ranged: Sequence[Symbol]) -> isl.Set:

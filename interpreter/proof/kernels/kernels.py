@@ -92,6 +92,7 @@ def kernel_model(
     reader.find_written(op)
     reader.block(body, ())
     model = reader.finish()
+    model.given = reader.values.of_arguments(reader.views.called)
     split_ids(model)
     model.barriers, model.divergent = split_uniform(model, model.solver)
     return model

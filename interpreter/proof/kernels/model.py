@@ -9,7 +9,7 @@ forms that rounded become plain sums, of which ISL makes small sets.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from math import prod
@@ -165,6 +165,7 @@ class KernelModel:
         barriers: those that all threads of a block reach together.
         divergent: the others: faults, which order nothing.
         facts: what holds for every instance (ids are below their sizes).
+        given: sizes and numbers of arguments that are known at run time only, by their names.
         may_alias: buffers from outside may be the same memory, in any overlap.
         solver: who is asked about the model where nobody else is named: what it has answered, it knows.
     """
@@ -177,6 +178,7 @@ class KernelModel:
     barriers: list[Barrier] = field(default_factory=list)
     divergent: list[Barrier] = field(default_factory=list)
     facts: tuple[Formula, ...] = ()
+    given: Mapping[str, Linear] = field(default_factory=dict)
     may_alias: bool = False
     solver: Solver = field(default_factory=Solver, repr=False)
 

@@ -86,11 +86,15 @@ class Views:
         self._bound[argument] = operand
         self._views[argument] = self.of(operand)
 
+    def called(self, value: ir.Value) -> str:
+        """The value's name."""
+        return self._names(value) or value_name(value)
+
     def root(
         self, value: ir.Value, name: str | None = None, space: Space | None = None, *, foreign: bool = False
     ) -> RootBuffer:
         """Make `value` a root buffer."""
-        name = name or self._names(value) or value_name(value)
+        name = name or self.called(value)
         kind = value.type
         assert isinstance(kind, ir.MemRefType | ir.UnrankedMemRefType)
         shape, strides, whole = (), None, None

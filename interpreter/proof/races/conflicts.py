@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import islpy as isl
@@ -11,6 +11,7 @@ import islpy as isl
 from ...indices.linear import Linear, Symbol
 from ..kernels.model import ALL_SPACES, Access, Barrier, KernelModel, Loop, space_of_both
 from ..solver import Naming, Solver, Unknown
+from .given import given_numbers, needed
 from .relations import PairClass, Phases, meeting, residue
 
 Kind = Literal["RAW", "WAR", "WAW"]
@@ -82,6 +83,8 @@ class Conflict:
         across_blocks: the threads are of different blocks: no barrier can order them.
         alone: the two are one execution of one op, by two threads: no barrier can order them either.
         unfenced: a barrier that would order them if its fence named the memory.
+        where: values of the witness of what is known at run time only, by name.
+        needed: what such sizes have to be for it, in words.
     """
 
     kind: Kind
@@ -97,6 +100,8 @@ class Conflict:
     across_blocks: bool = False
     alone: bool = False
     unfenced: str | None = None
+    where: tuple[tuple[str, int], ...] = ()
+    needed: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False, repr=False)
 
     @property
     def assumed(self) -> bool:
@@ -108,6 +113,10 @@ class Conflict:
         if self.first is None or self.second is None:
             return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {self.assumption}",)
         said = [each.said(across_blocks=self.across_blocks) + quote(each.op) for each in (self.first, self.second)]
+        if self.where:
+            needed = self.needed()
+            least = f"; it needs {', '.join(needed)}" if needed else ""
+            said.append(f"found at {', '.join(f'{name} = {value}' for name, value in self.where)}{least}")
         return (f"element {self.buffer}{element}", *said, *([self.assumption] if self.assumption else []))
 
 
@@ -241,7 +250,12 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
         a, b, first, second, loop = b, a, second, first, earlier
         kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
     together = a.place is b.place and first.iterations == second.iterations and len(first.iterations) == len(a.place.loops)
-    return Conflict(kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks, together, _unfenced(pair))
+    given = given_numbers(pair)
+    where = [(called, form.value(point)) for called, form in given.items()]
+    return Conflict(
+        kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks, together, _unfenced(pair),
+        tuple((called, value) for called, value in where if value is not None), lambda: needed(pair, left, given),
+    )  # fmt: skip
 
 
 def _carrier(a: Access, b: Access, first: Instance, second: Instance) -> str | None:
