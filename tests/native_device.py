@@ -59,7 +59,7 @@ class NativeDevice(Capturing):
             if isinstance(arg, DeviceView):
                 flat.append(arg.memory)
                 flat += [int(n) for n, known in zip(arg.shape, param.shape or (), strict=True) if known is None]
-                flat += [int(n) for n, known in zip(arg.strides, param.strides or (), strict=True) if known is None]
+                flat += [int(n) for n, known in zip(arg.strides, param.strides or arg.strides, strict=True) if known is None]
                 flat += [int(arg.offset)] if param.offset is None else []
             else:
                 flat.append(arg)
