@@ -139,9 +139,16 @@ class Algebra:
         return self._unread[what, operands]
 
     def part(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
-        """A part of `number` divided by `base`, which is not a constant. How it is rounded is the same for what is not negative."""
+        """A part of `number` divided by `base`, which is not a constant. How it is rounded is the same for what is not negative.
+
+        Of a base that is a multiple, `4*c`, the quotient is that of `number floordiv 4` and `c`: the same for four in a row.
+        """
         natural = at_or_above(number, 0) and at_or_above(base, 0)
-        rounding = "natural" if natural else rounding
+        rounding, shared = "natural" if natural else rounding, base.content
+        if shared > 1 and rounding in ("natural", "floor") and at_or_above(base, 0):
+            whole = number.floordiv(shared)
+            known = self.part(part, rounding, whole, base.floordiv(shared))
+            return known if part == "quotient" else known * shared + (number - whole * shared)
         most = number.bounds()[1] if part == "quotient" else base.bounds()[1]
         high = most if most is None or part == "quotient" else max(0, most - 1)
         made = self.unread(f"{part} {rounding}", (number, base), 0 if natural else None, high if natural else None)

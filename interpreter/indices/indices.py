@@ -25,7 +25,8 @@ _BLOCK = "known_block_size"
 Number = tuple[int, int]
 """Which value: its rank (block ids first, thread ids last), and its place in the order of first use."""
 Key = tuple
-"""What a summand is, without its coefficient: `("value", n)`, or `("floordiv" | "ceildiv" | "mod", linear form, divisor)`."""
+"""What a summand is, without its coefficient: `("value", n)`, or `("floordiv" | "ceildiv" | "mod" | "mul", linear form, other)`.
+The other is a number, or a linear form of what is known throughout the kernel, as the sizes of its arguments are."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +50,25 @@ class IndexForm:
         return {number for key, _ in self.terms for number in values_in(key)}
 
 
-def _operate(operator: Operator, left: IndexForm | None, right: IndexForm | None) -> IndexForm | None:
-    """None where something is divided by a value, or multiplied by one."""
-    if left is None or right is None:
-        return None
+def _operate(operator: Operator, left: IndexForm, right: IndexForm) -> IndexForm:
     if operator == "add":
         return _with_remainders(left.plus(right))
-    if right.terms:
-        return None
-    if operator == "mul":
-        return IndexForm().plus(left, right.constant)
-    return IndexForm((((operator, left, right.constant), 1),))
+    if operator == "mul" and not (left.terms and right.terms):
+        return IndexForm().plus(left, right.constant) if not right.terms else IndexForm().plus(right, left.constant)
+    return IndexForm((((operator, left, right if right.terms else right.constant), 1),))
 
 
 def values_in(key: Key) -> set[Number]:
     """The numbered values in a key."""
-    return {key[1]} if key[0] == "value" else key[1].values()
+    return {key[1]} if key[0] == "value" else key[1].values() | _throughout(key)
+
+
+def _throughout(key: Key) -> set[Number]:
+    """Those of them that it divides or multiplies by, in which an affine map takes symbols alone."""
+    if key[0] == "value":
+        return set()
+    inside = {number for term, _ in key[1].terms for number in _throughout(term)}
+    return inside | (key[2].values() if isinstance(key[2], IndexForm) else set())
 
 
 def _order(key: Key) -> tuple:
@@ -74,7 +78,7 @@ def _order(key: Key) -> tuple:
 def _with_remainders(linear: IndexForm) -> IndexForm:
     """`a*x - a*b * (x floordiv b)` → `a * (x mod b)`, and `a*x - a * (x mod b)` → `a*b * (x floordiv b)`."""
     for key, coefficient in linear.terms:
-        if key[0] != "floordiv" or coefficient % key[2]:
+        if key[0] != "floordiv" or isinstance(key[2], IndexForm) or coefficient % key[2]:
             continue
         _, divided, divisor = key
         factor = -coefficient // divisor
@@ -82,7 +86,7 @@ def _with_remainders(linear: IndexForm) -> IndexForm:
         if len(without.terms) < len(linear.terms) - len(divided.terms) + (1 if divided.terms else 0):
             return _with_remainders(without.plus(IndexForm(((("mod", divided, divisor), factor),))))
     for key, coefficient in linear.terms:
-        if key[0] != "mod":
+        if key[0] != "mod" or isinstance(key[2], IndexForm):
             continue
         _, divided, divisor = key
         without = linear.plus(divided, coefficient).plus(IndexForm(((key, coefficient),)), -1)
@@ -96,11 +100,9 @@ def share_indices(function: ir.Operation) -> None:
     """Rewrite all `affine.apply`s of a kernel; run `cse` afterwards."""
     numbers = _Numbers(function)
     for apply in operations(function, "affine.apply"):
-        linear = numbers.linear(apply)
-        if linear is not None:
-            linear = numbers.with_warps(linear)
-            apply.results[0].replace_all_uses_with(numbers.emit(linear, apply))
-            apply.erase()
+        linear = numbers.with_warps(numbers.linear(apply))
+        apply.results[0].replace_all_uses_with(numbers.emit(linear, apply))
+        apply.erase()
 
 
 class _Numbers:
@@ -115,8 +117,8 @@ class _Numbers:
         size = list(ir.DenseI32ArrayAttr(function.attributes[_BLOCK])) if _BLOCK in function.attributes else [0, 0, 0]
         self._in_row = size[1:] == [1, 1] and size[0] > WARP
 
-    def linear(self, apply: ir.Operation) -> IndexForm | None:
-        """What an `affine.apply` computes; None where something is divided by a value."""
+    def linear(self, apply: ir.Operation) -> IndexForm:
+        """What an `affine.apply` computes."""
         mapping = ir.AffineMapAttr(apply.attributes["map"]).value
         operands = [IndexForm(((("value", self._number(operand)), 1),)) for operand in apply.operands]
         return results_of(mapping, operands, lambda number: IndexForm((), number), _operate)[0]
@@ -161,7 +163,7 @@ class _Numbers:
         name = "warp" if kind == "floordiv" else "lane"
         if name not in self._warps:
             source = self._values[thread[1][1]]
-            expression = _term((kind, divided, divisor), {thread[1]: 0})
+            expression = _term((kind, divided, divisor), {thread[1]: ir.AffineExpr.get_dim(0)})
             with ir.InsertionPoint.after(source.owner), source.owner.location:
                 made = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [expression]), [source])
             made.operation.attributes["weft.name"] = ir.StringAttr.get(name)
@@ -192,30 +194,35 @@ class _Numbers:
         if first is None and not rest.constant and [(k[0], c) for k, c in rest.terms] == [("value", 1)]:
             return self._values[rest.terms[0][0][1][1]]
         operands = [] if first is None else [first]
-        places: dict[Number, int] = {}
-        for number in sorted(rest.values()):
-            places[number] = len(operands)
+        places: dict[Number, ir.AffineExpr] = {}
+        symbols = {number for key, _ in rest.terms for number in _throughout(key)}
+        for number in sorted(rest.values() - symbols):
+            places[number] = ir.AffineExpr.get_dim(len(operands))
             operands.append(self._values[number[1]])
+        for place, number in enumerate(sorted(symbols)):
+            places[number] = ir.AffineExpr.get_symbol(place)
         total = _rebuilt(rest, places)
         if first is not None:
             total = ir.AffineExpr.get_dim(0) + total
+        made = ir.AffineMap.get(len(operands), len(symbols), [total])
         with ir.InsertionPoint(before), before.location:
-            return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [total]), operands).result
+            return affine.AffineApplyOp(made, [*operands, *(self._values[number[1]] for number in sorted(symbols))]).result
 
 
-def _rebuilt(linear: IndexForm, places: dict[Number, int]) -> ir.AffineExpr:
+def _rebuilt(linear: IndexForm, places: dict[Number, ir.AffineExpr]) -> ir.AffineExpr:
     total = ir.AffineExpr.get_constant(0)
     for key, coefficient in linear.terms:
         total = total + _term(key, places) * coefficient
     return total + linear.constant
 
 
-def _term(key: Key, places: dict[Number, int]) -> ir.AffineExpr:
+def _term(key: Key, places: dict[Number, ir.AffineExpr]) -> ir.AffineExpr:
     if key[0] == "value":
-        return ir.AffineExpr.get_dim(places[key[1]])
+        return places[key[1]]
     make = {
+        "mul": ir.AffineExpr.get_mul,
         "floordiv": ir.AffineExpr.get_floor_div,
         "ceildiv": ir.AffineExpr.get_ceil_div,
         "mod": ir.AffineExpr.get_mod,
     }[key[0]]
-    return make(_rebuilt(key[1], places), key[2])
+    return make(_rebuilt(key[1], places), _rebuilt(key[2], places) if isinstance(key[2], IndexForm) else key[2])

@@ -42,6 +42,8 @@ class _Neighbour(KnownIndices):
     def __init__(self, neighbours: Neighbours, first: _Neighbour | None, index: Linear) -> None:
         super().__init__()
         self._neighbours, self._first = neighbours, first
+        if first is not None:  # what is not understood of the same operands is the same
+            self._unread, self._products = first._unread, first._products
         for value in neighbours.last:
             self.bind(value, index)
 

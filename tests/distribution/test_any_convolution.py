@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,6 +101,26 @@ def test_each_deleted_barrier_is_found_by_the_proof_and_at_some_size(recipe: str
         assert any(c.space == "workgroup" for c in Findings(kernel_model(kernel)).conflicts), number
         text = module.get_asm(enable_debug_info=True)
         assert run_plan(one.plan, SimDevice(), arrays, text=text).races, number
+
+
+def test_channels_that_are_assumed_to_be_multiples_are_read_four_at_a_time() -> None:
+    """Four in a row of k are four channels of one tap: k is divided by a multiple of four."""
+    folder = Path(weft.__file__).parent / "recipes" / "conv2d"
+    called = (folder / "igemm.weft").read_text()
+    tiles = ", ".join(f"{name} = {value}" for name, value in RECIPES["simt"].items() if name in parameters("igemm"))
+    assumed = "schedule assumed() {\n  assume X.3 % 4 == 0\n  assume W.3 % 4 == 0\n" + f"  igemm({tiles})\n}}\n"
+    one = planned(applied(weft.load(called + assumed, settings=OPEN)))
+    remarks = [remark for step in one.applied.session.steps for remark in step.remarks]
+    staged = [remark for remark in remarks if remark.startswith(("X_shared", "W_shared"))]
+    assert len(staged) == 2 and all("loads 4-wide under one guard" in remark for remark in staged)
+    assert one.cuda.count("float4*>(&X[") == 1 and "floordiv" not in one.cuda and "floormod" not in one.cuda
+    steps = {"stride": 1, "pad": 1, "dilation": 1}
+    for n, c, k, h, w in ((1, 4, 4, 3, 3), (2, 12, 36, 7, 5), (1, 20, 8, 1, 9)):
+        arrays = arrays_of(False, steps, {"n": n, "c": c, "k": k, "h": h, "w": w})
+        for done in (run_plan(one.plan, SimDevice(), arrays, text=one.applied.located_text),
+                     run_plan(one.plan, NativeDevice(), arrays, text=one.cuda)):  # fmt: skip
+            assert np.allclose(done.outputs["Y"], convolved(arrays, first=False, **steps), atol=1e-3)
+            assert not done.races and not done.faults
 
 
 TILES = """payload conv2d()

@@ -140,13 +140,13 @@ def divide_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
     a, b = to_signed(a, kind), to_signed(b, kind)
     if b.constant == 1:
         return a
-    return settle(_divide("/", a, b, bounds(a, kind).truncdiv(bounds(b, kind)).clamp(*_ends(kind))), kind)
+    return settle(_divide("/", a, b, bounds(a, kind).truncdiv(bounds(b, kind).divisor).clamp(*_ends(kind))), kind)
 
 
 def remainder_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
     """`arith.remsi`: with the dividend's sign."""
     a, b = to_signed(a, kind), to_signed(b, kind)
-    return _divide("%", a, b, bounds(a, kind).remainder(bounds(b, kind)))
+    return _divide("%", a, b, bounds(a, kind).remainder(bounds(b, kind).divisor))
 
 
 def _ends(kind: ScalarType) -> tuple[int, int]:
@@ -170,7 +170,7 @@ def unsigned_result(kind: ScalarType) -> tuple[str, Range]:
 def floor_divide(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
     """Division that rounds down; plain `/` where nothing is negative."""
     a, b = to_signed(a, kind), to_signed(b, kind)
-    ra, rb = bounds(a, kind), bounds(b, kind)
+    ra, rb = bounds(a, kind), bounds(b, kind).divisor
     if a.constant is not None and b.constant:
         return literal(a.constant // b.constant)
     if ra.non_negative and rb.low > 0:
@@ -197,7 +197,7 @@ def ceil_divide(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
 
 def modulo(a: Expr, b: Expr) -> Expr:
     """Affine `mod`: never negative; plain `%` where the dividend isn't."""
-    ra, rb = bounds(a, INDEX), bounds(b, INDEX)
+    ra, rb = bounds(a, INDEX), bounds(b, INDEX).divisor
     if a.constant is not None and b.constant:
         return literal(a.constant % b.constant)
     if ra.non_negative and rb.low > 0:

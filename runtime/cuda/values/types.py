@@ -64,6 +64,11 @@ class Range:
         corners = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
         return Range(min(corners), max(corners), self.multiple * other.multiple)
 
+    @property
+    def divisor(self) -> Range:
+        """The range of what is divided by: 0 is undefined there."""
+        return Range(max(self.multiple, 1), self.high, self.multiple) if self.low == 0 < self.high else self
+
     def floordiv(self, other: Range) -> Range:
         if other.low <= 0:
             return Range(-max(abs(self.low), abs(self.high)), max(abs(self.low), abs(self.high)))
