@@ -45,8 +45,8 @@ W0107 too deeply nested or too long
 W0108 two payloads
     A file names at most one payload. Payloads of included files are ignored.
 W0109 an assumption about a size that is not one of divisibility
-    `assume A.1 % 4 == 0` says that axis 1 of the payload's argument `A` is a multiple of 4. Nothing else can be assumed
-    of a size.
+    `assume A.1 % 4 == 0` says that axis 1 of the payload's argument `A` is a multiple of 4, `assume A.1 <= 4096` that it
+    is no larger. Nothing else can be assumed of a size.
 
     wrong: assume A.1 % 4 == 1
     right: assume A.1 % 4 == 0

@@ -164,6 +164,9 @@ class TreeBuilder:
         name, *fields = text.split(".")
         return FilledField("size", span, tree.HandleRef(span, name, tuple(fields)))
 
+    def _most(self, span: Span, _: str, value: tree.Expr) -> FilledField:
+        return FilledField("most", span, value)
+
     def _zero(self, span: Span, *written: str) -> str:
         """What is assumed of a size is that nothing is left of its division. The words are no field."""
         if written != ("==", "0"):

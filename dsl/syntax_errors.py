@@ -24,11 +24,13 @@ _NAMED = {
     "STRING": "a text in quotes",
     "RAW": "`{`",
     "COMPARE": "a comparison",
+    "EQUALS": "a comparison",
+    "AT_MOST": "a comparison",
     "_NL": "a new line",
     "$END": "the end of the file",
 }
 _EXPRESSION = frozenset({"NAME", "CALLED", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT", "TRUE", "FALSE"})
-OPERATORS = frozenset({"OR", "AND", "NOT", "COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
+OPERATORS = frozenset({"OR", "AND", "NOT", "COMPARE", "EQUALS", "AT_MOST", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
 BRACKETS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 _FOUND = re.compile(r'[A-Za-z_]\w*(?:-[A-Za-z]\w*)*[?*]?|[0-9][\w.]*|"[^"\n]*"?|==|!=|<=|>=|&&|\|\||\S')
 _MEANT = {

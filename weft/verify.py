@@ -9,7 +9,7 @@ from typing import Any
 
 from .dsl.diagnostics import Diagnostic, Source, WeftError
 from .interpreter.ir import mlir
-from .interpreter.ir.functions import callee, multiples_of, name_of, symbol
+from .interpreter.ir.functions import callee, most_of, multiples_of, name_of, symbol
 from .interpreter.ir.mlir import ir
 from .interpreter.ir.structured import shape_of
 from .interpreter.memory.effects import FREEING
@@ -200,9 +200,10 @@ def stated_multiples(module: ir.Module) -> tuple[str, ...]:
             continue
         for value in function.regions[0].blocks[0].arguments if len(function.regions[0].blocks) else ():
             name = name_of(value) or f"arg{value.arg_number}"
-            stated = multiples_of(value)
-            sizes = enumerate(zip(shape_of(value) if stated else (), stated, strict=True))
-            found |= dict.fromkeys(f"{name}.{d} % {n} == 0" for d, (size, n) in sizes if n > 1 and size is None)
+            multiples, most = multiples_of(value), most_of(value)
+            open_ = [d for d, size in enumerate(shape_of(value) if multiples or most else ()) if size is None]
+            found |= dict.fromkeys(f"{name}.{d} % {multiples[d]} == 0" for d in open_ if multiples and multiples[d] > 1)
+            found |= dict.fromkeys(f"{name}.{d} <= {most[d]}" for d in open_ if most and most[d] >= 0)
     return tuple(found)
 
 

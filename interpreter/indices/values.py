@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import gcd, prod
 
-from ..ir.functions import MULTIPLES, multiples_of, segments, sizes_of
+from ..ir.functions import MOST, MULTIPLES, most_of, multiples_of, segments, sizes_of
 from ..ir.mlir import FUNCTIONS, ancestors, ir, maker, producer
 from ..ir.sizes import Axis, collapsed, size_behind
 from ..memory.layouts import mixed
@@ -115,16 +115,20 @@ class Values(Integers):
             return Linear.of(source.get_dim_size(index.constant))
         key = (op.operands[0], index.constant)
         if key not in self._extents:
-            self._extents[key] = self.opaque(self.depends(op.results[0]), 0) * _stated(*key)
+            self._extents[key] = self._size(self.depends(op.results[0]), *key)
         return self._extents[key]
+
+    def _size(self, depends: Depends, value: ir.Value, axis: int) -> Linear:
+        """A size that is not known: a multiple of what is stated of an argument's, and no larger."""
+        multiple, most = _stated(value, axis), (*most_of(value)[axis:], -1)[0]
+        return self.opaque(depends, 0, None if most < 0 else most // max(multiple, 1)) * multiple
 
     def share_extents(self, argument: ir.Value, operand: ir.Value) -> None:
         """`argument` of a kernel is `operand` of its launch: their dynamic sizes are the same."""
         kind = ir.ShapedType(operand.type)
         for dimension in range(kind.rank):
             if kind.is_dynamic_dim(dimension):
-                known = self.opaque(NOTHING, 0) * _stated(operand, dimension)
-                known = self._extents.setdefault((operand, dimension), known)
+                known = self._extents.setdefault((operand, dimension), self._size(NOTHING, operand, dimension))
                 self._extents[argument, dimension] = known
 
     def _digit(self, op: ir.Operation, number: int) -> Linear:
@@ -297,13 +301,22 @@ def _multiple(size: int | ir.Value | Axis) -> int:
     return _stated(*size)
 
 
-def stated_multiples(value: ir.Value) -> dict[str, ir.Attribute]:
-    """`multiples` as an attribute of an argument that stands for the value; none where nothing is known of its open sizes."""
+def at_most(value: ir.Value) -> list[int]:
+    """By axis of a tensor or memref, what its size is known to be at most; -1 where nothing is known."""
+    found = (size_behind(value, axis) for axis in range(ir.ShapedType(value.type).rank))
+    ends = ((*most_of(size[0])[size[1] :], -1)[0] if isinstance(size, tuple) else largest(size) for size in found)
+    return [-1 if end is None else end for end in ends]
+
+
+def stated_sizes(value: ir.Value) -> dict[str, ir.Attribute]:
+    """What is known of a value's sizes, as attributes of an argument that stands for it; none where nothing is of its open ones."""
     if not isinstance(value.type, ir.ShapedType) or value.type.has_static_shape:
         return {}
-    known = multiples(value)
-    changing = (n for axis, n in enumerate(known) if value.type.is_dynamic_dim(axis))
-    return {MULTIPLES: ir.DenseI64ArrayAttr.get(known)} if any(n != 1 for n in changing) else {}
+    found: dict[str, ir.Attribute] = {}
+    for name, numbers, nothing in ((MULTIPLES, multiples(value), 1), (MOST, at_most(value), -1)):
+        if any(n != nothing for axis, n in enumerate(numbers) if value.type.is_dynamic_dim(axis)):
+            found[name] = ir.DenseI64ArrayAttr.get(numbers)
+    return found
 
 
 def _form(bound: Bound) -> Linear:

@@ -10,6 +10,10 @@ NAME = "weft.name"
 MULTIPLES = "weft.multiples"
 """On an argument of a function or a kernel: by axis, what each size is a multiple of; 1 where nothing is known. The host checks
 it before a run."""
+MOST = "weft.most"
+"""Likewise: by axis, what each size is at most; -1 where nothing is known."""
+MOST_BLOCKS = "weft.most_blocks"
+"""On a kernel: how many blocks there are at most along x, y, z; -1 where that is not known."""
 ASSUMED = "weft.assumed"
 """On an argument of a function: by axis, what states that, for people; empty where nothing does."""
 VERSION_OF = "weft.version_of"
@@ -64,6 +68,12 @@ def name_of(value: ir.Value) -> str | None:
 def multiples_of(value: ir.Value) -> tuple[int, ...]:
     """What the sizes of an argument are stated to be multiples of; empty where nothing is."""
     stated = argument_attributes(value).get(MULTIPLES)
+    return () if stated is None else tuple(ir.DenseI64ArrayAttr(stated))
+
+
+def most_of(value: ir.Value) -> tuple[int, ...]:
+    """What the sizes of an argument are stated to be at most, -1 where nothing is; empty where nothing is stated."""
+    stated = argument_attributes(value).get(MOST)
     return () if stated is None else tuple(ir.DenseI64ArrayAttr(stated))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..focus.modules import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
-from ..indices.values import stated_multiples
+from ..indices.values import stated_sizes
 from ..ir.cloning import clone_with, replace_operands
 from ..ir.functions import NAME, name_of, symbol
 from ..ir.mlir import ahead_of, ancestors, gpu, ir, made_within, operations, producer
@@ -79,7 +79,7 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
         kind = ir.TypeAttr.get(ir.FunctionType.get([o.type for o in operands], []))
         names = [called(o) or name_of(o) for o in operands]
         arguments = [
-            stated_multiples(operand) | ({} if given is None else {NAME: ir.StringAttr.get(given)})
+            stated_sizes(operand) | ({} if given is None else {NAME: ir.StringAttr.get(given)})
             for operand, given in zip(operands, names, strict=True)
         ]
         function = gpu.GPUFuncOp(kind, sym_name=name, kernel=True, arg_attrs=arguments).operation

@@ -12,7 +12,7 @@ from ..buffers.temporaries import place_temporaries
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module, text_of
-from ..ir.functions import symbol
+from ..ir.functions import MOST_BLOCKS, symbol
 from ..ir.mlir import ir, operations
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
@@ -105,6 +105,7 @@ def _materialize(kernel: Outlined) -> _Materialized:
     geometry = geometry_of(mapped)
     check_distributed(kernel.root, geometry)
     remarks += place_temporaries(kernel, mapped, single_thread=geometry.static_block() == (1, 1, 1))
+    most = geometry.most_grid()
     on_host = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
     materializer = Materializer(kernel, geometry)
     materializer.run(kernel.root)
@@ -112,6 +113,8 @@ def _materialize(kernel: Outlined) -> _Materialized:
         numbers = [size for size in sizes if size is not None]
         if len(numbers) == len(sizes):
             kernel.function.attributes[name] = ir.DenseI32ArrayAttr.get(numbers)
+    if None in geometry.static_grid() and any(n >= 0 for n in most):
+        kernel.function.attributes[MOST_BLOCKS] = ir.DenseI64ArrayAttr.get(most)
     shared = lower(kernel)
     kernel.module.operation.verify()
     return _Materialized(dataclasses.replace(geometry, blocks=on_host), shared, (*remarks, *materializer.remarks))

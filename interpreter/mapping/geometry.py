@@ -62,6 +62,11 @@ class Geometry:
         return x, y, z
 
 
+    def most_grid(self) -> list[int]:
+        """How many blocks there are at most along x, y, z; -1 where that is not known."""
+        return [-1 if ("blocks", a) in self.symbolic else self.blocks[a].most for a in AXES]
+
+
 @dataclass(frozen=True)
 class GridSize:
     """Blocks along one axis: `ceildiv(processors, per_block)`, where the processors may be a loop's trip count."""
@@ -73,6 +78,12 @@ class GridSize:
     def static(self) -> int | None:
         count = self.processors.static_trips if isinstance(self.processors, LoopDimension) else self.processors
         return None if count is None else max(-(-count // self.per_block), 1)
+
+    @property
+    def most(self) -> int:
+        """As many blocks at most; -1 where that is not known."""
+        trips = self.processors.most_trips if isinstance(self.processors, LoopDimension) else self.processors
+        return -1 if trips is None else max(-(-trips // self.per_block), 1)
 
     def on_host(self, values: Table[ir.Value, ir.Value]) -> GridSize:
         """The same size in terms of the host's values."""

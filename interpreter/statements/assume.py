@@ -1,4 +1,4 @@
-"""`assume A.1 % n == 0`: a size that is known at run time only is a multiple of a number."""
+"""`assume A.1 % n == 0`, `assume A.1 <= n`: what a size is that is known at run time only."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 
 @statement("assume")
 class Assume(Statement):
-    """Take a size that is known at run time only for a multiple of n.
+    """Take a size that is known at run time only for a multiple of n, or for one that is at most n.
 
-    What is tiled afterwards relies on it: tiles that divide the size have no guards, and accesses are wide where rows begin at
-    multiples of their width. The host checks it before anything runs, of all sizes that are the same dimension of an op: a call
-    with another size is refused.
+    What is tiled afterwards relies on it: tiles that divide the size have no guards, accesses are wide where rows begin at
+    multiples of their width, and indices have 32 bits where arrays are known to be small enough. The host checks it before
+    anything runs, of all sizes that are the same dimension of an op: a call with another size is refused.
 
     Args:
         size: an axis of an argument of the payload (`A.1`), or of an operand of an op (`gemm.lhs.1`) that is one of an argument's.
         multiple: the number that divides it, 1 or more.
+        most: the largest that it may be.
 
     Returns:
         nothing.
@@ -32,7 +33,7 @@ class Assume(Statement):
         W0460: the payload has no such size.
             `A.1` is axis 1 of the argument `A`, counted from 0; `gemm.lhs.1` that of an operand. The arguments are those of the
             payload's functions, under the names that reports show.
-        W0461: a size that is known, and not a multiple.
+        W0461: a size that is known, and not what is assumed of it.
             Where the payload says the size, the assumption is checked at once.
         W0462: a size that no argument has.
             The host can check the sizes of arrays that it is given. A size that the function computes is assumed of the
@@ -47,11 +48,12 @@ class Assume(Statement):
     """
 
     size: SizeOf = size_of()
-    multiple: int = integer(minimum=1)
+    multiple: int | None = integer(optional=True, minimum=1)
+    most: int | None = integer(optional=True, minimum=0)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..indices.values import multiples  # late: the room imports the bindings
-        from ..ir.functions import ASSUMED, MULTIPLES, argument_attributes, set_argument
+        from ..indices.values import at_most, multiples  # late: the room imports the bindings
+        from ..ir.functions import ASSUMED, MOST, MULTIPLES, argument_attributes, set_argument
         from ..ir.mlir import ir
         from ..ir.sizes import same_sizes
 
@@ -59,16 +61,24 @@ class Assume(Statement):
         said = f"{PurePath(span.source.name).name}:{span.line}: {' '.join(span.text.split())}"
         found = [axis for size in self._sizes(rewrite) for axis in same_sizes(size)]
         for value, axis in found:
-            known = multiples(value)
+            known, name = (at_most(value), MOST) if self.multiple is None else (multiples(value), MULTIPLES)
             texts = [ir.StringAttr(t).value for t in argument_attributes(value).get(ASSUMED, ())] or [""] * len(known)
-            known[axis] = lcm(known[axis], self.multiple)
+            known[axis] = self._narrowed(known[axis])
             texts[axis] = "; ".join(filter(None, (texts[axis], said)))
-            set_argument(value, MULTIPLES, ir.DenseI64ArrayAttr.get(known))
+            set_argument(value, name, ir.DenseI64ArrayAttr.get(known))
             set_argument(value, ASSUMED, ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts]))
         if found:
             names = dict.fromkeys(f"{_name(value)}.{axis}" for value, axis in found)
-            rewrite.remark(f"{', '.join(names)}: taken for multiples of {self.multiple}, checked before each run")
+            what = f"multiples of {self.multiple}" if self.multiple is not None else f"{self.most} at most"
+            rewrite.remark(f"{', '.join(names)}: taken for {what}, checked before each run")
         return {}
+
+    def _narrowed(self, known: int) -> int:
+        """What is known of a size, with what is assumed."""
+        if self.multiple is not None:
+            return lcm(known, self.multiple)
+        most = self.most or 0
+        return most if known < 0 else min(known, most)
 
     def _sizes(self, rewrite: Rewriter) -> list[Axis]:
         """The axes of arguments that are meant, of those whose size is not known."""
@@ -82,9 +92,9 @@ class Assume(Statement):
                 found.append((value, axis))
             elif number is None:
                 found.append(self._behind(rewrite, value, axis))
-            elif number % self.multiple:
-                message = f"`{self.size.spelling}` is {number}, which is no multiple of {self.multiple}"
-                raise rewrite.error("W0461", message, at="size")
+            elif number % (self.multiple or 1) or (self.most is not None and number > self.most):
+                what = f"no multiple of {self.multiple}" if self.multiple is not None else f"more than {self.most}"
+                raise rewrite.error("W0461", f"`{self.size.spelling}` is {number}, which is {what}", at="size")
             else:
                 rewrite.remark(f"{self.size.spelling} is {number}")
         return found

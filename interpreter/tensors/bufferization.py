@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..indices.arithmetic import value as value_of
-from ..indices.values import stated_multiples
+from ..indices.values import stated_sizes
 from ..ir.cloning import crop_before_padding
 from ..ir.functions import argument_attributes, set_argument
 from ..ir.mlir import (
@@ -186,7 +186,7 @@ def _hoist_results(module: ir.Module) -> None:
                     same = arith.cmpi(arith.CmpIPredicate.eq, own, next(sizes))
                     message = ir.StringAttr.get(f"the result has another size along axis {axis}")
                     ir.Operation.create("cf.assert", operands=[same], attributes={"msg": message})
-        for name, known in stated_multiples(source).items():
+        for name, known in stated_sizes(source).items():
             set_argument(target, name, known)
         copy.erase()
         replace(alloc, [target])

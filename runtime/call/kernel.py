@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...dsl.diagnostics import Diagnostic, WeftError, fail, quoted
-from ..plan.plan import Plan
+from ..plan.plan import Plan, said
 from ..plan.signature import Argument, FunctionSignature
 from ..run.cupy_device import cupy_module
 from ..run.device import Stream
@@ -125,7 +125,7 @@ class Kernel:
             "device": self._target.device.name,
             "signature": str(self.signature),
             "kernels": [{key: getattr(k, key) for key in ("name", "shared_bytes", "unproven")} for k in self.plan.kernels],
-            "assumed": [[*map(str, assumed)] for assumed in self.plan.versions or (self.plan.assumptions,)],
+            "assumed": [said(each) for each in self.plan.versions or (self.plan.assumptions,)],
             "steps": [{"statement": text, "remarks": list(remarks)} for text, remarks in self._made.steps],
         }
 

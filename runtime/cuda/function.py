@@ -6,10 +6,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
-from ...interpreter.ir.functions import inputs_of, multiples_of, name_of, sizes_of, workgroup_buffers
+from ...interpreter.ir.functions import inputs_of, most_of, multiples_of, name_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.layouts import is_plain, strided
 from ..kernel_form import refuse
@@ -17,7 +16,7 @@ from ..kernel_lowering import normal
 from . import SHARED_LIMIT, STATIC_SHARED_LIMIT
 from .dialects import memref
 from .kernel import KernelWriter
-from .values.expression import Expr, identifier, name
+from .values.expression import Expr, cast, identifier, name
 from .values.integers import literal, multiply
 from .values.types import Range, scalar
 from .values.views import NamedMemory, NamedView
@@ -157,10 +156,11 @@ def _bind_memref(kernel: KernelWriter, number: int, argument: ir.Value, variable
     def extra(word: str, axis: int | None, known: Range) -> Expr:
         own = kernel.fresh(f"{variable}_{word}{'' if axis is None else axis}")
         parameters.append(KernelParameter(number, own, "long long"))
-        return name(own, "long long", known)
+        given = name(own, "long long", known)
+        return kernel.named(cast("int", given, known), f"{variable}_extent{axis}") if known.fits(32) else given
 
-    stated = multiples_of(argument) or (1,) * type.rank
-    ranges = [replace(SIZE, multiple=n) for n in stated]
+    stated, most = multiples_of(argument) or [1] * type.rank, most_of(argument) or [-1] * type.rank
+    ranges = [Range(0, SIZE.high if high < 0 else high, n) for n, high in zip(stated, most, strict=True)]
     sizes = tuple(extra("size", d, ranges[d]) if s == DYNAMIC else literal(s) for d, s in enumerate(type.shape))
     if is_plain(type):
         strides = _row_major(kernel, variable, sizes)

@@ -95,7 +95,7 @@ def plan_of(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Pla
         for k in kernel_functions(host.module)
         if k.name in host.launched
     )
-    buffers, assumptions = tuple(host.buffers.values()), tuple(host.assumptions.values())
+    buffers, assumptions = tuple(host.buffers.values()), tuple(host.assumptions)
     return Plan(symbol(function), buffers, tuple(host.scalars), tuple(steps), launched, assumptions=assumptions)
 
 

@@ -9,14 +9,14 @@ from typing import Any
 from ...dsl.diagnostics import fail
 from ...interpreter.ir import mlir
 from ...interpreter.ir.cloning import UNPROVEN
-from ...interpreter.ir.functions import inputs_of, launch_sizes, sizes_of, symbol, workgroup_buffers
+from ...interpreter.ir.functions import MOST_BLOCKS, inputs_of, launch_sizes, sizes_of, symbol, workgroup_buffers
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.session.rewriter import describe
 from ..cuda import STATIC_SHARED_LIMIT
 from ..kernel_form import refuse
 from ..plan.dtypes import itemsize
-from ..plan.plan import Arg, BufferView, Launch, ScalarValue, Size
+from ..plan.plan import Arg, Assumption, BufferView, Launch, ScalarValue, Size
 from .functions import array_type
 from .program import Claim, Host, HostValue, TokenValue, rule
 
@@ -71,6 +71,10 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     parameters = host.kernel_ops[f"{outer}::{inner}"].regions[0].blocks[0].arguments
     for argument, operand in zip(parameters, view.kernelOperands, strict=False):
         host.assume(argument, host.value(operand, op), op)
+    stated = host.kernel_ops[f"{outer}::{inner}"].attributes.get(MOST_BLOCKS)
+    for size, most in zip(sizes, () if stated is None else ir.DenseI64ArrayAttr(stated), strict=False):
+        if most >= 0:
+            host.expect(Assumption(size, 1, "", most), op)
     host.launched.add(name)
     return host.issue(
         Launch(

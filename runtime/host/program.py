@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from ...interpreter.ir.functions import ASSUMED, argument_attributes, multiples_of, symbol
+from ...interpreter.ir.functions import ASSUMED, argument_attributes, most_of, multiples_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.names import numbered
 from ...interpreter.session.rewriter import describe
@@ -120,7 +120,7 @@ class Host:
     constants: dict[str, str] = field(default_factory=dict)
     """Symbol → buffer."""
     values: Env = field(default_factory=dict)
-    assumptions: dict[tuple[Size, int], Assumption] = field(default_factory=dict)
+    assumptions: list[Assumption] = field(default_factory=list)
 
     depth: int = 0
     waited: frozenset[int] = frozenset()
@@ -153,18 +153,23 @@ class Host:
 
     def assume(self, argument: ir.Value, given: HostValue, user: ir.Operation) -> None:
         """Have what is stated of the sizes of an argument checked: now, or before each run."""
-        stated = multiples_of(argument)
-        if not stated or not isinstance(given, BufferView) or given.buffer in self.shapeless:
+        if not isinstance(given, BufferView) or given.buffer in self.shapeless:
             return
-        texts = [ir.StringAttr(text).value for text in argument_attributes(argument).get(ASSUMED, ())] or [""] * len(stated)
-        for size, multiple, by in zip(given.shape, stated, texts, strict=True):
-            if multiple == 1 or any(size == of and n % multiple == 0 for of, n in self.assumptions):
-                continue
-            assumption = Assumption(size, multiple, by)
-            if not isinstance(size, int):
-                self.assumptions[size, multiple] = assumption
-            elif size % multiple:
-                raise refuse("W0739", f"a size is {size}, and a multiple of {multiple} is wanted", user)
+        rank = len(given.shape)
+        texts = [ir.StringAttr(text).value for text in argument_attributes(argument).get(ASSUMED, ())] or [""] * rank
+        multiples, most = multiples_of(argument) or [1] * rank, most_of(argument) or [-1] * rank
+        for size, multiple, largest, by in zip(given.shape, multiples, most, texts, strict=True):
+            self.expect(Assumption(size, multiple, by), user)
+            if largest >= 0:
+                self.expect(Assumption(size, 1, by, largest), user)
+
+    def expect(self, wanted: Assumption, user: ir.Operation) -> None:
+        """Have an assumption checked: now, or before each run."""
+        if isinstance(wanted.size, int):
+            if not wanted.holds(wanted.size):
+                raise refuse("W0739", f"a size is {wanted.size}, and the kernels are made for {wanted.made_for}", user)
+        elif not wanted.holds_always and not any(known.implies(wanted) for known in self.assumptions):
+            self.assumptions.append(wanted)
 
     def run_block(self, block: ir.Block) -> list[HostValue]:
         """Interpret the ops of a block; the operands of its terminator."""

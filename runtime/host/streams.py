@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from heapq import heapreplace
 
-from ..plan.plan import closed
+from ..plan.order import closed
 
 EXACT = 1000
 CLOSED = 20_000

@@ -12,6 +12,7 @@ from math import prod
 
 from ...dsl.diagnostics import Diagnostic, WeftError, quoted
 from .dtypes import NUMPY, itemsize
+from .order import unordered_uses
 from .plan import (
     RELATIONS,
     ROLES,
@@ -32,7 +33,6 @@ from .plan import (
     ScalarValue,
     integers,
     is_contiguous,
-    unordered_uses,
     views,
 )
 

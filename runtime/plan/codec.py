@@ -45,7 +45,7 @@ MAX_DEPTH = 64
 INT64 = range(-(2**63), 2**63)
 
 OPTIONAL = {"data", "unproven", "fewest_streams", "arguments", "texts", "taken", "in_version"}
-OPTIONAL |= {"agreements", "assumptions", "versions"}
+OPTIONAL |= {"most", "agreements", "assumptions", "versions"}
 """Keys that are left out where there is nothing to say."""
 
 GEOMETRY = {"shape", "strides", "offset"}

@@ -9,7 +9,7 @@ How the CUDA text takes kernel arguments stands in `runtime/cuda/__init__.py`; `
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Literal, get_args
@@ -160,15 +160,41 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Assumption:
-    """A size that has to be a multiple of a number: the kernels are right for such sizes alone. `by`: what says so, for people."""
+    """A size that has to be a multiple of a number, and no larger than another (None: of any size): the kernels are right for such
+    sizes alone. `by`: what says so, for people.
+    """
 
     size: Size
     multiple: int
     by: str
+    most: int | None = None
+
+    def holds(self, number: int) -> bool:
+        """Whether this number is as assumed."""
+        return number % self.multiple == 0 and (self.most is None or number <= self.most)
+
+    def implies(self, other: Assumption) -> bool:
+        """Whether the other one holds where this one does."""
+        smaller = other.most is None or (self.most is not None and self.most <= other.most)
+        return self.size == other.size and self.multiple % other.multiple == 0 and smaller
+
+    @property
+    def holds_always(self) -> bool:
+        return self.multiple == 1 and self.most is None
+
+    @property
+    def made_for(self) -> str:
+        """What is wanted, in words."""
+        return f"multiples of {self.multiple}" if self.most is None else f"{self.most} at most"
 
     def __str__(self) -> str:
         size = f"{self.size.buffer}.{self.size.axis}" if isinstance(self.size, DimOf) else "a computed size"
-        return f"{size} % {self.multiple} == 0"
+        return f"{size} % {self.multiple} == 0" if self.most is None else f"{size} <= {self.most}"
+
+
+def said(assumptions: Iterable[Assumption]) -> list[str]:
+    """Those that a schedule has stated, as it does."""
+    return [str(one) for one in assumptions if one.by]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,47 +322,3 @@ class Plan:
     @property
     def outputs(self) -> tuple[Buffer, ...]:
         return tuple(b for b in self.buffers if b.role in ("output", "inout"))
-
-
-def behind(steps: Sequence[AnyStep]) -> list[set[int]]:
-    """By step of a plan, those that it waits for, and the one in front of it on its stream."""
-    last: dict[int, int] = {}
-    found: list[set[int]] = []
-    for i, step in enumerate(steps):
-        found.append({*step.after, *([last[step.stream]] if step.stream in last else [])})
-        last[step.stream] = i
-    return found
-
-
-def closed(needs: Sequence[Collection[int]]) -> Iterator[int]:
-    """For each step all that are done before it. A set is dropped when nobody needs it any more."""
-    needed_until = {earlier: i for i, direct in enumerate(needs) for earlier in direct}
-    kept: dict[int, int] = {}
-    for i, direct in enumerate(needs):
-        bits = 0
-        for earlier in set(direct):
-            bits |= kept[earlier] | 1 << earlier
-            if needed_until[earlier] == i:
-                del kept[earlier]
-        if i in needed_until:
-            kept[i] = bits
-        yield bits
-
-
-def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
-    """Temporaries that one stream uses before another has allocated them, or frees while another uses them."""
-    if len({step.stream for step in steps}) < 2:
-        return
-    allocated: dict[str, int] = {}
-    uses: dict[str, int] = {}
-    for i, (step, before) in enumerate(zip(steps, closed(behind(steps)), strict=True)):
-        for name in used_buffers(step):
-            if isinstance(step, Alloc):
-                allocated[name] = i
-                continue
-            if name in allocated and not before >> allocated[name] & 1:
-                yield i, f"`{name}` is allocated at steps[{allocated[name]}], and nothing orders that before"
-            missing = uses.get(name, 0) & ~before if isinstance(step, Free) else 0
-            if missing:
-                yield i, f"`{name}` is used at steps[{missing.bit_length() - 1}], and nothing orders that before"
-            uses[name] = uses.get(name, 0) | 1 << i

@@ -64,11 +64,11 @@ def _taken(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
 def _excess(assumption: Assumption, shapes: Shapes, scalars: Scalars) -> int:
     """The size, if it is not what was assumed of it; else 0."""
     number = int(_replace(assumption.size, shapes, scalars))
-    return number if number % assumption.multiple else 0
+    return 0 if assumption.holds(number) else number
 
 
 def _refused(assumption: Assumption, number: int) -> WeftError:
-    what = f"{_spelled(assumption.size, number)}, and the kernels are made for multiples of {assumption.multiple} there"
+    what = f"{_spelled(assumption.size, number)}, and the kernels are made for {assumption.made_for} there"
     notes = (f"assumed at {assumption.by}",) if assumption.by else ()
     return fail("W0739", what, "pad the array; or schedule it for other sizes, too, as one of `versions`", notes=notes)
 

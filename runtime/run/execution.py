@@ -99,9 +99,11 @@ class Report:
 
 
 def _ran(plan: Plan, number: int | None) -> RanVersion | None:
+    from ..plan.plan import said
+
     if number is None:
         return None
-    return RanVersion(number + 1, len(plan.versions), tuple(map(str, plan.versions[number])))
+    return RanVersion(number + 1, len(plan.versions), tuple(said(plan.versions[number])))
 
 
 _KEYS = {

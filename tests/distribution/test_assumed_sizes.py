@@ -1,5 +1,5 @@
-"""`assume A.1 % n == 0`: kernels for sizes that are multiples, as wide and as free of guards as those for one size; checked by the
-host before anything runs."""
+"""`assume A.1 % n == 0`, `assume A.1 <= n`: kernels for such sizes alone, as wide, narrow and free of guards as those for one size;
+checked by the host before anything runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sass import compiled, inner_loop, resources
 
 import weft
 from weft.dsl.diagnostics import Source, WeftError
@@ -41,13 +42,14 @@ RECIPES = Path(weft.__file__).parent / "recipes" / "matmul"
 SMALL = "bm = 32, bn = 32, bk = 8, wm = 16, wn = 32, tm = 4, tn = 4"
 WHOLE = ("A.0 % 32", "gemm.lhs.1 % 8", "B.1 % (4 * 8)")
 FOURS = ("A.1 % 4", "B.1 % 4")
+NARROW = ("A.0 <= 4096", "gemm.lhs.1 <= 4096", "B.1 <= (8 * 512)")
 
 
-def schedule(recipe: str, assumed: tuple[str, ...]) -> str:
+def schedule(recipe: str, assumed: tuple[str, ...], settings: str = SMALL) -> str:
     """A schedule that assumes sizes, and calls a recipe's."""
     called = re.sub(r"^payload .*", "", (RECIPES / f"{recipe}.weft").read_text(), flags=re.MULTILINE)
-    lines = "\n".join(f"  assume {one} == 0" for one in assumed)
-    return f"{called}\nschedule assumed() {{\n  let gemm = match linalg.matmul\n{lines}\n  {recipe}({SMALL})\n}}\n"
+    lines = "\n".join(f"  assume {one}" + (" == 0" if "%" in one else "") for one in assumed)
+    return f"{called}\nschedule assumed() {{\n  let gemm = match linalg.matmul\n{lines}\n  {recipe}({settings})\n}}\n"
 
 
 @cache
@@ -114,6 +116,7 @@ def test_right_at_multiples(recipe: str, assumed: tuple[str, ...], sizes: list[t
         (WHOLE, (33, 8, 32), "axis 0 of `A` has 33 elements, and the kernels are made for multiples of 32 there"),
         (WHOLE, (32, 9, 32), "axis 1 of `A` has 9 elements, and the kernels are made for multiples of 8 there"),
         (FOURS, (3, 4, 6), "axis 1 of `B` has 6 elements, and the kernels are made for multiples of 4 there"),
+        (NARROW, (3, 4097, 6), "axis 1 of `A` has 4097 elements, and the kernels are made for 4096 at most there"),
     ],
 )
 def test_other_sizes_are_refused_before_anything_runs(assumed: tuple[str, ...], sizes: tuple[int, int, int], said: str) -> None:
@@ -124,6 +127,34 @@ def test_other_sizes_are_refused_before_anything_runs(assumed: tuple[str, ...], 
             resolve(plan, {"A": (m, k), "B": (k, n)}, {})
         (found,) = caught.value.diagnostics
         assert found.code == "W0739" and re.search(r"assumed at \S+:\d+: assume ", found.notes[0])
+
+
+@pytest.mark.parametrize("recipe", ["simt", "simt_pipelined"])
+def test_small_arrays_have_indices_of_32_bits(recipe: str) -> None:
+    one = made(recipe, NARROW)
+    assert "long long" not in one.cuda.split(") {\n", 1)[1]
+    assert one.plan.launches[0].grid[0] in [known.size for known in one.plan.assumptions], "the grid is what the text relies on"
+    for m, k, n in ((5, 7, 9), (64, 24, 96), (0, 8, 32)):
+        done, expected = simulated(one, m, k, n)
+        assert np.allclose(done.outputs["result0"], expected, atol=1e-3) and not done.races and not done.faults
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("recipe", ["simt", "simt_pipelined"])
+def test_machine_code_beside_that_for_one_size(recipe: str, chip: str) -> None:
+    """Registers as many as there are, no spills, and few more instructions in the loop."""
+
+    def measured(one: Planned) -> int:
+        (kernel,) = compiled(one.cuda, chip).kernels
+        assert resources(one.cuda, kernel, chip).spill_bytes == 0
+        return sum(inner_loop(one.cuda, kernel, chip).by_mnemonic.values())
+
+    tiles = ("A.0 % 128", "A.1 % 16", "B.1 % 128")
+    small = ("A.0 <= 32768", "A.1 <= 32768", "B.1 <= 32768")
+    static = measured(planned(applied(weft.load(recipe, settings={"m": "1024", "n": "1024", "k": "1024"}))))
+    for assumed, most in ((tiles, 1.05), ((*tiles, *small), 1.02), (("A.1 % 4", "B.1 % 4", *small), 1.04), (small, 1.07)):
+        one = planned(applied(weft.load(schedule(recipe, assumed, ""), payload=PRODUCT)))
+        assert measured(one) <= most * static, assumed
 
 
 @pytest.mark.parametrize("recipe", ["simt", "simt_pipelined"])

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 from ..dsl import tree
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail, read_source
 from ..interpreter.ir import mlir
-from ..interpreter.ir.functions import ASSUMED, ATTRIBUTIONS, MULTIPLES, VERSION_OF, attributes_of, workgroup_buffers
+from ..interpreter.ir.functions import (
+    ASSUMED,
+    ATTRIBUTIONS,
+    MOST,
+    MOST_BLOCKS,
+    MULTIPLES,
+    VERSION_OF,
+    attributes_of,
+    workgroup_buffers,
+)
 from ..interpreter.ir.mlir import ir, operations
 from ..interpreter.memory.names import name_buffers
 from ..recipes.builder import Value
@@ -133,6 +142,8 @@ _OF_FINISHED_MODULES = {
     "weft.unproven": "a text",
     VERSION_OF: "a text",
     MULTIPLES: "a number for each axis",
+    MOST: "a number for each axis",
+    MOST_BLOCKS: "three numbers",
     ASSUMED: "a text for each axis",
 }
 """What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify` for one, which
@@ -169,14 +180,15 @@ def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute, int]]:
             for number, entry in enumerate(entries):
                 kind = body[number] if name == "arg_attrs" and number < len(body) else None
                 rank = 0 if kind is None or not isinstance(kind, ir.RankedTensorType | ir.MemRefType) else kind.rank
-                known = (key for key in ("weft.name", MULTIPLES, ASSUMED) if isinstance(entry, ir.DictAttr) and key in entry)
+                known = (key for key in ("weft.name", MULTIPLES, MOST, ASSUMED) if isinstance(entry, ir.DictAttr) and key in entry)
                 yield from ((key, entry[key], rank) for key in known)
 
 
 def _says(name: str, value: ir.Attribute, rank: int) -> bool:
     """Whether the value of a mark is of its kind."""
-    if name == MULTIPLES:
-        return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == rank and all(n > 0 for n in value)
+    if name in (MULTIPLES, MOST, MOST_BLOCKS):
+        count, least = 3 if name == MOST_BLOCKS else rank, 1 if name == MULTIPLES else -1
+        return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == count and all(n >= least for n in value)
     if name == ASSUMED:
         return isinstance(value, ir.ArrayAttr) and len(value) == rank and all(isinstance(text, ir.StringAttr) for text in value)
     if _OF_FINISHED_MODULES[name] == "a text":

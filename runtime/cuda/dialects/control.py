@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from ....interpreter.ir.functions import MOST_BLOCKS
 from ....interpreter.ir.mlir import ir, is_used
 from ...kernel_form import axis_of, refuse
 from ..kernel import KernelWriter, Lanes, TextBlock, has_effects, writes
@@ -195,6 +196,9 @@ def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     if asked == "dim":
         size = Expr(f"(int){word}Dim.{letter}", "int", 11, Range(1, limit), atom=True)
         return (size if sizes is None else literal(sizes[axis]),)
+    if not in_block and MOST_BLOCKS in kernel.func.attributes:
+        most = ir.DenseI64ArrayAttr(kernel.func.attributes[MOST_BLOCKS])[axis]
+        limit = limit if most < 0 else min(limit, max(most, 1))
     known, variable = Range(0, (sizes[axis] if sizes else limit) - 1), f"{word[0]}{letter}"
     if known.value == 0:
         return (literal(0),)
