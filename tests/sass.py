@@ -184,6 +184,14 @@ def inner_loop(text: str, kernel: str, chip: str) -> Counts:
     return Counts.of(program(text, kernel, chip).instructions[loop.start : loop.stop])
 
 
+def product_loop(text: str, kernel: str, chip: str) -> Counts:
+    """What stands in the smallest loop that has most of the kernel's products, those in loops within it included."""
+    made = program(text, kernel, chip)
+    bodies = [made.instructions[loop.start : loop.stop] for loop in made.loops()]
+    most = max(map(_products, bodies))
+    return Counts.of(min((body for body in bodies if _products(body) > most / 2), key=len))
+
+
 def compute_region(text: str, kernel: str, chip: str) -> Counts:
     """What stands between those two barriers of the hottest loop that have most products between them."""
     parts = program(text, kernel, chip).between_barriers(hottest_loop(text, kernel, chip))

@@ -158,6 +158,82 @@ def test_any_of_the_sizes_may_be_open(open_: str, steps: Sizes) -> None:
         assert not done.races and not done.faults
 
 
+DIRECT = """payload conv2d()
+
+schedule s() {
+  let conv = match linalg.conv_2d_nhwc_hwcf
+  let init = match linalg.fill
+  let (tiles, tile_conv) = tile conv [1, 4, 4, 8]
+  fuse init into tiles
+  let tile_number = coalesce tiles
+  map tile_number to blocks(x)
+  let (c, step) = tile tile_conv [_, _, _, _, _, _, 4]
+  let (a, copy_a) = promote-to-shared step.lhs
+  map copy_a to threads(*) cyclic
+  let (lanes, one) = tile step [1, 1, 1, 1]
+  let lane = coalesce lanes
+  map lane to threads(x)
+  promote-to-registers one.acc across c
+  insert-barriers
+  launch tile_number
+}
+"""
+
+
+@pytest.mark.parametrize("steps", [PADDED, PLAIN], ids=["padded", "plain"])
+def test_a_convolution_that_is_tiled_as_it_is(steps: Sizes) -> None:
+    one = planned(applied(weft.load(DIRECT, settings={**OPEN, **steps})))
+    for n, c, k, h, w in ((1, 1, 1, 5, 5), (2, 5, 11, 9, 7), (0, 2, 3, 6, 6), (1, 0, 3, 6, 7)):
+        arrays = arrays_of(False, steps, {"n": n, "c": c, "k": k, "h": h, "w": w})
+        done = run_plan(one.plan, SimDevice(), arrays, text=one.applied.located_text)
+        assert np.allclose(done.outputs["Y"], convolved(arrays, first=False, **steps), atol=1e-3)
+        assert not done.races and not done.faults
+
+
+AROUND = """
+func.func @around(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %two = arith.constant 2.0 : f32
+  %three = arith.constant 3.0 : f32
+  %p = tensor.pad %x low[1, 2] high[3, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %two : f32
+  } : tensor<?x?xf32> to tensor<?x?xf32>
+  %q = tensor.pad %p low[0, 1] high[1, -1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield OUTER : f32
+  } : tensor<?x?xf32> to tensor<?x?xf32>
+  %m = tensor.dim %q, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %q, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %y = linalg.exp ins(%q : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+"""
+EACH = """schedule s() {
+  let op = match linalg.exp
+  let (tiles, tile_op) = tile op [8, 8]
+  map tiles to blocks(y, x)
+  let (lanes, one) = tile tile_op [1, 1]
+  map lanes to threads(y, x)
+  launch tiles
+}
+"""
+
+
+@pytest.mark.parametrize("outer", [2, 3])
+def test_paddings_around_what_has_any_size(outer: int) -> None:
+    """One around the other, and one that crops: one box where both put the same value there."""
+    one = planned(applied(weft.load(EACH, payload=AROUND.replace("OUTER", "%two" if outer == 2 else "%three"))))
+    assert [type(step).__name__ for step in one.plan.steps] == ["Launch"], "no padded copy"
+    for shape in ((1, 1), (0, 3), (9, 17), (4, 6), (8, 5)):
+        x = np.random.default_rng(0).random(shape).astype(np.float32)
+        padded = np.pad(np.pad(x, ((1, 3), (2, 0)), constant_values=2), ((0, 1), (1, 0)), constant_values=outer)[:, :-1]
+        done = run_plan(one.plan, SimDevice(), {"x": x}, text=one.applied.located_text)
+        assert np.allclose(done.outputs["result0"], np.exp(padded), rtol=1e-5) and not done.races and not done.faults
+
+
 TAPS = """
 func.func @taps(%X: tensor<?x?x?x?xf32>, %W: tensor<?x?x?x?xf32>, %Y: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
   %y = linalg.conv_2d_nhwc_hwcf ins(%X, %W : tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>)

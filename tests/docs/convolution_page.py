@@ -5,6 +5,7 @@
 | `@schedules` | the statements of `simt` and of `igemm` side by side |
 | `@cuda "PATTERN" LINES` | so many lines of the kernel of LAYER, from the first that PATTERN finds |
 | `@loop` | what the k loop of some layers consists of, by the disassembly |
+| `@open` | the same of one recipe whose sizes are open, and of one whose sizes are assumed to be multiples |
 | `@memory` | what an explicit im2col would allocate for some layers, and what the plan allocates |
 """
 
@@ -22,6 +23,7 @@ from pathlib import Path
 import sass
 from tutorial_page import table
 
+import weft
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes.conv2d.geometry import LAYERS, Convolution
 from weft.runtime.plan.dtypes import itemsize
@@ -140,6 +142,25 @@ def loop() -> list[str]:
     return table(head, rows)
 
 
+ASSUMED = "schedule assumed() {\n  assume X.3 % 16 == 0\n  assume W.3 % 64 == 0\n  igemm()\n}\n"
+
+
+def open_sizes() -> list[str]:
+    text = (ROOT / "recipes" / "conv2d" / "igemm.weft").read_text()
+    rows = []
+    for name, source, settings in (
+        ("one size", text, {**LAYERS[LAYER], "n": BATCH}),
+        ("any size", text, dict.fromkeys("nchwk", "?")),
+        ("any size, with these assumptions", f"{text}\n{ASSUMED}", dict.fromkeys("nchwk", "?")),
+    ):
+        done = planned(applied(weft.load(source, settings=settings)))
+        kernel = done.plan.kernels[0].name
+        found, one = sass.product_loop(done.cuda, kernel, CHIP), sass.resources(done.cuda, kernel, CHIP)
+        rows.append((name, str(sum(found.by_mnemonic.values())), str(found.ffma), _widths(found.global_loads),
+                     str(found.divisions), str(one.registers), f"{one.spill_bytes} bytes"))  # fmt: skip
+    return table(("`igemm` for", "instructions", "FFMA", "global loads", "divisions", "registers", "spilled"), rows)
+
+
 def _widths(loads: dict[int, int]) -> str:
     """`6 of 16 bytes`, the widest first."""
     return ", ".join(f"{count} of {bits // 8} bytes" for bits, count in sorted(loads.items(), reverse=True)) or "none"
@@ -173,6 +194,7 @@ def expanded(line: str) -> Sequence[str]:
         "schedules": schedules,
         "cuda": lambda: excerpt(words[0], int(words[1])),
         "loop": loop,
+        "open": open_sizes,
         "memory": memory,
     }
     return makers[name]()
