@@ -37,6 +37,7 @@ from ..ir.structured import (
     extents_of,
     loop_inits,
     loop_outputs,
+    parts_of,
     replace,
     shape_of,
     takes_all,
@@ -254,10 +255,12 @@ def tidy(module: ir.Module, *, verify: bool = False) -> None:
         source = op.operands[0]
         if source.type == result.type and takes_all(op):
             replace(op, [source])
-        elif takes and masked_loads.is_empty(source) and None not in shape_of(result):
+        elif takes and masked_loads.is_empty(source):
+            sizes = extents_of(result) if None not in shape_of(result) else parts_of(op)[1]
             with ir.InsertionPoint(op):
-                small = masked_loads.empty(extents_of(result), element_type(result))
-            replace(op, [small])
+                small = masked_loads.empty(sizes, element_type(result))
+            if small.type == result.type:
+                replace(op, [small])
     if verify:
         module.operation.verify()
     merge_equal(module)

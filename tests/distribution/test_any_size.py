@@ -176,6 +176,36 @@ def test_what_a_reshape_and_a_cast_say_of_sizes_holds() -> None:
         kernel(np.ones(12, np.float32), np.ones(5, np.float32), 3)
 
 
+LARGE = """
+func.func @large(%A: tensor<?x?xi8>, %B: tensor<?x?xi8>, %C: tensor<?x?xi8>) -> tensor<?x?xi8> {
+  %r = linalg.matmul ins(%A, %B : tensor<?x?xi8>, tensor<?x?xi8>) outs(%C : tensor<?x?xi8>) -> tensor<?x?xi8>
+  return %r : tensor<?x?xi8>
+}
+"""
+TALL = """schedule tall() {
+  let op = match linalg.matmul
+  let (blocks, tile) = tile op [64, 1]
+  map blocks to blocks(y, x)
+  let (lanes, one) = tile tile [1, 1]
+  map lanes to threads(y: 64, x: 1)
+  launch blocks
+}
+"""
+
+
+def test_an_array_of_more_than_2_31_elements() -> None:
+    """One that is zero but for three elements, whose pages alone are ever made."""
+    kernel = weft.compile(TALL, LARGE, target="cpu")
+    matrix = np.zeros((2**20 + 3, 2100), np.int8)
+    matrix[-1, -1], matrix[-2, 5], matrix[1_023_000, 0] = 3, 7, 2
+    assert matrix.size > 2**31
+    found = kernel(matrix, np.ones((2100, 1), np.int8), np.zeros((2**20 + 3, 1), np.int8))
+    assert (found[-1, 0], found[-2, 0], found[1_023_000, 0], np.count_nonzero(found)) == (3, 7, 2, 3)
+    assert "long long" in kernel.text
+    with pytest.raises(WeftError, match=r"W0704: .*65536 blocks in y are more than 65535"):
+        kernel(np.ones((64 * 65535 + 1, 1), np.int8), np.ones((1, 1), np.int8), np.ones((64 * 65535 + 1, 1), np.int8))
+
+
 SUMS = """
 func.func @sums(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
