@@ -16,7 +16,7 @@ from ..plan.resolve import resolve
 from ..plan.signature import Argument, FunctionSignature, type_text
 from ..run.device import Stream
 from .arrays import Layout, Library, library_of
-from .prepared import Prepared
+from .prepared import Numbers, Prepared
 
 ON_CPU = "a kernel for the CPU takes arrays in its memory: NumPy's, or PyTorch's and JAX's on the CPU"
 ON_GPU = "`cupy.asarray(x)` copies an array to the GPU"
@@ -106,6 +106,8 @@ class Ready:
         self._sizes = [prepared.sizes[name] for name in names]
         self._pairs = [(w, o) for w, is_written in enumerate(written) if is_written for o in range(len(names)) if o != w]
         self._mask = alignment - 1
+        self.numbers: Numbers = ()
+        """Numbers that were found to fit."""
         self.accepted: set[tuple[tuple[Any, ...], ...]] = set()
         """Layouts of arrays for the results that were found to fit."""
 
@@ -139,6 +141,7 @@ class BoundCall(NamedTuple):
 
     ready: Ready
     addresses: Sequence[int]
+    numbers: Numbers
     made: Sequence[Any]
     library: Library
     alive: Sequence[object]
@@ -147,7 +150,7 @@ class BoundCall(NamedTuple):
         """Do it: one after the other, since calls share temporaries."""
         with lock:
             self.ready.prepared.alive = self.alive
-            self.ready.prepared.run(self.addresses)
+            self.ready.prepared.run(self.addresses, self.numbers)
 
     def results(self) -> tuple[Any, ...]:
         """Those that were made for the call, as arrays of the caller's library."""

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...dsl.diagnostics import Diagnostic, WeftError, fail, quoted
 from ..plan.plan import Plan, said
+from ..plan.resolve import deciding
 from ..plan.signature import Argument, FunctionSignature
 from ..run.cupy_device import cupy_module
 from ..run.device import Stream
 from .arrays import LIBRARIES, Layout, library_of
 from .binding import ON_GPU, BoundCall, Ready, misfits, number, number_misfits, version_for
-from .prepared import Prepared
+from .prepared import CapturedGraph, Prepared
 from .targets import GRAPHS, Target
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ class Kernel:
     def __init__(self, made: Compiled, target: Target) -> None:
         self._made, self._target = made, target
         self.signature = made.signature
-        self._arrays = [a.shape is not None for a in made.signature.arguments]
+        fixed = deciding(made.plan)
+        self._free = [a for a in made.signature.arguments if a.shape is None and a.name not in fixed]
         self._ready: OrderedDict[Any, Ready] = OrderedDict()
         self._lock = threading.Lock()
         device = target.device
@@ -162,7 +164,8 @@ class Kernel:
         call = self._bound(given, outs, own, alone=True)
         if call is None:
             raise fail("W0743", "a graph works on arrays on the GPU, and these are in the host's memory", ON_GPU)
-        return CapturedGraph(self._target, call, (given, outs, own), out if out is not None else _one(call.results()))
+        results = out if out is not None else _one(call.results())
+        return CapturedGraph(self._target, call.ready.prepared, call.addresses, call.numbers, (given, outs, own), results)
 
     def bench(self, *args: Any, repeat: int = 20, out: Any = None, stream: Any = None, **named: Any) -> CallTimes:
         """How long a call with these arrays takes, `repeat` times after a first one. Raises what a call does."""
@@ -189,7 +192,7 @@ class Kernel:
     # ---- arguments -----------------------------------------------------------------------------------------------------------
 
     def _in_order(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
-        if not named and len(args) == len(self._arrays):
+        if not named and len(args) == len(self.signature.arguments):
             return args
         names = [a.name for a in self.signature.arguments]
         late = names[len(args) :]
@@ -218,10 +221,13 @@ class Kernel:
         target, first = self._target, None
         addresses: list[int] = []
         alive: list[object] = []
-        key: list[tuple[Any, ...]] = []
-        for value, is_array in zip(given, self._arrays, strict=True):
-            if not is_array:
-                key.append(number(value))
+        key: list[tuple[Any, ...] | None] = []
+        numbers: list[tuple[Any, ...]] = []
+        for value, argument in zip(given, self.signature.arguments, strict=True):
+            if argument.shape is None:
+                free = argument in self._free
+                (numbers if free else key).append(number(value))
+                key += [None] * free
                 continue
             library = library_of(type(value))
             first = first or library
@@ -240,7 +246,7 @@ class Kernel:
         name = (*key, None if on is None else on.ptr)
         ready = None if alone else self._ready.get(name)
         if ready is None:
-            found = [Layout(*k) if len(k) == len(Layout._fields) else k for k in (*key, *written)]
+            found = [k if k is None or len(k) != len(Layout._fields) else Layout(*k) for k in (*key, *written)]
             on_host = all(k.device is None for k in found if isinstance(k, Layout))
             if target.number is not None and first.name == "numpy" and on_host:
                 return None
@@ -249,13 +255,16 @@ class Kernel:
                 ready = self._keep(name, ready)
         if written and tuple(written) not in ready.accepted:
             self._accept(ready, tuple(written))
+        if numbers != ready.numbers:
+            self._expect_none([p for a, n in zip(self._free, numbers, strict=True) for p in number_misfits(a, n)])
+            ready.numbers = numbers
         ready.check(addresses)
         made: list[Any] = []
         if not outs and ready.results:
             with target.current(on):
                 made = [first.empty(shape, dtype, target.number) for shape, dtype in ready.results]
             addresses += (library_of(type(array)).read(array)[0] for array in made)
-        return BoundCall(ready, addresses, made, first, alive)
+        return BoundCall(ready, addresses, numbers, made, first, alive)
 
     def _keep(self, key: object, ready: Ready) -> Ready:
         """What stays prepared; one that goes is given back when the last call that has it is done."""
@@ -276,7 +285,7 @@ class Kernel:
         self._expect_none(problems)
         ready.accepted.add(written)
 
-    def _prepare(self, key: Sequence[Layout | tuple[Any, ...]], stream: Stream) -> Ready:
+    def _prepare(self, key: Sequence[Layout | tuple[Any, ...] | None], stream: Stream) -> Ready:
         """The plan for arrays of these layouts. Raises what is wrong with them, all at once."""
         (arguments, results), device = (self.signature.arguments, self.signature.results), self._target.number
         problems: list[Diagnostic] = []
@@ -286,13 +295,13 @@ class Kernel:
             if isinstance(found, Layout):
                 shapes[argument.name] = found.shape
                 problems += misfits(argument, found, written=argument.role == "inout", device=device)
-            else:
+            elif found is not None:
                 scalars[argument.name] = found[1]
                 problems += number_misfits(argument, found)
         self._expect_none(problems)
         names = [*(a.name for a in arguments if a.shape is not None), *(r.name for r in results)]
         with self._target.current(stream):
-            prepared = Prepared(self.plan, self._target.device, shapes, scalars, names, stream)
+            prepared = Prepared(self.plan, self._target.device, shapes, scalars, names, stream, [a.name for a in self._free])
         made = [(prepared.shapes[r.name], r.dtype) for r in results]
         written = [a.role != "input" for a in (*arguments, *results) if a.shape is not None or a.role == "output"]
         return Ready(prepared, names, written, made, stream, self._target.alignment)
@@ -334,17 +343,3 @@ def _many(out: Any) -> tuple[Any, ...]:
 
 def _one(results: Sequence[Any]) -> Any:
     return None if not results else results[0] if len(results) == 1 else tuple(results)
-
-
-class CapturedGraph:
-    """A captured call: `replay()` does it again on the arrays that it was captured with, and gives its results."""
-
-    def __init__(self, target: Target, call: BoundCall, kept: object, results: Any) -> None:
-        self._target, self._prepared, self._kept = target, call.ready.prepared, kept
-        self.results = results
-        self._graph = self._prepared.capture(call.addresses)
-
-    def __call__(self, stream: Any = None) -> Any:
-        """Issue it to the stream: CuPy's current one, if none is given."""
-        self._target.device.launch_graph(self._graph, self._target.stream(stream, LIBRARIES["cupy"]))
-        return self.results

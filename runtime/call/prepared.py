@@ -13,7 +13,11 @@ from ..plan.resolve import resolve
 from ..run.device import Graph, Stream
 from ..run.runner import contents
 from ..run.work import WHOLE_DEVICE, Action, Pool, Work
-from .targets import CallDevice
+from .arrays import LIBRARIES
+from .targets import CallDevice, Target
+
+Numbers = Sequence[tuple[Any, ...]]
+"""Scalars, each with its type before it."""
 
 
 class Prepared:
@@ -24,10 +28,11 @@ class Prepared:
         shapes, scalars: what they are here.
         names: of the arrays, in the order in which a call gives their addresses.
         stream: of the caller's, that the work starts behind and ends on.
+        free: the scalars whose values each call gives, in that order.
 
     Attributes:
         shapes, sizes: dimensions and bytes of each buffer, by name.
-        at: the addresses of the last call.
+        at, given: the addresses of the last call, and its numbers for scalars that decide on nothing.
         alive: what keeps the arrays of the last call where they are.
 
     Errors: as `resolve` and the device raise. Nothing stays allocated then.
@@ -41,8 +46,11 @@ class Prepared:
         scalars: Mapping[str, int | float | bool],
         names: Sequence[str],
         stream: Stream,
+        free: Sequence[str] = (),
     ) -> None:
         self.at: Sequence[int] = ()
+        self.given: Numbers = ()
+        self._free = free
         fixed = resolve(plan, shapes, scalars)
         self.device = device
         self.pool = Pool(device)
@@ -65,22 +73,28 @@ class Prepared:
         elif buffer.role != "temp":
             moving[buffer.name] = self.work.memory[buffer.name] = self.device.adopt(0, self.sizes[buffer.name])
 
-    def run(self, addresses: Sequence[int]) -> None:
-        """Issue everything to the stream, for arrays at these addresses. One call after the other: they share temporaries."""
-        if addresses != self.at:
-            self._move(addresses)
+    def run(self, addresses: Sequence[int], numbers: Numbers) -> None:
+        """Issue everything to the stream, for arrays at these addresses and with these numbers. One call after the other: they
+        share temporaries."""
+        self._move(addresses, numbers)
         for action in self.actions:
             action()
 
-    def capture(self, addresses: Sequence[int]) -> Graph:
-        """All of it as one graph, for the arrays at these addresses."""
-        self._move(addresses)
+    def capture(self, addresses: Sequence[int], numbers: Numbers) -> Graph:
+        """All of it as one graph, for the arrays at these addresses, and with these numbers."""
+        self._move(addresses, numbers)
         return self.pool.capture(self.pool.stream(WHOLE_DEVICE), self.actions)
 
-    def _move(self, addresses: Sequence[int]) -> None:
-        for memory, address in zip(self._moving, addresses, strict=True):
-            memory.address = address
-        self.at = addresses
+    def _move(self, addresses: Sequence[int], numbers: Numbers) -> None:
+        if addresses != self.at:
+            for memory, address in zip(self._moving, addresses, strict=True):
+                memory.address = address
+            self.at = addresses
+        if numbers != self.given:
+            values = {name: value for name, (_, value, *_) in zip(self._free, numbers, strict=True)}
+            for (name, _), number in self.work.numbers.items():
+                number.set(values[name])
+            self.given = numbers
 
 
 def _give_back(pool: Pool, work: Work, names: Sequence[str]) -> None:
@@ -89,3 +103,19 @@ def _give_back(pool: Pool, work: Work, names: Sequence[str]) -> None:
     for name in names:
         work.memory.pop(name, None)
     work.free_all()
+
+
+class CapturedGraph:
+    """A captured call: calling it does it again on the arrays, and with the numbers, that it was captured with, and gives its
+    results. `kept`: what has to live as long."""
+
+    def __init__(
+        self, target: Target, prepared: Prepared, addresses: Sequence[int], numbers: Numbers, kept: object, results: Any
+    ) -> None:
+        self._target, self._prepared, self._kept, self.results = target, prepared, kept, results
+        self._graph = prepared.capture(addresses, numbers)
+
+    def __call__(self, stream: Any = None) -> Any:
+        """Issue it to the stream: CuPy's current one, if none is given."""
+        self._target.device.launch_graph(self._graph, self._target.stream(stream, LIBRARIES["cupy"]))
+        return self.results

@@ -15,7 +15,7 @@ from ...dsl.diagnostics import fail
 from ..plan.dtypes import NUMPY, itemsize
 from ..plan.plan import KernelEntry
 from ..plan.signature import type_text
-from ..run.device import DeviceTarget, DeviceView, Stream
+from ..run.device import DeviceTarget, DeviceView, Number, Stream
 from ..run.replay import Replay
 from ..simulator.report import Race
 from .compiling import MachineCode, compiled
@@ -81,7 +81,7 @@ class CpuDevice(Replay):
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[DeviceView | np.generic],
+        args: Sequence[DeviceView | Number | np.generic],
         stream: Stream,
     ) -> Callable[[], None]:
         if kernel.symbol not in self._loaded:
@@ -151,9 +151,10 @@ class CpuDevice(Replay):
     def synchronize(self) -> None: ...
 
 
-def _expect_arguments(name: str, kernel: MachineCode, args: Sequence[DeviceView | np.generic]) -> None:
+def _expect_arguments(name: str, kernel: MachineCode, args: Sequence[DeviceView | Number | np.generic]) -> None:
     """W0752 where the module's kernel takes others than the plan passes: an edited bundle."""
-    given = [(a.dtype, a.shape) if isinstance(a, DeviceView) else (a.dtype, None) for a in args]
+    values = (arg.value if isinstance(arg, Number) else arg for arg in args)
+    given = [(a.dtype, a.shape) if isinstance(a, DeviceView) else (a.dtype, None) for a in values]
     fits = len(given) == len(kernel.arguments) and all(
         _fits(dtype, shape, *wanted) for (dtype, shape), wanted in zip(given, kernel.arguments, strict=True)
     )
@@ -179,26 +180,30 @@ def _record(event: CpuEvent) -> None:
 
 
 class _Launch:
-    """A launch, to be called as often as one likes: the arguments lie in memory, where only addresses change.
+    """A launch, to be called as often as one likes: the arguments lie in memory, where addresses and some numbers change.
 
     Args:
         sizes: the grid's, the block's, and the bytes of dynamic shared memory.
     """
 
     def __init__(
-        self, kernel: MachineCode, sizes: Sequence[int], args: Sequence[DeviceView | np.generic], threads: int
+        self, kernel: MachineCode, sizes: Sequence[int], args: Sequence[DeviceView | Number | np.generic], threads: int
     ) -> None:
         self._call, self._threads = kernel.call, threads
         self._blocks = sizes[0] * sizes[1] * sizes[2]
         cells = list(sizes)
         order = list(range(len(sizes)))
         self._memories: list[tuple[int, CpuMemory]] = []
+        self._numbers: list[tuple[int, Number]] = []
         for arg in args:
             first = len(cells)
             if isinstance(arg, DeviceView):
                 self._memories.append((first, arg.memory))
                 cells += [0, arg.offset, *arg.shape, *arg.strides]
                 order.append(first)
+            elif isinstance(arg, Number):
+                self._numbers.append((first, arg))
+                cells.append(arg.bits)
             else:
                 cells.append(int.from_bytes(arg.tobytes(), "little", signed=False))
             order += range(first, len(cells))
@@ -218,8 +223,10 @@ class _Launch:
 
     def __call__(self) -> None:
         cells = self._cells
-        for number, memory in self._memories:
-            cells[number] = memory.address
+        for place, memory in self._memories:
+            cells[place] = memory.address
+        for place, number in self._numbers:
+            cells[place] = number.bits
         spread(self._blocks, self._threads, self._do)
 
     def _do(self, worker: int, first: int, end: int) -> None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ...dsl.diagnostics import WeftError, fail
 from .check import validate
-from .plan import Agreement, Apply, Assumption, DimOf, Operator, Plan, ScalarOf, Size, used_buffers
+from .plan import Agreement, Apply, Assumption, DimOf, Launch, Operator, Plan, ScalarOf, ScalarValue, Size, used_buffers
 
 Shapes = Mapping[str, tuple[int, ...]]
 Scalars = Mapping[str, int | float | bool]
@@ -22,7 +22,7 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
 
     Args:
         shapes: the shape of each input array, by buffer name; static dimensions must agree (the caller checks).
-        scalars: the value of each scalar.
+        scalars: the value of each scalar; those that decide on no size may be left out, and are in the result then.
 
     Errors: W0702 … W0708 as in `check.py`; W0709 if an expression has no value (a division by 0); W0717 for sizes that do not
         agree; W0739 for one that is not what was assumed of it.
@@ -36,6 +36,27 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
         if number := _excess(assumption, shapes, scalars):
             raise _refused(assumption, number)
     return validate(_replace(plan, shapes, scalars), f"plan of @{plan.entry}")
+
+
+def deciding(plan: Plan) -> set[str]:
+    """The scalars that sizes, offsets or steps depend on: all but those whose values are passed to kernels as they are."""
+
+    def within(node: Any) -> Iterator[str]:
+        if isinstance(node, ScalarOf):
+            yield node.name
+        elif isinstance(node, Launch):
+            passed = [arg for arg in node.args if isinstance(arg, ScalarValue) and isinstance(arg.value, ScalarOf)]
+            yield from within(dataclasses.replace(node, args=tuple(arg for arg in node.args if arg not in passed)).__dict__)
+        elif isinstance(node, tuple):
+            for each in node:
+                yield from within(each)
+        elif isinstance(node, dict):
+            for each in node.values():
+                yield from within(each)
+        elif dataclasses.is_dataclass(node):
+            yield from within(vars(node))
+
+    return set(within(plan))
 
 
 def _broken(one: Agreement, left: int, right: int) -> str:
@@ -87,7 +108,7 @@ def _replace(node: Any, shapes: Shapes, scalars: Scalars) -> Any:
         case DimOf():
             return shapes[node.buffer][node.axis]
         case ScalarOf():
-            return scalars[node.name]
+            return scalars.get(node.name, node)
         case Apply():
             left, right = (int(_replace(side, shapes, scalars)) for side in (node.left, node.right))
             return apply(node.operator, left, right)

@@ -12,7 +12,7 @@ from ...dsl.diagnostics import WeftError, fail
 from ..cuda import moves
 from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry, Param
-from .device import DeviceView, Stream
+from .device import DeviceView, Number, Stream, scalar_bits
 
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 """`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver API: above 48 KiB it must be raised first."""
@@ -50,7 +50,7 @@ class CupyWork:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[DeviceView | np.generic],
+        args: Sequence[DeviceView | Number | np.generic],
         stream: Stream,
     ) -> Callable[[], None]:
         function = self._functions.get(kernel.name)
@@ -185,12 +185,16 @@ def _start(view: DeviceView) -> int:
 
 
 def _parameters(
-    args: Sequence[DeviceView | np.generic], params: Sequence[Param]
-) -> tuple[list[np.generic], list[tuple[int, Adopted]]]:
-    """The values that a launch passes, and the places among them of addresses that may change from call to call."""
+    args: Sequence[DeviceView | Number | np.generic], params: Sequence[Param]
+) -> tuple[list[np.generic], list[tuple[int, Adopted | Number]]]:
+    """The values that a launch passes, and the places among them of what may change from call to call."""
     values: list[np.generic] = []
-    moving: list[tuple[int, Adopted]] = []
+    moving: list[tuple[int, Adopted | Number]] = []
     for arg, param in zip(args, params, strict=True):
+        if isinstance(arg, Number):
+            moving.append((len(values), arg))
+            values.append(arg.passed)
+            continue
         if isinstance(arg, DeviceView) and isinstance(arg.memory, Adopted):
             moving.append((len(values), arg.memory))
         values += parameters(arg, param)
@@ -207,10 +211,3 @@ def parameters(arg: DeviceView | np.generic, param: Param) -> Iterator[np.generi
     yield from (np.int64(n) for n, fixed in zip(arg.strides, param.strides or (), strict=False) if fixed is None)
     if param.offset is None:
         yield np.int64(arg.offset)
-
-
-def scalar_bits(value: np.generic) -> np.generic:
-    """A scalar in a type that CuPy passes by its bits: bf16 and booleans as unsigned integers."""
-    if value.dtype.kind in "iuf" and value.dtype.isbuiltin == 1:
-        return value
-    return np.array([value]).view(np.dtype(f"u{value.dtype.itemsize}"))[0]

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from ..plan.dtypes import narrow
 from ..plan.plan import KernelEntry, is_contiguous
 from ..simulator.report import LaunchReport, Race
 
@@ -26,6 +27,33 @@ DeviceTarget = Literal["sim", "cuda", "cpu"]
 
 Replayed = tuple[str, LaunchReport]
 """A kernel's name, and what a simulator found when a graph launched it."""
+
+
+class Number:
+    """A scalar argument whose value may change from one call to the next: it is read each time that a kernel is launched.
+
+    Attributes:
+        value, passed, bits: the value in its type, as CuPy takes it, and as an unsigned integer.
+    """
+
+    value: np.generic
+    passed: np.generic
+    bits: int
+
+    def __init__(self, dtype: str, value: int | float | bool = 0) -> None:
+        self.dtype = dtype
+        self.set(value)
+
+    def set(self, value: int | float | bool) -> None:
+        self.value = narrow(np.array([value]), self.dtype)[0]
+        self.passed, self.bits = scalar_bits(self.value), int.from_bytes(self.value.tobytes(), "little")
+
+
+def scalar_bits(value: np.generic) -> np.generic:
+    """A scalar in a type that CuPy passes by its bits: bf16 and booleans as unsigned integers."""
+    if value.dtype.kind in "iuf" and value.dtype.isbuiltin == 1:
+        return value
+    return np.array([value]).view(np.dtype(f"u{value.dtype.itemsize}"))[0]
 
 
 @dataclass(frozen=True)
@@ -110,7 +138,7 @@ class Device(Protocol):
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[DeviceView | np.generic],
+        args: Sequence[DeviceView | Number | np.generic],
         stream: Stream,
     ) -> Callable[[], LaunchReport | None]:
         """Launch `kernel`. A simulator reports what it found, a GPU returns None.

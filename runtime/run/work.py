@@ -17,9 +17,22 @@ from typing import Any
 import numpy as np
 
 from ..plan.dtypes import narrow, poison_byte
-from ..plan.plan import Alloc, AnyStep, Buffer, BufferView, Copy, Fill, Free, Launch, Plan, ScalarValue, integers
+from ..plan.plan import (
+    Alloc,
+    AnyStep,
+    Buffer,
+    BufferView,
+    Copy,
+    Fill,
+    Free,
+    Launch,
+    Plan,
+    ScalarOf,
+    ScalarValue,
+    integers,
+)
 from ..simulator.report import LaunchReport
-from .device import Device, DeviceView, Event, Graph, Memory, Stream
+from .device import Device, DeviceView, Event, Graph, Memory, Number, Stream
 
 WHOLE_DEVICE = 0
 """The stream that everything runs on which no step orders otherwise."""
@@ -94,6 +107,7 @@ class Work:
 
     Attributes:
         memory: of the buffers that are there, by name.
+        numbers: scalars that the plan leaves open, by name and type.
     """
 
     def __init__(self, plan: Plan, device: Device, pool: Pool, order: Sequence[int] | None = None) -> None:
@@ -102,6 +116,7 @@ class Work:
         self.buffers = {b.name: b for b in plan.buffers}
         self.kernels = {k.name: k for k in plan.kernels}
         self.memory: dict[str, Memory] = {}
+        self.numbers: dict[tuple[str, str], Number] = {}
 
     # ---- memory --------------------------------------------------------------------------------------------------------
 
@@ -180,12 +195,17 @@ class Work:
             case Fill():
                 return self.device.filler(self._view(step.target), scalar(step.value), stream)
             case Launch() if 0 not in step.grid:
-                args = [scalar(arg) if isinstance(arg, ScalarValue) else self._view(arg) for arg in step.args]
+                args = [self._number(arg) if isinstance(arg, ScalarValue) else self._view(arg) for arg in step.args]
                 (shared,) = integers([step.shared_bytes])
                 return self.device.launcher(
                     self.kernels[step.kernel], triple(step.grid), triple(step.block), shared, args, stream
                 )
         return None
+
+    def _number(self, arg: ScalarValue) -> Number | np.generic:
+        if not isinstance(arg.value, ScalarOf):
+            return scalar(arg)
+        return self.numbers.setdefault((arg.value.name, arg.dtype), Number(arg.dtype))
 
     def _view(self, view: BufferView) -> DeviceView:
         name, (offset,) = view.buffer, integers([view.offset])

@@ -181,10 +181,14 @@ class SimDevice(Replay):
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[device.DeviceView | np.generic],
+        args: Sequence[device.DeviceView | device.Number | np.generic],
         stream: device.Stream,
     ) -> Callable[[], LaunchReport | None]:
-        return partial(self._issue, partial(self.launch, kernel, grid, block, args, stream), kernel.name)
+        def launch() -> LaunchReport | None:
+            given = [arg.value if isinstance(arg, device.Number) else arg for arg in args]
+            return self.launch(kernel, grid, block, given, stream)
+
+        return partial(self._issue, launch, kernel.name)
 
     def copier(self, target: device.DeviceView, source: device.DeviceView, stream: device.Stream) -> Callable[[], None]:
         return partial(self._issue, partial(self.copy, target, source, stream))

@@ -255,7 +255,7 @@ def test_layouts_and_numbers_come_and_go_while_threads_call() -> None:
     def calls(seed: int) -> None:
         draw = np.random.default_rng(seed)
         for _ in range(120):
-            x, s = draw.random(int(draw.integers(1, 200)), np.float32), float(draw.integers(1, 3))
+            x, s = draw.random(int(draw.integers(1, 200)), np.float32), float(draw.integers(1, 300))
             if not np.allclose(kernel(x, s), np.exp(x / np.float32(s)), rtol=1e-5):
                 wrong.append(len(x))
 
@@ -268,5 +268,8 @@ def test_layouts_and_numbers_come_and_go_while_threads_call() -> None:
     one = np.ones(3, np.float32)
     assert (kernel(one, 0.0) == np.inf).all() and (kernel(one, -0.0) == 0).all()
     assert code(lambda: kernel(one, 10**400))[0] == "W0717"
+    before = [layout for layout in kernel._ready if layout[0][0] == one.shape]
+    assert all(np.allclose(kernel(one, s), np.exp(1 / s), rtol=1e-5) for s in (2.0, 0.5, 2, np.float32(4)))
+    assert [layout for layout in kernel._ready if layout[0][0] == one.shape] == before, "a number of a kernel's prepares nothing"
     assert code(lambda: kernel(one, 1.0, out=()))[0] == "W0716"
     assert code(lambda: weft.compile(TWO, SCALED, target="gpu"))[0] == "W0720"  # type: ignore[arg-type]

@@ -165,6 +165,11 @@ def test_scalars_arguments_in_place_and_several_results(cupy: Any) -> None:
     assert np.array_equal(y, expected) and np.allclose(p, np.exp(z), rtol=1e-5) and np.array_equal(q, -np.array(p))
     kernel(x, s=np.float32(-2.5), y=y, z=z, out=(p, q))
     assert np.allclose(y, expected - np.float32(2.5) * np.array(x), atol=1e-6)
+    assert len(kernel._ready) == 1, "a number is given at each launch"
+    graph = kernel.graph(x, 3, y, z)
+    y[...] = 0
+    graph()
+    assert np.allclose(y, 3 * np.array(x))
     x, s, y, z = arguments()
     expected = y + np.float32(s) * x
     p, q = kernel(x, s, y, z)
