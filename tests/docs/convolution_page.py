@@ -142,7 +142,14 @@ def loop() -> list[str]:
     return table(head, rows)
 
 
-ASSUMED = "schedule assumed() {\n  assume X.3 % 16 == 0\n  assume W.3 % 64 == 0\n  igemm()\n}\n"
+MULTIPLES = ("X.3 % 16 == 0", "W.3 % 64 == 0")
+LARGEST = ("X.0 <= 64", "X.1 <= 256", "X.2 <= 256", "X.3 <= 512", "W.3 <= 512")
+
+
+def assuming(text: str, assumed: Sequence[str]) -> str:
+    """A recipe's text, and a schedule that assumes these and calls it."""
+    lines = "".join(f"  assume {one}\n" for one in assumed)
+    return f"{text}\nschedule assumed() {{\n{lines}  igemm()\n}}\n"
 
 
 def open_sizes() -> list[str]:
@@ -151,7 +158,8 @@ def open_sizes() -> list[str]:
     for name, source, settings in (
         ("one size", text, {**LAYERS[LAYER], "n": BATCH}),
         ("any size", text, dict.fromkeys("nchwk", "?")),
-        ("any size, with these assumptions", f"{text}\n{ASSUMED}", dict.fromkeys("nchwk", "?")),
+        ("any multiples", assuming(text, MULTIPLES), dict.fromkeys("nchwk", "?")),
+        ("any multiples up to these sizes", assuming(text, (*MULTIPLES, *LARGEST)), dict.fromkeys("nchwk", "?")),
     ):
         done = planned(applied(weft.load(source, settings=settings)))
         kernel = done.plan.kernels[0].name
