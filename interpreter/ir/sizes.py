@@ -200,6 +200,9 @@ def dimension_behind(size: int | ir.Value) -> tuple[ir.Value, int] | None:
 def argument_behind(value: ir.Value, axis: int) -> Axis | None:
     """The argument of a function, and its axis, whose size this is."""
     found = size_behind(value, axis)
+    form = form_of(*found) if isinstance(found, tuple) else found
+    if isinstance(form, OpenSize) and not form.plus and (form.tensor, form.axis) != found:  # of a padding, or a cast
+        return argument_behind(form.tensor, form.axis)
     if isinstance(found, ir.Value) and (asked := dimension_behind(found)) is not None:
         return asked if asked == (value, axis) else argument_behind(*asked)
     of_function = isinstance(found, tuple) and isinstance(found[0].owner, ir.Block) and maker(found[0]).name == "func.func"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from native_device import NativeDevice
 from sass import compiled, inner_loop, resources
 
 import weft
@@ -95,8 +96,9 @@ def test_fours_are_wide_under_one_guard(recipe: str) -> None:
 @pytest.mark.parametrize(
     ("assumed", "sizes"),
     [
-        (WHOLE, [(32, 8, 32), (64, 24, 96), (96, 16, 64), (0, 8, 32), (32, 0, 64), (32, 8, 0)]),
-        (FOURS, [(1, 4, 4), (37, 20, 44), (70, 36, 36), (33, 0, 4), (5, 4, 0)]),
+        (WHOLE, [(32, 8, 32), (0, 8, 32), (32, 0, 64), (32, 8, 0), (96, 16, 64), (64, 24, 96)]),
+        (FOURS, [(1, 4, 4), (33, 0, 4), (5, 4, 0), (70, 36, 36), (37, 20, 44)]),
+        ((*FOURS, *NARROW), [(37, 20, 44)]),
     ],
 )
 @pytest.mark.parametrize("recipe", ["simt", "simt_pipelined"])
@@ -108,6 +110,9 @@ def test_right_at_multiples(recipe: str, assumed: tuple[str, ...], sizes: list[t
         assert done.outputs["result0"].shape == (m, n)
         assert np.allclose(done.outputs["result0"], expected, atol=1e-3), (m, k, n)
         assert not done.races and not done.faults, (m, k, n)
+    a, b = np.random.rand(m, k).astype("f4"), np.random.rand(k, n).astype("f4")
+    text = run_plan(one.plan, NativeDevice(), {"A": a, "B": b}, text=one.cuda)
+    assert np.allclose(text.outputs["result0"], a @ b, atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -212,3 +217,18 @@ def test_wide_rows_of_a_payload_on_memrefs() -> None:
     assert np.array_equal(y, -x)
     with pytest.raises(WeftError, match="multiples of 24"):
         kernel(np.ones((2, 12), np.float32), np.ones((2, 12), np.float32))
+
+
+def test_channels_of_a_convolution() -> None:
+    """Its image is read through a padding, which has as many."""
+    text = (RECIPES.parent / "conv2d" / "igemm.weft").read_text()
+    lines = "\n".join(f"  assume {one}" for one in ("conv.lhs.3 % 4 == 0", "conv.rhs.3 % 4 == 0", "conv.lhs.3 <= 512"))
+    text += f"\nschedule assumed() {{\n  let conv = match linalg.conv_2d_nhwc_hwcf\n{lines}\n  igemm()\n}}\n"
+    open_ = dict.fromkeys("nchwk", "?")
+    remarks = [remark for step in weft.apply(text, settings=open_).session.steps for remark in step.remarks]
+    assert "X.3, W.2: taken for multiples of 4, checked before each run" in remarks
+    assert any(re.match(r"X_shared .* loads 4-wide", remark) for remark in remarks)
+    sizes = {"n": 2, "c": 8, "h": 9, "w": 7, "k": 12}
+    assert weft.run(text, settings=open_, target="sim", sizes=sizes).ok
+    with pytest.raises(WeftError, match="W0739: axis 3 of `X` has 6 elements"):
+        weft.run(text, settings=open_, target="sim", sizes=sizes | {"c": 6})
