@@ -13,6 +13,7 @@ from test_assumed_sizes import FOURS, PRODUCT, SMALL, WHOLE, made, simulated
 import weft
 from weft.dsl.diagnostics import Source, WeftError
 from weft.pipeline import Planned, applied, planned
+from weft.repl.workbench import total
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.resolve import resolve
 from weft.verify import verify_source
@@ -128,7 +129,9 @@ def test_versions_have_temporaries_of_their_own() -> None:
 def test_a_session_goes_back_into_a_version() -> None:
     session = weft.apply(STEPS, payload=CHAIN).session
     whole, steps = session.ir, len(session.steps)
-    session.goto(steps - 3)
+    for number in (5, steps - 3):
+        session.goto(number)
+        assert total(session) == str(steps)
     session.run()
     assert session.ir == whole and len(session.steps) == steps
 

@@ -219,6 +219,9 @@ def total(session: Session) -> str:
         found += _items(frame.items[frame.index :], frame.env, session.schedules)
         if (turns := frame.turns) is not None and (left := len(turns.values) - turns.number - 1):
             found += [*_items(turns.item.body, frame.env, session.schedules)] * left
+        if (fork := frame.fork) is not None:
+            for block in fork.item.blocks[fork.number + 1 :]:
+                found += _items(block, fork.before.frames[-1].env, session.schedules)
     return f"{len(session.states) - 1 + sum(found)}{'+' * (_UNKNOWN in found)}"
 
 
