@@ -37,11 +37,16 @@ def run_sweep(
     if options.reference == "jit":
         _prepare_reference(recipe.clock)
     device = open_device(options.target)
-    named = recipe.open_axes
-    options = replace(options, sizes={named.get(place, place): size for place, size in options.sizes.items()})
+    options = replace(options, sizes=_by_axis(recipe, options.sizes))
     program = _program(applied(recipe), entry, options.reference)
     for size in sizes:
         yield size, program.run(replace(options, rest=size), device)
+
+
+def _by_axis(recipe: Recipe, sizes: Mapping[str, str]) -> dict[str, str]:
+    """The sizes, those that the payload's builder has a name for as the axes of arguments that have them."""
+    named = recipe.open_axes
+    return {named.get(place, place): size for place, size in sizes.items()}
 
 
 def run_applied(done: Applied, entry: str | None, options: RunOptions, device: Device) -> Executed:
@@ -127,14 +132,16 @@ def build_bundle(
     data_seed: int | None,
     inputs: Path | Arrays | None = None,
     asked: Mapping[str, str] | None = None,
+    sizes: Mapping[str, str] | None = None,
 ) -> Applied:
-    """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along. `inputs`, `asked`: as in
-    `RunOptions`."""
+    """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along. `inputs`, `asked`,
+    `sizes`: as in `RunOptions`."""
     from .runtime.files.bundle import expect_place, write_bundle
-    from .runtime.files.inputs import chosen_inputs
+    from .runtime.files.inputs import chosen_inputs, sized
     from .runtime.files.writing import Output, expect_apart
     from .runtime.host.functions import signature
     from .runtime.reference.reference import reference
+    from .runtime.run.runner import resolved
 
     expect_apart([Output("-o", output)], recipe.reads)
     expect_place(output)
@@ -146,7 +153,9 @@ def build_bundle(
     arrays = expected = None
     if data_seed is not None:
         expect_memory(made.plan)
-        arrays = chosen_inputs(signature(done.payload, made.plan.entry), data_seed, inputs, asked)
+        wanted = sized(signature(done.payload, made.plan.entry), _by_axis(recipe, sizes or {}), made.plan.agreements)
+        arrays = chosen_inputs(wanted, data_seed, inputs, asked)
+        resolved(made.plan, arrays)  # the payload itself checks no size
         with clock.phase("reference"):
             expected = reference(done.payload, made.plan.entry, arrays)
     with clock.phase("write"):

@@ -73,6 +73,15 @@ class RunResult:
     graphs_destroyed: int = 0
 
 
+def resolved(plan: Plan, inputs: Mapping[str, np.ndarray]) -> tuple[Mapping[str, np.ndarray], Plan]:
+    """The inputs as the plan takes them, and the plan for them. Errors: W0716, W0717 for inputs that do not fit, W0702 … W0709 and
+    W0739 for a plan that is unsound for these shapes."""
+    given = check_inputs(plan_signature(plan), inputs)
+    scalars = {s.name: given[s.name].item() for s in plan.scalars}
+    shapes = {b.name: given[b.name].shape for b in plan.inputs}
+    return given, resolve(plan, shapes, scalars)
+
+
 def run_plan(
     plan: Plan,
     device: Device,
@@ -106,11 +115,7 @@ def run_plan(
             "a graph is replayed as a whole: when each of its steps begins and ends cannot be told",
             hint="trace the plan without a graph: its streams and events are the same",
         )
-    signature = plan_signature(plan)
-    given = check_inputs(signature, inputs)
-    scalars = {s.name: given[s.name].item() for s in plan.scalars}
-    shapes = {b.name: given[b.name].shape for b in plan.inputs}
-    fixed = resolve(plan, shapes, scalars)
+    given, fixed = resolved(plan, inputs)
     run = _Run(fixed, device, order, share)
     with run.phase("load"):
         if text is not None:

@@ -299,6 +299,18 @@ def test_a_sweep_says_of_each_size_what_came_out(capsys: pytest.CaptureFixture[s
         assert "W0718" in capsys.readouterr().err, wrong
 
 
+def test_data_of_a_bundle_has_sizes_that_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.mlir").write_text(PRODUCT)
+    build = ["build", "naive", "--payload", str(tmp_path / "p.mlir"), "--with-data", "-o", str(tmp_path / "made")]
+    assert cli.run([*build, "--size", "A.0=5", "--size", "A.1=3", "--size", "B.1=2"]) == 0
+    assert cli.run(["run", str(tmp_path / "made"), "--target", "sim"]) == 0
+    np.savez(tmp_path / "x.npz", A=np.ones((4, 5), np.float32), B=np.ones((9, 7), np.float32))
+    assert cli.run([*build, "--inputs", str(tmp_path / "x.npz")]) == 1
+    assert "they are one dimension of linalg.matmul" in capsys.readouterr().err
+    assert cli.run(["bench", "matmul", "--set", "m=?"]) == 1
+    assert "what is timed has a size" in capsys.readouterr().err
+
+
 CHAIN = """
 func.func @chain(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %p = linalg.exp ins(%x : tensor<?x?xf32>) outs(%y : tensor<?x?xf32>) -> tensor<?x?xf32>

@@ -28,12 +28,16 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     layer is timed instead.
     """
     from ...payloads.settings import builder_named, parse_settings
+    from ...recipes.builder import OPEN
     from ...runtime.run.cupy_device import cuda_problem
     from ..bench import bench as timed
     from ..bench import cases, table
     from ..console import progress, say, stderr
 
     builder, given = builder_named(payload), parse_settings(settings)
+    if OPEN in given.values():
+        name = next(name for name, value in given.items() if value == OPEN)
+        raise fail("W0483", f"`--set {name}={OPEN}`: what is timed has a size", hint=f"write `--set {name}=1024`")
     if target == "auto":
         problem = cuda_problem()
         target = "cpu" if problem is not None else "cuda"

@@ -38,6 +38,10 @@ input_option = click.option(
     "--input", "asked", multiple=True, metavar="NAME=LOW:HIGH",
     help="Random numbers from LOW to below HIGH; or a constant (NAME=2.5), or a file (NAME=x.npy). May be repeated.",
 )  # fmt: skip
+size_option = click.option(
+    "--size", "sizes", multiple=True, metavar="NAME=N",
+    help="A size that the payload leaves open (`?`): m=1000, or A.0=1000 for an axis of A; what has to agree with it follows.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
 
@@ -77,10 +81,7 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
 )  # fmt: skip
 @inputs_option
 @input_option
-@click.option(
-    "--size", "sizes", multiple=True, metavar="NAME=N",
-    help="A size that the payload leaves open (`?`): m=1000, or A.0=1000 for an axis of A; what has to agree with it follows.",
-)  # fmt: skip
+@size_option
 @click.option(
     "--sizes", "sweep", metavar="1:300:7,512",
     help="Run once with each of these sizes in the place of all that are still open; a range's end is excluded.",
@@ -210,8 +211,16 @@ def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the inputs of `--with-data`.")
 @inputs_option
 @input_option
+@size_option
 def build(
-    chosen: Choice, entry: str | None, output: Path, with_data: bool, seed: int | None, inputs: Path | None, asked: tuple[str, ...]
+    chosen: Choice,
+    entry: str | None,
+    output: Path,
+    with_data: bool,
+    seed: int | None,
+    inputs: Path | None,
+    asked: tuple[str, ...],
+    sizes: tuple[str, ...],
 ) -> None:
     """Write the kernels' CUDA text, the scheduled module and the host plan into DIR.
 
@@ -221,12 +230,13 @@ def build(
     from ...payloads.settings import parse_settings
     from ..console import progress, say
 
-    if (seed is not None or inputs is not None or asked) and not with_data:
-        option = "--seed" if seed is not None else "--inputs" if inputs is not None else "--input"
+    told = {"--seed": seed is not None, "--inputs": inputs is not None, "--input": bool(asked), "--size": bool(sizes)}
+    if any(told.values()) and not with_data:
+        option = next(name for name, is_told in told.items() if is_told)
         raise click.UsageError(f"{option} is for the inputs of --with-data, which is not given")
-    wanted = parse_settings(asked, "--input")
+    wanted, open_ = parse_settings(asked, "--input"), parse_settings(sizes, "--size")
     with progress(f"weft build {chosen.file}") as clock:
-        done = build_bundle(chosen.open(clock), entry, output, (seed or 0) if with_data else None, inputs, wanted)
+        done = build_bundle(chosen.open(clock), entry, output, (seed or 0) if with_data else None, inputs, wanted, open_)
     for remark in done.unproven:
         say(remark)
     say(f"{output}: written")
