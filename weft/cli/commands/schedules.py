@@ -1,4 +1,4 @@
-"""The commands on a schedule: run, apply, build, show-map, repl; check and fmt, which need no payload; and their options.
+"""The commands on a schedule with its payload: run, apply, build, show-map, repl; and their options.
 
 What they work with is imported when one of them is asked for.
 """
@@ -299,59 +299,3 @@ def repl(chosen: Choice, resume: str | None) -> int:
             "statements yourself"
         )
     return start(chosen, resume)
-
-
-@click.command(short_help="Parse and check a schedule; no payload needed.")
-@click.argument("files", metavar="FILE…", nargs=-1, required=True, shell_complete=completion.schedules)
-def check(files: tuple[str, ...]) -> int:
-    """Parse and check schedules: names, types, ranges, consumed handles, the defaults of parameters. No payload is needed.
-
-    If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists.
-    """
-    from ...dsl.diagnostics import count
-    from ...payloads.payload import payload_source
-    from ...pipeline import checked_schedule
-    from ...recipes import shortened
-    from ..console import each, say, show
-
-    def one(name: str) -> None:
-        file, warnings = checked_schedule(name)
-        if warnings:
-            show(warnings)
-        if file.payload is not None:
-            payload_source(file, None, {})  # as far as it shows without MLIR
-        say(f"{shortened(file.source.name)}: no errors in {count(len(file.schedules), 'schedule')}")
-
-    return each(files, one)
-
-
-@click.command(short_help="Format schedules in place.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE…", shell_complete=completion.schedules)
-@click.option("--check", is_flag=True, help="Do not write; exit 1 if a file would change.")
-def fmt(files: tuple[str, ...], check: bool) -> int:
-    """Format schedules in place and keep comments. A file that does not parse is reported and not changed.
-
-    A built-in recipe can be checked by its name, but is not rewritten.
-    """
-    from ...dsl.diagnostics import fail, read_source
-    from ...dsl.formatter import format_text
-    from ...pipeline import resolve_schedule
-    from ...recipes import shortened
-    from ...runtime.files.writing import write_file
-    from ..console import each, say
-
-    def one(name: str) -> bool:
-        path = resolve_schedule(name)
-        if path != Path(name) and not check:
-            hint = f"`weft fmt --check {name}` looks at it; a copy of `{path}` can be changed"
-            raise fail("W0051", f"`{name}` is a recipe that ships, and is not rewritten", hint=hint)
-        text = read_source(path).text
-        formatted = format_text(text, str(path))
-        if formatted != text and check:
-            say(f"{shortened(str(path))}: would change")
-        elif formatted != text:
-            write_file(path, formatted.encode())
-            say(f"{path}: formatted")
-        return check and formatted != text
-
-    return each(files, one)
