@@ -60,8 +60,10 @@ def size_behind(value: ir.Value, axis: int) -> int | ir.Value | Axis:
             return size_behind(loop_inits(loop.operation)[outputs.index(value)], axis)
     elif isinstance(made.opview, (tensor.EmptyOp, memref.AllocOp)):
         return list(made.operands)[[n is None for n in shape_of(value)[:axis]].count(True)]
-    elif made.name == "tensor.extract_slice" and len(place_of(made)[0]) == len(shape_of(value)):
+    elif isinstance(made.opview, _PARTS) and len(place_of(made)[1]) == len(shape_of(value)):
         return parts_of(made)[1][axis]
+    elif isinstance(made.opview, memref.CastOp) and isinstance(made.operands[0].type, ir.MemRefType):
+        return size_behind(made.operands[0], axis)
     elif made.name.endswith(".expand_shape"):
         sizes, given = list(ir.DenseI64ArrayAttr(made.attributes["static_output_shape"])), list(made.operands)[1:]
         return given[sizes[:axis].count(DYNAMIC)]
@@ -78,6 +80,7 @@ def collapsed(op: ir.Operation, axis: int) -> list[int]:
 
 
 _LOOPS = ("scf.forall", "scf.for")
+_PARTS = (tensor.ExtractSliceOp, memref.SubViewOp, memref.ReinterpretCastOp)
 
 
 def product_of(sizes: Sequence[int | ir.Value]) -> int | ir.Value:

@@ -313,7 +313,7 @@ def takes_all(op: ir.Operation) -> bool:
 
 
 def _inserts(op: ir.Operation) -> bool:
-    return op.name not in ("memref.subview", "tensor.extract_slice")
+    return op.name.endswith("insert_slice")
 
 
 def from_origin(op: ir.Operation) -> bool:

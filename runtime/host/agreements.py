@@ -6,15 +6,17 @@ MLIR verifies the same of static shapes; of others its `-generate-runtime-verifi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial, reduce
 
 from ...dsl.diagnostics import WeftError
 from ...interpreter.ir.affine_maps import OPERATORS
 from ...interpreter.ir.cloning import clone_module
-from ...interpreter.ir.mlir import ahead_of, ancestors, ir, memref, operations, producer, tensor
+from ...interpreter.ir.mlir import ahead_of, ancestors, ir, memref, operations, producer, run_passes, tensor
 from ...interpreter.ir.sizes import dimension_behind, size_of
-from ...interpreter.ir.structured import Structure, is_structured, parts_of, shape_of, structure
-from ...interpreter.memory.layouts import mixed
+from ...interpreter.ir.structured import Structure, element_type, is_structured, parts_of, shape_of, structure
+from ...interpreter.memory.layouts import element_bytes, is_plain, mixed
+from ...interpreter.memory.views import behind
 from ..plan.plan import Agreement, BufferView, DimOf, Relation, ScalarOf, Size
 from .arithmetic import NUMBERS
 from .functions import argument_names, entry_function
@@ -23,13 +25,14 @@ from .program import RULES, Claim, Host, TokenValue, fold, product
 _CHOOSING = frozenset({"scf.if", "scf.while", "scf.index_switch"})
 """What is in these may never run, and says nothing."""
 
-
 _Wanted = tuple[Size | None, Relation, Size | None]
 
 
 def agreements(payload: ir.Module, entry: str | None) -> tuple[Agreement, ...]:
-    """What has to hold of sizes and scalars, as far as the ops of the entry function say it of that function's arguments."""
+    """What has to hold of sizes and scalars, as far as the entry function, and those that it calls, say it of its arguments."""
     module = clone_module(payload)
+    if any(operations(module.operation, "func.call")):
+        run_passes(module, "inline")
     with module.context, ir.Location.unknown():
         function = entry_function(module, entry)
         reader = _Reader(module, function)
@@ -57,6 +60,10 @@ class _Reader:
         match op.opview:
             case tensor.ExtractSliceOp() | memref.SubViewOp():
                 yield from self._slice(op, op.operands[0])
+            case memref.ReinterpretCastOp():
+                yield from self._reinterpreted(op)
+            case memref.ViewOp():
+                yield from self._viewed(op)
             case tensor.InsertSliceOp():
                 yield from self._slice(op, op.operands[1])
             case tensor.EmptyOp() | memref.AllocOp():
@@ -82,7 +89,41 @@ class _Reader:
                 yield least, ">=", 0
             if first is not None and number is not None and step is not None:
                 last = fold("add", first, fold("mul", fold("sub", number, 1), step))
-                yield self.size(size_of(whole, axis)), ">=", fold("add", last, 1)
+                yield self.size(size_of(whole, axis)), ">=", _if_any([number], fold("add", last, 1))
+
+    def _reinterpreted(self, op: ir.Operation) -> Iterator[_Wanted]:
+        """Its elements are within the buffer that it shows."""
+        (start,), sizes, steps = parts_of(op)
+        first, numbers, strides = self.size(start), [self.size(n) for n in sizes], [self.size(n) for n in steps]
+        for least in (first, *numbers, *strides):
+            yield least, ">=", 0
+        whole, last = self._elements(op), first
+        for number, step in zip(numbers, strides, strict=True):
+            if last is None or number is None or step is None:
+                return
+            last = fold("add", last, fold("mul", fold("sub", number, 1), step))
+        if last is not None:
+            yield whole, ">=", _if_any([n for n in numbers if n is not None], fold("add", last, 1))
+
+    def _viewed(self, op: ir.Operation) -> Iterator[_Wanted]:
+        """A view of bytes, which are all there."""
+        open_ = iter(list(op.operands)[2:])
+        sizes = [self.size(next(open_) if n is None else n) for n in shape_of(op.results[0])]
+        shift, numbers = self.size(op.operands[1]), [n for n in sizes if n is not None]
+        for least in (shift, *numbers):
+            yield least, ">=", 0
+        if shift is not None and len(numbers) == len(sizes):
+            wanted = fold("mul", product(numbers), element_bytes(element_type(op.results[0])))
+            yield self._elements(op), ">=", fold("add", shift, wanted)
+
+    def _elements(self, view: ir.Operation) -> Size | None:
+        """How many elements the buffer behind a view has, where it has no layout."""
+        buffer = behind(view.operands[0])
+        if not is_plain(buffer.type):
+            return None
+        sizes = [self.size(size_of(buffer, axis)) for axis in range(len(shape_of(buffer)))]
+        known = [n for n in sizes if n is not None]
+        return product(known) if len(known) == len(sizes) else None
 
     def _structured(self, op: ir.Operation, space: Structure) -> Iterator[_Wanted]:
         extents: dict[int, Size] = {}
@@ -95,11 +136,12 @@ class _Reader:
             if isinstance(expr, ir.AffineDimExpr) and size is not None:
                 yield extents.setdefault(expr.position, size), "==", size
         ends = {d: fold("sub", extent, 1) for d, extent in extents.items()}
+        numbers = list(extents.values())
         for expr, size in accesses:
             reached = None if isinstance(expr, ir.AffineDimExpr) else _reached(expr, ends)
             if reached is not None:
-                yield reached[0], ">=", 0
-                yield size, ">=", fold("add", reached[1], 1)
+                yield _if_any(numbers, reached[0]), ">=", 0
+                yield size, ">=", _if_any(numbers, fold("add", reached[1], 1))
 
     def size(self, size: int | ir.Value | None) -> Size | None:
         """A size, or another integer, as the plan has it; None where the arguments do not tell it before the run."""
@@ -125,6 +167,13 @@ class _Reader:
         except WeftError:  # a division by 0
             return None
         return None if isinstance(made, float | BufferView | TokenValue | Claim) else made
+
+
+def _if_any(numbers: Sequence[Size], size: Size) -> Size:
+    """The size where none of the numbers is 0; 0 where one is: nothing is accessed then."""
+    known = 1 if any(isinstance(n, int) and n > 0 for n in numbers) else None
+    least = reduce(partial(fold, "min"), (n for n in numbers if not isinstance(n, int) or n == 0), 1)
+    return size if known and least == 1 else fold("mul", least, size)
 
 
 def _reached(expr: ir.AffineExpr, ends: Mapping[int, Size]) -> tuple[Size, Size] | None:

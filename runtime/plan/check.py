@@ -83,7 +83,7 @@ class _Checker:
         yield from self.names("buffers or scalars", [named.name for named in (*plan.buffers, *plan.scalars)])
         for i, agreement in enumerate(plan.agreements):
             for key in ("left", "right"):
-                yield from self.size(getattr(agreement, key), f"agreements[{i}].{key}")
+                yield from self.size(getattr(agreement, key), f"agreements[{i}].{key}", signed=True)
             if agreement.relation not in RELATIONS:
                 message = f"`{agreement.relation}` is not a relation; relations are {', '.join(RELATIONS)}"
                 yield self.error("W0703", f"agreements[{i}].relation", message)

@@ -63,6 +63,8 @@ def _broken(one: Agreement, left: int, right: int) -> str:
     """An agreement that does not hold, in words."""
     if one.relation == "==" and isinstance(one.right, DimOf):
         return f"{_spelled(one.left, left)}, and {_spelled(one.right, right)}: they are one dimension of {one.op}"
+    if not right and not isinstance(one.left, DimOf | ScalarOf):
+        return f"a size or an offset of {one.op} would be {left}: the sizes of the arguments do not go together"
     return f"{_spelled(one.left, left)}, and {one.op} needs {right}{'' if one.relation == '==' else ' at least'}"
 
 

@@ -161,9 +161,48 @@ def test_what_a_slice_takes_is_there() -> None:
     x, out = np.arange(20, dtype=np.float32) / 10, np.zeros(6, np.float32)
     for at, by in ((-3, 1), (11, 1), (6, 2), (5, 0)):
         assert np.allclose(kernel(x, out, at, by), np.exp(x[at + 3 + by * np.arange(6)])), (at, by)
-    for at, by, said in ((-4, 1, "computed is -1, and"), (12, 1, "needs 21"), (7, 2, "needs 21"), (9, -1, "`by` is -1")):
+    before = "offset of tensor.extract_slice would be -1"
+    for at, by, said in ((-4, 1, before), (12, 1, "needs 21"), (7, 2, "needs 21"), (9, -1, "`by` is -1")):
         with pytest.raises(WeftError, match=said):
             kernel(x, out, at, by)
+
+
+def test_what_nothing_is_read_of_may_be_of_any_size() -> None:
+    kernel = weft.compile(EACH.format("linalg.generic", "4", "y, x", "1", "y, x"), CONVOLUTION, target="cpu")
+    assert kernel(np.ones((0, 0), np.float32), np.ones((2, 3), np.float32), np.ones((0, 6), np.float32)).shape == (0, 6)
+    assert (kernel(np.ones((1, 1), np.float32), np.ones((0, 9), np.float32), np.ones((2, 6), np.float32)) == 1).all()
+
+
+WITHIN = """
+func.func private @copied(%x: memref<?xf32>, %y: memref<?xf32>, %at: index, %n: index, %by: index) {
+  %v = memref.reinterpret_cast %x to offset: [%at], sizes: [%n], strides: [%by]
+      : memref<?xf32> to memref<?xf32, strided<[?], offset: ?>>
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%v : memref<?xf32, strided<[?], offset: ?>>) outs(%y : memref<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+func.func @within(%x: memref<?xf32>, %y: memref<?xf32>, %at: index, %n: index) {
+  %by = arith.constant 2 : index
+  func.call @copied(%x, %y, %at, %n, %by) : (memref<?xf32>, memref<?xf32>, index, index, index) -> ()
+  return
+}
+"""
+
+
+def test_what_a_called_function_reads_of_a_buffer_is_there() -> None:
+    schedule = "schedule s() {\n let op = match linalg.generic\n map op to threads(x: 32) cyclic\n launch op\n}\n"
+    kernel = weft.compile(schedule, WITHIN, entry="within", target="cpu")
+    x, y = np.arange(10, dtype=np.float32), np.zeros(4, np.float32)
+    kernel(x, y, 3, 4)
+    assert (y == [3, 5, 7, 9]).all()
+    kernel(x, y[:0], 99, 0)
+    with pytest.raises(WeftError, match=r"axis 0 of `x` has 10 elements, and memref.reinterpret_cast needs 11 at least"):
+        kernel(x, y, 4, 4)
+    with pytest.raises(WeftError, match=r"axis 0 of `y` has 4 elements"):
+        kernel(x, y, 0, 5)
 
 
 def test_what_a_reshape_and_a_cast_say_of_sizes_holds() -> None:
