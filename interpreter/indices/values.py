@@ -287,9 +287,14 @@ def divisible(bound: Bound, divisor: int) -> bool:
     return _form(bound).content % divisor == 0
 
 
+WIDEST = 2**63 - 1
+"""The largest number that an attribute states of a size."""
+
+
 def multiples(value: ir.Value) -> list[int]:
     """By axis of a tensor or memref, what its size is known to be a multiple of; 1 where nothing is known."""
-    return [_multiple(size_behind(value, axis)) for axis in range(ir.ShapedType(value.type).rank)]
+    found = (_multiple(size_behind(value, axis)) for axis in range(ir.ShapedType(value.type).rank))
+    return [n if 0 < n <= WIDEST else gcd(n, 2**62) for n in found]  # a divisor is right, too, and 0 divides nothing
 
 
 def _multiple(size: int | ir.Value | Axis) -> int:

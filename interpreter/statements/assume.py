@@ -38,6 +38,9 @@ class Assume(Statement):
         W0462: a size that no argument has.
             The host can check the sizes of arrays that it is given. A size that the function computes is assumed of the
             arguments that it is computed from.
+        W0465: multiples of more than 64 bits.
+            What is assumed of a size holds at once: it is a multiple of the least common multiple. Where that is more than
+            2^63 - 1, no array but an empty one has such a size.
 
     Source: the idea of `llvm.assume` and of Exo's and TVM's assumptions about sizes; here the host checks them.
 
@@ -63,7 +66,7 @@ class Assume(Statement):
         for value, axis in found:
             known, name = (at_most(value), MOST) if self.multiple is None else (multiples(value), MULTIPLES)
             texts = [ir.StringAttr(t).value for t in argument_attributes(value).get(ASSUMED, ())] or [""] * len(known)
-            known[axis] = self._narrowed(known[axis])
+            known[axis] = self._narrowed(rewrite, known[axis], f"{_name(value)}.{axis}")
             texts[axis] = "; ".join(filter(None, (texts[axis], said)))
             set_argument(value, name, ir.DenseI64ArrayAttr.get(known))
             set_argument(value, ASSUMED, ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts]))
@@ -73,10 +76,15 @@ class Assume(Statement):
             rewrite.remark(f"{', '.join(names)}: taken for {what}, checked before each run")
         return {}
 
-    def _narrowed(self, known: int) -> int:
-        """What is known of a size, with what is assumed."""
+    def _narrowed(self, rewrite: Rewriter, known: int, name: str) -> int:
+        """What is known of a size, with what is assumed. Raises W0465."""
+        from ..indices.values import WIDEST
+
         if self.multiple is not None:
-            return lcm(known, self.multiple)
+            if (both := lcm(known, self.multiple)) <= WIDEST:
+                return both
+            what = f"`{name}` is a multiple of {known} already, and one of {self.multiple}, too, would be one of {both}"
+            raise rewrite.error("W0465", what, hint="their least common multiple has to be below 2^63", at="multiple")
         most = self.most or 0
         return most if known < 0 else min(known, most)
 

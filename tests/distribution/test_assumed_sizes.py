@@ -219,6 +219,29 @@ def test_wide_rows_of_a_payload_on_memrefs() -> None:
         kernel(np.ones((2, 12), np.float32), np.ones((2, 12), np.float32))
 
 
+def test_a_size_that_only_0_can_be() -> None:
+    """2^40 rows of 2^40 elements have no address, so that there are none."""
+    program = """
+    func.func @f(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %m = memref.dim %x, %c0 : memref<?x?xf32>
+      %n = memref.dim %x, %c1 : memref<?x?xf32>
+      %mn = arith.muli %m, %n : index
+      %t = memref.alloc(%mn) : memref<?xf32>
+      %a = memref.collapse_shape %x [[0, 1]] : memref<?x?xf32> into memref<?xf32>
+      %b = memref.collapse_shape %y [[0, 1]] : memref<?x?xf32> into memref<?xf32>
+      linalg.negf ins(%a : memref<?xf32>) outs(%t : memref<?xf32>)
+      memref.copy %t, %b : memref<?xf32> to memref<?xf32>
+      return
+    }"""
+    text = "schedule s() {\n  let op = match linalg.negf\n  assume x.0 % (1024 * 1073741824) == 0\n  ASSUME\n"
+    text += "  map op to grid(x: 64) cyclic\n  launch op\n}\n"
+    one = planned(weft.apply(text.replace("ASSUME", "assume x.1 % (1024 * 1073741824) == 0"), payload=program))
+    x, y = np.ones((0, 1 << 40), np.float32), np.ones((0, 3), np.float32)
+    assert not run_plan(one.plan, SimDevice(), {"x": x, "y": y}, text=one.applied.located_text).faults
+
+
 def test_channels_of_a_convolution() -> None:
     """Its image is read through a padding, which has as many."""
     text = (RECIPES.parent / "conv2d" / "igemm.weft").read_text()
