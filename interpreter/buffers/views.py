@@ -90,8 +90,9 @@ def _view_type(view: ir.Operation, source: ir.MemRefType) -> ir.MemRefType:
     if view.name in ("memref.collapse_shape", "memref.expand_shape"):
         before, after = ([math.prod(kind.shape[axis + 1 :]) for axis in range(kind.rank)] for kind in (source, old))
         strides, offset = strided(source)
-        if offset != 0 and source.has_static_shape and strides == before:  # it lies in one piece, wherever that begins
-            layout = ir.StridedLayoutAttr.get(offset, after)
+        in_one_piece = source.has_static_shape and strides == before
+        kept = after if in_one_piece else strided(old)[0]
+        layout = None if is_plain(source) else ir.StridedLayoutAttr.get(offset, kept)
     elif view.name == "memref.transpose":
         strides, offset = strided(source)
         layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in permutation_of(view)])
@@ -102,16 +103,22 @@ def subview_type(parts: Sequence[Sequence[Bound]], old: ir.MemRefType, source: i
     """The type of a subview with these offsets, sizes and strides, that of another source or place being `old`."""
     strides, offset = strided(source)
     for start, stride in zip(parts[0], strides, strict=True):
-        moves = isinstance(start, int) and DYNAMIC not in (stride, offset)
-        offset = offset + start * stride if moves and isinstance(start, int) else DYNAMIC
+        step = _times(start, stride)
+        offset = DYNAMIC if DYNAMIC in (offset, step) else offset + step
     if old.rank != source.rank:
         strides, before = strided(old)
         layout = old.layout if offset == before else ir.StridedLayoutAttr.get(offset, strides)
     else:
-        steps = zip(strides, parts[2], strict=True)
-        strides = [s * t if isinstance(t, int) and s != DYNAMIC else DYNAMIC for s, t in steps]
+        strides = [_times(step, stride) for step, stride in zip(parts[2], strides, strict=True)]
         layout = ir.StridedLayoutAttr.get(offset, strides)
     return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
+
+
+def _times(count: Bound, stride: int) -> int:
+    """How far `count` strides reach, as upstream's verifier has it: nowhere for none, whatever the stride is."""
+    if count == 0 or stride == 0:
+        return 0
+    return count * stride if isinstance(count, int) and stride != DYNAMIC else DYNAMIC
 
 
 def subview(source: ir.Value, parts: Sequence[Sequence[Bound]], old: ir.MemRefType) -> ir.Value:

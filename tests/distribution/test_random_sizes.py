@@ -60,7 +60,8 @@ class Case:
 def case(seed: int) -> Case:
     """A product, or a sum of squared differences (whose update is masked where it is ragged), with at least one size open."""
     draw = random.Random(seed)
-    extents = {d: draw.randrange(1, 24) for d in "mnk"}
+    tile = {d: draw.choice([1, 2, 3, 4, 5, 8]) for d in "mnk"}
+    extents = {d: draw.choice([tile[d], draw.randrange(1, 24), draw.randrange(1, 24)]) for d in "mnk"}
     open_ = draw.sample("mnk", draw.randrange(1, 4))
     type = draw.choice(["f32", "f64", "i32"])
     m, n, k = ("?" if d in open_ else str(extents[d]) for d in "mnk")
@@ -69,11 +70,11 @@ def case(seed: int) -> Case:
     text = MATRIX if op == "matmul" else SUMS
     payload = text.format(a=a, b=b, c=c, op=op, t=type, f="f" if type[0] == "f" else "i")
     axes = [axis for d, axis in zip("mnk", ("A.0", "B.1", "A.1"), strict=True) if d in open_]
-    return Case(payload, _schedule(draw, op), axes)
+    return Case(payload, _schedule(draw, op, tile), axes)
 
 
-def _schedule(draw: random.Random, op: str) -> str:
-    bm, bn, bk = (draw.choice([1, 2, 3, 4, 5, 8]) for _ in range(3))
+def _schedule(draw: random.Random, op: str, tile: dict[str, int]) -> str:
+    bm, bn, bk = (tile[d] for d in "mnk")
     way = draw.choice(["", " cyclic", f" block-cyclic({draw.randrange(1, 4)})"])
     lines = [f"let op = match linalg.{op}", f"let (tiles, tile_mm) = tile op [{bm}, {bn}]"]
     lines.append("map tiles to blocks(y, x)" + draw.choice(["", "", " order grouped(2)"]))
