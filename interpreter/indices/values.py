@@ -45,15 +45,15 @@ class Values(Integers):
 
     def of_arguments(self, called: Callable[[ir.Value], str]) -> dict[str, Linear]:
         """What of functions' arguments is known at run time only, as users call it: `A.1`, the size of `A` along its second axis,
-        and `n`."""
+        and `n`. What a kernel is passed has the name that it has on the host."""
         found = {(value, f".{axis}"): form for (value, axis), form in self._extents.items()}
         found |= {(value, ""): form for value, form in self._forms.items()}
-        return {
-            f"{called(value)}{where}": form
-            for (value, where), form in found.items()
-            if isinstance(value.owner, ir.Block) and maker(value).name in FUNCTIONS
-            if [symbol.kind for symbol in form.symbols()] == ["parameter"]
-        }
+        names: dict[Linear, str] = {}
+        for (value, where), form in found.items():
+            of_function = isinstance(value.owner, ir.Block) and maker(value).name in FUNCTIONS
+            if of_function and [symbol.kind for symbol in form.symbols()] == ["parameter"]:
+                names.setdefault(form, f"{called(value)}{where}")
+        return {name: form for form, name in names.items()}
 
     # ---- forms --------------------------------------------------------------------------------------------------------
 
