@@ -43,6 +43,7 @@ from .state import (
     statement_text,
 )
 from .statement import Handle, Statement, registry
+from .versions import ASSUME, NotMet, assuming, without_version
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
 """What a statement did, what it returned, and the module after it."""
@@ -293,6 +294,10 @@ class Session:
         tell(f"`{text}` ({node.span})")
         try:
             rewrite, results, version = self._applied(state, statement)
+        except NotMet as unmet:
+            behind, remark = without_version(state, unmet)
+            seconds = time.perf_counter() - started
+            return replace(behind, step=Step(text, node.span, node.keyword, (remark,), seconds, behind.version))
         finally:
             tell("")
         seconds = time.perf_counter() - started
@@ -307,6 +312,8 @@ class Session:
             for handle in value if isinstance(value, tuple) else (value,):
                 if isinstance(handle, Handle) and not handle.absent and handle.number not in state.made:
                     made.setdefault(handle.number, Made(name, node.span, node.keyword, handle.kind))
+        if node.keyword == ASSUME:
+            rest = assuming(rest)
         return State(version, bind(rest, let, results), next(rewrite.numbers), dead, extended(state.made, made), step)
 
     def _applied(self, state: State, statement: Statement) -> Applied:

@@ -2,6 +2,9 @@
 
 Each block starts from the module in front of them. The functions of the second version are called `f_v2`, and say of which function
 they are a version; in the end all functions and kernels stand in one module, those of the first version under their own names.
+
+What a block assumes of a size that the payload says is decided at once: where it does not hold, there is no such version; and
+a version of which nothing is left to be checked is the last one.
 """
 
 from __future__ import annotations
@@ -10,14 +13,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...dsl import tree
-from ...dsl.diagnostics import fail
+from ...dsl.diagnostics import WeftError, fail
 from ...dsl.scopes import Gone
 from ..focus.carving import Version
 from ..ir.cloning import clone_module
-from ..ir.functions import MULTIPLES, VERSION_OF, attributes_of, inputs_of, symbol
+from ..ir.functions import ASSUMED, VERSION_OF, attributes_of, inputs_of, symbol
 from ..ir.mlir import attributes, ir, operations
 from .environment import named_handles
 from .state import Frame, State
+
+ASSUME = "assume"
+"""The keyword of the statement that says what a version is for."""
+
+
+class NotMet(WeftError):
+    """An assumption that does not hold of the payload: in `versions`, that version is left out."""
 
 
 @dataclass(frozen=True)
@@ -28,35 +38,69 @@ class Fork:
         before: the state in front of it, with the frames behind it.
         number: of the block, from 0.
         made: the modules that the blocks before have made.
+        assumes: something was assumed in the block.
     """
 
     item: tree.Versions
     before: State
     number: int = 0
     made: tuple[ir.Module, ...] = ()
+    assumes: bool = False
 
     def enter(self, state: State) -> State:
         """In front of the block's first item."""
         before = self.before
-        version = before.version if self.number == 0 else Version(_another(before.module, self.number + 1))
+        version = Version(_another(before.module, len(self.made) + 1)) if self.made else before.version
         frame = Frame(self.item.blocks[self.number], dict(before.frames[-1].env), fork=self)
         return replace(state, version=version, frames=(*before.frames, frame), dead=before.dead)
 
     def leave(self, state: State) -> State:
-        """In front of the next block; behind the last one, with all versions in one module. Raises W0463."""
-        made = (*self.made, state.module)
-        if len(made) < len(self.item.blocks):
-            return replace(self, number=self.number + 1, made=made).enter(state)
-        for number, module in enumerate(made[:-1], 1):
-            if not any(_assumes(function) for function in _versions_in(module, number)):
-                block = self.item.blocks[number - 1]
-                message = f"version {number} assumes nothing of sizes, so that no run takes one behind it"
-                hint = "state with `assume` what it is for; the last version may be for all that is left"
-                raise fail("W0463", message, hint, span=block[0].span if block else self.item.span)
+        """In front of the next block; behind the last one that a run may take, with all versions in one module. Raises W0463."""
+        made, block = (*self.made, state.module), self.item.blocks[self.number]
+        if self.last:
+            return self._together(state, made)
+        if not self.assumes:
+            message = f"version {self.number + 1} assumes nothing of sizes, so that no run takes one behind it"
+            hint = "state with `assume` what it is for; the last version may be for all that is left"
+            raise fail("W0463", message, hint, span=block[0].span if block else self.item.span)
+        if _assumed(state.module) != _assumed(self.before.module):
+            return self._next(state, made)
+        remark = "the payload meets all that this version assumes: those behind it are left out"
+        step = state.step and replace(state.step, remarks=(*state.step.remarks, remark))
+        return self._together(replace(state, step=step), made)
+
+    def drop(self, state: State) -> State | None:
+        """Behind the block, without its version; None where there is no other."""
+        if self.last:
+            return self._together(state, self.made) if self.made else None
+        return self._next(state, self.made)
+
+    @property
+    def last(self) -> bool:
+        return self.number + 1 == len(self.item.blocks)
+
+    def _next(self, state: State, made: tuple[ir.Module, ...]) -> State:
+        return Fork(self.item, self.before, self.number + 1, made).enter(state)
+
+    def _together(self, state: State, made: tuple[ir.Module, ...]) -> State:
         gone = Gone("`versions`", self.item.span)
         handles = {handle.number: gone for _, handle in named_handles(self.before.frames[-1].env)}
         version = Version(_together(made, self.item))
         return replace(state, version=version, frames=self.before.frames, dead={**self.before.dead, **handles})
+
+
+def without_version(state: State, unmet: NotMet) -> tuple[State, str]:
+    """The state behind the version at hand, which is left out, and a remark. Raises `unmet` where there is none, or no other."""
+    fork = next((frame.fork for frame in reversed(state.frames) if frame.fork is not None), None)
+    dropped = fork and fork.drop(state)
+    if dropped is None:
+        raise unmet
+    return dropped, f"{unmet.diagnostics[0].message}: this version is left out"
+
+
+def assuming(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """The frames when something was assumed."""
+    return tuple(frame if frame.fork is None else replace(frame, fork=replace(frame.fork, assumes=True)) for frame in frames)
 
 
 def _functions(module: ir.Module) -> list[ir.Operation]:
@@ -80,13 +124,10 @@ def _another(module: ir.Module, number: int) -> ir.Module:
     return made
 
 
-def _versions_in(module: ir.Module, number: int) -> list[ir.Operation]:
-    """The functions of the version with this number, from 1, in the module that its block has made."""
-    return [f for f in _functions(module) if (VERSION_OF in f.attributes) == (number > 1)]
-
-
-def _assumes(function: ir.Operation) -> bool:
-    return any(MULTIPLES in attributes_of(function, number) for number in range(inputs_of(function)))
+def _assumed(module: ir.Module) -> list[str]:
+    """What is going to be checked of the arguments of functions."""
+    own = (attributes_of(function, number) for function in _functions(module) for number in range(inputs_of(function)))
+    return sorted(str(stated[ASSUMED]) for stated in own if ASSUMED in stated)
 
 
 def _together(modules: Sequence[ir.Module], item: tree.Versions) -> ir.Module:

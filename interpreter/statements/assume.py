@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ..session.statement import Operand, Results, Rewriter, SizeOf, Statement, integer, size_of, statement
+from ..session.versions import NotMet
 
 if TYPE_CHECKING:
     from ..ir.mlir import ir
@@ -34,7 +35,8 @@ class Assume(Statement):
             `A.1` is axis 1 of the argument `A`, counted from 0; `gemm.lhs.1` that of an operand. The arguments are those of the
             payload's functions, under the names that reports show.
         W0461: a size that is known, and not what is assumed of it.
-            Where the payload says the size, the assumption is checked at once.
+            Where the payload says the size, the assumption is checked at once. A block of `versions` is left out then, if there is
+            another.
         W0462: a size that no argument has.
             The host can check the sizes of arrays that it is given. A size that the function computes is assumed of the
             arguments that it is computed from.
@@ -102,7 +104,8 @@ class Assume(Statement):
                 found.append(self._behind(rewrite, value, axis))
             elif number % (self.multiple or 1) or (self.most is not None and number > self.most):
                 what = f"no multiple of {self.multiple}" if self.multiple is not None else f"more than {self.most}"
-                raise rewrite.error("W0461", f"`{self.size.spelling}` is {number}, which is {what}", at="size")
+                said = rewrite.error("W0461", f"`{self.size.spelling}` is {number}, which is {what}", at="size")
+                raise NotMet(*said.diagnostics)
             else:
                 rewrite.remark(f"{self.size.spelling} is {number}")
         return found

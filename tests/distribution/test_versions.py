@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_assumed_sizes import FOURS, PRODUCT, SMALL, WHOLE, made, simulated
+from test_assumed_sizes import FOURS, PRODUCT, SMALL, WHOLE, made, schedule, simulated
 
 import weft
 from weft.dsl.diagnostics import Source, WeftError
@@ -77,6 +77,48 @@ def test_sizes_for_which_there_is_no_version_are_refused() -> None:
     one = several(WHOLE, FOURS)
     with pytest.raises(WeftError, match="W0739: axis 1 of `A` has 7 elements"):
         resolve(one.plan, {"A": (5, 7), "B": (7, 8)}, {})
+
+
+def scheduled(text: str, m: str, k: str, n: str) -> Planned:
+    """The schedule for a payload that says some of the sizes."""
+    text = "payload matmul(m = 1, n = 1, k = 1)\n" + text
+    return planned(applied(weft.load(text, settings={"m": m, "k": k, "n": n})))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "left"),
+    [
+        (("?", "?", "?"), (0, 1, 2)),
+        (("64", "16", "32"), (0,)),
+        (("64", "20", "32"), (1,)),
+        (("64", "17", "32"), (2,)),
+        (("?", "20", "?"), (1, 2)),
+        (("?", "17", "?"), (2,)),
+        (("?", "16", "32"), (0, 1)),  # the second one assumes nothing of rows
+    ],
+)
+def test_sizes_that_the_payload_says_choose_among_the_versions(sizes: tuple[str, str, str], left: tuple[int, ...]) -> None:
+    one = scheduled(versions(*ALL), *sizes)
+    assert kernels(one.cuda) == [kernels(scheduled(schedule("simt", ALL[number]), *sizes).cuda)[0] for number in left]
+    assert len(one.plan.versions) == (len(left) if len(left) > 1 else 0)
+    remarks = "\n".join(remark for step in one.applied.session.steps for remark in step.remarks)
+    assert remarks.count("this version is left out") == left[0]
+    assert ("those behind it are left out" in remarks) == (left[-1] < 2)
+
+
+def test_a_payload_that_no_version_is_for() -> None:
+    with pytest.raises(WeftError, match=r"W0461: `A\.1` is 17, which is no multiple of 4"):
+        scheduled(versions(WHOLE, FOURS), "?", "17", "?")
+    one = scheduled(versions(WHOLE, FOURS, ("A.1 % 16",)), "?", "20", "?")
+    assert len(one.applied.session.steps[-1].remarks) == 1 and not one.plan.versions
+    with pytest.raises(WeftError, match="W0739: axis 1 of `B` has 5 elements"):
+        resolve(one.plan, {"A": (5, 20), "B": (20, 5), "C": (5, 5)}, {})
+
+
+def test_a_version_may_assume_a_largest_size_alone() -> None:
+    text = versions(("A.1 % 4",), ()).replace("assume A.1 % 4 == 0", "assume A.1 <= 64")
+    one = planned(applied(weft.load(text, payload=PRODUCT)))
+    assert [resolve(one.plan, {"A": (5, k), "B": (k, 5)}, {}).taken for k in (64, 65)] == [0, 1]
 
 
 def test_the_module_of_all_versions_is_judged_as_one() -> None:
