@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from ...dsl.diagnostics import fail
+from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.ir.functions import given_name, inputs_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.layouts import is_plain
@@ -57,15 +57,22 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
         type), W0734 (a value that is not known), W0735 (a result of unknown shape), W0736 (too many steps), W0737 (a
         launch shape that the kernel was not made for), W0702 … W0708 (the plan would be unsound).
     """
+    first, *others = versions_of(module, entry_function(module, entry))
+    if not others:
+        return _plan(module, first)
     plans: list[Plan] = []
-    for function in versions_of(module, entry_function(module, entry)):
-        plans.append(_plan(module, function, {buffer.name for plan in plans for buffer in plan.buffers}))
-    return plans[0] if len(plans) == 1 else validate(together(plans), f"the plan of @{plans[0].entry}")
+    for number, function in enumerate((first, *others), 1):
+        try:
+            plans.append(_plan(module, function, {buffer.name for plan in plans for buffer in plan.buffers}, is_version=True))
+        except WeftError as error:
+            note = f"in version {number} of @{symbol(first)}"
+            raise WeftError(*(replace(d, notes=(*d.notes, note)) for d in error.diagnostics)) from error
+    return validate(together(plans), f"the plan of @{symbol(first)}")
 
 
-def _plan(module: ir.Module, function: ir.Operation, taken: Set[str]) -> Plan:
-    """The plan of one function; its temporaries have none of these names."""
-    host = interpreted(module, function, taken)
+def _plan(module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset(), *, is_version: bool = False) -> Plan:
+    """The plan of one function; its temporaries have none of these names. `is_version`: of one of several."""
+    host = interpreted(module, function, taken, is_version=is_version)
     _free_the_rest(host)
     steps, fewest = host.steps, None
     if host.ordered:
@@ -78,10 +85,12 @@ def _plan(module: ir.Module, function: ir.Operation, taken: Set[str]) -> Plan:
     return validate(plan, f"the plan of @{plan.entry}")
 
 
-def interpreted(module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset()) -> Host:
+def interpreted(
+    module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset(), *, is_version: bool = False
+) -> Host:
     """The function's steps in program order, and what tokens and blocking waits put before each."""
     kernels = kernel_functions(module)
-    host = Host(module, {k.symbol: k.name for k in kernels}, {k.symbol: k.op for k in kernels}, taken=taken)
+    host = Host(module, {k.symbol: k.name for k in kernels}, {k.symbol: k.op for k in kernels}, taken, is_version)
     given = _declare_arguments(function, host)
     returned = host.run_function(function, given, function)
     _declare_results(function, returned, host)

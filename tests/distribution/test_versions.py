@@ -12,8 +12,10 @@ from test_assumed_sizes import FOURS, PRODUCT, SMALL, WHOLE, made, schedule, sim
 
 import weft
 from weft.dsl.diagnostics import Source, WeftError
+from weft.interpreter.ir.mlir import context, parse
 from weft.pipeline import Planned, applied, planned
 from weft.repl.workbench import total
+from weft.runtime.host.host import make_plan
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.resolve import resolve
 from weft.verify import verify_source
@@ -119,6 +121,55 @@ def test_a_version_may_assume_a_largest_size_alone() -> None:
     text = versions(("A.1 % 4",), ()).replace("assume A.1 % 4 == 0", "assume A.1 <= 64")
     one = planned(applied(weft.load(text, payload=PRODUCT)))
     assert [resolve(one.plan, {"A": (5, k), "B": (k, 5)}, {}).taken for k in (64, 65)] == [0, 1]
+
+
+CALLED = """
+func.func private @inner(%p: memref<?xf32>, %q: memref<?xf32>) {
+  linalg.negf ins(%p : memref<?xf32>) outs(%q : memref<?xf32>)
+  return
+}
+func.func @outer(%x: memref<SIZExf32>, %y: memref<SIZExf32>) {
+  %p = memref.cast %x : memref<SIZExf32> to memref<?xf32>
+  %q = memref.cast %y : memref<SIZExf32> to memref<?xf32>
+  func.call @inner(%p, %q) : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}
+"""
+NEGATED = """schedule negated(op: handle) {
+  map op to grid(x: 64) cyclic
+  launch op
+}
+schedule s() {
+  let op = match linalg.negf
+  versions {
+    assume p.0 % 8 == 0
+    negated(op)
+  } else {
+    negated(op)
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("size", "number"), [(48, 1), (50, 2)])
+def test_a_size_that_a_call_says_chooses_among_the_versions(size: int, number: int) -> None:
+    program = CALLED.replace("SIZE", str(size))
+    kernel = weft.compile(NEGATED, program, target="cpu", entry="outer")
+    x, y = np.arange(size, dtype=np.float32), np.zeros(size, np.float32)
+    assert kernel.version(x, y) == number
+    kernel(x, y)
+    assert np.array_equal(y, -x)
+    text = weft.apply(NEGATED, payload=program).text
+    assert load(dump(one := make_plan(parse(text, context()), "outer"))) == one
+    assert verify_source(Source("module.mlir", text)).ok
+
+
+def test_the_version_that_launches_nothing_is_named() -> None:
+    for number, left in enumerate(["  assume x.0 % 8 == 0\n    assume x.1 % 8 == 0\n    STEPS", "else {\n    STEPS"], 1):
+        done = weft.apply(STEPS.replace(left.replace("STEPS", "step(a)\n    step(b)"), left.replace("STEPS", "")), payload=CHAIN)
+        with pytest.raises(WeftError, match="W0733") as caught:
+            planned(done)
+        assert caught.value.diagnostics[0].notes == (f"in version {number} of @chain",)
 
 
 def test_the_module_of_all_versions_is_judged_as_one() -> None:
