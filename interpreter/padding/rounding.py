@@ -36,6 +36,7 @@ from . import masked_loads
 from .identities import beyond, fillings, generalized, mask_update, runs_anywhere
 from .masked_loads import UNKNOWN_TILES, Identity, assembled, reaches
 from .provenance import Image, Provenance, StridedWindow, behind_pad, makers, read_through, remove_dead
+from .scattered import load_scattered
 
 
 def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
@@ -105,6 +106,8 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
     if not masked_loads.is_masked_load(op):
         absorb_pads(op)
     ragged = [d for d in range(space.rank) if extents[d] != space.extents[d]]
+    load_scattered(op, space, {*ragged})
+    space = structure(op)
     reduced = [d for d in ragged if space.iterators[d] == "reduction"]
     anywhere = runs_anywhere(op)
     filled = fillings(op, space, reduced, _start(op.operands[space.inputs])) if reduced and anywhere else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.mlir import ancestors, ir, is_within
-from ..ir.structured import ATOMIC, is_structured
+from ..ir.structured import ATOMIC, dimensions_of, is_structured, structure
 from ..session.rewriter import describe
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
 from ..tensors import levels
@@ -68,6 +68,7 @@ class Fuse(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..padding.rounding import absorb_pads
+        from ..padding.scattered import load_scattered
         from ..tensors.fusing import fuse_masked_loads, fuse_tagged, is_result_of, start_inside
 
         producer, loop = rewrite.find(self.producer), rewrite.find(self.loop)
@@ -90,7 +91,9 @@ class Fuse(Statement):
         self._not_a_start(rewrite, producer, loop)
         self._not_overwritten(rewrite, producer, loop)
         if is_structured(producer):
-            for done in absorb_pads(producer):
+            space = structure(producer)
+            written = {d for indexing in space.maps[space.inputs :] for e in indexing.results for d in dimensions_of(e)}
+            for done in (*absorb_pads(producer), *load_scattered(producer, space, written)):
                 rewrite.remark(done)
         if not start_inside(producer, loop):
             fuse_tagged(rewrite, self.producer.tag, self.loop)

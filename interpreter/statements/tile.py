@@ -20,7 +20,8 @@ class Tile(Statement):
     Parallel dimensions become one `scf.forall`, each reduction dimension becomes an `scf.for`; mixing both returns both. A size
     that does not divide its extent leaves every tile static and full: operands are read by masked loads, and the result is written
     back under a guard. Along a reduction the masked-off elements are the identity (0 for a sum, -inf for a maximum); where the
-    body does not preserve it (a sum of exp(x), say), the update itself is masked.
+    body does not preserve it (a sum of exp(x), say), the update itself is masked. An input of which a tile has no slice, such as
+    x[9 - i] or x[i mod 4], is read element by element.
 
     A parallel loop (of the payload, or a `forall`) is cut in the same way: into a loop over strips of its iterations, and one over
     the iterations of a strip, which is returned as `op`. Both can be mapped: blocks outside, threads inside.
@@ -46,9 +47,11 @@ class Tile(Statement):
             a dimension untiled.
         W0324: no dimension is tiled.
             Every size is `_` or 0, so the statement would do nothing.
-        W0325: a ragged tile of an op that must stay on memrefs.
-            On memrefs a tile that extends beyond its buffer cannot be padded. Tile before `bufferize`; payloads written
-            on memrefs are converted to tensors where they are straight-line code of linalg ops.
+        W0325: a tile that is no slice of a buffer.
+            On memrefs a tile that extends beyond its buffer cannot be padded, and an input that is read at 9 - i or i mod 4
+            is not read element by element. Tile before `bufferize`; payloads written on memrefs are converted to tensors
+            where they are straight-line code of linalg ops. A result that is written at such a place cannot be tiled along
+            it.
         W0338: an op without iterations.
             One of the op's dimensions has size 0: it computes nothing, and no kernel is made of it. Remove it from the
             payload, or do not schedule it.
@@ -79,6 +82,7 @@ class Tile(Statement):
         space = self._space(rewrite, op)
         whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
         from ..padding.rounding import absorb_pads, bound_loops, expect_sizes, note_iterations, pad, pad_extents
+        from ..padding.scattered import load_scattered
 
         extents = pad_extents(space, whole)
         if levels.on_memrefs(op):
@@ -88,8 +92,12 @@ class Tile(Statement):
             over_tiles = any(n and kind == "parallel" for n, kind in zip(whole, space.iterators, strict=True))
             for done in absorb_pads(op, starts=over_tiles):
                 rewrite.remark(done)
+            for done in load_scattered(op, space, {d for d, n in enumerate(whole) if n}):
+                rewrite.remark(done)
+            space = structure(op)
             if stands_in(op, "func.func"):
                 levels.start_apart(op)
+        self._expect_slices(rewrite, op, space, whole)
         if any(n is not None and n > LARGEST for n in extents):
             raise rewrite.error(
                 "W0322", f"an extent of more than {LARGEST} iterations cannot be rounded up", op, at="sizes",
@@ -166,6 +174,23 @@ class Tile(Statement):
                 "W0324", "no dimension is tiled", op, at="sizes", notes=(f"dimensions {space.spelled()}",)
             )
         return space
+
+    def _expect_slices(self, rewrite: Rewriter, op: ir.Operation, space: Structure, sizes: Sequence[int | None]) -> None:
+        from ..padding.scattered import has_slices
+
+        tiled = {d for d, n in enumerate(sizes) if n}
+        for number, indexing in enumerate(space.maps):
+            if has_slices(indexing, tiled):
+                continue
+            place = ", ".join(map(str, indexing.results))
+            if number < space.inputs:
+                what = f"input {number} is read at ({place})"
+                hint = "tile it on tensors, before `bufferize`; or leave these dimensions untiled"
+            else:
+                what = f"output {number - space.inputs} is written at ({place})"
+                hint = "leave these dimensions untiled, or write the op so that its result has plain subscripts"
+            notes = (f"dimensions {space.spelled()}",)
+            raise rewrite.error("W0325", f"{what}, and a tile has no slice of it", op, hint, at="sizes", notes=notes)
 
     def _tile(self, rewrite: Rewriter, op: ir.Operation, space: Structure, sizes: Sequence[int | None]) -> Results:
         from ..tensors.fusing import fuse_masked_loads

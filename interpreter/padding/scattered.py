@@ -1,0 +1,62 @@
+"""Inputs of which a tile reads no slice, such as x[9 - i] or x[i mod 4].
+
+A tile of an op reads a slice of each input: what its subscripts are at the tile's first iteration and at its last one is where
+the slice begins and ends. That holds of sums of dimensions (x[2 * i + k]). Of any other input a masked load is made that has the
+iteration space as its shape, and reads each element where the op would have:
+
+    before: linalg.generic ins(%x) {(i) -> (9 - i)}
+    after:  linalg.generic ins(%y) {(i) -> (i)}      %y: a masked load, `tensor.extract %x[9 - i]`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+
+from ..ir.mlir import affine, ahead_of, ir
+from ..ir.sizes import iterations_of
+from ..ir.structured import Structure, dimensions_of, element_type
+from . import masked_loads
+
+
+def has_slices(indexing: ir.AffineMap, tiled: Set[int]) -> bool:
+    """Whether tiles of these dimensions read, or write, slices of an operand that is indexed like this."""
+    return all(not dimensions_of(e) & tiled or _is_sum(e) for e in indexing.results)
+
+
+def _is_sum(expr: ir.AffineExpr) -> bool:
+    """Whether a subscript is a sum of dimensions, times what is not negative, and of a number that is not either."""
+    if isinstance(expr, (ir.AffineAddExpr, ir.AffineMulExpr)):
+        return _is_sum(expr.lhs) and _is_sum(expr.rhs)
+    return isinstance(expr, ir.AffineDimExpr) or (isinstance(expr, ir.AffineConstantExpr) and expr.value >= 0)
+
+
+def load_scattered(op: ir.Operation, space: Structure, tiled: Set[int]) -> list[str]:
+    """Make masked loads of the inputs of `op` (a `linalg.generic` on tensors) that have no slices for tiles of the dimensions
+    `tiled`, in place; what was done, in words."""
+    scattered = [i for i in range(space.inputs) if not has_slices(space.maps[i], tiled)]
+    if not scattered:
+        return []
+    maps, done = list(space.maps), list[str]()
+    with ahead_of(op):
+        sizes = [n for n in iterations_of(op, space) if n is not None]
+        if len(sizes) < space.rank:
+            return []
+        for i in scattered:
+            op.operands[i] = _load(op.operands[i], space.maps[i], sizes)
+            maps[i] = ir.AffineMap.get_identity(space.rank)
+            read = ", ".join(map(str, space.maps[i].results))
+            done.append(f"input {i} is read element by element, at ({read}): a tile has no slice of it")
+    op.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
+    return done
+
+
+def _load(value: ir.Value, indexing: ir.AffineMap, sizes: Sequence[int | ir.Value]) -> ir.Value:
+    kind = element_type(value)
+
+    def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
+        indices = list(at)
+        single = (ir.AffineMap.get(indexing.n_dims, 0, [expr]) for expr in indexing.results)
+        where = [affine.AffineApplyOp(each, indices).result for each in single]
+        return masked_loads.read_at(value, where, None, None)
+
+    return masked_loads.computed(sizes, kind, element)

@@ -1,0 +1,175 @@
+"""Inputs of which a tile reads no slice (x[9 - i], x[i mod 4]): they are read element by element, under the tile's mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dsl.diagnostics import Source, WeftError
+from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
+
+ONE = """func.func @f(%x: tensor<{read}xf32>, %o: tensor<{n}xf32>) -> tensor<{n}xf32> {{
+  %y = linalg.generic {{indexing_maps = [affine_map<(i) -> ({at})>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
+      ins(%x : tensor<{read}xf32>) outs(%o : tensor<{n}xf32>) {{
+  ^bb0(%a: f32, %c: f32):
+    %u = arith.addf %a, %c : f32
+    linalg.yield %u : f32
+  }} -> tensor<{n}xf32>
+  return %y : tensor<{n}xf32>
+}}
+"""
+LANES = """  map tiles to blocks(x)
+  let (lanes, one) = tile tile [{lanes}]
+  map lanes to threads(x)
+  launch tiles
+}}
+"""
+PLACES: dict[str, tuple[int, int, Callable[[int], int]]] = {
+    "9 - i": (10, 10, lambda i: 9 - i),
+    "31 - i": (32, 32, lambda i: 31 - i),
+    "(i + 5) mod 4": (12, 4, lambda i: (i + 5) % 4),
+    "i floordiv 3": (12, 4, lambda i: i // 3),
+    "i ceildiv 3": (12, 5, lambda i: -(-i // 3)),
+    "2 * i + 1": (12, 24, lambda i: 2 * i + 1),
+}
+"""Where iteration i reads: how many iterations and elements there are, and the same in Python."""
+
+
+def made(schedule: str, payload: str) -> Planned:
+    return planned(applied(Choice("", text=Source("s.weft", schedule), program=Source("p.mlir", payload)).open()))
+
+
+def expect_right(one: Planned, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    ran = run_plan(one.plan, SimDevice(), dict(arrays), text=one.applied.located_text)
+    assert not ran.races and not ran.faults
+    expected = reference(one.applied.payload, None, dict(arrays))
+    assert all(np.allclose(ran.outputs[name], expected[name], atol=1e-4) for name in expected)
+    return ran.outputs
+
+
+@pytest.mark.parametrize("at", PLACES)
+@pytest.mark.parametrize("open_", ["static", "open"])
+def test_reads_that_are_no_slices(at: str, open_: str) -> None:
+    iterations, elements, place = PLACES[at]
+    read, n = ("?", "?") if open_ == "open" else (elements, iterations)
+    for size, lanes in ((32, 1), (4, 2), (5, 1)):
+        schedule = f"schedule s() {{\n  let op = match linalg.generic\n  let (tiles, tile) = tile op [{size}]\n"
+        one = made(schedule + LANES.format(lanes=lanes), ONE.format(at=at, read=read, n=n))
+        x, o = np.arange(1, elements + 1, dtype=np.float32), np.ones(iterations, np.float32)
+        found = expect_right(one, {"x": x, "o": o})["result0"]
+        assert np.array_equal(found, [x[place(i)] + 1 for i in range(iterations)]), (size, lanes)
+
+
+def test_a_read_in_front_of_its_buffer_is_refused_on_the_host() -> None:
+    schedule = "schedule s() {\n  let op = match linalg.generic\n  let (tiles, tile) = tile op [4]\n" + LANES.format(lanes=1)
+    one = made(schedule, ONE.format(at="i - 1", read="?", n="?"))
+    with pytest.raises(WeftError, match=r"W0717: a size or an offset of linalg\.generic would be -1"):
+        expect_right(one, {"x": np.ones(10, np.float32), "o": np.ones(10, np.float32)})
+
+
+FLIPPED = """func.func @f(%x: tensor<{x}xf32>, %w: tensor<{w}xf32>, %o: tensor<{o}xf32>) -> tensor<{o}xf32> {{
+  %y = linalg.generic {{indexing_maps = [affine_map<(i, a) -> (i - a + 6)>, affine_map<(i, a) -> (a)>, affine_map<(i, a) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}}
+      ins(%x, %w : tensor<{x}xf32>, tensor<{w}xf32>) outs(%o : tensor<{o}xf32>) {{
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    {body}
+    linalg.yield %u : f32
+  }} -> tensor<{o}xf32>
+  return %y : tensor<{o}xf32>
+}}
+"""
+BODIES = {
+    "a sum of products": "%t = arith.mulf %a, %b : f32\n    %u = arith.addf %c, %t : f32",
+    "a masked update": "%s = arith.subf %a, %b : f32\n    %t = math.exp %s : f32\n    %u = arith.addf %c, %t : f32",
+    "a maximum": "%t = arith.addf %a, %b : f32\n    %u = arith.maximumf %c, %t : f32",
+}
+
+
+@pytest.mark.parametrize("promoted", [False, True])
+@pytest.mark.parametrize("body", BODIES)
+def test_a_reduction_over_a_window_that_is_read_backwards(body: str, promoted: bool) -> None:
+    copies = f"""  let (x_s, x_c) = promote-to-shared step.{"lhs" if "products" in body else "in0"}
+  map x_c to threads(*) cyclic
+""" if promoted else ""  # fmt: skip
+    schedule = f"""schedule s() {{
+  let op = match linalg.generic
+  let (tiles, tile) = tile op [8]
+  map tiles to blocks(x)
+  let (k, step) = tile tile [_, 4]
+{copies}  let (lanes, one) = tile step [1]
+  map lanes to threads(x: 8)
+  insert-barriers
+  launch tiles
+}}
+"""
+    generator = np.random.default_rng(0)
+    for sizes in ({"x": 19, "w": 7, "o": 13}, {"x": "?", "w": "?", "o": "?"}):
+        one = made(schedule, FLIPPED.format(**sizes, body=BODIES[body]))
+        arrays = {name: generator.standard_normal(n).astype(np.float32) for name, n in (("x", 19), ("w", 7), ("o", 13))}
+        expect_right(one, arrays)
+
+
+CHAIN = """func.func @f(%x: tensor<10xf32>, %o: tensor<10xf32>) -> tensor<10xf32> {
+  %e = tensor.empty() : tensor<10xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i) -> (9 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<10xf32>) outs(%e : tensor<10xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %u = arith.negf %a : f32
+    linalg.yield %u : f32
+  } -> tensor<10xf32>
+  %q = linalg.exp ins(%p : tensor<10xf32>) outs(%o : tensor<10xf32>) -> tensor<10xf32>
+  return %q : tensor<10xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("size", [4, 5])
+def test_a_producer_that_reads_backwards_is_fused(size: int) -> None:
+    schedule = f"""schedule s() {{
+  let a = match linalg.generic
+  let op = match linalg.exp
+  let (tiles, tile) = tile op [{size}]
+  fuse a into tiles
+  map tiles to blocks(x)
+  let (lanes, one) = tile tile [1]
+  fuse a into lanes
+  map lanes to threads(x)
+  launch tiles
+}}
+"""
+    x = np.linspace(0, 1, 10, dtype=np.float32)
+    assert np.allclose(expect_right(made(schedule, CHAIN), {"x": x, "o": x})["result0"], np.exp(-x[::-1]))
+
+
+WRITTEN = ONE.replace("({at})", "(i)").replace("affine_map<(i) -> (i)>],", "affine_map<(i) -> (9 - i)>],")
+
+IN_A_LOOP = """func.func @f(%x: memref<10xf32>, %o: memref<10xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  scf.for %t = %c0 to %c3 step %c1 {
+    linalg.generic {indexing_maps = [affine_map<(i) -> (9 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%x : memref<10xf32>) outs(%o : memref<10xf32>) {
+    ^bb0(%a: f32, %c: f32):
+      %u = arith.addf %a, %c : f32
+      linalg.yield %u : f32
+    }
+  }
+  return
+}
+"""
+
+
+def test_what_cannot_be_read_or_written_by_tiles_is_refused() -> None:
+    """A result that is written backwards; an input of an op that must stay on memrefs."""
+    tiled = "schedule s() {\n  let op = match linalg.generic\n  let (tiles, tile) = tile op [5]\n}\n"
+    with pytest.raises(WeftError, match=r"W0325: output 0 is written at \(-d0 \+ 9\), and a tile has no slice of it"):
+        weft.apply(tiled, payload=WRITTEN.format(read=10, n=10))
+    with pytest.raises(WeftError, match=r"W0325: input 0 is read at \(-d0 \+ 9\), and a tile has no slice of it"):
+        weft.apply(tiled, payload=IN_A_LOOP)
