@@ -179,6 +179,10 @@ class TreeBuilder:
     def _said(self, _: Span, word: str) -> Any:
         return word
 
+    def _open(self, span: Span, word: str) -> tree.Literal:
+        """A size of a payload that is known at run time only."""
+        return tree.Literal(span, word)
+
     _type = _space_kind = _lanes = _every = _symbolic = _distribution_kind = _said
 
     def _space_value(self, span: Span, kind: Any, *dimensions: Any) -> tree.Space:

@@ -323,6 +323,16 @@ def test_convolutions_whose_sizes_are_open(builder: str) -> None:
     assert len(rows) == 2, "an image that is smaller than the filters' span gives no rows or columns, and is refused"
 
 
+def test_a_schedule_leaves_a_size_open(tmp_path: Path) -> None:
+    text = "payload matmul(?, n = ?, k = 4)\nschedule s() {\n  let op = match linalg.matmul\n}\n"
+    (tmp_path / "s.weft").write_text(text)
+    assert weft.load(str(tmp_path / "s.weft")).open_axes == {"m": "A.0", "n": "B.1"}
+    assert cli.run(["fmt", "--check", str(tmp_path / "s.weft")]) == 0
+    (tmp_path / "s.weft").write_text(text.replace("4)", "4, type = ?)"))
+    with pytest.raises(WeftError, match=r"W0486: `type = \?` is not a legal argument"):
+        weft.load(str(tmp_path / "s.weft"))
+
+
 def test_a_size_that_is_not_an_arguments_cannot_be_open() -> None:
     with pytest.raises(WeftError, match=r"W0483: `stride=\?` is not a legal value: it is no size of an argument"):
         weft.load("igemm", settings={"stride": "?"})
