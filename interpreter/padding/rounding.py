@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import ceildiv, value
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, ir, made_by, operations, producer, stands_in
-from ..ir.sizes import iterations_of, size_of, sizes_of
+from ..ir.sizes import SizeForm, emitted, form_of, forms_of, iterations_of, sizes_of
 from ..ir.structured import (
     Structure,
     body_of,
@@ -139,24 +139,36 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
 
 def required_shape(
     space: Structure, position: int, operand: ir.Value, extents: Sequence[int | None]
-) -> tuple[int | ir.Value, ...]:
+) -> tuple[SizeForm, ...]:
     """The shape that the operand at `position` must have for the iteration space `extents`: never smaller than it is. A size that
-    is known at run time alone stays where its dimension is not rounded up."""
+    is known at run time alone grows by what other dimensions of its subscript are rounded up by, at most."""
     from ..indices.algebra import Algebra, LaunchShape
     from ..indices.linear import Linear, Symbol
 
     whole, shape = [n or 0 for n in extents], shape_of(operand)
-    out: list[int | ir.Value] = []
+    out: list[SizeForm] = []
+    beyond = [_excess(old, new) for old, new in zip(space.extents, extents, strict=True)]
     indices = [Linear.of(Symbol(f"d{d}", "parameter", low=0, high=n - 1)) for d, n in enumerate(whole)]
-    forms = Algebra(LaunchShape()).affine_map(space.maps[position], indices)
+    further = [Linear.of(Symbol(f"d{d}", "parameter", low=0, high=n)) for d, n in enumerate(beyond)]
+    algebra = Algebra(LaunchShape())
+    forms = algebra.affine_map(space.maps[position], indices)
+    reach = algebra.affine_map(space.maps[position], further)
     for axis, (expr, form) in enumerate(zip(space.maps[position].results, forms, strict=True)):
         old = shape[axis] or 0
         d, last = dimension_of(expr), form.bounds()[1]
         if any(extents[used] is None for used in dimensions_of(expr)):
-            out.append(size_of(operand, axis))
+            low, high = reach[axis].bounds()  # what is rounded up goes this much further along it
+            out.append(form_of(operand, axis) + ((high or 0) - (low or 0)))
         else:
             out.append(whole[d] if d is not None else max(old, (last or 0) + 1))
     return tuple(out)
+
+
+def _excess(old: int | None, new: int | None) -> int:
+    """By how many iterations a dimension is rounded up, at most."""
+    if new is None:
+        return 0
+    return new // UNKNOWN_TILES - 1 if old is None else new - old
 
 
 def _start(value: ir.Value) -> ir.Attribute | None:
@@ -177,13 +189,16 @@ def _filling(op: ir.Operation) -> ir.Attribute | None:
 
 
 def _operand(
-    op: ir.Operation, position: int, shape: tuple[int | ir.Value, ...], outside: Identity, filled: bool
+    op: ir.Operation, position: int, forms: tuple[SizeForm, ...], outside: Identity, filled: bool
 ) -> ir.Value:
-    """An operand with shape `shape`. `filled`: where a reduction walks over it, it has to be `outside` there, not just anything."""
+    """An operand of the shape `forms`. `filled`: where a reduction walks over it, it has to be `outside` there, not anything."""
     value, space = op.operands[position], structure(op)
-    numbers = tuple(n if isinstance(n, int) else None for n in shape)
-    if not isinstance(value.type, ir.RankedTensorType) or numbers == shape_of(value):
+    numbers = tuple(n if isinstance(n, int) else None for n in forms)
+    if not isinstance(value.type, ir.RankedTensorType) or list(forms) == forms_of(value):
         return value
+    shape = [emitted(form) for form in forms]
+    if numbers == shape_of(value):  # open sizes, which it has to go beyond
+        return masked_loads.gather(value, shape, outside)
     must_hold = filled and any(  # an axis that a reduction walks over is padded: then what stands outside matters
         old != new and any(space.iterators[d] == "reduction" for d in dimensions_of(e))
         for e, old, new in zip(space.maps[position].results, shape_of(value), numbers, strict=True)

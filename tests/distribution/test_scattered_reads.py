@@ -115,6 +115,17 @@ def test_a_reduction_over_a_window_that_is_read_backwards(body: str, promoted: b
         expect_right(one, arrays)
 
 
+@pytest.mark.parametrize("place", ["i + a", "2 * i + a", "i - a + 6"])
+def test_a_window_whose_open_span_is_not_tiled(place: str) -> None:
+    """The lanes beyond the last iteration read nothing behind the image."""
+    schedule = "schedule s() {\n  let op = match linalg.generic\n  let (tiles, tile) = tile op [4]\n" + LANES.format(lanes=1)
+    payload = FLIPPED.replace("i - a + 6", place).format(x="?", w="?", o="?", body=BODIES["a sum of products"])
+    span = 2 * 12 + 6 + 1 if "2" in place else 12 + 6 + 1
+    generator = np.random.default_rng(0)
+    arrays = {name: generator.standard_normal(n).astype(np.float32) for name, n in (("x", span), ("w", 7), ("o", 13))}
+    expect_right(made(schedule, payload), arrays)
+
+
 CHAIN = """func.func @f(%x: tensor<10xf32>, %o: tensor<10xf32>) -> tensor<10xf32> {
   %e = tensor.empty() : tensor<10xf32>
   %p = linalg.generic {indexing_maps = [affine_map<(i) -> (9 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
