@@ -13,7 +13,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @f_kernel {
-    gpu.func @f(%arg0: memref<?x?xi32> {weft.name = "out"}, %arg1: index, %arg2: index) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    gpu.func @f(%arg0: memref<?x?xi32> {weft.name = "out"}, %arg1: index, %arg2: index) kernel attributes {known_block_size = array<i32: 1, 1, 1>, weft.most_blocks = array<i64: -1, -1, 1>} {
       %c1_i32 = arith.constant 1 : i32
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y

@@ -8,7 +8,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @f_kernel {
-    gpu.func @f(%arg0: memref<100xi32> {weft.name = "out"}) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    gpu.func @f(%arg0: memref<100xi32> {weft.name = "out"}) kernel attributes {known_block_size = array<i32: 1, 1, 1>, weft.most_blocks = array<i64: -1, 1, 1>} {
       %c1 = arith.constant 1 : index
       %c4 = arith.constant 4 : index
       %c0 = arith.constant 0 : index

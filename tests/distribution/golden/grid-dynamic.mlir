@@ -9,7 +9,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @f_kernel {
-    gpu.func @f(%arg0: memref<?xi32> {weft.name = "out"}, %arg1: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    gpu.func @f(%arg0: memref<?xi32> {weft.name = "out"}, %arg1: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>, weft.most_blocks = array<i64: -1, 1, 1>} {
       %c1_i32 = arith.constant 1 : i32
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x
