@@ -42,8 +42,8 @@ from .state import (
     statement_at,
     statement_text,
 )
-from .statement import Handle, Statement, registry
-from .versions import ASSUME, NotMet, assuming, without_version
+from .statement import Handle, NotMet, Statement, registry
+from .versions import ASSUME, assuming, without_version
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
 """What a statement did, what it returned, and the module after it."""

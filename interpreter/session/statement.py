@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_transform
 
-from ...dsl.diagnostics import Explanation, explanations
+from ...dsl.diagnostics import Explanation, WeftError, explanations
 from ...dsl.signature import Field, FieldKind, Signature
 from ...dsl.tree import StatementNode
 from .rewriter import Handle as Handle
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 Results = Mapping[str, Any]
 """The named results, in order: a `Handle` each (or a tuple of handles, for `match*`)."""
+
+
+class NotMet(WeftError):
+    """An assumption that does not hold of the payload: in `versions`, that version is left out."""
 
 
 @dataclass(frozen=True, kw_only=True)

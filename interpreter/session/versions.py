@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...dsl import tree
-from ...dsl.diagnostics import WeftError, fail
+from ...dsl.diagnostics import fail
 from ...dsl.scopes import Gone
 from ..focus.carving import Version
 from ..ir.cloning import clone_module
@@ -21,13 +21,10 @@ from ..ir.functions import ASSUMED, VERSION_OF, attributes_of, inputs_of, symbol
 from ..ir.mlir import attributes, ir, operations
 from .environment import named_handles
 from .state import Frame, State
+from .statement import NotMet
 
 ASSUME = "assume"
 """The keyword of the statement that says what a version is for."""
-
-
-class NotMet(WeftError):
-    """An assumption that does not hold of the payload: in `versions`, that version is left out."""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from math import lcm
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from ..session.statement import Operand, Results, Rewriter, SizeOf, Statement, integer, size_of, statement
-from ..session.versions import NotMet
+from ..session.statement import NotMet, Operand, Results, Rewriter, SizeOf, Statement, integer, size_of, statement
 
 if TYPE_CHECKING:
     from ..ir.mlir import ir
