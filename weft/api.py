@@ -96,7 +96,8 @@ def run(
     Args:
         seed: of the random inputs; on the simulator, also of the order of streams.
         inputs: NumPy arrays by argument name, or an `.npz` file with them; they are not changed. What is not among them is random.
-        sizes: of `"A.0"`, the first axis of the argument `A`, where the payload leaves it open; what has to agree with it follows.
+        sizes: of `"A.0"`, the first axis of the argument `A`, or of `"m"`, as the payload's builder calls it, where the payload
+            leaves it open; what has to agree with it follows.
         save: an `.npz` file for the outputs, which `report.outputs` has as well, each in its `array`.
     """
     given = inputs if inputs is None or isinstance(inputs, Mapping) else Path(inputs)

@@ -19,6 +19,7 @@ from .structured import (
     segments,
     shape_of,
     structure,
+    subscripts,
 )
 
 
@@ -146,10 +147,9 @@ def forms_of(value: ir.Value) -> list[SizeForm]:
 def extent_forms(op: ir.Operation, space: Structure) -> list[SizeForm]:
     """The extents of an op's iteration space as forms, each by the first operand that has it; 0 where none has."""
     found: dict[int, SizeForm] = {}
-    for operand, indexing in zip(op.operands, space.maps, strict=True):
-        for axis, expr in enumerate(indexing.results):
-            if (d := dimension_of(expr)) is not None:
-                found.setdefault(d, form_of(operand, axis))
+    for operand, axis, expr in subscripts(op, space.maps):
+        if (d := dimension_of(expr)) is not None:
+            found.setdefault(d, form_of(operand, axis))
     return [found.get(d, 0) for d in range(space.rank)]
 
 
@@ -181,11 +181,10 @@ def pad_widths(op: ir.Operation, side: str) -> list[int | None]:
 def iterations_of(op: ir.Operation, space: Structure) -> list[int | ir.Value | None]:
     """The extents of an op's iteration space; values for those that are known at run time alone. None where no operand has it."""
     found: list[int | ir.Value | None] = list(space.extents)
-    for operand, indexing in zip(op.operands, space.maps, strict=True):
-        for axis, expr in enumerate(indexing.results):
-            d = dimension_of(expr)
-            if d is not None and found[d] is None:
-                found[d] = size_of(operand, axis)
+    for operand, axis, expr in subscripts(op, space.maps):
+        d = dimension_of(expr)
+        if d is not None and found[d] is None:
+            found[d] = size_of(operand, axis)
     return found
 
 
@@ -219,11 +218,10 @@ def same_sizes(start: Axis) -> list[Axis]:
         if is_structured(op):
             space = structure(op)
             dimensions: list[list[Axis]] = [[] for _ in range(space.rank)]
-            for operand, indexing in zip(op.operands, space.maps, strict=True):
-                for axis, expr in enumerate(indexing.results):
-                    d, found = dimension_of(expr), argument_behind(operand, axis)
-                    if d is not None and found is not None:
-                        dimensions[d].append(found)
+            for operand, axis, expr in subscripts(op, space.maps):
+                d, found = dimension_of(expr), argument_behind(operand, axis)
+                if d is not None and found is not None:
+                    dimensions[d].append(found)
             groups += dimensions
     same = dict.fromkeys([start])
     for _ in groups:  # one may follow from another

@@ -5,7 +5,7 @@ Shapes are those of the op's operands; an extent is None where it is dynamic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -109,6 +109,13 @@ def _extents(op: ir.Operation, maps: Sequence[ir.AffineMap], rank: int) -> tuple
             if d is not None and extents[d] is None:
                 extents[d] = shape[axis]
     return tuple(extents)
+
+
+def subscripts(op: ir.Operation, maps: Sequence[ir.AffineMap]) -> Iterable[tuple[ir.Value, int, ir.AffineExpr]]:
+    """Each axis of each operand of a structured op, and what indexes it."""
+    for operand, indexing in zip(op.operands, maps, strict=True):
+        for axis, expr in enumerate(indexing.results):
+            yield operand, axis, expr
 
 
 def generic(

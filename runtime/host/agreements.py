@@ -14,7 +14,15 @@ from ...interpreter.ir.affine_maps import OPERATORS
 from ...interpreter.ir.cloning import clone_module
 from ...interpreter.ir.mlir import ahead_of, ancestors, ir, memref, operations, producer, run_passes, tensor
 from ...interpreter.ir.sizes import dimension_behind, size_of
-from ...interpreter.ir.structured import Structure, element_type, is_structured, parts_of, shape_of, structure
+from ...interpreter.ir.structured import (
+    Structure,
+    element_type,
+    is_structured,
+    parts_of,
+    shape_of,
+    structure,
+    subscripts,
+)
 from ...interpreter.memory.layouts import element_bytes, is_plain, mixed
 from ...interpreter.memory.views import behind
 from ..plan.plan import Agreement, BufferView, DimOf, Relation, ScalarOf, Size
@@ -75,9 +83,7 @@ class _Reader:
             case tensor.ExpandShapeOp() | memref.ExpandShapeOp():
                 sizes = [self.size(n) for n in mixed(op, "static_output_shape")[0]]
                 for axis, group in enumerate(op.attributes["reassociation"]):
-                    parts = [sizes[ir.IntegerAttr(d).value] for d in group]
-                    known = [n for n in parts if n is not None]
-                    made = product(known) if len(known) == len(parts) else None
+                    made = _product([sizes[ir.IntegerAttr(d).value] for d in group])
                     yield self.size(size_of(op.operands[0], axis)), "==", made
             case _ if is_structured(op):
                 yield from self._structured(op, structure(op))
@@ -87,9 +93,7 @@ class _Reader:
             first, number, step = self.size(offset), self.size(size), self.size(stride)
             for least in (first, number, step):
                 yield least, ">=", 0
-            if first is not None and number is not None and step is not None:
-                last = fold("add", first, fold("mul", fold("sub", number, 1), step))
-                yield self.size(size_of(whole, axis)), ">=", _if_any([number], fold("add", last, 1))
+            yield self.size(size_of(whole, axis)), ">=", _needed(first, [number], [step])
 
     def _reinterpreted(self, op: ir.Operation) -> Iterator[_Wanted]:
         """Its elements are within the buffer that it shows."""
@@ -97,23 +101,17 @@ class _Reader:
         first, numbers, strides = self.size(start), [self.size(n) for n in sizes], [self.size(n) for n in steps]
         for least in (first, *numbers, *strides):
             yield least, ">=", 0
-        whole, last = self._elements(op), first
-        for number, step in zip(numbers, strides, strict=True):
-            if last is None or number is None or step is None:
-                return
-            last = fold("add", last, fold("mul", fold("sub", number, 1), step))
-        if last is not None:
-            yield whole, ">=", _if_any([n for n in numbers if n is not None], fold("add", last, 1))
+        yield self._elements(op), ">=", _needed(first, numbers, strides)
 
     def _viewed(self, op: ir.Operation) -> Iterator[_Wanted]:
         """A view of bytes, which are all there."""
         open_ = iter(list(op.operands)[2:])
         sizes = [self.size(next(open_) if n is None else n) for n in shape_of(op.results[0])]
-        shift, numbers = self.size(op.operands[1]), [n for n in sizes if n is not None]
-        for least in (shift, *numbers):
+        shift, elements = self.size(op.operands[1]), _product(sizes)
+        for least in (shift, *sizes):
             yield least, ">=", 0
-        if shift is not None and len(numbers) == len(sizes):
-            wanted = fold("mul", product(numbers), element_bytes(element_type(op.results[0])))
+        if shift is not None and elements is not None:
+            wanted = fold("mul", elements, element_bytes(element_type(op.results[0])))
             yield self._elements(op), ">=", fold("add", shift, wanted)
 
     def _elements(self, view: ir.Operation) -> Size | None:
@@ -121,17 +119,11 @@ class _Reader:
         buffer = behind(view.operands[0])
         if not is_plain(buffer.type):
             return None
-        sizes = [self.size(size_of(buffer, axis)) for axis in range(len(shape_of(buffer)))]
-        known = [n for n in sizes if n is not None]
-        return product(known) if len(known) == len(sizes) else None
+        return _product([self.size(size_of(buffer, axis)) for axis in range(len(shape_of(buffer)))])
 
     def _structured(self, op: ir.Operation, space: Structure) -> Iterator[_Wanted]:
         extents: dict[int, Size] = {}
-        accesses = [
-            (expr, self.size(size_of(operand, axis)))
-            for operand, indexing in zip(op.operands, space.maps, strict=True)
-            for axis, expr in enumerate(indexing.results)
-        ]
+        accesses = [(expr, self.size(size_of(operand, axis))) for operand, axis, expr in subscripts(op, space.maps)]
         for expr, size in accesses:
             if isinstance(expr, ir.AffineDimExpr) and size is not None:
                 yield extents.setdefault(expr.position, size), "==", size
@@ -171,9 +163,24 @@ class _Reader:
 
 def _if_any(numbers: Sequence[Size], size: Size) -> Size:
     """The size where none of the numbers is 0; 0 where one is: nothing is accessed then."""
-    known = 1 if any(isinstance(n, int) and n > 0 for n in numbers) else None
-    least = reduce(partial(fold, "min"), (n for n in numbers if not isinstance(n, int) or n == 0), 1)
-    return size if known and least == 1 else fold("mul", least, size)
+    return fold("mul", reduce(partial(fold, "min"), (n for n in numbers if not isinstance(n, int) or n == 0), 1), size)
+
+
+def _needed(first: Size | None, numbers: Sequence[Size | None], steps: Sequence[Size | None]) -> Size | None:
+    """How many elements there have to be for so many in each dimension, so far apart, from the first on; None where that is not
+    known."""
+    last, known = first, [n for n in numbers if n is not None]
+    for number, step in zip(numbers, steps, strict=True):
+        if last is None or number is None or step is None:
+            return None
+        last = fold("add", last, fold("mul", fold("sub", number, 1), step))
+    return None if last is None else _if_any(known, fold("add", last, 1))
+
+
+def _product(sizes: Sequence[Size | None]) -> Size | None:
+    """The product; None where one of them is not known."""
+    known = [n for n in sizes if n is not None]
+    return product(known) if len(known) == len(sizes) else None
 
 
 def _reached(expr: ir.AffineExpr, ends: Mapping[int, Size]) -> tuple[Size, Size] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from functools import cache
@@ -12,19 +11,11 @@ import numpy as np
 import pytest
 
 import weft
-from weft import cli
-from weft.dsl.diagnostics import Source, WeftError
+from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import operations
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.proof import Findings
-from weft.payloads.payload import parse_payload
 from weft.pipeline import Planned, applied, planned
-from weft.recipes import builders
-from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.agreements import agreements
-from weft.runtime.host.functions import signature
-from weft.runtime.plan.plan import Apply
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator.device import SimDevice
 
@@ -102,117 +93,6 @@ def test_sizes_that_do_not_agree_are_refused_before_anything_runs() -> None:
     a, b = np.ones((4, 5), np.float32), np.ones((6, 7), np.float32)
     with pytest.raises(WeftError, match="axis 1 of `A` has 5 elements, and axis 0 of `B` has 6 elements: they are one dimension"):
         simulated(made("shared"), a, b)
-
-
-CONVOLUTION = """
-func.func @convolution(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> {
-  %r = linalg.generic {indexing_maps = [affine_map<(y, x, a, b) -> (2 * y + a, x + 3 * b)>,
-                                        affine_map<(y, x, a, b) -> (a, b)>, affine_map<(y, x, a, b) -> (y, x)>],
-                       iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-      ins(%x, %w : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) {
-  ^bb0(%i: f32, %f: f32, %s: f32):
-    %p = arith.mulf %i, %f : f32
-    %t = arith.addf %s, %p : f32
-    linalg.yield %t : f32
-  } -> tensor<?x?xf32>
-  return %r : tensor<?x?xf32>
-}
-"""
-SLICE = """
-func.func @part(%x: tensor<?xf32>, %o: tensor<6xf32>, %at: index, %by: i32) -> tensor<6xf32> {
-  %three = arith.constant 3 : index
-  %from = arith.addi %at, %three : index
-  %step = arith.index_cast %by : i32 to index
-  %part = tensor.extract_slice %x[%from] [6] [%step] : tensor<?xf32> to tensor<6xf32>
-  %r = linalg.exp ins(%part : tensor<6xf32>) outs(%o : tensor<6xf32>) -> tensor<6xf32>
-  return %r : tensor<6xf32>
-}
-"""
-RESHAPED = """
-func.func @rows(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: index) -> tensor<?x4xf32> {
-  %e = tensor.expand_shape %x [[0, 1]] output_shape [%n, 4] : tensor<?xf32> into tensor<?x4xf32>
-  %c = tensor.cast %y : tensor<?xf32> to tensor<4xf32>
-  %r = linalg.broadcast ins(%c : tensor<4xf32>) outs(%e : tensor<?x4xf32>) dimensions = [0]
-  return %r : tensor<?x4xf32>
-}
-"""
-EACH = """schedule each() {{
-  let op = match {}
-  let (blocks, tile) = tile op [4, {}]
-  map blocks to blocks({})
-  let (lanes, one) = tile tile [1, {}]
-  map lanes to threads({})
-  launch blocks
-}}
-"""
-
-
-def test_what_a_convolution_reads_is_there() -> None:
-    kernel = weft.compile(EACH.format("linalg.generic", "4", "y, x", "1", "y, x"), CONVOLUTION, target="cpu")
-    filters, out = np.ones((2, 3), np.float32), np.zeros((5, 6), np.float32)
-    assert (kernel(np.ones((10, 12), np.float32), filters, out) == 6).all()  # 2 * 4 + 1 and 5 + 3 * 2 are the last
-    for shape, said in (((9, 12), "axis 0 of `x` has 9 elements, .* 10 at least"), ((10, 11), "axis 1 .* 12 at least")):
-        with pytest.raises(WeftError, match=said):
-            kernel(np.ones(shape, np.float32), filters, out)
-
-
-def test_what_a_slice_takes_is_there() -> None:
-    kernel = weft.compile(EACH.format("linalg.exp", "", "x", "", "x"), SLICE, target="cpu")
-    x, out = np.arange(20, dtype=np.float32) / 10, np.zeros(6, np.float32)
-    for at, by in ((-3, 1), (11, 1), (6, 2), (5, 0)):
-        assert np.allclose(kernel(x, out, at, by), np.exp(x[at + 3 + by * np.arange(6)])), (at, by)
-    before = "offset of tensor.extract_slice would be -1"
-    for at, by, said in ((-4, 1, before), (12, 1, "needs 21"), (7, 2, "needs 21"), (9, -1, "`by` is -1")):
-        with pytest.raises(WeftError, match=said):
-            kernel(x, out, at, by)
-
-
-def test_what_nothing_is_read_of_may_be_of_any_size() -> None:
-    kernel = weft.compile(EACH.format("linalg.generic", "4", "y, x", "1", "y, x"), CONVOLUTION, target="cpu")
-    assert kernel(np.ones((0, 0), np.float32), np.ones((2, 3), np.float32), np.ones((0, 6), np.float32)).shape == (0, 6)
-    assert (kernel(np.ones((1, 1), np.float32), np.ones((0, 9), np.float32), np.ones((2, 6), np.float32)) == 1).all()
-
-
-WITHIN = """
-func.func private @copied(%x: memref<?xf32>, %y: memref<?xf32>, %at: index, %n: index, %by: index) {
-  %v = memref.reinterpret_cast %x to offset: [%at], sizes: [%n], strides: [%by]
-      : memref<?xf32> to memref<?xf32, strided<[?], offset: ?>>
-  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
-      ins(%v : memref<?xf32, strided<[?], offset: ?>>) outs(%y : memref<?xf32>) {
-  ^bb0(%a: f32, %b: f32):
-    linalg.yield %a : f32
-  }
-  return
-}
-func.func @within(%x: memref<?xf32>, %y: memref<?xf32>, %at: index, %n: index) {
-  %by = arith.constant 2 : index
-  func.call @copied(%x, %y, %at, %n, %by) : (memref<?xf32>, memref<?xf32>, index, index, index) -> ()
-  return
-}
-"""
-
-
-def test_what_a_called_function_reads_of_a_buffer_is_there() -> None:
-    schedule = "schedule s() {\n let op = match linalg.generic\n map op to threads(x: 32) cyclic\n launch op\n}\n"
-    kernel = weft.compile(schedule, WITHIN, entry="within", target="cpu")
-    x, y = np.arange(10, dtype=np.float32), np.zeros(4, np.float32)
-    kernel(x, y, 3, 4)
-    assert (y == [3, 5, 7, 9]).all()
-    kernel(x, y[:0], 99, 0)
-    with pytest.raises(WeftError, match=r"axis 0 of `x` has 10 elements, and memref.reinterpret_cast needs 11 at least"):
-        kernel(x, y, 4, 4)
-    with pytest.raises(WeftError, match=r"axis 0 of `y` has 4 elements"):
-        kernel(x, y, 0, 5)
-
-
-def test_what_a_reshape_and_a_cast_say_of_sizes_holds() -> None:
-    kernel = weft.compile(EACH.format("linalg.broadcast", "4", "y, x", "1", "y, x"), RESHAPED, target="cpu")
-    y = np.arange(4, dtype=np.float32)
-    assert (kernel(np.ones(12, np.float32), y, 3) == y).all()
-    with pytest.raises(WeftError, match=r"axis 0 of `x` has 12 elements, and tensor.expand_shape needs 16"):
-        kernel(np.ones(12, np.float32), y, 4)
-    with pytest.raises(WeftError, match=r"axis 0 of `y` has 5 elements, and tensor.cast needs 4"):
-        kernel(np.ones(12, np.float32), np.ones(5, np.float32), 3)
 
 
 LARGE = """
@@ -295,69 +175,6 @@ def test_sizes_for_random_inputs() -> None:
             weft.run("naive", payload=PRODUCT, target="sim", sizes=wrong)
     with pytest.raises(WeftError, match="W0719"):
         weft.run("naive", payload=PRODUCT, target="sim", sizes={"A.0": 20})
-
-
-@pytest.mark.parametrize("open_", ["m", "n", "k", "mn", "mk", "nk", "mnk"])
-def test_sizes_that_a_builder_leaves_open(open_: str) -> None:
-    settings = {"m": 20, "n": 9, "k": 7} | dict.fromkeys(open_, "?")
-    sizes = {name: {"m": 20, "n": 9, "k": 7}[name] for name in open_}
-    done = weft.run("naive", settings=settings, target="sim", sizes=sizes)
-    assert done.ok and done.outputs[0].shape == (20, 9)
-    with pytest.raises(WeftError, match="W0719"):
-        weft.run("naive", settings=settings, target="sim")
-
-
-@pytest.mark.parametrize("builder", ["conv2d", "conv2d_nchw", "conv2d_bias_relu"])
-def test_convolutions_whose_sizes_are_open(builder: str) -> None:
-    """The payload means the same as the one of static sizes, and says what it wants of an image."""
-    made, values = builders()[builder], {p.name: p.default for p in builders()[builder].parameters}
-    values |= {"stride": 2, "dilation": 2, "h": 9, "n": 2, "c": 3, "k": 5}
-    for open_ in ("n", "h", "k", "whc", "nchwk"):
-        texts = [made.build(**values), made.build(**values | dict.fromkeys(open_, "?"))]
-        static, dynamic = (parse_payload(Source("c.mlir", text)) for text in texts)
-        arrays = random_inputs(signature(static))
-        expected, found = (reference(module, None, dict(arrays)) for module in (static, dynamic))
-        assert all(np.array_equal(found[name], expected[name]) for name in expected), open_
-        assert made.open_axes(values | dict.fromkeys(open_, "?")).keys() == set(open_)
-    rows = [a for a in agreements(dynamic, None) if a.op == "tensor.empty" and isinstance(a.left, Apply)]
-    assert len(rows) == 2, "an image that is smaller than the filters' span gives no rows or columns, and is refused"
-
-
-def test_a_schedule_leaves_a_size_open(tmp_path: Path) -> None:
-    text = "payload matmul(?, n = ?, k = 4)\nschedule s() {\n  let op = match linalg.matmul\n}\n"
-    (tmp_path / "s.weft").write_text(text)
-    assert weft.load(str(tmp_path / "s.weft")).open_axes == {"m": "A.0", "n": "B.1"}
-    assert cli.run(["fmt", "--check", str(tmp_path / "s.weft")]) == 0
-    (tmp_path / "s.weft").write_text(text.replace("4)", "4, type = ?)"))
-    with pytest.raises(WeftError, match=r"W0486: `type = \?` is not a legal argument"):
-        weft.load(str(tmp_path / "s.weft"))
-
-
-def test_a_size_that_is_not_an_arguments_cannot_be_open() -> None:
-    with pytest.raises(WeftError, match=r"W0483: `stride=\?` is not a legal value: it is no size of an argument"):
-        weft.load("igemm", settings={"stride": "?"})
-
-
-def test_a_sweep_says_of_each_size_what_came_out(capsys: pytest.CaptureFixture[str]) -> None:
-    open_ = ("--set", "m=?", "--set", "n=?", "--target", "sim", "--size", "n=3", "--json")
-    assert cli.run(["run", "naive", "--set", "k=4", *open_, "--sizes", "0:9:8,5"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [(one["size"], one["ok"], one["outputs"][0]["shape"]) for one in found] == [(n, True, [n, 3]) for n in (0, 8, 5)]
-    for wrong in ("1:", "x", "1:9:0", "-1", "1:2:3:4", ""):
-        assert cli.run(["run", "naive", "--set", "k=4", *open_, "--sizes", wrong]) == 1
-        assert "W0718" in capsys.readouterr().err, wrong
-
-
-def test_data_of_a_bundle_has_sizes_that_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "p.mlir").write_text(PRODUCT)
-    build = ["build", "naive", "--payload", str(tmp_path / "p.mlir"), "--with-data", "-o", str(tmp_path / "made")]
-    assert cli.run([*build, "--size", "A.0=5", "--size", "A.1=3", "--size", "B.1=2"]) == 0
-    assert cli.run(["run", str(tmp_path / "made"), "--target", "sim"]) == 0
-    np.savez(tmp_path / "x.npz", A=np.ones((4, 5), np.float32), B=np.ones((9, 7), np.float32))
-    assert cli.run([*build, "--inputs", str(tmp_path / "x.npz")]) == 1
-    assert "they are one dimension of linalg.matmul" in capsys.readouterr().err
-    assert cli.run(["bench", "matmul", "--set", "m=?"]) == 1
-    assert "what is timed has a size" in capsys.readouterr().err
 
 
 CHAIN = """

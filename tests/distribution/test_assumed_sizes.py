@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from native_device import NativeDevice
 from sass import compiled, inner_loop, resources
+from test_any_size import PRODUCT
 
 import weft
 from weft.dsl.diagnostics import Source, WeftError
@@ -26,19 +27,6 @@ from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
-PRODUCT = """
-func.func @product(%A: tensor<?x?xf32>, %B: tensor<?x?xf32>) -> tensor<?x?xf32> {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %m = tensor.dim %A, %c0 : tensor<?x?xf32>
-  %n = tensor.dim %B, %c1 : tensor<?x?xf32>
-  %zero = arith.constant 0.0 : f32
-  %empty = tensor.empty(%m, %n) : tensor<?x?xf32>
-  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
-  %sum = linalg.matmul ins(%A, %B : tensor<?x?xf32>, tensor<?x?xf32>) outs(%start : tensor<?x?xf32>) -> tensor<?x?xf32>
-  return %sum : tensor<?x?xf32>
-}
-"""
 RECIPES = Path(weft.__file__).parent / "recipes" / "matmul"
 SMALL = "bm = 32, bn = 32, bk = 8, wm = 16, wn = 32, tm = 4, tn = 4"
 WHOLE = ("A.0 % 32", "gemm.lhs.1 % 8", "B.1 % (4 * 8)")
