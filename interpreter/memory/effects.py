@@ -271,8 +271,16 @@ def update_of(op: ir.Operation) -> str:
 
 
 def _copied_by_device(op: ir.Operation) -> tuple[MemoryEffect, ...]:
-    into, out_of = (v for v in op.operands if is_memref(v))
-    return MemoryEffect("write", into, "anywhere"), MemoryEffect("read", out_of, "anywhere")
+    """`nvgpu.device_async_copy`: where the source's size is given, elements of the destination beyond it are zeroed, and none are
+    read for them."""
+    (into,), at, (out_of,), _, given = segments(op)
+    count = ir.IntegerAttr(op.attributes["dstElements"]).value
+    moved = ir.VectorType.get([count], ir.MemRefType(into.type).element_type)
+    first = 1 + len(at)
+    return (
+        MemoryEffect("write", into, "element", 1, moved),
+        MemoryEffect("read", out_of, "element", first + 1, moved, certain=not given),
+    )
 
 
 def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
