@@ -21,7 +21,7 @@ W0703 an invalid declaration in a plan
     have the size of its shape.
 W0704 an impossible launch shape
     A block has 1 to 1024 threads, at most 1024 × 1024 × 64; a grid at most 2³¹−1 × 65535 × 65535 blocks; a block at
-    most 227 KiB of shared memory.
+    most 227 KiB of shared memory, on the largest chips.
 
     wrong:  map lanes to threads(y: 64, x: 32)
     right:  map lanes to threads(y: 32, x: 32)
@@ -106,6 +106,10 @@ W0725 a kernel that the CPU cannot run natively
     by all threads (in a loop or a branch whose bounds or condition the threads compute or read), if a kernel calls a
     function, has ops of a dialect that is not upstream's, or ops with an explicit rounding mode. MLIR or LLVM may
     reject something, too; their messages are in the notes. The simulator runs most of it: `--target sim`.
+W0726 more shared memory than the chip has
+    A block may have 227 KiB of shared memory on sm_90 and sm_100, 163 KiB on sm_80, 99 KiB on sm_86, sm_89 and sm_120,
+    64 KiB on sm_75. The kernel needs more than the device gives; nothing was launched. Take smaller tiles or fewer
+    stages, or another chip.
 W0730 an op is in no launch
     After the schedule the host function still computes something itself. All computation must be in kernels: a run
     computes nothing on the host between launches.

@@ -9,6 +9,7 @@ import numpy as np
 from capturing import Capturing
 from native import Mode, run_native
 
+from weft.interpreter.memory import limits
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.run.device import DeviceTarget, DeviceView
@@ -20,6 +21,7 @@ class NativeDevice(Capturing):
     name = "g++"
     target: ClassVar[DeviceTarget] = "cuda"
     wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
+    most_shared = limits.MOST
 
     def __init__(self, mode: Mode = "fibers", *, reverse: bool = False) -> None:
         self.mode: Mode = mode

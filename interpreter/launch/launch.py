@@ -16,6 +16,7 @@ from ..ir.functions import MOST_BLOCKS, symbol
 from ..ir.mlir import ir, operations
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
+from ..memory import limits
 from ..memory.names import rename_buffers
 from ..session.rewriter import spelled
 from .kernel import Outlined, host_function, install, outline
@@ -30,7 +31,7 @@ class LaunchInfo:
     Args:
         kernel, launch: the `gpu.func`, and the `gpu.launch_func` in the host function.
         grid, block: along x, y, z; None where only the host knows at run time.
-        shared_bytes: static shared memory of the kernel.
+        shared_bytes: shared memory of the kernel; more than `limits.STATIC` is dynamic in its text.
         remarks: what was done, a few words each.
         found: what has been found out of this kernel and all that are like it, by whom; to be added to.
     """
@@ -90,6 +91,8 @@ def launch_loop(
         summary = f"kernel @{symbol(kernel.function)}: grid {_shape(grid)}, block {_shape(threads)}"
         if made.shared_bytes:
             summary += f", {made.shared_bytes} bytes of shared memory"
+        if made.shared_bytes > limits.STATIC:
+            summary += f" (needs one of {limits.chips_with(made.shared_bytes)})"
         return LaunchInfo(kernel.function, launch, grid, block, made.shared_bytes, (summary, *made.remarks), made.found)
 
 

@@ -13,12 +13,11 @@ from ..ir.functions import NAME, name_of
 from ..ir.mlir import ahead_of, arith, attributes, children, i64, ir, linalg, made_by, operations, run_passes, scf
 from ..ir.structured import body_of, copy_marks
 from ..memory.layouts import bytes_of, is_shared
+from ..memory.limits import MOST, block_bytes
 from ..memory.names import numbered
 from ..session.rewriter import describe, upstream_messages
 from .kernel import TO_LOOPS, Outlined
 
-MAX_STATIC_SHARED = 48 * 1024
-_ALIGNMENT = 16
 _STAND_IN = "weft.barrier"
 _FOLD_VIEWS = "fold-memref-alias-ops"
 _TAKE_APART = "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion"
@@ -30,7 +29,7 @@ _CLEAN_UP = "canonicalize,cse,loop-invariant-code-motion,canonicalize,cse"
 
 
 def lower(kernel: Outlined) -> int:
-    """Lower the kernel in place; its static shared memory in bytes. Raises W0355 or W0358."""
+    """Lower the kernel in place; its shared memory in bytes. Raises W0355 or W0358."""
     function = kernel.function
     copies_to_linalg(function)
     with function.context, _barriers_hidden(function):
@@ -106,7 +105,7 @@ def _attribute_shared(kernel: Outlined) -> int:
                 f"{describe(alloc)} would allocate global memory in every block",
                 "promote it to shared memory",
             )
-        total = -(-total // _ALIGNMENT) * _ALIGNMENT + bytes_of(kind)
+        total = block_bytes((total,)) + bytes_of(kind)
         argument = kernel.entry.add_argument(kind, alloc.location)
         alloc.results[0].replace_all_uses_with(argument)
         name = name_of(alloc.results[0])
@@ -117,12 +116,9 @@ def _attribute_shared(kernel: Outlined) -> int:
         alloc.erase()
     for dealloc in operations(kernel.function, "memref.dealloc"):
         dealloc.erase()
-    if total > MAX_STATIC_SHARED:
-        raise fail(
-            "W0355",
-            f"the block's shared buffers take {total} bytes, and static shared memory has {MAX_STATIC_SHARED}",
-            "take smaller tiles (dynamic shared memory, up to 227 KB on newer chips, is not supported yet)",
-        )
+    if total > MOST:
+        message = f"the block's shared buffers take {total} bytes, and a block has at most {MOST}"
+        raise fail("W0355", message, "take smaller tiles")
     if names:
         kernel.function.attributes["workgroup_attributions"] = i64(len(names))
         kernel.function.attributes["workgroup_attrib_attrs"] = ir.ArrayAttr.get(names)

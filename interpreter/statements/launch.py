@@ -63,8 +63,9 @@ class LaunchStatement(Statement):
             before the launch. A loop whose trip count is only known later needs a count and a distribution: `threads(x:
             128) cyclic`.
         W0355: shared memory: too much, or of no known size.
-            A block has 48 KB of static shared memory, which holds staged tiles and the temporaries that threads share.
-            Use smaller tiles. Buffers need static shapes. A buffer that a loop over threads allocates, and that threads
+            Shared memory holds staged tiles and the temporaries that threads share. A block has at most 227 KiB of it on
+            the largest chips, less on others; what is beyond 48 KiB is dynamic in the kernel's text. Use smaller tiles,
+            or fewer stages. Buffers need static shapes. A buffer that a loop over threads allocates, and that threads
             inside it share, exists once for each iteration: their number must be known, and the loop may not be over a
             grid.
         W0356: tensors remain.

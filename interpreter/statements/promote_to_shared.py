@@ -9,13 +9,12 @@ from itertools import takewhile
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..memory.layouts import as_tensor, bytes_of, element_bytes, strided, transposed
+from ..memory.limits import MOST
 from ..memory.names import free_name
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
 from ..tensors.levels import origin
 
-SHARED_LIMIT = 227 * 1024
-"""Bytes of shared memory that a block may have at most, on any GPU so far."""
 _ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
 
 
@@ -119,9 +118,9 @@ class PromoteToShared(Statement):
     def _affordable(self, rewrite: Rewriter, shape: tuple[int, ...], item: int) -> None:
         stored = (*shape[:-2], shape[-1], shape[-2]) if self.transpose else shape
         size = math.prod(stored[:-1]) * (stored[-1] + (self.pad or 0)) * item
-        if size > SHARED_LIMIT:
+        if size > MOST:
             raise rewrite.error(
-                "W0335", f"this tile takes {size} bytes of shared memory, and a block has at most {SHARED_LIMIT}",
+                "W0335", f"this tile takes {size} bytes of shared memory, and a block has at most {MOST}",
                 at="operand", hint="stage a smaller tile, or pad less",
             )  # fmt: skip
 

@@ -13,6 +13,3 @@ buffer twice. More than 48 KiB of shared memory is dynamic: the launch passes it
 
 No MLIR is needed here, in `moves` and in `nvrtc`: a runner without it gets along.
 """
-
-STATIC_SHARED_LIMIT = 48 * 1024
-SHARED_LIMIT = 227 * 1024

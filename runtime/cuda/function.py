@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from ...interpreter.ir.functions import inputs_of, most_of, multiples_of, name_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
+from ...interpreter.memory import limits
 from ...interpreter.memory.layouts import is_plain, strided
 from ..kernel_form import refuse
 from ..kernel_lowering import normal
-from . import SHARED_LIMIT, STATIC_SHARED_LIMIT
 from .dialects import memref
 from .kernel import KernelWriter
 from .values.expression import Expr, cast, identifier, name
@@ -184,11 +184,11 @@ def _row_major(kernel: KernelWriter, variable: str, sizes: tuple[Expr, ...]) -> 
 
 def _shared_memory(kernel: KernelWriter) -> list[str]:
     """Declarations. More than 48 KiB can only be had as dynamic shared memory."""
-    total = sum(-(-size // 16) * 16 for _, size in kernel.shared)
-    if total > SHARED_LIMIT:
-        message = f"the kernel needs {total} bytes of shared memory; a block gets {SHARED_LIMIT} at most"
+    total = limits.block_bytes(size for _, size in kernel.shared)
+    if total > limits.MOST:
+        message = f"the kernel needs {total} bytes of shared memory; a block gets {limits.MOST} at most"
         raise refuse("W0506", message, kernel.func, "smaller tiles, or fewer buffers in shared memory")
-    if total <= STATIC_SHARED_LIMIT:
+    if total <= limits.STATIC:
         align = dict.fromkeys(kernel.aligned, "alignas(16) ")
         return [f"{align.get(b.name, '')}__shared__ {memref.declaration(b)};" for b, _ in kernel.shared]
     lines, offset = ["extern __shared__ float4 dynamic_shared[];"], 0
@@ -197,5 +197,5 @@ def _shared_memory(kernel: KernelWriter) -> list[str]:
         pointer = f"{buffer.element.cxx} (*{buffer.name}){rest}" if rest else f"{buffer.element.cxx}* {buffer.name}"
         type = f"{buffer.element.cxx} (*){rest}" if rest else f"{buffer.element.cxx}*"
         lines.append(f"{pointer} = reinterpret_cast<{type}>(dynamic_shared + {offset // 16});")
-        offset += -(-size // 16) * 16
+        offset += limits.block_bytes((size,))
     return lines

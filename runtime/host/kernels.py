@@ -11,17 +11,14 @@ from ...interpreter.ir import mlir
 from ...interpreter.ir.cloning import UNPROVEN
 from ...interpreter.ir.functions import MOST_BLOCKS, inputs_of, launch_sizes, sizes_of, symbol, workgroup_buffers
 from ...interpreter.ir.mlir import ir
+from ...interpreter.memory import limits
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.session.rewriter import describe
-from ..cuda import STATIC_SHARED_LIMIT
 from ..kernel_form import refuse
 from ..plan.dtypes import itemsize
 from ..plan.plan import Arg, Assumption, BufferView, Launch, ScalarValue, Size
 from .functions import array_type
 from .program import Claim, Host, HostValue, TokenValue, rule
-
-ALIGNMENT = 16
-"""Bytes that each shared array is aligned to."""
 
 
 def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
@@ -33,8 +30,8 @@ def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
         if shape is None or None in shape:
             raise fail("W0733", f"shared memory of @{symbol(kernel)} has a dynamic shape: {type_}")
         sizes.append(prod(s for s in shape if s is not None) * itemsize(dtype))
-    aligned = sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
-    return (aligned, aligned) if aligned > STATIC_SHARED_LIMIT else (sum(sizes), 0)
+    aligned = limits.block_bytes(sizes)
+    return (aligned, aligned) if aligned > limits.STATIC else (sum(sizes), 0)
 
 
 def unproven(kernel: ir.Operation) -> str | None:

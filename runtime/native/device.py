@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ...dsl.diagnostics import fail
+from ...interpreter.memory import limits
 from ..plan.dtypes import NUMPY, itemsize
 from ..plan.plan import KernelEntry
 from ..plan.signature import type_text
@@ -62,6 +63,7 @@ class CpuDevice(Replay):
     name = "CPU"
     target: ClassVar[DeviceTarget] = "cpu"
     wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
+    most_shared = limits.MOST
     unordered: tuple[Race, ...] = ()
 
     def __init__(self, threads: int | None = None) -> None:

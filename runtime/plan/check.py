@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from math import prod
 
 from ...dsl.diagnostics import Diagnostic, WeftError, quoted
+from ...interpreter.memory import limits
 from .dtypes import NUMPY, itemsize
 from .order import unordered_uses
 from .plan import (
@@ -39,11 +40,6 @@ from .plan import (
 MAX_BLOCK = (1024, 1024, 64)
 MAX_THREADS = 1024
 MAX_GRID = (2**31 - 1, 65535, 65535)
-MAX_SHARED_BYTES = 227 * 1024
-"""Of one block, on the largest chip (sm_90). CUDA C++ Programming Guide, technical specifications per compute
-capability.
-"""
-
 MAX_BYTES = 2**40
 MIN_INT, MAX_INT, MAX_UNSIGNED = -(2**63), 2**63 - 1, 2**64 - 1
 MAX_STREAMS = 4096
@@ -107,8 +103,8 @@ class _Checker:
             if not IDENTIFIER.fullmatch(kernel.name):
                 yield self.error("W0703", f"{place}.name", f"`{kernel.name}` cannot be the name of a kernel")
             for key in ("shared_bytes", "dynamic_shared_bytes"):
-                if not 0 <= (size := getattr(kernel, key)) <= MAX_SHARED_BYTES:
-                    yield self.error("W0704", f"{place}.{key}", f"{size} bytes are not in 0 … {MAX_SHARED_BYTES}")
+                if not 0 <= (size := getattr(kernel, key)) <= limits.MOST:
+                    yield self.error("W0704", f"{place}.{key}", f"{size} bytes are not in 0 … {limits.MOST}")
             if kernel.dynamic_shared_bytes not in (0, kernel.shared_bytes):
                 message = f"{kernel.dynamic_shared_bytes} bytes: all {kernel.shared_bytes} of shared memory are passed, or none"
                 yield self.error("W0704", f"{place}.dynamic_shared_bytes", message)
@@ -289,8 +285,7 @@ class _Checker:
         yield from self.sizes(step.grid, f"{place}.grid")
         yield from self.sizes(step.block, f"{place}.block")
         yield from self.size(step.shared_bytes, f"{place}.shared_bytes")
-        limits = zip("xyz", step.grid, step.block, MAX_GRID, MAX_BLOCK, strict=True)
-        for axis, grid, block, grid_max, block_max in limits:
+        for axis, grid, block, grid_max, block_max in zip("xyz", step.grid, step.block, MAX_GRID, MAX_BLOCK, strict=True):
             if isinstance(grid, int) and grid > grid_max:
                 yield self.error("W0704", f"{place}.grid", f"{grid} blocks in {axis} are more than {grid_max}")
             if isinstance(block, int) and not 1 <= block <= block_max:
@@ -300,8 +295,8 @@ class _Checker:
         kernel = self.kernels.get(step.kernel)
         if isinstance(step.shared_bytes, int) and kernel is not None:
             total = step.shared_bytes + kernel.shared_bytes
-            if total > MAX_SHARED_BYTES:
-                message = f"{total} bytes in all are more than {MAX_SHARED_BYTES}"
+            if total > limits.MOST:
+                message = f"{total} bytes in all are more than {limits.MOST}"
                 yield self.error("W0704", f"{place}.shared_bytes", message)
 
     def argument(self, arg: Arg, param: Param, place: str) -> Iterator[Diagnostic]:

@@ -22,7 +22,7 @@ from ..files.writing import write_whole
 from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry
 from ..simulator.report import Race
-from .cupy_work import Adopted, CupyWork, Sized
+from .cupy_work import MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, Adopted, CupyWork, Sized
 from .device import DeviceTarget, Event, Graph, Memory, Stream
 
 ACCELERATED = 90
@@ -78,6 +78,7 @@ class CupyDevice(CupyWork):
             device = cupy.cuda.Device()
             self.arch = architecture(int(device.compute_capability))
             properties = cupy.cuda.runtime.getDeviceProperties(device.id)
+            self.most_shared = int(cupy.cuda.runtime.deviceGetAttribute(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device.id))
         name = properties["name"]
         self.name: str = name.decode() if isinstance(name, bytes) else str(name)
         self._modules: dict[str, Any] = {}

@@ -14,6 +14,9 @@ from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry, Param
 from .device import DeviceView, Number, Stream, scalar_bits
 
+MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
+"""`cudaDevAttrMaxSharedMemoryPerBlockOptin` of the runtime API: what a block may have if its launch asks for it."""
+
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 """`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver API: above 48 KiB it must be raised first."""
 

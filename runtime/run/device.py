@@ -104,6 +104,9 @@ class Device(Protocol):
     wants: ClassVar[Literal["cuda", "mlir"]]
     """What `load` takes: the CUDA C++ text or the text of the scheduled module."""
 
+    most_shared: int
+    """Bytes of shared memory that a block may have on it."""
+
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         """Make `kernels` of `text` launchable. Loading the same text again is cheap."""
 

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ...dsl.diagnostics import fail
+from ...interpreter.memory import limits
 from ..plan.dtypes import narrow, poison_byte
 from ..plan.plan import (
     Alloc,
@@ -117,6 +119,18 @@ class Work:
         self.kernels = {k.name: k for k in plan.kernels}
         self.memory: dict[str, Memory] = {}
         self.numbers: dict[tuple[str, str], Number] = {}
+        self._check_shared()
+
+    def _check_shared(self) -> None:
+        """W0726: before anything is launched."""
+        for step in self.plan.steps:
+            if not isinstance(step, Launch) or 0 in step.grid:
+                continue
+            needed = self.kernels[step.kernel].shared_bytes + integers([step.shared_bytes])[0]
+            if needed > self.device.most_shared:
+                message = f"a block of `{step.kernel}` needs {needed} bytes of shared memory"
+                hint = f"take smaller tiles or fewer stages, or a chip that has as much: {limits.chips_with(needed)}"
+                raise fail("W0726", f"{message}, and {self.device.name} has {self.device.most_shared}", hint=hint)
 
     # ---- memory --------------------------------------------------------------------------------------------------------
 

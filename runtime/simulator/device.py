@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ...dsl.diagnostics import fail
+from ...interpreter.memory import limits
 from ..cuda.module import kernel_functions, kernel_module
 from ..plan.dtypes import NUMPY, poison_byte
 from ..plan.plan import KernelEntry
@@ -63,6 +64,7 @@ class SimDevice(Replay):
     name = "simulator"
     target: ClassVar[device.DeviceTarget] = "sim"
     wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
+    most_shared = limits.MOST
 
     def __init__(self, *, check: bool = True, order: Order = "forward", seconds: float | None = None) -> None:
         self.check = check

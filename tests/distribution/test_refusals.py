@@ -149,9 +149,9 @@ LAUNCHES = {
     "loops over blocks that do not nest": over_blocks(
         f"{INNER}\nscf.forall (%q) in (3) {{ {INNER} }} {mapped('blocks', 'y', [-1])}"
     ),
-    "shared memory": over_blocks(f"""%s = memref.alloc() : memref<128x128xf64, {SHARED}>
-      scf.forall (%t) in (4) {{ memref.store %z, %s[%t, %c0] : memref<128x128xf64, {SHARED}>
-        %v = memref.load %s[%c0, %t] : memref<128x128xf64, {SHARED}>
+    "shared memory": over_blocks(f"""%s = memref.alloc() : memref<256x128xf64, {SHARED}>
+      scf.forall (%t) in (4) {{ memref.store %z, %s[%t, %c0] : memref<256x128xf64, {SHARED}>
+        %v = memref.load %s[%c0, %t] : memref<256x128xf64, {SHARED}>
         memref.store %v, %A[%c0, %t] : memref<6x10xf64> }} {THREADS}"""),
     "a shared buffer of unknown size": over_blocks(f"""%s = memref.alloc(%n) : memref<?xf64, {SHARED}>
       scf.forall (%t) in (4) {{ memref.store %z, %s[%t] : memref<?xf64, {SHARED}>

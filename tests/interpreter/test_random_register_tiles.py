@@ -89,7 +89,7 @@ def schedule(r: random.Random, relu: bool, turned: bool, tm: int, tn: int, bk: i
     if r.random() < 0.6:
         lines += ["unroll kk"]
     staging = bk * (bm + bn) // (owners.rows * owners.columns)  # elements that a thread keeps from one step to the next
-    if staged and staging <= 60 and 16 * bk * (bm + bn + 8) <= 48 * 1024 and r.random() < 0.4:
+    if staged and staging <= 60 and r.random() < 0.4:
         lines += ["pipeline k stages 2"]
     cap = " max-registers 128" if r.random() < 0.3 else ""
     return "\n".join([*lines, "insert-barriers", "verify-sync", f"launch tiles{cap}"])

@@ -10,6 +10,7 @@ import numpy as np
 from capturing import Capturing, Recorded
 
 from weft.dsl.diagnostics import fail
+from weft.interpreter.memory import limits
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.run.device import DeviceTarget, DeviceView
@@ -22,6 +23,7 @@ class NumpyDevice(Capturing):
     name = "numpy"
     target: ClassVar[DeviceTarget] = "cuda"
     wants: ClassVar[Literal["cuda", "mlir"]] = "cuda"
+    most_shared = limits.MOST
 
     def __init__(self, kernels: dict[str, Callable[..., None]], fail_at: int | None = None, order: int | None = None) -> None:
         self.kernels = kernels

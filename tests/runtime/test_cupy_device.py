@@ -123,6 +123,28 @@ def test_large_shared_memory_is_asked_for_once(cupy: ModuleType) -> None:
     assert result.kernels[0].shared_bytes == 65536
 
 
+@pytest.mark.parametrize("kib", [99, 163])
+def test_a_chip_with_too_little_shared_memory(cupy: ModuleType, kib: int) -> None:
+    """Nothing is launched, not even what comes first; kernels that no step launches do not matter."""
+    cupy.SHARED[0] = kib * 1024
+    plan = two_stream_plan()
+    size = 163 * 1024 + 16
+    large = replace(plan.kernels[0], name="large", shared_bytes=size, dynamic_shared_bytes=size)
+    cupy.KERNELS["large"] = cupy.KERNELS["scale"]
+    plan = replace(plan, kernels=(*plan.kernels, large))
+    run_plan(plan, CupyDevice(), INPUTS, text="text")
+    cupy.LOG.clear()
+    last = max(n for n, step in enumerate(plan.steps) if isinstance(step, Launch))
+    steps = tuple(replace(s, kernel="large") if n == last and isinstance(s, Launch) else s for n, s in enumerate(plan.steps))
+    with pytest.raises(WeftError) as refused:
+        run_plan(replace(plan, steps=steps), CupyDevice(), INPUTS, text="text")
+    assert str(refused.value).startswith(
+        f"W0726: a block of `large` needs 166928 bytes of shared memory, and Fake GPU has {kib * 1024}"
+    )
+    assert "sm_90" in str(refused.value.diagnostics[0].hint) and "sm_80" not in str(refused.value.diagnostics[0].hint)
+    assert not logged(cupy, "launch")
+
+
 def test_strided_copies_are_launches(cupy: ModuleType) -> None:
     plan = two_stream_plan()
     half = Copy(source=BufferView("t", 0, (4,), (2,)), target=BufferView("u", 4, (4,), (1,)), stream=1, after=(1,))

@@ -90,17 +90,16 @@ class Pipeline(Statement):
 
     def _affordable(self, rewrite: Rewriter, loop: ir.Operation) -> None:
         """W0355: the block's shared buffers, now that there are more of them."""
-        from ...launch.lowering import MAX_STATIC_SHARED
         from ...memory.layouts import is_shared
+        from ...memory.limits import MOST, block_bytes
 
         around = [op for op in ancestors(loop) if op.name not in ("func.func", "builtin.module")]
         kinds = [op.results[0].type for op in operations(around[-1] if around else loop, "memref.alloc")]
-        total = sum(bytes_of(kind) for kind in kinds if is_shared(kind))
-        if total > MAX_STATIC_SHARED:
+        total = block_bytes(bytes_of(kind) for kind in kinds if is_shared(kind))
+        if total > MOST:
             raise rewrite.error(
                 "W0355",
-                f"with two tiles each the shared buffers of the block take {total} bytes, and static shared memory has "
-                f"{MAX_STATIC_SHARED}",
+                f"with two tiles each the shared buffers of the block take {total} bytes, and a block has at most {MOST}",
                 loop,
                 "tile the loop with smaller steps",
             )

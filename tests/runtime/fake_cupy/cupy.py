@@ -25,6 +25,8 @@ ON: list[int] = []
 """The stream of each launch."""
 FAIL: set[str] = set()
 CAPABILITY = "90"
+SHARED = [227 * 1024]
+"""Bytes of shared memory that a block may have."""
 LIVE = {"bytes": 0, "streams": 0, "events": 0, "graphs": 0, "executables": 0}
 MADE = {"streams": 0, "events": 0}
 CALLS = [0]
@@ -458,6 +460,7 @@ cuda = types.SimpleNamespace(
         getDevice=lambda: DEVICE[0],
         getDeviceCount=lambda: 0 if "device" in FAIL else 1,
         getDeviceProperties=lambda device: {"name": b"Fake GPU"},
+        deviceGetAttribute=lambda attribute, device: {97: SHARED[0]}[attribute],
     ),
 )
 

@@ -1,0 +1,31 @@
+"""How much shared memory a block may have: what a kernel's text can declare, and what the chips give. No MLIR is needed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+STATIC = 48 * 1024
+"""More can only be had as dynamic shared memory: the launch asks for it."""
+
+CHIPS = {
+    chip: kib * 1024
+    for kib, chips in ((227, "90 100 103 110"), (163, "80 87"), (99, "86 89 120 121"), (96, "70 72"), (64, "75"))
+    for chip in (f"sm_{capability}" for capability in chips.split())
+}
+"""Bytes by chip, if the launch asks. CUDA C++ Programming Guide, technical specifications per compute capability."""
+
+MOST = max(CHIPS.values())
+"""What a block may have on the largest chips."""
+
+ALIGNMENT = 16
+"""Bytes that each shared buffer is aligned to."""
+
+
+def block_bytes(sizes: Iterable[int]) -> int:
+    """What buffers of these sizes take, each of them aligned."""
+    return sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
+
+
+def chips_with(size: int) -> str:
+    """`sm_90, sm_100`: the chips on which a block may have that much."""
+    return ", ".join(chip for chip, most in CHIPS.items() if most >= size)
