@@ -111,7 +111,7 @@ class _Checker:
                 bound = BoundName(next(self.numbers), parameter.span)
                 scope.names[parameter.name] = bound
                 handles[parameter.name] = (bound.number, "")
-        self.block(schedule.body, scope, outermost=True, main=schedule is self.file.main)
+        self.block(schedule.body, scope, outermost=True)
         last = schedule.body[-1] if schedule.body else None
         results = tuple((ref.fields or (ref.name,))[-1] for ref in last.values) if isinstance(last, tree.Return) else ()
         consumes = {name: scope.gone[part] for name, part in handles.items() if part in scope.gone}
@@ -119,11 +119,11 @@ class _Checker:
         self.interfaces[schedule.name] = Interface(consumes, results)
         return self.interfaces[schedule.name]
 
-    def block(self, items: tuple[tree.Item, ...], scope: Scope, outermost: bool = False, main: bool = False) -> None:
+    def block(self, items: tuple[tree.Item, ...], scope: Scope, outermost: bool = False) -> None:
         for index, item in enumerate(items):
-            self._item(item, self.check(scope), last=outermost and index == len(items) - 1, main=main)
+            self._item(item, self.check(scope), last=outermost and index == len(items) - 1)
 
-    def _item(self, item: tree.Item, check: ScopeCheck, last: bool, main: bool) -> None:
+    def _item(self, item: tree.Item, check: ScopeCheck, last: bool) -> None:
         match item:
             case tree.Let():
                 self._let(item, check)
@@ -140,12 +140,10 @@ class _Checker:
             case tree.Foreach():
                 self._foreach(item, check)
             case tree.Versions():
-                if not (last and main):
-                    hint = "call the schedule, and write `versions` around the calls"
-                    message = "`versions` stands at the end of the main schedule, outside `if` and `foreach`"
-                    check.error("W0229", message, item.span, hint)
-                for block in item.blocks:
-                    self.block(block, check.scope.copy())
+                ways = [check.scope.copy() for _ in item.blocks]
+                for block, way in zip(item.blocks, ways, strict=True):
+                    self.block(block, way)
+                check.scope.merge(*ways)
             case tree.Return():
                 self._return(item, check, last)
 

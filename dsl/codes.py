@@ -111,9 +111,6 @@ W0227 a handle that may have been consumed
 W0228 a handle consumed in a loop
     The body of `foreach` runs for each element. A handle bound outside it that the first iteration consumes is not
     available in the second.
-W0229 misplaced `versions`
-    `versions { … } else { … }` is the last thing in the main schedule, outside `if` and `foreach`: each of its blocks
-    schedules all of the payload. A schedule that several versions need is called from their blocks.
 W0230 something is missing
     A statement lacks a required field, or a schedule with handle parameters is run by itself.
 W0231 a value out of range

@@ -210,8 +210,8 @@ class Foreach(Node):
 
 @dataclass(frozen=True)
 class Versions(Node):
-    """`versions { … } else { … }` at the end of the main schedule: each block schedules the payload as it is in front of them, and
-    a run takes the first one whose assumptions hold."""
+    """`versions { … } else { … }`: the payload is scheduled once through each block and what stands behind them, and a run takes
+    the first version whose assumptions hold."""
 
     blocks: tuple[tuple[Item, ...], ...]
 

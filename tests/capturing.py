@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.dsl.diagnostics import fail
 from weft.runtime.plan.plan import KernelEntry
-from weft.runtime.run.device import DeviceView, Replayed
+from weft.runtime.run.device import DeviceView, Number, Replayed
 from weft.runtime.simulator.report import LaunchReport, Race
 
 
@@ -132,7 +132,7 @@ class Capturing:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[DeviceView | np.generic],
+        args: Sequence[DeviceView | Number | np.generic],
         stream: Any,
     ) -> Callable[[], LaunchReport | None]:
         do = partial(self.launch, kernel, grid, block, shared_bytes, args, stream)

@@ -27,4 +27,8 @@ W0463 a version that no run takes
 W0464 versions that change what they share
     Each block of `versions` has functions of its own; constants, declarations and kernels that the payload brings are
     there once. Change them in front of `versions`, where that holds for all.
+W0466 too many versions
+    What stands behind `versions` is done once for each of its blocks, so that a second one in the same schedule, or in one that is
+    called twice, multiplies the versions, and the time that applying the schedule takes. Assume in front of `versions` what
+    holds for all of them, or write one `versions` whose blocks assume what several did.
 """)

@@ -43,7 +43,7 @@ from .state import (
     statement_text,
 )
 from .statement import Handle, NotMet, Statement, registry
-from .versions import ASSUME, assuming, without_version
+from .versions import ASSUME, assuming, beginning, finished, without_version
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
 """What a statement did, what it returned, and the module after it."""
@@ -248,7 +248,7 @@ class Session:
     # ---- one item of the tree -----------------------------------------------------------------------------------------
 
     def _record(self, state: State) -> None:
-        self._states[self._at + 1 :] = [left(state)]
+        self._states[self._at + 1 :] = [left(beginning(state, self.state))]
         self._at += 1
 
     def _settled(
@@ -265,9 +265,10 @@ class Session:
             note(state)
             frame = state.frames[-1]
             if frame.done:
-                if len(state.frames) == 1:
+                following = onward(state) if len(state.frames) > 1 else finished(state)
+                if following is None:
                     break
-                state = onward(state)
+                state = following
             elif statement_at(state) is not None:
                 break
             else:
@@ -314,7 +315,8 @@ class Session:
                     made.setdefault(handle.number, Made(name, node.span, node.keyword, handle.kind))
         if node.keyword == ASSUME:
             rest = assuming(rest)
-        return State(version, bind(rest, let, results), next(rewrite.numbers), dead, extended(state.made, made), step)
+        done = replace(state, version=version, numbers=next(rewrite.numbers), dead=dead, made=extended(state.made, made))
+        return replace(done, frames=bind(rest, let, results), step=step)
 
     def _applied(self, state: State, statement: Statement) -> Applied:
         """Apply the statement to the part of a large module that it touches, or to the whole where it needs that: also for a

@@ -70,7 +70,7 @@ class Frame:
 
 
 def onward(state: State) -> State:
-    """The state out of the last frame, which is done; a `foreach` goes on with its next value, `versions` with its next block."""
+    """The state out of the last frame, which is done; a `foreach` goes on with its next value."""
     *frames, last = state.frames
     if last.call is not None and last.let is not None:
         raise fail("W0225", "the schedule returns nothing", "end it with `return`", span=last.let.span)
@@ -211,7 +211,8 @@ class Made:
 
 @dataclass(frozen=True)
 class State:
-    """Everything there is between two statements. Nothing in it is ever changed."""
+    """Everything there is between two statements. Nothing in it is ever changed. `forks`: the `versions` of which this is not the
+    last version; `versions`: what those in front of this one have made."""
 
     version: Version = field(repr=False)
     frames: tuple[Frame, ...]
@@ -219,6 +220,9 @@ class State:
     dead: Mapping[int, Gone] = field(default_factory=dict)
     made: Mapping[int, Made] = field(default_factory=dict)
     step: Step | None = None
+    forks: tuple[Fork, ...] = ()
+    versions: tuple[ir.Module, ...] = field(default=(), repr=False)
+    versions_at: Span | None = None
 
     @property
     def module(self) -> ir.Module:

@@ -32,7 +32,7 @@ Results = Mapping[str, Any]
 
 
 class NotMet(WeftError):
-    """An assumption that does not hold of the payload: in `versions`, that version is left out."""
+    """An assumption that does not hold of the payload, or that the host cannot check: in `versions`, that version is left out."""
 
 
 @dataclass(frozen=True, kw_only=True)

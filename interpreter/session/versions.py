@@ -1,23 +1,27 @@
 """`versions { … } else { … }`: the payload is scheduled once for each block, in functions of their own, of which the host runs one.
 
-Each block starts from the module in front of them. The functions of the second version are called `f_v2`, and say of which function
-they are a version; in the end all functions and kernels stand in one module, those of the first version under their own names.
+What stands behind `versions` is done in each version: the walk goes on behind a block to the schedule's end, and then once more
+from the module in front of the `versions`, through the next block. The functions of the second version are called `f_v2`, and say
+of which function they are a version; in the end all functions and kernels stand in one module, those of the first version under
+their own names.
 
-What a block assumes of a size that the payload says is decided at once: where it does not hold, there is no such version; and
-a version of which nothing is left to be checked is the last one.
+What a block assumes of a size that the payload says is decided at once: where it does not hold, or the host could not check it,
+there is no such version; a version that adds nothing to what is known is the last one; and one that is for sizes which another in
+front of it takes is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...dsl import tree
-from ...dsl.diagnostics import fail
+from ...dsl.diagnostics import Span, fail
 from ...dsl.scopes import Gone
 from ..focus.carving import Version
+from ..indices.values import at_most, multiples
 from ..ir.cloning import clone_module
-from ..ir.functions import ASSUMED, VERSION_OF, attributes_of, inputs_of, symbol
+from ..ir.functions import VERSION_OF, inputs_of, symbol
 from ..ir.mlir import attributes, ir, operations
 from .environment import named_handles
 from .state import Frame, State
@@ -25,79 +29,113 @@ from .statement import NotMet
 
 ASSUME = "assume"
 """The keyword of the statement that says what a version is for."""
+MOST_VERSIONS = 16
+"""Of one function. Each costs the time of the whole schedule, and each `versions` multiplies them."""
 
 
 @dataclass(frozen=True)
 class Fork:
-    """A `versions` and how far the walk is in it: on the frame of a block.
+    """A `versions`, and which of its blocks the walk went into.
 
     Args:
         before: the state in front of it, with the frames behind it.
         number: of the block, from 0.
-        made: the modules that the blocks before have made.
         assumes: something was assumed in the block.
     """
 
     item: tree.Versions
     before: State
     number: int = 0
-    made: tuple[ir.Module, ...] = ()
     assumes: bool = False
 
     def enter(self, state: State) -> State:
         """In front of the block's first item."""
-        before = self.before
-        version = Version(_another(before.module, len(self.made) + 1)) if self.made else before.version
+        before, number = self.before, len(state.versions) + 1
+        if number > MOST_VERSIONS:
+            message = f"the schedule would have more than {MOST_VERSIONS} versions"
+            hint = "each `versions` multiplies them: assume in front of it what holds for all"
+            raise fail("W0466", message, hint, span=self.item.span)
+        version = Version(_another(before.module, number)) if state.versions else before.version
         frame = Frame(self.item.blocks[self.number], dict(before.frames[-1].env), fork=self)
-        return replace(state, version=version, frames=(*before.frames, frame), dead=before.dead)
+        frames, at = (*before.frames, frame), self.item.span
+        return replace(state, version=version, frames=frames, dead=before.dead, forks=before.forks, versions_at=at)
 
     def leave(self, state: State) -> State:
-        """In front of the next block; behind the last one that a run may take, with all versions in one module. Raises W0463."""
-        made, block = (*self.made, state.module), self.item.blocks[self.number]
-        if self.last:
-            return self._together(state, made)
-        if not self.assumes:
+        """Behind the block. Raises W0463."""
+        frames, block = state.frames[:-1], self.item.blocks[self.number]
+        if not (self.assumes or self.last):
             message = f"version {self.number + 1} assumes nothing of sizes, so that no run takes one behind it"
             hint = "state with `assume` what it is for; the last version may be for all that is left"
             raise fail("W0463", message, hint, span=block[0].span if block else self.item.span)
-        if _assumed(state.module) != _assumed(self.before.module):
-            return self._next(state, made)
-        remark = "the payload meets all that this version assumes: those behind it are left out"
-        step = state.step and replace(state.step, remarks=(*state.step.remarks, remark))
-        return self._together(replace(state, step=step), made)
+        known = known_sizes(state.module)
+        if any(_implied(known_sizes(version), known) for version in state.versions):
+            return self.drop(_remarked(state, "a version in front of this one is for all such sizes: this one is left out"))
+        if self.open_at(known):
+            return replace(state, frames=frames, forks=(*state.forks, self))
+        if not self.last:
+            state = _remarked(state, "all that this version assumes holds already: those behind it are left out")
+        return replace(state, frames=frames)
 
-    def drop(self, state: State) -> State | None:
-        """Behind the block, without its version; None where there is no other."""
-        if self.last:
-            return self._together(state, self.made) if self.made else None
-        return self._next(state, self.made)
+    def open_at(self, known: KnownSizes) -> bool:
+        """Whether the next block is another version, where this is known in this one."""
+        return not self.last and not _implied(known, known_sizes(self.before.module))
+
+    def drop(self, state: State) -> State:
+        """Behind the block, without its version."""
+        state = replace(state, forks=self.before.forks)
+        return another(state) if self.last else self.next(state)
+
+    def next(self, state: State) -> State:
+        return Fork(self.item, self.before, self.number + 1).enter(state)
 
     @property
     def last(self) -> bool:
         return self.number + 1 == len(self.item.blocks)
 
-    def _next(self, state: State, made: tuple[ir.Module, ...]) -> State:
-        return Fork(self.item, self.before, self.number + 1, made).enter(state)
 
-    def _together(self, state: State, made: tuple[ir.Module, ...]) -> State:
-        gone = Gone("`versions`", self.item.span)
-        handles = {handle.number: gone for _, handle in named_handles(self.before.frames[-1].env)}
-        version = Version(_together(made, self.item))
-        return replace(state, version=version, frames=self.before.frames, dead={**self.before.dead, **handles})
+def finished(state: State) -> State | None:
+    """The state that follows on the end of the schedule: in the next version, or with all in one module; None where that is all."""
+    if state.forks or state.versions:
+        return another(replace(state, versions=(*state.versions, state.module)))
+    return None
+
+
+def another(state: State) -> State:
+    """In front of the next version; behind the last one, with all in one module."""
+    if state.forks:
+        return state.forks[-1].next(replace(state, forks=state.forks[:-1]))
+    first, at = state.frames[0], state.versions_at
+    assert at is not None
+    gone = Gone("`versions`", at)
+    handles = {handle.number: gone for _, handle in named_handles(first.env)}
+    frames = (replace(first, index=len(first.items)),)
+    version = Version(_together(state.versions, at))
+    return replace(state, version=version, frames=frames, dead={**state.dead, **handles}, versions=())
 
 
 def without_version(state: State, unmet: NotMet) -> tuple[State, str]:
     """The state behind the version at hand, which is left out, and a remark. Raises `unmet` where there is none, or no other."""
     fork = next((frame.fork for frame in reversed(state.frames) if frame.fork is not None), None)
-    dropped = fork and fork.drop(state)
-    if dropped is None:
+    if fork is None or (fork.last and not state.versions and not state.forks):
         raise unmet
-    return dropped, f"{unmet.diagnostics[0].message}: this version is left out"
+    return fork.drop(state), f"{unmet.diagnostics[0].message}: this version is left out"
 
 
 def assuming(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """The frames when something was assumed."""
     return tuple(frame if frame.fork is None else replace(frame, fork=replace(frame.fork, assumes=True)) for frame in frames)
+
+
+def beginning(state: State, before: State) -> State:
+    """The state behind a step; with a remark where the step is the first one of another version."""
+    if state.step is None or len(state.versions) <= len(before.versions):
+        return state
+    remarks = (f"version {len(state.versions) + 1}, from what stands in front of `versions`", *state.step.remarks)
+    return replace(state, step=replace(state.step, remarks=remarks))
+
+
+def _remarked(state: State, remark: str) -> State:
+    return replace(state, step=state.step and replace(state.step, remarks=(*state.step.remarks, remark)))
 
 
 def _functions(module: ir.Module) -> list[ir.Operation]:
@@ -107,12 +145,13 @@ def _functions(module: ir.Module) -> list[ir.Operation]:
 def _another(module: ir.Module, number: int) -> ir.Module:
     """A copy whose functions are versions of those that there are."""
     made = clone_module(module)
-    taken = {symbol(op) for op in made.body.operations if "sym_name" in op.operation.attributes}
+    taken = {_own(op) for op in _named(made)}
     names: dict[str, str] = {}
     with made.context:
         for function in _functions(made):
-            own = symbol(function)
-            name = names[own] = next(n for k in range(len(taken) + 1) if (n := f"{own}_v{number}{'_' * k}") not in taken)
+            own = _own(function)
+            tried = (f"{own}_v{number}{'_' * k}" for k in range(len(taken) + 1))
+            name = names[symbol(function)] = next(one for one in tried if one not in taken)
             function.attributes["sym_name"] = ir.StringAttr.get(name)
             function.attributes[VERSION_OF] = ir.StringAttr.get(own)
         for call in operations(made.operation, "func.call"):
@@ -121,26 +160,58 @@ def _another(module: ir.Module, number: int) -> ir.Module:
     return made
 
 
-def _assumed(module: ir.Module) -> list[str]:
-    """What is going to be checked of the arguments of functions."""
-    own = (attributes_of(function, number) for function in _functions(module) for number in range(inputs_of(function)))
-    return sorted(str(stated[ASSUMED]) for stated in own if ASSUMED in stated)
+KnownSizes = Mapping[tuple[str, int, int], tuple[int, int]]
+"""Of axes of arguments, by function and number: what the size is a multiple of, and what it is at most."""
 
 
-def _together(modules: Sequence[ir.Module], item: tree.Versions) -> ir.Module:
+def known_sizes(module: ir.Module) -> KnownSizes:
+    """What is known of the arguments of functions, and checked before a run."""
+    found: dict[tuple[str, int, int], tuple[int, int]] = {}
+    for function in _functions(module):
+        for argument in list(function.regions[0].blocks[0].arguments)[: inputs_of(function)]:
+            if isinstance(argument.type, ir.RankedTensorType | ir.MemRefType):
+                stated = zip(multiples(argument), at_most(argument), strict=True)
+                found |= {(_own(function), argument.arg_number, axis): one for axis, one in enumerate(stated)}
+    return found
+
+
+def _implied(weak: KnownSizes, strong: KnownSizes) -> bool:
+    """Whether all sizes for which `strong` holds are such as `weak` says. (Results that have become arguments have the sizes that
+    follow from those of the others.)"""
+    return all(
+        strong[axis][0] % multiple == 0 and (most < 0 or 0 <= strong[axis][1] <= most)
+        for axis, (multiple, most) in weak.items()
+        if axis in strong
+    )
+
+
+def _own(op: ir.Operation) -> str:
+    """The name of the function of which it is a version; its own where it is none."""
+    return ir.StringAttr(op.attributes[VERSION_OF if VERSION_OF in op.attributes else "sym_name"]).value
+
+
+def _together(modules: Sequence[ir.Module], span: Span) -> ir.Module:
     """All functions and kernels in one module; what is the same in several is there once. Raises W0464."""
     first, *others = modules
-    made = clone_module(first)
-    there = {symbol(op): op.operation for op in made.body.operations if "sym_name" in op.operation.attributes}
+    made, texts = clone_module(first), {symbol(op): str(op) for op in _named(first)}
+    added: list[ir.Operation] = []
+    for other in others:
+        for op in _named(other):  # all are read before any is added: a module that does not verify is printed in another way
+            if (known := texts.get(name := symbol(op))) is None:
+                texts[name] = str(op)
+                added.append(op)
+            elif known != str(op):
+                message = f"@{name} is the payload's, and not the same in all versions"
+                raise fail("W0464", message, "change it in front of `versions`", span=span)
     with made.context:
         for other in others:
             for name, attribute in attributes(other.operation).items():
                 made.operation.attributes[name] = attribute
-            for op in other.body.operations:
-                known = there.get(symbol(op)) if "sym_name" in op.operation.attributes else None
-                if known is None:
-                    made.body.append(op.operation.clone())
-                elif str(known) != str(op.operation):
-                    message = f"@{symbol(op)} is the payload's, and not the same in all versions"
-                    raise fail("W0464", message, "change it in front of `versions`", span=item.span)
+        for op in added:
+            made.body.append(op.clone())
     return made
+
+
+def _named(module: ir.Module) -> list[ir.Operation]:
+    """What stands at the top of a module: functions, kernels, constants."""
+    return [op.operation for op in module.body.operations if "sym_name" in op.operation.attributes]

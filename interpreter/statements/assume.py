@@ -38,7 +38,7 @@ class Assume(Statement):
             another.
         W0462: a size that no argument has.
             The host can check the sizes of arrays that it is given. A size that the function computes is assumed of the
-            arguments that it is computed from.
+            arguments that it is computed from. A block of `versions` that assumes it is left out, if there is another.
         W0465: multiples of more than 64 bits.
             What is assumed of a size holds at once: it is a multiple of the least common multiple. Where that is more than
             2^63 - 1, no array but an empty one has such a size.
@@ -67,7 +67,10 @@ class Assume(Statement):
         for value, axis in found:
             known, name = (at_most(value), MOST) if self.multiple is None else (multiples(value), MULTIPLES)
             texts = [ir.StringAttr(t).value for t in argument_attributes(value).get(ASSUMED, ())] or [""] * len(known)
-            known[axis] = self._narrowed(rewrite, known[axis], f"{_name(value)}.{axis}")
+            narrowed = self._narrowed(rewrite, known[axis], f"{_name(value)}.{axis}")
+            if narrowed == known[axis]:
+                continue
+            known[axis] = narrowed
             texts[axis] = "; ".join(filter(None, (texts[axis], said)))
             set_argument(value, name, ir.DenseI64ArrayAttr.get(known))
             set_argument(value, ASSUMED, ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts]))
@@ -138,7 +141,8 @@ class Assume(Statement):
         found = argument_behind(operand, axis)
         if found is None:
             message = f"`{self.size.spelling}` is the size of no argument, so that the host cannot check it"
-            raise rewrite.error("W0462", message, hint="assume it of the arguments that it is computed from", at="size")
+            said = rewrite.error("W0462", message, hint="assume it of the arguments that it is computed from", at="size")
+            raise NotMet(*said.diagnostics)
         return found
 
     def _unknown(self, rewrite: Rewriter, message: str, *notes: str) -> Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from functools import cache
 from pathlib import Path
 
@@ -42,6 +43,8 @@ RECIPES = {
     "simt": {"bm": 32, "bn": 32, "bk": 8, "wm": 16, "wn": 32, "tm": 4, "tn": 4},
     "simt_pipelined": {"bm": 32, "bn": 32, "bk": 8, "wm": 16, "wn": 32, "tm": 4, "tn": 4},
 }
+WIDE = ["simt", "simt_pipelined"]
+"""Those of two versions."""
 
 
 @cache
@@ -55,7 +58,7 @@ def parameters(recipe: str) -> set[str]:
 
 
 def simulated(one: Planned, *arrays: np.ndarray) -> RunResult:
-    given = dict(zip(("A", "B"), arrays, strict=True))
+    given: dict[str, np.ndarray] = dict(zip("AB", arrays, strict=True))
     return run_plan(one.plan, SimDevice(), given, text=one.applied.located_text)
 
 
@@ -65,28 +68,43 @@ def test_a_product_of_any_size(recipe: str) -> None:
     remarks = [remark for step in one.applied.session.steps for remark in step.remarks]
     assert not any("assumed race-free" in remark for remark in remarks), "it is proven for all sizes at once"
     draw = random.Random(recipe)
-    for m, k, n in [*ENDS, *(tuple(draw.randrange(1, 90) for _ in range(3)) for _ in range(SIZES))]:
+    assert len(one.plan.versions) == (2 if recipe in WIDE else 0)
+    for number, (m, k, n) in enumerate([*ENDS, *(tuple(draw.randrange(1, 90) for _ in range(3)) for _ in range(SIZES))]):
+        if number % 2:
+            k, n = k - k % 4, n - n % 4
         generator = np.random.default_rng(m)
         a, b = generator.standard_normal((m, k), np.float32), generator.standard_normal((k, n), np.float32)
         done = simulated(one, a, b)
         assert done.outputs["result0"].shape == (m, n), (m, k, n)
         assert np.allclose(done.outputs["result0"], a @ b, atol=1e-3), (m, k, n)
         assert not done.races and not done.faults, (m, k, n)
+        assert done.version == (None if recipe not in WIDE else 1 if k % 4 or n % 4 else 0), (m, k, n)
 
 
-@pytest.mark.parametrize("recipe", ["shared", "simt", "simt_pipelined"])
+@pytest.mark.parametrize("recipe", WIDE)
+def test_the_version_for_rows_of_vectors_reads_them_four_at_a_time(recipe: str) -> None:
+    """Alone: that for any rows guards each element."""
+    wide, narrow = made(recipe).cuda.split('extern "C"')[1:]
+    for text, fours in ((wide, True), (narrow, False)):
+        reads = [line for line in text.splitlines() if re.search(r"[^_\w][AB]\[", line)]
+        assert len(reads) > 1 and all(("float4*" in line) == fours for line in reads)
+    remarks = [remark for step in made(recipe).applied.session.steps for remark in step.remarks]
+    assert sum("loads 4-wide" in remark for remark in remarks) == sum("loads scalar" in remark for remark in remarks) >= 2
+
+
+@pytest.mark.parametrize("recipe", ["shared", *WIDE])
 def test_each_deleted_barrier_is_found_by_the_proof_and_at_some_size(recipe: str) -> None:
-    (whole, *_) = operations(made(recipe).applied.module.operation, "gpu.func")
-    for number in range(len(list(operations(whole, "gpu.barrier")))):
-        module = made(recipe).applied.module.operation.clone()
-        (kernel,) = operations(module, "gpu.func")
-        list(operations(kernel, "gpu.barrier"))[number].erase()
-        assert any(c.space == "workgroup" for c in Findings(kernel_model(kernel)).conflicts), number
-        one = made(recipe)
-        generator = np.random.default_rng(0)
-        a, b = generator.standard_normal((40, 70), np.float32), generator.standard_normal((70, 40), np.float32)
-        text = module.get_asm(enable_debug_info=True)
-        assert run_plan(one.plan, SimDevice(), {"A": a, "B": b}, text=text).races, number
+    one, generator = made(recipe), np.random.default_rng(0)
+    for version, whole in enumerate(operations(one.applied.module.operation, "gpu.func")):
+        columns = 39 + (version == 0)
+        a, b = generator.standard_normal((40, 72), np.float32), generator.standard_normal((72, columns), np.float32)
+        for number in range(len(list(operations(whole, "gpu.barrier")))):
+            module = one.applied.module.operation.clone()
+            kernel = list(operations(module, "gpu.func"))[version]
+            list(operations(kernel, "gpu.barrier"))[number].erase()
+            assert any(c.space == "workgroup" for c in Findings(kernel_model(kernel)).conflicts), number
+            text = module.get_asm(enable_debug_info=True)
+            assert run_plan(one.plan, SimDevice(), {"A": a, "B": b}, text=text).races, number
 
 
 def test_sizes_that_do_not_agree_are_refused_before_anything_runs() -> None:

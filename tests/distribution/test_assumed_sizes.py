@@ -34,9 +34,17 @@ FOURS = ("A.1 % 4", "B.1 % 4")
 NARROW = ("A.0 <= 4096", "gemm.lhs.1 <= 4096", "B.1 <= (8 * 512)")
 
 
+def called_recipe(recipe: str) -> str:
+    """The text of a recipe for others to call: without its payload, and without versions of its own."""
+    text = re.sub(r"^payload .*", "", (RECIPES / f"{recipe}.weft").read_text(), flags=re.MULTILINE)
+    alone, versions = re.subn(r"^  versions \{.*?\} else \{\}.*?\n", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert versions == 1
+    return alone
+
+
 def schedule(recipe: str, assumed: tuple[str, ...], settings: str = SMALL) -> str:
     """A schedule that assumes sizes, and calls a recipe's."""
-    called = re.sub(r"^payload .*", "", (RECIPES / f"{recipe}.weft").read_text(), flags=re.MULTILINE)
+    called = called_recipe(recipe)
     lines = "\n".join(f"  assume {one}" + (" == 0" if "%" in one else "") for one in assumed)
     return f"{called}\nschedule assumed() {{\n  let gemm = match linalg.matmul\n{lines}\n  {recipe}({settings})\n}}\n"
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
-from test_assumed_sizes import FOURS, PRODUCT, SMALL, WHOLE, made, schedule, simulated
+from test_assumed_sizes import FOURS, PRODUCT, SMALL, WHOLE, called_recipe, made, schedule, simulated
 
 import weft
 from weft.dsl.diagnostics import Source, WeftError
@@ -17,18 +17,19 @@ from weft.pipeline import Planned, applied, planned
 from weft.repl.workbench import total
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.codec import dump, load
+from weft.runtime.plan.plan import DimOf, Launch
 from weft.runtime.plan.resolve import resolve
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
-SIMT = (Path(weft.__file__).parent / "recipes" / "matmul" / "simt.weft").read_text()
 ALL = (WHOLE, FOURS, ())
 
 
 def versions(*assumed: tuple[str, ...]) -> str:
-    called = re.sub(r"^payload .*", "", SIMT, flags=re.MULTILINE)
     blocks = ("".join(f"    assume {one} == 0\n" for one in block) + f"    simt({SMALL})\n" for block in assumed)
     inside = "  } else {\n".join(blocks)
-    return f"{called}\nschedule several() {{\n  let gemm = match linalg.matmul\n  versions {{\n{inside}  }}\n}}\n"
+    return f"{called_recipe('simt')}\nschedule several() {{\n  let gemm = match linalg.matmul\n  versions {{\n{inside}  }}\n}}\n"
 
 
 @cache
@@ -61,7 +62,7 @@ def test_a_run_takes_the_first_version_whose_assumptions_hold(sizes: tuple[int, 
     assert np.allclose(done.outputs["result0"], expected, atol=1e-3) and not done.races and not done.faults
 
 
-def test_the_report_says_which_one_ran(tmp_path: Path) -> None:
+def test_the_report_says_which_one_ran() -> None:
     report = weft.run(versions(*ALL), payload=PRODUCT, target="sim", sizes={"A.0": 5, "A.1": 8, "B.1": 12})
     assert report.ok and report.version is not None
     assert (report.version.number, report.version.count) == (2, 3)
@@ -99,7 +100,7 @@ def scheduled(text: str, m: str, k: str, n: str) -> Planned:
         (("?", "16", "32"), (0, 1)),  # the second one assumes nothing of rows
     ],
 )
-def test_sizes_that_the_payload_says_choose_among_the_versions(sizes: tuple[str, str, str], left: tuple[int, ...]) -> None:
+def test_sizes_that_the_payload_says_choose_among_the_versions(sizes: tuple[str, str, str], left: Sequence[int]) -> None:
     one = scheduled(versions(*ALL), *sizes)
     assert kernels(one.cuda) == [kernels(scheduled(schedule("simt", ALL[number]), *sizes).cuda)[0] for number in left]
     assert len(one.plan.versions) == (len(left) if len(left) > 1 else 0)
@@ -229,12 +230,109 @@ def test_a_session_goes_back_into_a_version() -> None:
     assert session.ir == whole and len(session.steps) == steps
 
 
+BEHIND = """schedule chained() {
+  let exps = match* linalg.exp
+  let b = match linalg.negf
+  versions {
+    assume x.1 % 8 == 0
+  } else {}
+  foreach a in exps {
+    first(a)
+  }
+  if 1 < 2 {
+    first(b)
+  }
+}
+"""
+FIRST = STEPS.split("schedule chained")[0].replace("step(", "first(")
+
+
+def test_what_stands_behind_is_done_in_each_version() -> None:
+    one = planned(weft.apply(FIRST + BEHIND, payload=CHAIN))
+    assert [step.in_version for step in one.plan.steps if isinstance(step, Launch)] == [0, 0, 1, 1]
+    steps = one.applied.session.steps
+    assert len(steps) == 2 + 1 + 10 + 10
+    assert steps[13].remarks[0] == "version 2, from what stands in front of `versions`"
+    assert not any("version" in remark for step in (*steps[:13], *steps[14:]) for remark in step.remarks)
+    inside = FIRST.replace("  let (t, i)", "  versions {\n    assume x.1 % 8 == 0\n  } else {}\n  let (t, i)", 1)
+    both = BEHIND.replace("  versions {\n    assume x.1 % 8 == 0\n  } else {}\n", "")
+    called = planned(weft.apply(inside + both, payload=CHAIN))
+    assert kernels(called.cuda)[:2] == kernels(one.cuda)[:2], "the second call assumes nothing new there"
+    for columns, number in ((16, 0), (17, 1)):
+        x = np.random.default_rng(0).standard_normal((9, columns), np.float32)
+        given = {"x": x, "y": x.copy(), "z": x.copy()}
+        done = run_plan(one.plan, SimDevice(), given, text=one.applied.located_text)
+        assert done.version == number and np.allclose(done.outputs["result0"], -np.exp(x), rtol=1e-5) and not done.races
+
+
+def test_a_kernel_in_front_of_versions_is_there_once() -> None:
+    before = BEHIND.replace("match* linalg.exp", "match* linalg.add")
+    before = before.replace("  versions", "  let one = match linalg.exp\n  first(one)\n  versions", 1)
+    one = planned(weft.apply(FIRST + before, payload=CHAIN))
+    assert [step.kernel for step in one.plan.steps if isinstance(step, Launch)] == ["chain", "chain_1", "chain", "chain_v2"]
+    x = np.random.default_rng(0).standard_normal((9, 16), np.float32)
+    done = run_plan(one.plan, SimDevice(), {"x": x, "y": x.copy(), "z": x.copy()}, text=one.applied.located_text)
+    assert np.allclose(done.outputs["result0"], -np.exp(x), rtol=1e-5) and not done.races
+
+
+def test_each_pair_of_two_versions() -> None:
+    """But those for which there are no sizes left."""
+    two = BEHIND.replace("  if 1 < 2 {", "  versions {\n    assume x.0 % 8 == 0\n  } else {}\n  if 1 < 2 {")
+    one = planned(weft.apply(FIRST + two, payload=CHAIN))
+    sizes = [{(a.size.axis, a.multiple) for a in assumed if isinstance(a.size, DimOf)} for assumed in one.plan.versions]
+    assert sizes == [{(0, 8), (1, 8)}, {(1, 8)}, {(0, 8)}, set()]
+    for shape, number in (((8, 8), 0), ((9, 8), 1), ((8, 9), 2), ((9, 9), 3)):
+        assert resolve(one.plan, dict.fromkeys("xyz", shape), {}).taken == number
+    weaker = two.replace("x.0 % 8", "x.1 % 4")
+    one = planned(weft.apply(FIRST + weaker, payload=CHAIN))
+    assert [resolve(one.plan, dict.fromkeys("xyz", (9, n)), {}).taken for n in (8, 4, 2)] == [0, 1, 2]
+    remarks = [remark for step in one.applied.session.steps for remark in step.remarks]
+    assert "all that this version assumes holds already: those behind it are left out" in remarks
+    stronger = BEHIND.replace("x.1 % 8", "x.1 % 4").replace("else {}", "else {\n    assume x.1 % 8 == 0\n  } else {}")
+    one = planned(weft.apply(FIRST + stronger, payload=CHAIN))
+    assert len(one.plan.versions) == 2
+    remarks = [remark for step in one.applied.session.steps for remark in step.remarks]
+    assert "a version in front of this one is for all such sizes: this one is left out" in remarks
+
+
+def test_too_many_versions() -> None:
+    five = "".join(f"  versions {{\n    assume x.1 % {n} == 0\n  }} else {{}}\n" for n in (2, 3, 5, 7, 11))
+    with pytest.raises(WeftError, match="W0466: the schedule would have more than 16 versions"):
+        weft.apply(BEHIND.replace("  versions", f"{five}  versions").join((FIRST, "")), payload=CHAIN)
+
+
+def test_a_size_that_the_host_cannot_check_leaves_a_version_out() -> None:
+    part = "%h = tensor.extract_slice %x[0, 0] [%n, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>\n"
+    computed = CHAIN.replace("%p = ", f"{part}%p = ").replace("(%x:", "(%n: index, %x:").replace("ins(%x", "ins(%h")
+    text = FIRST + BEHIND.replace("x.1 % 8", "a.in0.1 % 8").replace("exps = match*", "a = match")
+    text = text.replace("foreach a in exps", "if true")
+    done = weft.apply(text, payload=computed)
+    assert not planned(done).plan.versions
+    remarks = [remark for step in done.session.steps for remark in step.remarks]
+    assert "`a.in0.1` is the size of no argument, so that the host cannot check it: this version is left out" in remarks
+    with pytest.raises(WeftError, match="W0462"):
+        weft.apply(text.replace(" else {}", "").replace("versions {", "if true {"), payload=computed)
+
+
+def test_how_many_steps_are_left() -> None:
+    """Those that the versions to come do again are counted once it is known that they come."""
+    session = weft.apply(FIRST + BEHIND, payload=CHAIN).session
+    steps = len(session.steps)
+    expected = ["7+", "12+", "12+", *(str(steps),) * (steps - 2)]
+    for number, left in enumerate(expected):
+        session.goto(number)
+        assert total(session) == left, number
+    static = weft.apply(FIRST + BEHIND, payload=CHAIN.replace("?x?", "16x16")).session
+    static.goto(4)
+    assert total(static) == "13"
+
+
 @pytest.mark.parametrize(
     ("schedule", "said"),
     [
         (STEPS.replace("assume x.0 % 8 == 0\n", "").replace("assume x.1 % 8 == 0\n", ""), "W0463: version 1 assumes nothing"),
-        (STEPS.replace("  versions", "  if 1 < 2 {\n  versions").replace("\n  }\n}\n", "\n  }\n}\n}\n"), "W0229"),
-        (STEPS.replace("\n  }\n}\n", "\n  }\n  print\n}\n"), "W0229: `versions` stands at the end of the main schedule"),
+        (STEPS.replace("\n  }\n}\n", "\n  }\n  print a\n}\n"), "W0223: `a` was consumed"),
+        (STEPS.replace("    step(b)\n  } else", "  } else")[:-2] + "  print b\n}\n", "W0227: `b` may be gone"),
         (STEPS.replace("    step(b)\n  }\n}", "    step(b)\n    print a\n  }\n}"), "W0223: `a` was consumed"),
     ],
 )

@@ -155,14 +155,16 @@ def assuming(text: str, assumed: Sequence[str]) -> str:
 def open_sizes() -> list[str]:
     text = (ROOT / "recipes" / "conv2d" / "igemm.weft").read_text()
     rows = []
-    for name, source, settings in (
-        ("one size", text, {**LAYERS[LAYER], "n": BATCH}),
-        ("any size", text, dict.fromkeys("nchwk", "?")),
-        ("any multiples", assuming(text, MULTIPLES), dict.fromkeys("nchwk", "?")),
-        ("any multiples up to these sizes", assuming(text, (*MULTIPLES, *LARGEST)), dict.fromkeys("nchwk", "?")),
+    open_ = dict.fromkeys("nchwk", "?")
+    for name, source, settings, version in (
+        ("one size", text, {**LAYERS[LAYER], "n": BATCH}, 0),
+        ("any size (version 2)", text, open_, 1),
+        ("any multiples of 4 (version 1)", text, open_, 0),
+        ("multiples of 16 and 64", assuming(text, MULTIPLES), open_, 0),
+        ("multiples of 16 and 64 up to these sizes", assuming(text, (*MULTIPLES, *LARGEST)), open_, 0),
     ):
         done = planned(applied(weft.load(source, settings=settings)))
-        kernel = done.plan.kernels[0].name
+        kernel = done.plan.kernels[version].name
         found, one = sass.product_loop(done.cuda, kernel, CHIP), sass.resources(done.cuda, kernel, CHIP)
         rows.append((name, str(sum(found.by_mnemonic.values())), str(found.ffma), _widths(found.global_loads),
                      str(found.divisions), str(one.registers), f"{one.spill_bytes} bytes"))  # fmt: skip

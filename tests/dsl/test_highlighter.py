@@ -11,7 +11,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from weft.dsl.highlighter import WeftLexer
 from weft.dsl.parser import parse_file
 from weft.dsl.syntax import language
-from weft.dsl.tree import Let, StatementNode
+from weft.dsl.tree import Let, StatementNode, Versions
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*/*.weft"))
 
@@ -69,7 +69,9 @@ def test_colors(text: str, kind: object, value: str) -> None:
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda p: p.stem)
 def test_statements_of_recipes(path: Path) -> None:
-    body = [item for schedule in parse_file(path).schedules for item in schedule.body]
+    top = [item for schedule in parse_file(path).schedules for item in schedule.body]
+    inside = ([one for block in item.blocks for one in block] if isinstance(item, Versions) else [item] for item in top)
+    body = [item for items in inside for item in items]
     items = [item.value if isinstance(item, Let) else item for item in body]
     wanted = [item.keyword for item in items if isinstance(item, StatementNode)]
     tokens = list(WeftLexer().get_tokens(path.read_text()))

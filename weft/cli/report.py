@@ -187,11 +187,13 @@ def _time(report: Report) -> Table:
 
 def verdicts(reports: Sequence[Mapping[str, Any]]) -> RenderableType:
     """A row for each run of a sweep, of what `--json` says of it."""
-    table = columns(">size", ">max relative error", ">races", ">faults", "")
+    versions = any(one["version"] is not None for one in reports)
+    table = columns(">size", *([">version"] if versions else []), ">max relative error", ">races", ">faults", "")
     for one in reports:
         error, marks = one["max_rel_error"], {True: ("✓", "green"), False: ("✗ wrong", "bold red"), None: ("not compared", "dim")}
         seen = ["–" if one[what] is None else str(len(one[what])) for what in ("races", "faults")]
-        table.add_row(str(one["size"]), "–" if error is None else f"{error:.2e}", *seen, Text(*marks[one["ok"]]))
+        version = [str(one["version"]["number"])] if versions else []
+        table.add_row(str(one["size"]), *version, "–" if error is None else f"{error:.2e}", *seen, Text(*marks[one["ok"]]))
     wrong = [str(one["size"]) for one in reports if one["ok"] is False]
     how = Text(f"✗ wrong at {', '.join(wrong)}", "bold red") if wrong else Text(f"✓ {count(len(reports), 'size')}", "bold green")
     return Group(table, how)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..cli.supervisor import doing
@@ -15,8 +15,9 @@ from ..interpreter.ir.mlir import ir
 from ..interpreter.session.environment import Environment, named_handles
 from ..interpreter.session.listeners import tell_statements
 from ..interpreter.session.session import Session
-from ..interpreter.session.state import SKIP, Step, condition, elements, statement_text
+from ..interpreter.session.state import SKIP, Frame, Step, condition, elements, statement_text
 from ..interpreter.session.statement import Handle, signatures
+from ..interpreter.session.versions import Fork, known_sizes
 from ..payloads.naming import WrittenNames
 from ..payloads.payload import parse_payload
 from ..pipeline import TYPED, Choice, Recipe
@@ -214,42 +215,72 @@ def _place(span: Span) -> str:
 
 def total(session: Session) -> str:
     """`14`, or `14+` where it depends on what is not known yet; statements done are counted as well."""
-    found: list[int] = []
-    for frame in session.state.frames:
-        found += _items(frame.items[frame.index :], frame.env, session.schedules)
-        if (turns := frame.turns) is not None and (left := len(turns.values) - turns.number - 1):
-            found += [*_items(turns.item.body, frame.env, session.schedules)] * left
-        if (fork := frame.fork) is not None:
-            for block in fork.item.blocks[fork.number + 1 :]:
-                found += _items(block, fork.before.frames[-1].env, session.schedules)
-    return f"{len(session.states) - 1 + sum(found)}{'+' * (_UNKNOWN in found)}"
+    state, schedules = session.state, session.schedules
+    left = _behind(state.frames, schedules)
+    for frame in state.frames:
+        if (fork := frame.fork) is not None and not fork.last:
+            left += _others(fork, schedules) if fork.open_at(known_sizes(state.module)) else _Count(0, certain=False)
+    left = sum((_others(fork, schedules) for fork in state.forks), left)
+    return f"{len(session.states) - 1 + left.number}{'+' * (not left.certain)}"
 
 
-_UNKNOWN = 0
-"""Stands for statements of which nobody knows yet whether they are done."""
+@dataclass(frozen=True)
+class _Count:
+    """How many statements are going to be done; `certain`: and no more."""
+
+    number: int = 0
+    certain: bool = True
+
+    def __add__(self, other: _Count) -> _Count:
+        return _Count(self.number + other.number, self.certain and other.certain)
 
 
-def _items(items: tuple[tree.Item, ...], env: Environment, schedules: Mapping[str, tree.Schedule]) -> Iterator[int]:
-    """1 for each statement that is going to be done."""
-    for item in items:
+_Schedules = Mapping[str, tree.Schedule]
+
+
+def _behind(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
+    """From these frames to the end of the schedule."""
+    found = _Count()
+    for frame in frames:
+        if (turns := frame.turns) is not None:
+            for _ in turns.values[turns.number + 1 :]:
+                found = _counted(turns.item.body, frame.env, schedules, found)
+        found = _counted(frame.items[frame.index :], frame.env, schedules, found)
+    return found
+
+
+def _others(fork: Fork, schedules: _Schedules) -> _Count:
+    """The versions of the blocks that are left."""
+    rest, env = _behind(fork.before.frames, schedules), fork.before.frames[-1].env
+    return sum((_counted(block, env, schedules, rest) for block in fork.item.blocks[fork.number + 1 :]), _Count())
+
+
+def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedules, behind: _Count) -> _Count:
+    """With what stands behind the items: each version does that, too."""
+    for item in reversed(items):
         match item.value if isinstance(item, tree.Let) else item:
             case tree.StatementNode():
-                yield 1
+                behind += _Count(1)
             case tree.Call(schedule=name) if name in schedules:
-                yield from _items(schedules[name].body, {}, schedules)
+                behind = _counted(schedules[name].body, {}, schedules, behind)
             case tree.If() as choice:
                 try:
                     way = choice.then if condition(choice.condition, env) else choice.otherwise
-                    yield from _items(way, env, schedules)
+                    behind = _counted(way, env, schedules, behind)
                 except WeftError:  # a handle that is not made yet, or a value of a called schedule
-                    ways = ([*_items(way, env, schedules)] for way in (choice.then, choice.otherwise))
-                    one, other = sorted(ways, key=sum)
-                    yield from one if one == other else (*one, _UNKNOWN)
-            case tree.Versions(blocks=blocks):
-                for block in blocks:
-                    yield from _items(block, env, schedules)
+                    behind = _least(_counted(way, env, schedules, behind) for way in (choice.then, choice.otherwise))
+            case tree.Versions(blocks=blocks):  # what their assumptions leave is known inside
+                behind = _least(_counted(block, env, schedules, behind) for block in blocks)
             case tree.Foreach() as loop:
                 try:
-                    yield from [*_items(loop.body, env, schedules)] * len(elements(loop.iterable, env))
+                    for _ in elements(loop.iterable, env):
+                        behind = _counted(loop.body, env, schedules, behind)
                 except WeftError:
-                    yield _UNKNOWN
+                    behind += _Count(0, certain=False)
+    return behind
+
+
+def _least(ways: Iterable[_Count]) -> _Count:
+    """Of several, of which one is going to be done."""
+    one, *others = sorted(ways, key=lambda way: way.number)
+    return one if all(one == other for other in others) else replace(one, certain=False)
