@@ -14,7 +14,7 @@ _STATEMENT = rf"(?!(?:{'|'.join(CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:
 _OPTIONS = (
     "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "padding", "pad", "transpose", "max-registers",
     "order", "grouped", "atomic", "noalias", "unproven",
-    "blocks", "threads", "warps", "lanes", "grid", "block-cyclic", "block", "cyclic",
+    "blocks", "threads", "warps", "lanes", "registers", "grid", "block-cyclic", "block", "cyclic",
 )  # fmt: skip
 
 

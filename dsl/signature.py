@@ -117,7 +117,7 @@ class Signature:
 class SpaceSpec:
     """An evaluated space. `counts[i]` belongs to `axes[i]`: an int, None (as many as iterations) or "?" (symbolic)."""
 
-    kind: Literal["blocks", "threads", "warps", "lanes", "grid"]
+    kind: Literal["blocks", "threads", "warps", "lanes", "registers", "grid"]
     axes: tuple[str, ...]
     counts: tuple[int | Literal["?"] | None, ...]
     all: bool = False

@@ -110,9 +110,9 @@ class Dimension(Node):
 
 @dataclass(frozen=True)
 class Space(Node):
-    """`blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)`, `warps(x: 4)`, `lanes`, `grid(x)`. `all` is the `*`."""
+    """`blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)`, `warps(x: 4)`, `lanes`, `registers`, `grid(x)`. `all` is the `*`."""
 
-    kind: Lit["blocks", "threads", "warps", "lanes", "grid"]
+    kind: Lit["blocks", "threads", "warps", "lanes", "registers", "grid"]
     dimensions: tuple[Dimension, ...] = ()
     all: bool = False
 

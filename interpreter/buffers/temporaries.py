@@ -26,12 +26,12 @@ from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, ir, is_used, memref, operations, producer, users
 from ..ir.structured import body_of
 from ..launch.kernel import Outlined
-from ..mapping.mapping import Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
+from ..mapping.mapping import LoopDimension, Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
 from ..mapping.processors import Processors, loop_over, when
 from ..memory.layouts import bytes_of, element_bytes, is_shared, space_of
 from ..session.rewriter import describe, refuse
 from .elements import Address
-from .tiles import ThreadTile, moves_with_a_loop, one_each, ownership, thread_nest, tiles_of, whole_users
+from .tiles import ThreadTile, is_in_thread, moves_with_a_loop, one_each, ownership, thread_nest, tiles_of, whole_users
 from .views import all_users, drop_dead_view, named_like, own_array, retype, subview, takes_any_layout
 
 EmitStaged = Callable[[Sequence[Sum], Table[int, Address]], None]
@@ -147,7 +147,7 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], *, single_thre
             continue
         kind = ir.MemRefType(alloc.results[0].type)
         drop_deallocs(alloc)
-        if thread_nest(alloc):
+        if is_in_thread(alloc):
             remarks += _place_inside(alloc, kind)
         elif kind.memory_space is not None:
             if space_of(kind) == "private":
@@ -176,7 +176,7 @@ def _not_in_registers(kind: ir.MemRefType, reason: str) -> WeftError:
     return fail(
         "W0380",
         f"the {'x'.join(map(str, kind.shape))} accumulator cannot live in each thread's registers: {reason}",
-        "map every loop that looks at it alike, one tile per thread",
+        "map every loop that looks at it alike, one tile per thread; or `tile` into pieces first, and map those to `registers`",
     )
 
 
@@ -188,18 +188,24 @@ def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
 
 def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, Mapped]) -> str:
     tiles, reason = _private_tiles(alloc, by_op)
+    buffer = alloc.results[0]
     called = _called(alloc, kind)
     if tiles:
         own = ir.MemRefType.get(tiles[0].kind.shape, kind.element_type)
-        array = own_array(alloc, own)
+        pieces = [dimension.static_trips or 0 for _, dimension in tiles[0].pieces(buffer)]
+        array = own_array(alloc, ir.MemRefType.get([*pieces, *own.shape], kind.element_type))
         for tile in tiles:
             view, source = tile.view.results[0], tile.view.operands[0]
-            retype(view, own)
-            view.replace_all_uses_with(array)
+            with ahead_of(tile.view):
+                indices = [iteration(variable, dimension).emit() for variable, dimension in tile.pieces(buffer)]
+                places = [[*indices, *[0] * own.rank], [*[1] * len(pieces), *own.shape], [1] * (len(pieces) + own.rank)]
+                mine = subview(array, places, own) if pieces else array
+            retype(view, ir.MemRefType(mine.type))
+            view.replace_all_uses_with(mine)
             tile.view.erase()
             drop_dead_view(source)
         alloc.erase()
-        part = "x".join(str(e) for e in own.shape)
+        part = " of ".join("x".join(map(str, shape)) for shape in (pieces, own.shape) if shape)
         return f"{called}: each thread keeps its {part} part, {kind.element_type}, to itself"
     if REGISTERS in alloc.attributes:
         raise _not_in_registers(kind, reason)
@@ -235,6 +241,13 @@ def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tu
     return tiles, ""
 
 
+def iteration(variable: ir.Value, dimension: LoopDimension) -> Sum:
+    """Which iteration of a loop with a static step it is."""
+    step = dimension.step if isinstance(dimension.step, int) else 1
+    index, _ = (Sum.of(variable) + Sum.of(dimension.lower).times(-1)).divide(step)
+    return index
+
+
 def drop_deallocs(alloc: ir.Operation) -> None:
     """A kernel frees nothing. Views that nobody looks through go, too."""
     for user in users(alloc.results[0]):
@@ -249,8 +262,9 @@ def handed_on(alloc: ir.Operation) -> Mapping | None:
         own = mapping_of(user)
         inside = [] if own is None else [own]
         inside += [mapping for op, mapping in enclosing_maps(user) if op not in around]
-        if inside:
-            return inside[-1]
+        sharing = [mapping for mapping in inside if mapping.distributes]
+        if sharing:
+            return sharing[-1]
     return None
 
 
@@ -273,8 +287,7 @@ def share(alloc: ir.Operation) -> str:
                         f"a block needs is not known: `{mapping}` on {describe(loop)}",
                         "tile once, and map the loop to all the axes; or promote the buffer to shared memory outside",
                     )
-                index, _ = (Sum.of(variable) + Sum.of(dimension.lower).times(-1)).divide(step)
-                indices.append(index)
+                indices.append(iteration(variable, dimension))
                 parts.append(max(most, 1))
         whole = [*parts, *kind.shape]
         space = ir.Attribute.parse("#gpu.address_space<workgroup>")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..ir.mlir import ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
 from ..ir.structured import body_of, drop_handles, place_of
-from ..mapping.mapping import Mapped, enclosing_maps, loop_dimensions, mapping_of, trip_counts
+from ..mapping.mapping import LoopDimension, Mapped, enclosing_maps, loop_dimensions, mapping_of, trip_counts
 from ..memory.effects import is_pure
 
 
@@ -30,6 +30,13 @@ class ThreadTile:
     def kind(self) -> ir.MemRefType:
         return ir.MemRefType(self.view.results[0].type)
 
+    def pieces(self, buffer: ir.Value) -> list[tuple[ir.Value, LoopDimension]]:
+        """The variables and dimensions of the loops over registers between the buffer and the tile: a thread has a tile in each of
+        their iterations."""
+        around = list(ancestors(buffer.owner))
+        mine = [loop for loop in self.nest if loop not in around and not is_distributed(loop)]
+        return [pair for loop in mine for pair in zip(body_of(loop).arguments, loop_dimensions(loop), strict=True)]
+
     @property
     def innermost(self) -> ir.Block:
         """The body of the innermost loop."""
@@ -42,8 +49,20 @@ class ThreadTile:
 
 
 def thread_nest(op: ir.Operation) -> tuple[ir.Operation, ...]:
-    """The mapped loops around an op that distribute over threads, warps or lanes, outermost first."""
+    """The mapped loops around an op that distribute over threads, warps or lanes, and those over a thread's registers; outermost
+    first."""
     return tuple(reversed([loop for loop, mapping in enclosing_maps(op) if mapping.space != "blocks"]))
+
+
+def is_distributed(loop: ir.Operation) -> bool:
+    """Whether a map hands the iterations of a loop to different processors."""
+    mapping = mapping_of(loop)
+    return mapping is not None and mapping.distributes
+
+
+def is_in_thread(op: ir.Operation) -> bool:
+    """Whether an op is in a loop over threads."""
+    return any(map(is_distributed, thread_nest(op)))
 
 
 def tiles_of(buffer: ir.Value, within: ir.Operation | None = None) -> list[ThreadTile]:
@@ -67,7 +86,7 @@ def _leaves(buffer: ir.Value) -> Iterator[tuple[ThreadTile | None, ir.Operation]
         if inner and all(u.name == "memref.subview" and len(thread_nest(u)) > len(nest) for u in inner):
             yield from _leaves(user.results[0])  # only cut further, by loops nested deeper
         else:
-            yield ThreadTile(user, nest), user
+            yield ThreadTile(user, nest) if any(map(is_distributed, nest)) else None, user
 
 
 def ownership(tile: ThreadTile, mapped: dict[ir.Operation, Mapped]) -> tuple[object, ...]:

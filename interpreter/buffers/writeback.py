@@ -44,7 +44,7 @@ from ..memory.views import behind
 from ..session.rewriter import describe
 from .elements import VECTOR, StructuredOp, emit, most_lanes
 from .temporaries import REGISTERS
-from .tiles import ThreadTile, clone_nest, end_of, is_slice, structural_key, thread_nest, tiles_of
+from .tiles import ThreadTile, clone_nest, end_of, is_distributed, is_slice, structural_key, thread_nest, tiles_of
 from .views import drop_dead_view, is_temporary
 from .wide_accesses import aligned_rows
 
@@ -202,11 +202,12 @@ def _owners(root: ir.Operation, copy: ir.Operation) -> Iterator[tuple[int, ir.Va
 def _share_out(copy: ir.Operation, owner: _Owner) -> str:
     """Who filled which elements is not to be seen: all threads of the block share the copy, or inside a loop over threads those
     along the first axis that the owner has there. The temporary is shared then, and waited for."""
-    first = mapping_of(owner.mapped[0])
+    outermost = next(filter(is_distributed, owner.mapped))
+    first = mapping_of(outermost)
     assert first is not None
     mapping = Mapping("threads", every=True, dist="cyclic")
-    if not first.every and any(m.space != "blocks" for _, m in enclosing_maps(copy)):
-        trips = most_trips(Mapped(owner.mapped[0], first))
+    if not first.every and any(m.space != "blocks" and m.distributes for _, m in enclosing_maps(copy)):
+        trips = most_trips(Mapped(outermost, first))
         count = first.counts[0] if first.counts[0] != AS_MANY_AS_ITERATIONS else trips[0]
         if count is None:
             raise fail(
@@ -229,7 +230,7 @@ def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, write
         if temporary in map(behind, written(op) if writes else [*read(op), *written(op)]):
             outer = [o for o, mapping in enclosing_maps(op) if o not in around and mapping.space != "blocks"]
             mapped = (*reversed(outer), *([op] if mapping_of(op) is not None else []))
-            if mapped:
+            if any(map(is_distributed, mapped)):
                 return _Owner(mapped)
     return None
 

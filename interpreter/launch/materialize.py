@@ -15,6 +15,7 @@ from contextlib import ExitStack
 
 from ..buffers.elements import StructuredOp, do_per_thread, emit_unit, is_per_thread
 from ..buffers.temporaries import RegisterStages, drop_deallocs, is_stage, share
+from ..buffers.tiles import is_distributed
 from ..buffers.views import all_users
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
 from ..ir.functions import name_of
@@ -22,7 +23,7 @@ from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
 from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import AXES, Mapping, extents, loop_dimensions, mapping_of, nested_maps
-from ..mapping.processors import Hardware, for_each_owned, when
+from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..memory.effects import is_memref, only_computes
 from ..memory.views import behind
 from ..session.rewriter import describe, refuse
@@ -140,7 +141,7 @@ class Materializer:
         self, op: ir.Operation, mapping: Mapping, taken: frozenset[tuple[str, str]], scope: ExitStack
     ) -> None:
         """Threads along an axis that no map uses would all do the same iteration: the first of them does it."""
-        if mapping.space == "blocks":
+        if mapping.space == "blocks" or not mapping.distributes:
             return
         spaces = {space for space, _ in taken}
         if spaces & {"warps", "lanes"}:
@@ -193,6 +194,8 @@ class Materializer:
         """Call `emit` with the multi-index of an owned iteration, inside the loops and guards of the distribution."""
         if not trips:  # an op on scalars: a single iteration, which has no index
             return self._distribute(mapping, [1], lambda at: emit(at[1:]))
+        if not mapping.distributes:
+            return for_each(trips, emit)  # their loops subscript registers, and so are unrolled
         sharers = self._hardware.sharers(mapping, trips)
 
         def nest(at: tuple[Sum, ...]) -> None:
@@ -233,4 +236,4 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
 
 
 def _has_map(op: ir.Operation) -> bool:
-    return mapping_of(op) is not None or any(_has_map(inner) for inner in children(op))
+    return is_distributed(op) or any(_has_map(inner) for inner in children(op))

@@ -86,7 +86,22 @@ def _check_target(op: ir.Operation) -> None:
     )
 
 
+def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
+    """Over registers goes a loop of a known number of iterations, all of them each thread's."""
+    if op.name != "scf.forall":
+        why, hint = "only a loop over pieces of a tile is unrolled over a thread's registers", "`tile` the op, and map the loop"
+    elif mapping.dist is not None:
+        why, hint = "each thread does all of these iterations: there is nothing to distribute", "`registers` alone"
+    elif None in trip_counts(Mapped(op, mapping)):
+        why, hint = "how many registers are taken must be known when the kernel is built", "pieces of static tiles"
+    else:
+        return
+    raise refuse("W0349", f"`{mapping}`: {why}", op, hint)
+
+
 def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
+    if not mapping.distributes:
+        return _check_pieces(op, mapping)
     if mapping.every:
         if mapping.space != "threads":
             raise refuse(
@@ -199,7 +214,7 @@ def _check_order(op: ir.Operation, mapping: Mapping) -> None:
 
 def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
     """Without a distribution word each processor gets one iteration, so there must be enough of them."""
-    if mapping.dist is not None or mapping.every:
+    if mapping.dist is not None or mapping.every or not mapping.distributes:
         return
     for axis, count, trips in zip(mapping.axes, mapping.counts, most_trips(Mapped(op, mapping)), strict=True):
         if count == SYMBOLIC:

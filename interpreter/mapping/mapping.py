@@ -28,8 +28,8 @@ class Mapping:
     """One map.
 
     Args:
-        space: `blocks`, `threads`, `warps`, `lanes` or `grid`.
-        axes: one of `x`, `y`, `z` per loop dimension; empty with `every`, always `x` of `lanes`.
+        space: `blocks`, `threads`, `warps`, `lanes`, `registers` or `grid`.
+        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and of `registers`, always `x` of `lanes`.
         every: `threads(*)`: every thread of the block, by linear id.
         counts: processors per axis; `AS_MANY_AS_ITERATIONS` or `SYMBOLIC` where no number was given.
         dist: None (one iteration each), `block`, `cyclic` or `block-cyclic`.
@@ -57,6 +57,11 @@ class Mapping:
         if space.kind == "lanes":
             return cls("lanes", ("x",), (WARP,), False, kind, chunk, vector or 1, group)
         return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1, group)
+
+    @property
+    def distributes(self) -> bool:
+        """Whether processors share the iterations. Those over `registers` are each thread's: it does all of them."""
+        return self.space != "registers"
 
     @classmethod
     def read(cls, attribute: ir.Attribute) -> Mapping:
@@ -125,10 +130,10 @@ def enclosing_maps(op: ir.Operation) -> Iterator[tuple[ir.Operation, Mapping]]:
 
 
 def nested_maps(op: ir.Operation) -> Iterator[tuple[ir.Operation, Mapping]]:
-    """The mapped ops below `op` (not `op` itself), in program order."""
+    """The ops below `op` (not `op` itself) that a map distributes, in program order."""
     for inner in operations(op):
         mapping = mapping_of(inner)
-        if mapping is not None and inner != op:
+        if mapping is not None and mapping.distributes and inner != op:
             yield inner, mapping
 
 

@@ -145,6 +145,9 @@ def _check_blocks(root: ir.Operation) -> None:
 def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
     mapping = mapping_of(op)
     inner = children(op)
+    mine = mapping is not None and not mapping.distributes  # each thread's: a loop like any other
+    if mine:
+        mapping = None
     leaf = mapping is not None and not any(nested_maps(op))
     if leaf and (op.name != "scf.forall" or (mapping is not None and mapping.space != "blocks")):
         for barrier in operations(op, "gpu.barrier"):
@@ -155,7 +158,7 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
                 "put it between the loops",
             )
         return
-    if mapping is None and op.name not in _CONTROL:
+    if mapping is None and not mine and op.name not in _CONTROL:
         if not _harmless(op):
             found.append(op)
         return

@@ -112,6 +112,17 @@ def loop_over(trips: Bound, body: Emit) -> None:
     return _loop(0, trips, 1, lambda e: body(Sum.of(e, trips if isinstance(trips, int) else largest(trips))))
 
 
+def for_each(trips: Sequence[Bound], body: Callable[[Sequence[Sum]], None]) -> None:
+    """Emit `body` for all iterations of a nest."""
+
+    def nest(at: tuple[Sum, ...]) -> None:
+        if len(at) == len(trips):
+            return body(at)
+        loop_over(trips[len(at)], lambda e: nest((*at, e)))
+
+    nest(())
+
+
 @contextmanager
 def when(*conditions: ir.Value) -> Iterator[None]:
     """What is emitted inside stands under `scf.if` of all the conditions, if there are any."""

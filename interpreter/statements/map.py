@@ -30,7 +30,9 @@ class Map(Statement):
             and the handle names the loop of one iteration around it.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
             `lanes` (the quotient and the remainder of the linear thread id divided by 32; alone or nested), `grid(x)` (block and
-            thread together: a single loop over both; 256 threads per block, 16 x 16 for two axes, unless another map sets them).
+            thread together: a single loop over both; 256 threads per block, 16 x 16 for two axes, unless another map sets them),
+            `registers` (each thread does all iterations: a loop over the pieces of its tile, inside loops over threads or around
+            them; an accumulator in registers has all pieces).
             An axis without a count gets as many processors as iterations; `?` is read at run time, and the kernel is correct for
             every launch size.
         distribution: `block`, `cyclic` or `block-cyclic(b)`; default: each processor gets one iteration.
@@ -87,7 +89,8 @@ class Map(Statement):
             iterations of a loop are not elements.
         W0349: an unsupported space.
             `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
-            time (`warps(x: ?)`) has a single axis: how to split it over two is not defined.
+            time (`warps(x: ?)`) has a single axis: how to split it over two is not defined. Over `registers` goes a
+            loop with a known number of iterations, without a distribution: each thread does all of them.
         W0364: an order for anything but a grid of two axes with one tile per block.
             `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
             reuse in the L2 cache. Each block must have one tile. The order is computed by divisions by the size of the

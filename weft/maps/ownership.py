@@ -89,21 +89,21 @@ def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
     Raises:
         WeftError: W0970 for a name that is not a handle, W0971 for a handle that is never mapped, W0972 where nothing is.
     """
-    found: dict[str, LiveMap] = {}
-    handles: set[str] = set()
+    found, handles = dict[str, LiveMap](), set[str]()
     for state in reversed(session.states):
         ops = tagged(state.module)
         for name, handle in named_handles(state.frames[-1].env):
             if name.rpartition(".")[2].isdigit():
                 continue
             handles.add(name)
-            if name not in found and handle.number in ops and mapping_of(ops[handle.number]) is not None:
+            mapping = mapping_of(ops[handle.number]) if handle.number in ops else None
+            if name not in found and mapping is not None and mapping.distributes:
                 found[name] = LiveMap(name, handle, state.module)
     for name in names:
         if name not in handles:
             raise fail("W0970", f"the schedule has no handle `{name}`", hint=f"mapped are: {', '.join(sorted(found))}")
         if name not in found:
-            raise fail("W0971", f"`{name}` has no map", hint=f"mapped are: {', '.join(sorted(found)) or 'none'}")
+            raise fail("W0971", f"`{name}` is distributed by no map", hint=f"mapped are: {', '.join(sorted(found)) or 'none'}")
     if not found:
         raise fail("W0972", "the schedule maps nothing", hint="`map tiles to blocks(y, x)`")
     return [found[name] for name in (names or sorted(found, key=lambda name: found[name].handle.number))]

@@ -29,7 +29,8 @@ class PromoteToRegisters(Statement):
         W0380: an accumulator that threads share (at `launch`).
             `promote-to-registers` gives each thread the tile that it owns. If a loop is mapped differently, or an op
             accesses the entire accumulator, its parts cannot be kept in registers. Map all loops that access it in the
-            same way, or write it back first.
+            same way, or write it back first. A thread that is to keep several tiles has pieces: `tile` into pieces, `map`
+            that loop to `registers`, and `tile` the piece for the threads.
         W0381: no such operand, or one that is only read.
             `promote-to-registers` keeps an operand that the op writes (`acc` of a contraction, `out0` elsewhere).
             Inputs are staged by `promote-to-shared`, or loaded into registers by `vectorize`.

@@ -7,12 +7,14 @@ it. Because each iteration of the nest looks at its own tile only, `launch` turn
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
+from math import prod
 
 from ....dsl.diagnostics import fail
 from ...buffers.elements import copy_per_thread, widest
 from ...buffers.temporaries import REGISTERS
-from ...buffers.tiles import ThreadTile, clone_nest, end_of, thread_nest, tiles_of
+from ...buffers.tiles import ThreadTile, clone_nest, end_of, is_distributed, thread_nest, tiles_of
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...ir.cloning import replace_operands
 from ...ir.functions import set_name
@@ -43,9 +45,9 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
         )
     _check_per_thread(base, loop)
     around = thread_nest(loop)
-    if len(thread_nest(op)) > len(around):
+    if any(map(is_distributed, thread_nest(op)[len(around) :])):
         return _across_threads(op, base, loop)
-    if not around:
+    if not any(map(is_distributed, around)):
         raise fail(
             "W0385",
             "no loop over threads says which thread owns what, so every thread would keep all of it",
@@ -90,7 +92,7 @@ def _views(value: ir.Value) -> list[ir.Operation]:
 
 def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
     tile = _own_tile(op, base, loop)
-    part = _affordable(tile.kind)
+    part = _affordable(tile.kind, [dimension.static_trips or 0 for _, dimension in tile.pieces(base)])
     if is_temporary(base):
         kept = producer(base)
         assert kept is not None
@@ -127,12 +129,12 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
     )
 
 
-def _affordable(kind: ir.MemRefType) -> str:
-    """What a thread keeps, in words. W0386, W0387."""
+def _affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
+    """What a thread keeps, in words, of so many pieces. W0386, W0387."""
     if not kind.has_static_shape:
         raise fail("W0386", f"a thread's part, {kind}, has no static shape", "tile with static sizes")
-    registers = registers_of(kind)
-    shape = "x".join(str(e) for e in kind.shape) or "1"
+    registers = prod(pieces) * registers_of(kind)
+    shape = " of ".join("x".join(map(str, each)) for each in (pieces, kind.shape) if each) or "1"
     if registers > MOST_REGISTERS:
         raise fail(
             "W0387",
