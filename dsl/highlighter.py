@@ -12,8 +12,8 @@ from .tree import CONTROL
 
 _STATEMENT = rf"(?!(?:{'|'.join(CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:,.)-]|[^\S\n]*=)"
 _OPTIONS = (
-    "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "padding", "pad", "transpose", "max-registers",
-    "order", "grouped", "atomic", "noalias", "unproven",
+    "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "padding", "pad", "swizzle", "transpose",
+    "max-registers", "order", "grouped", "atomic", "async", "noalias", "unproven",
     "blocks", "threads", "warps", "lanes", "registers", "grid", "block-cyclic", "block", "cyclic",
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -52,6 +52,7 @@ class Field:
     Args:
         consumes: the handle dies with the statement.
         minimum, maximum: the range of an int, or of each entry of a list.
+        unless: the flag with which there is no `maximum`.
         permutation: a list has each of 0 … n-1 once.
         hint: what to write instead of a value out of range.
         written: the word that stands in front of it, where that is not its name.
@@ -65,6 +66,7 @@ class Field:
     consumes: bool = False
     minimum: int | None = None
     maximum: int | None = None
+    unless: str = ""
     permutation: bool = False
     hint: str | None = None
     written: str = ""
@@ -74,6 +76,10 @@ class Field:
     def word(self) -> str:
         """As it is written."""
         return self.written or self.name.replace("_", "-")
+
+    def beside(self, written: Container[str]) -> Field:
+        """The field as it is in a statement that has these fields."""
+        return dataclasses.replace(self, maximum=None) if self.unless in written else self
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,7 @@ def check_statement(node: tree.StatementNode, signature: Signature, check: Scope
         value = node.fields.get(field.name)
         if value is not None:
             with check.reporting():
-                dying += _check_field(field, value, check)
+                dying += _check_field(field.beside(node.fields), value, check)
         elif not field.optional and field.kind not in ("flag", "handles"):
             check.error("W0230", f"`{node.keyword}` needs its {field.word}", node.span)
     with check.reporting():

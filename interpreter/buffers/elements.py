@@ -21,6 +21,7 @@ from ..memory.layouts import strided
 from ..memory.views import behind
 from ..padding.identities import combination
 from ..session.rewriter import describe
+from .asynchronous import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_bits, refuse_body
 from .wide_accesses import MaskedLoad, aligned_rows, masked_loads
 
 
@@ -33,6 +34,7 @@ class StructuredOp:
         maps: one indexing map per operand.
         block: the body: one argument per operand, ended by `linalg.yield`.
         atomic: the input that is added to its output, where other threads do so, too.
+        asynchronous: the op itself, where asynchronous copies do it.
     """
 
     operands: tuple[ir.Value, ...]
@@ -40,13 +42,15 @@ class StructuredOp:
     block: ir.Block
     outputs: int
     atomic: int | None = None
+    asynchronous: ir.Operation | None = None
 
     @classmethod
     def of(cls, op: ir.Operation) -> StructuredOp:
         block = body_of(op)
         terminator = list(block.operations)[-1]
         atomic = _summand(op) if ATOMIC in op.attributes else None
-        return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic)
+        started = op if ASYNCHRONOUS in op.attributes else None
+        return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic, started)
 
     def output_numbers(self) -> range:
         return range(len(self.operands) - self.outputs, len(self.operands))
@@ -78,6 +82,16 @@ class StructuredOp:
         """The masked load that the body is, if `lanes` of its elements can be loaded at once."""
         yielded = list(list(self.block.operations)[-1].operands)
         return next((load for load in self.masked(lanes) if yielded == [load.value]), None)
+
+    def copied_at_once(self, lanes: int) -> int:
+        """How many elements one asynchronous copy moves, of an op whose iterations are `lanes` elements."""
+        forwarded = _forwarded(self)
+
+        def together(n: int) -> bool:
+            from_there = self.gathered(n) is not None if forwarded is None else self.wide(forwarded, n)
+            return from_there and self.wide(self.output_numbers().start, n)
+
+        return next((n for n in (lanes >> s for s in range(lanes.bit_length() - 1)) if together(n)), 1)
 
 
 Address = tuple["ir.Value", Sequence["ir.Value"]]
@@ -113,6 +127,11 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
         kind = ir.VectorType.get([lanes], ir.MemRefType(buffer.type).element_type)
         return vector.LoadOp(kind, buffer, subscripts).result
 
+    if op.asynchronous is not None:
+        n = op.copied_at_once(lanes)
+        for at in each[::n]:
+            emit_copy(_source(op, op.asynchronous, at, n), *address(op.output_numbers().start, at), n)
+        return
     if op.atomic is not None:
         whole = load_vector(op.atomic) if wide(op.atomic) else None
         for e, at in enumerate(each):
@@ -151,6 +170,24 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
         elif number not in own:
             for part, at in zip(parts, each, strict=True):
                 memref.StoreOp(part, *address(number, at))
+
+
+def _source(op: StructuredOp, copy: ir.Operation, at: Sequence[ir.Value], n: int) -> CopySource:
+    """What an asynchronous copy of n elements from `at` on takes. Raises W0366 where it would do more than to copy."""
+    forwarded, target = _forwarded(op), op.operands[op.output_numbers().start]
+    expect_movable(copy, ir.MemRefType(target.type).element_type, n)
+    if forwarded is not None:
+        buffer = op.operands[forwarded]
+        if not is_memref(buffer):
+            raise refuse_body(copy, "fills in a value")
+        return CopySource(buffer, tuple(apply_map(op.maps[forwarded], at)), None)
+    gathered = op.gathered(n)
+    if gathered is None:
+        raise refuse_body(copy, "computes what it writes")
+    if gathered.otherwise is not None and not is_zero_bits(gathered.otherwise):
+        raise refuse_body(copy, "fills in another value than zero outside of the operand")
+    buffer, subscripts, mask = gathered.source(at)
+    return CopySource(buffer, tuple(subscripts), mask)
 
 
 def _summand(op: ir.Operation) -> int:

@@ -11,6 +11,7 @@ from ..ir.functions import name_of, set_name
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, ir, is_used, made_by, memref, operations, producer, users
 from ..ir.sizes import product_of, sizes_of
 from ..ir.structured import drop_handles, parts_of, replace, spelled
+from ..memory.effects import accesses
 from ..memory.layouts import is_plain, strided, transposed
 from ..memory.views import VIEWS, behind, is_view
 
@@ -126,8 +127,8 @@ def subview(source: ir.Value, parts: Sequence[Sequence[Bound]], old: ir.MemRefTy
     return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *spelled(*parts)).result
 
 
-_PLAIN_ACCESSES = ("memref.load", "memref.store", "memref.copy", "memref.dim", "vector.load", "vector.store")
-_ANY_LAYOUT = ("linalg.", *_PLAIN_ACCESSES, *VIEWS)
+_SUBSCRIPTED = ("memref.load", "memref.store", "vector.load", "vector.store", "nvgpu.device_async_copy")
+_ANY_LAYOUT = ("linalg.", "memref.copy", "memref.dim", *_SUBSCRIPTED, *VIEWS)
 
 
 def takes_any_layout(view: ir.Operation, *, strides: bool) -> bool:
@@ -214,12 +215,13 @@ def fold_transposes(function: ir.Operation) -> bool:
     """Loads and stores through a transpose, the one view that upstream does not fold → permuted subscripts. False where there was
     none."""
     folded = False
-    for access in operations(function, "memref.load", "memref.store", "vector.load", "vector.store"):
-        buffer = int(access.name.endswith("store"))
-        while (view := made_by(access.operands[buffer], "memref.transpose")) is not None:
-            subscripts = list(access.operands)[buffer + 1 :]
-            access.operands[buffer] = view.operands[0]
-            for subscript, position in zip(subscripts, permutation_of(view), strict=True):
-                access.operands[buffer + 1 + position] = subscript
-            folded = True
+    for access in operations(function, *_SUBSCRIPTED):
+        for first in [effect.first for effect in accesses(access) or ()]:
+            while (view := made_by(access.operands[first - 1], "memref.transpose")) is not None:
+                permutation = permutation_of(view)
+                subscripts = list(access.operands)[first : first + len(permutation)]
+                access.operands[first - 1] = view.operands[0]
+                for subscript, position in zip(subscripts, permutation, strict=True):
+                    access.operands[first + position] = subscript
+                folded = True
     return folded

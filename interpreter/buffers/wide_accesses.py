@@ -131,6 +131,25 @@ class MaskedLoad:
                 scf.YieldOp([self._arm(arm.blocks[0], copies, kind)])
         return made.results[0]
 
+    def source(self, at: Sequence[ir.Value]) -> tuple[ir.Value, list[ir.Value], ir.Value | None]:
+        """The buffer and the subscripts of the element of `at`, and whether it is loaded; emitted at the insertion point."""
+        copies: dict[ir.Value, ir.Value] = {}
+        for op in (*self.before, *(ops_of(self.load.block) if self.choice is not None else ())):
+            if op == self.load:
+                break
+            if op.name == "linalg.index":
+                copies[op.results[0]] = at[index_dimension(op)]
+            else:
+                clone_with(op, copies)
+        image, *subscripts = [copies.get(v, v) for v in self.load.operands]
+        mask = None if self.choice is None else self.choice.operands[0]
+        return image, subscripts, None if mask is None else copies.get(mask, mask)
+
+    @property
+    def otherwise(self) -> ir.Value | None:
+        """What there is in place of the element where it is not loaded."""
+        return None if self.choice is None else ops_of(self.choice.regions[1].blocks[0])[-1].operands[0]
+
     def _arm(self, block: ir.Block, copies: dict[ir.Value, ir.Value], kind: ir.VectorType) -> ir.Value:
         inside = dict(copies)
         for inner in block.operations:
@@ -159,7 +178,7 @@ def masked_loads(block: ir.Block, last_dimension: int, lanes: int) -> list[Maske
 def _masked_load(block: ir.Block, op: ir.Operation, at: Neighbours) -> MaskedLoad | None:
     if op.name == "memref.load":
         before = _made_of(block, [op])
-        wide = any(map(at.varies, op.operands)) and _side_by_side(op, at)
+        wide = at.lanes == 1 or (any(map(at.varies, op.operands)) and _side_by_side(op, at))
         return MaskedLoad(None, op, before) if before is not None and wide else None
     if op.name != "scf.if" or len(op.results) != 1 or len(list(op.regions[1].blocks)) != 1:
         return None
@@ -171,7 +190,8 @@ def _masked_load(block: ir.Block, op: ir.Operation, at: Neighbours) -> MaskedLoa
         return None
     before = _made_of(block, [op, *arms[0], *arms[1]])
     same = not at.varies(arms[1][-1].operands[0]) and _same_for_all(op.operands[0], at)
-    return MaskedLoad(op, load, before) if before is not None and same and _side_by_side(load, at) else None
+    wide = at.lanes == 1 or (same and _side_by_side(load, at))
+    return MaskedLoad(op, load, before) if before is not None and wide else None
 
 
 def _made_of(block: ir.Block, ops: Sequence[ir.Operation]) -> tuple[ir.Operation, ...] | None:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from torch_mlir import ir, passmanager
-    from torch_mlir.dialects import affine, arith, func, gpu, memref, scf, tensor, vector
+    from torch_mlir.dialects import affine, arith, func, gpu, memref, nvgpu, scf, tensor, vector
     from torch_mlir.dialects.transform import interpreter as _transform
 
     linalg: Any  # half of it is compiled, and the wheel has no stub for that
@@ -30,8 +30,8 @@ else:
             return getattr(real, name)
 
     ir, passmanager = (_Late(f"torch_mlir.{name}") for name in ("ir", "passmanager"))
-    _names = ("affine", "arith", "func", "gpu", "linalg", "memref", "scf", "tensor", "vector", "transform.interpreter")
-    affine, arith, func, gpu, linalg, memref, scf, tensor, vector, _transform = (
+    _names = ("affine", "arith", "func", "gpu", "linalg", "memref", "nvgpu", "scf", "tensor", "vector", "transform.interpreter")
+    affine, arith, func, gpu, linalg, memref, nvgpu, scf, tensor, vector, _transform = (
         _Late(f"torch_mlir.dialects.{name}") for name in _names
     )
 

@@ -17,6 +17,7 @@ from ..memory.limits import MOST, block_bytes
 from ..memory.names import numbered
 from ..session.rewriter import describe, upstream_messages
 from .kernel import TO_LOOPS, Outlined
+from .swizzle import apply_swizzles
 
 _STAND_IN = "weft.barrier"
 _FOLD_VIEWS = "fold-memref-alias-ops"
@@ -45,6 +46,7 @@ def lower(kernel: Outlined) -> int:
             if any(operations(function, "affine.delinearize_index", "affine.linearize_index")):
                 _run(kernel, _TAKE_APART)
             _run(kernel, _CLEAN_UP)
+            apply_swizzles(function)
             share_indices(function)
             _run(kernel, "cse")
         except ir.MLIRError as error:

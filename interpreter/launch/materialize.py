@@ -25,6 +25,7 @@ from ..mapping.geometry import Geometry
 from ..mapping.mapping import AXES, Mapping, extents, loop_dimensions, mapping_of, nested_maps
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..memory.effects import is_memref, only_computes
+from ..memory.layouts import element_bytes
 from ..memory.views import behind
 from ..session.rewriter import describe, refuse
 from .kernel import Outlined
@@ -186,7 +187,7 @@ class Materializer:
             )
         else:
             self._distribute(mapping, space, lambda at: emit_unit(structured, at, lanes))
-        if lanes > 1:
+        if lanes > 1 or structured.asynchronous is not None:
             self.remarks.append(_widths(op, structured, lanes))
         return []
 
@@ -215,6 +216,11 @@ def _multi_index(at: Sequence[Sum], extents: Sequence[Bound]) -> Sequence[Sum]:
 def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     """Which sides of a vectorised op are wide, for the report."""
 
+    if structured.asynchronous is not None:
+        at_once = structured.copied_at_once(lanes)
+        target = ir.MemRefType(op.operands[len(op.operands) - 1].type)
+        return f"{_called(op, structured)}: asynchronous copies of {at_once * element_bytes(target.element_type)} bytes"
+
     def side(kind: str, number: int) -> str:
         if structured.wide(number, lanes):
             return f"{kind} {lanes}-wide"
@@ -229,10 +235,14 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     guard = "" if gathered is not None and gathered.choice is None else " under one guard"
     how = f"{lanes}-wide{guard}" if gathered is not None else "scalar (masked one by one)"
     in_body = [] if any(structured.used(n) for n in buffers) else [f"loads {how}"]
-    filled = [behind(structured.operands[n]) for n in structured.output_numbers()]  # it is called by the named one of these
+    return f"{_called(op, structured)}: " + ", ".join([*(loads or in_body), *stores])
+
+
+def _called(op: ir.Operation, structured: StructuredOp) -> str:
+    """The op, by the named one of what it fills."""
+    filled = [behind(structured.operands[n]) for n in structured.output_numbers()]
     name = next((name_of(base) for base in filled if not isinstance(base.owner, ir.Block)), None)
-    called = describe(op) if name is None else f"{name} ({describe(op)})"
-    return f"{called}: " + ", ".join([*(loads or in_body), *stores])
+    return describe(op) if name is None else f"{name} ({describe(op)})"
 
 
 def _has_map(op: ir.Operation) -> bool:

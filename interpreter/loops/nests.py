@@ -95,7 +95,7 @@ def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
 def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
     from ..indices.algebra import LaunchShape
     from ..indices.linear import NOTHING, less
-    from ..proof.kernels.model import PlaceStep
+    from ..proof.kernels.places import PlaceStep
     from ..proof.kernels.reader import Reader
     from ..proof.races.conflicts import conflicts_between_blocks
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 from ..ir import structured
@@ -43,6 +44,11 @@ class MemoryEffect:
     moved: ir.Type | None = None
     certain: bool = True
     update: str = ""
+
+    @property
+    def count(self) -> int:
+        """How many elements are moved at once, of a footprint that has indices."""
+        return prod(ir.VectorType(self.moved).shape) if isinstance(self.moved, ir.VectorType) else 1
 
     @property
     def changes(self) -> bool:
@@ -275,7 +281,7 @@ def _copied_by_device(op: ir.Operation) -> tuple[MemoryEffect, ...]:
     read for them."""
     (into,), at, (out_of,), _, given = segments(op)
     count = ir.IntegerAttr(op.attributes["dstElements"]).value
-    moved = ir.VectorType.get([count], ir.MemRefType(into.type).element_type)
+    moved = ir.VectorType.get([count], ir.MemRefType(into.type).element_type, loc=op.location)
     first = 1 + len(at)
     return (
         MemoryEffect("write", into, "element", 1, moved),

@@ -100,7 +100,7 @@ def evaluate_fields(
         elif isinstance(given, tree.HandleRef):
             values[field.name] = _handle(field, given, env, dead)
         elif given is not None:
-            values[field.name] = field_value(field, given, evaluator(env))
+            values[field.name] = field_value(field.beside(node.fields), given, evaluator(env))
         elif not field.optional:
             raise fail("W0230", f"`{signature.keyword}` needs its {field.word}", span=node.span)
     return values

@@ -57,6 +57,10 @@ class InsertBarriers(Statement):
 
             wrong: tile gemm [16, 16]; insert-barriers
             right: let (tiles, mm) = tile gemm [16, 16]; map tiles to blocks(y, x); …; insert-barriers; launch tiles
+        W0606: an asynchronous copy is met on its way.
+            An asynchronous copy reads its source and writes its destination at any time between its issue and its thread's
+            wait for its group. Nobody may write what it reads in between, or touch what it writes; a barrier does not help.
+            Wait until fewer groups are pending, begin the copy later, or use one more buffer.
         W0640: an op whose effects on memory are not known.
 
     Source: design, section Synchronization; the schedules are Kelly's 2d+1 vectors, the sets are ISL's.
@@ -115,6 +119,8 @@ class InsertBarriers(Statement):
         believed = alone and bool(choice.chosen or choice.unseparated) and all(c.assumed for c in conflicts(model, ()))
         if believed:
             choice = ChosenBarriers((), {}, {})
+        elif early := [c for c in choice.unseparated if c.in_flight]:
+            self._refuse(rewrite, "W0606", "accesses {} with asynchronous copies that have not arrived", early)
         elif choice.unseparated:
             message = "threads {} within one distributed op, where no barrier can stand"
             self._refuse(rewrite, "W0604", message, choice.unseparated)
@@ -128,15 +134,18 @@ class InsertBarriers(Statement):
         notes = [f"{first.kind} on `{first.buffer}` ({first.space} memory)", *first.notes()]
         if len(found) > 1:
             notes.append(f"and {len(found) - 1} more")
-        hint = (
-            "map the loop so that all accesses to one element are in one block"
-            if code == "W0602"
-            else "map the op so that each element has one owner, or tile it so that a barrier can stand between"
-        )
+        hint = _HINTS[code]
         if not rewrite.unproven:
             raise rewrite.error(code, message, notes=notes, hint=hint)
         for line in (f"not ordered: {message}", *(f"  {note}" for note in notes)):
             rewrite.remark(line)
+
+
+_HINTS = {
+    "W0602": "map the loop so that all accesses to one element are in one block",
+    "W0604": "map the op so that each element has one owner, or tile it so that a barrier can stand between",
+    "W0606": "wait until fewer groups are pending, begin the copies later, or use one more buffer",
+}
 
 
 def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, proven: bool) -> str:

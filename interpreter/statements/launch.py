@@ -118,6 +118,9 @@ class LaunchStatement(Statement):
             distributed over blocks: `split-k` cuts it into parts, which a second launch adds up, or, with `atomic`, the
             blocks themselves.
         W0603: a barrier that not all threads of a block reach.
+        W0367: an access of a swizzled buffer that cannot be exchanged.
+            `promote-to-shared … swizzle` exchanges 16-byte pieces of rows, in the subscripts of each access. A view that
+            cannot be folded into its accesses, and an access of more than 16 bytes, have no such subscripts.
         W0610: a read of shared memory that was never written.
             Shared memory is not cleared when a block starts. A read of an element that no thread of the block has
             written before returns what an earlier block left there. It is called assumed where the write or the read

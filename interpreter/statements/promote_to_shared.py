@@ -1,4 +1,4 @@
-"""`promote-to-shared OP.operand [transpose] [pad n] [vector n]`: stage an operand's tile in shared memory."""
+"""`promote-to-shared OP.operand [transpose] [pad n] [swizzle n] [vector n]`: stage an operand's tile in shared memory."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..memory.layouts import as_tensor, bytes_of, element_bytes, strided, transposed
 from ..memory.limits import MOST
 from ..memory.names import free_name
+from ..memory.swizzles import SPANS, SWIZZLE, Swizzle
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
 from ..tensors.levels import origin
@@ -29,6 +30,8 @@ class PromoteToShared(Statement):
         operand: an input of a structured op inside a loop, by name: `step.lhs`. The op stays alive.
         transpose: store the tile transposed (its two innermost dimensions exchanged).
         pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
+        swizzle: exchange 16-byte pieces of a row by the row's number, within so many bytes of it (32, 64 or 128), so that no bank
+            serves two rows of a column of pieces. Takes no memory, and keeps 16-byte accesses aligned.
         vector: the width of the copy's accesses, in elements; the same as `vector` on its `map`.
 
     Returns:
@@ -50,6 +53,12 @@ class PromoteToShared(Statement):
             `transpose` exchanges the two innermost dimensions of a tile.
         W0335: more shared memory than a block may have.
             A block has at most 227 KiB of shared memory on the largest GPUs. Stage smaller tiles, or pad less.
+        W0368: a swizzle that does not fit the rows.
+            Pieces of 16 bytes are exchanged within 32, 64 or 128 bytes of each row, so a row (`pad` included) must consist of
+            whole spans of that size, and the buffer must have rows.
+
+            wrong: promote-to-shared step.lhs pad 4 swizzle 128
+            right: promote-to-shared step.lhs swizzle 128
         W0396: an input and an output overlap.
 
     Source: upstream `transform.structured.promote`, `bufferize_to_allocation`.
@@ -65,6 +74,7 @@ class PromoteToShared(Statement):
     operand: Operand = operand()
     transpose: bool = flag()
     pad: int | None = integer(optional=True, minimum=0)
+    swizzle: int | None = integer(optional=True, minimum=SPANS[0], maximum=SPANS[-1], hint="write 32, 64 or 128")
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
@@ -79,11 +89,25 @@ class PromoteToShared(Statement):
             free_name(op, f"{origin(value, rewrite.written) or self.operand.name}_shared")
         )
         copy = _copied(op, position, view)
+        if self.swizzle:
+            self._expect_rows(rewrite, alloc)
+            alloc.attributes[SWIZZLE] = i64(self.swizzle)
         if self.vector:
             copy.attributes["weft.vector"] = i64(self.vector)
         kind = alloc.results[0].type
         rewrite.remark(f"{kind} ({bytes_of(kind)} bytes of shared memory)")
         return {"buffer": rewrite.new_handle(alloc), "copy": rewrite.new_handle(copy)}
+
+    def _expect_rows(self, rewrite: Rewriter, alloc: ir.Operation) -> None:
+        kind = ir.MemRefType(alloc.results[0].type)
+        row = kind.shape[-1] * element_bytes(kind.element_type)
+        if not Swizzle.fits(kind, self.swizzle or 0):
+            raise rewrite.error(
+                "W0368",
+                f"`swizzle {self.swizzle}` needs rows of whole spans of 32, 64 or 128 bytes; {kind} has rows of {row} bytes",
+                at="swizzle",
+                hint="choose a span that divides the row, leave `pad` out, or stage wider tiles",
+            )
 
     def _position(self, rewrite: Rewriter, op: ir.Operation) -> int:
         names = operand_names(op)

@@ -11,6 +11,8 @@ from ...indices.values import Values
 from ...ir.affine_maps import dimension_of
 from ...ir.mlir import ir, producer
 from ...memory import effects
+from ...memory.layouts import is_shared
+from ...memory.swizzles import SPANS, Swizzle
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Touch:
         atomic: of an atomic access, the type of what it updates at once; None of others.
         certain: all elements are touched that the indices can be.
         when: which lanes of a vector there are.
+        exchanged: of each swizzle that the last subscript may have in it, what is to be added to take it out.
     """
 
     kind: Literal["read", "write"]
@@ -31,6 +34,7 @@ class Touch:
     atomic: ir.Type | None = None
     certain: bool = True
     when: Formula = TRUE
+    exchanged: tuple[tuple[Swizzle, Linear], ...] = ()
 
 
 def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
@@ -47,13 +51,36 @@ def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
                 indices = _indices(op, access, values, lanes)
                 box = _leading_lanes(op, values)
                 if box is None or len(box) != len(lanes):
-                    yield Touch(access.kind, access.value, indices, certain=access.certain)
+                    exchanged = tuple(_exchanged(op, access, values))
+                    yield Touch(access.kind, access.value, indices, certain=access.certain, exchanged=exchanged)
                     continue
                 there = both(*(less(lane, size) for lane, size in zip(lanes, box, strict=True)))
                 yield Touch(access.kind, access.value, indices, certain=effects.in_bounds(op), when=there)
             case "atomic":
                 kind, at = access.value.type.element_type, _indices(op, access, values, [])
                 yield Touch("write", access.value, at, atomic=kind)
+
+
+def _exchanged(op: ir.Operation, access: effects.MemoryEffect, values: Values) -> Iterator[tuple[Swizzle, Linear]]:
+    kind = access.value.type
+    if access.footprint != "element" or not is_shared(kind) or ir.MemRefType(kind).rank < 2 or "map" in op.attributes:
+        return
+    kind = ir.MemRefType(kind)
+    *_, row, last = list(op.operands)[access.first : access.first + kind.rank]
+    made, at = producer(last), values.linear(last)
+    parts = [values.linear(v) for v in made.operands] if made is not None and made.name == "arith.xori" else []
+    for span in SPANS:
+        if not kind.has_static_shape or not Swizzle.fits(kind, span):
+            continue
+        swizzle = Swizzle.of(kind, span)
+        number = values.linear(row).floordiv(swizzle.lines).modulo(swizzle.pieces) * swizzle.width
+        plain = next((parts[1 - n] for n, part in enumerate(parts) if part == number), None)
+        if at.is_constant and number.is_constant:
+            plain = Linear.of(at.constant ^ number.constant)
+        elif plain is None and number == Linear.of(0):
+            plain = at
+        if plain is not None and plain.content % access.count == 0:  # a whole vector stays together
+            yield swizzle, plain - at
 
 
 def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:

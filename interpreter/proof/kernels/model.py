@@ -21,65 +21,8 @@ from ...indices.linear import Formula, Linear, Symbol, Term, at_least, equal, se
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ..solver import Naming, Solver, Unknown, points
+from .places import Landing, Place
 from .roots import RootBuffer
-
-NOMINAL_TRIPS = 1024
-"""How often a loop is taken to run whose trip count is not known: barriers in it are dear."""
-
-
-@dataclass(eq=False)
-class Loop:
-    """A loop around accesses. `counter` counts its iterations from 0; `variable` is the loop variable, a form of it."""
-
-    number: int
-    counter: Symbol
-    variable: Linear | None
-    trips: int | None
-    label: str
-
-    @property
-    def weight(self) -> int:
-        return NOMINAL_TRIPS if self.trips is None else self.trips
-
-
-@dataclass(eq=False)
-class PlaceStep:
-    """One level of a path: which op of the block (`position`), which of its regions, and what holds inside."""
-
-    position: int
-    region: int
-    guards: tuple[Formula, ...] = ()
-    loop: Loop | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Place:
-    """Where an op stands: the regions around it, outermost first, and its position in the innermost block."""
-
-    steps: tuple[PlaceStep, ...]
-    position: int
-
-    def into(self, region: int, guards: tuple[Formula, ...] = (), loop: Loop | None = None) -> tuple[PlaceStep, ...]:
-        """The way into a region of what stands here."""
-        return (*self.steps, PlaceStep(self.position, region, guards, loop))
-
-    @property
-    def loops(self) -> tuple[Loop, ...]:
-        return tuple(s.loop for s in self.steps if s.loop is not None)
-
-    @property
-    def guards(self) -> tuple[Formula, ...]:
-        return tuple(g for s in self.steps for g in s.guards)
-
-    @property
-    def settled(self) -> bool:
-        """Whether it is known when the place is reached."""
-        return settled(s for g in self.guards for s in g.symbols())
-
-    @property
-    def order(self) -> tuple[int, ...]:
-        """Text order of places."""
-        return (*tuple(n for s in self.steps for n in (s.position, s.region)), self.position)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +35,9 @@ class Access:
         flat, sizes: what the coordinates are, as of a `View`.
         atomic: of an atomic access, the type of what it updates: those of one type do not conflict with each other.
         op: its name, and its location where it has one.
+        phase: of an asynchronous copy, whose access takes its time: that it begins (what happens before is ordered before it), or
+            that it has ended (before what happens behind it).
+        landings: of one that begins, where it ends: at the first of these that is reached; at none of them, if none is.
     """
 
     kind: Literal["read", "write"]
@@ -107,6 +53,8 @@ class Access:
     """`buffer` is one of several that a loop or a branch may hand on."""
     certain: bool = True
     """All elements that the coordinates can be are touched: no mask keeps some of them out."""
+    phase: Literal["", "begins", "ended"] = ""
+    landings: tuple[Landing, ...] = ()
 
     @property
     def settled(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 from ....dsl.diagnostics import fail
 from ...indices.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
@@ -14,16 +15,20 @@ from ...ir.functions import segments
 from ...ir.mlir import children, ir, operations, producer
 from ...ir.structured import loop_inits
 from ...memory import effects
+from ...memory.swizzles import Swizzle
 from ...memory.views import terminator
 from ...session.rewriter import describe
+from .in_flight import GroupEvent, with_ends
 from .memory_ops import Touch, touches
-from .model import ALL_SPACES, Access, Barrier, KernelModel, Loop, Place, PlaceStep
+from .model import ALL_SPACES, Access, Barrier, KernelModel
+from .places import Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
 from .views import View, Views
 
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
 """Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
+_COPY, _GROUPS = "nvgpu.device_async_copy", {"nvgpu.device_async_create_group", "nvgpu.device_async_wait"}
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 
 
@@ -41,6 +46,8 @@ class Reader:
         self._writes_anything = False
         self._shown: list[ir.Value] = []
         self._loops = itertools.count()
+        self._groups: list[GroupEvent] = []
+        self._exchanged: list[tuple[tuple[Swizzle, Linear], ...]] = []
 
     # ---- what a load depends on ---------------------------------------------------------------------------------------
 
@@ -95,13 +102,17 @@ class Reader:
             self.block(only_block(op.regions[0], op), place.into(0))
         elif name == "gpu.barrier":
             self._barrier(op, place)
+        elif name in _GROUPS:
+            pending = op.attributes.get("numGroups", None)
+            waited = 0 if pending is None else ir.IntegerAttr(pending).value
+            self._groups.append(GroupEvent(place, waited if name == "nvgpu.device_async_wait" else None))
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
             raise fail(
                 "W0603",
                 f"some threads of a block may not reach {describe(op)}, which waits for all of them",
                 hint="move it out of the condition or loop",
             )
-        elif name.split(".", 1)[0] in _LOWER or name in _CALLS:
+        elif (name.split(".", 1)[0] in _LOWER and name != _COPY) or name in _CALLS:
             raise fail(
                 "W0640",
                 f"the race analysis does not know what {describe(op)} does to memory",
@@ -233,6 +244,7 @@ class Reader:
         self.model.barriers.append(Barrier(place, spaces, describe(op), candidate, narrow))
 
     def _access(self, op: ir.Operation, place: Place) -> None:
+        phase = "begins" if op.name == _COPY else ""
         late = self._shown if self._shown and any(map(effects.takes_tensors, operations(op))) else ()
         for touch in (*touches(op, self.values), *(Touch("read", memref, None) for memref in late)):
             for view in (View(ANYTHING, None),) if touch.memref is None else self.views.of(touch.memref):
@@ -241,10 +253,14 @@ class Reader:
                 at = None if touch.indices is None else self.views.coordinates(view, touch.indices)
                 flat, when = view.flat and (touch.indices is None or at is not None), both(view.when, touch.when)
                 here = touch.kind, view.root, at, place, describe(op), when, flat, view.sizes
-                self.model.accesses.append(Access(*here, touch.atomic, view.chosen, touch.certain))
+                self.model.accesses.append(Access(*here, touch.atomic, view.chosen, touch.certain, phase))
+                whole = at is not None and touch.indices is not None and at == tuple(touch.indices)
+                self._exchanged.append(touch.exchanged if whole else ())
 
     def finish(self) -> KernelModel:
         """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is, or if they count in other sizes."""
+        self._take_out_swizzles()
+        self.model.accesses[:] = with_ends(self.model.accesses, self._groups, self.values)
         kinds: dict[RootBuffer, set[tuple[Linear, ...]]] = {}
         for access in self.model.accesses:
             kinds.setdefault(access.buffer, set()).add(access.sizes)
@@ -253,6 +269,20 @@ class Reader:
         self.model.buffers = tuple(self.views.buffers)
         self.model.facts = tuple(self.values.size_facts())
         return self.model
+
+
+    def _take_out_swizzles(self) -> None:
+        """Of buffers all accesses of which have one swizzle, elements are told apart without it."""
+        common: dict[RootBuffer, set[Swizzle]] = {}
+        for access, exchanged in zip(self.model.accesses, self._exchanged, strict=True):
+            here = {swizzle for swizzle, _ in exchanged} if not access.flat else set()
+            common[access.buffer] = common.get(access.buffer, here) & here
+        for number, exchanged in enumerate(self._exchanged):
+            access = self.model.accesses[number]
+            added = [more for swizzle, more in exchanged if swizzle in common[access.buffer]]
+            if added and access.coordinates is not None and any(more != Linear.of(0) for more in added):
+                coordinates = (*access.coordinates[:-1], access.coordinates[-1] + added[0])
+                self.model.accesses[number] = replace(access, coordinates=coordinates)
 
 
 def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:

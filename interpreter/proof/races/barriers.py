@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..kernels.model import Barrier, KernelModel, space_of_both
 from ..solver import Unknown
-from .conflicts import Conflict, as_conflict, colliding_classes, empty, possible_classes
+from .conflicts import Conflict, as_conflict, colliding_classes, empty, in_flight, possible_classes
 from .relations import PairClass, Phases, residue
 
 NODE_LIMIT = 20_000
@@ -88,6 +88,7 @@ class _Search:
         self.best: tuple[Cost, frozenset[int]] | None = None
         for pair in colliding_classes(model, Phases(fixed)):
             self._demand(pair, fixed)
+        self.unseparated += in_flight(model)
 
     def _demand(self, pair: PairClass, fixed: list[Barrier]) -> None:
         if empty(pair, residue(pair, fixed)):

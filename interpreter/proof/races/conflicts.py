@@ -9,9 +9,11 @@ from typing import Literal
 import islpy as isl
 
 from ...indices.linear import Linear, Symbol
-from ..kernels.model import ALL_SPACES, Access, Barrier, KernelModel, Loop, space_of_both
+from ..kernels.model import ALL_SPACES, Access, Barrier, KernelModel, space_of_both
+from ..kernels.places import Loop
 from ..solver import Naming, Solver, Unknown
 from .given import given_numbers, needed
+from .in_flight import follow, loops_of_copies, meetings
 from .relations import PairClass, Phases, meeting, residue
 
 Kind = Literal["RAW", "WAR", "WAW"]
@@ -82,6 +84,7 @@ class Conflict:
         carried_by: the loop a later iteration of which `second` is in.
         across_blocks: the threads are of different blocks: no barrier can order them.
         alone: the two are one execution of one op, by two threads: no barrier can order them either.
+        in_flight: `first` is an asynchronous copy that has not arrived yet: no barrier orders them either.
         unfenced: a barrier that would order them if its fence named the memory.
         where: values of the witness of what is known at run time only, by name.
         needed: what such sizes have to be for it, in words.
@@ -102,6 +105,7 @@ class Conflict:
     unfenced: str | None = None
     where: tuple[tuple[str, int], ...] = ()
     needed: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False, repr=False)
+    in_flight: bool = False
 
     @property
     def assumed(self) -> bool:
@@ -135,7 +139,15 @@ def conflicts(
         left = residue(pair, used.barriers)
         if left is None or not empty(pair, left):
             out.append(as_conflict(pair, left))
-    return out
+    return out + in_flight(model, solver)
+
+
+def in_flight(model: KernelModel, solver: Solver | None = None) -> list[Conflict]:
+    """What meets an asynchronous copy before it has arrived: no barrier helps."""
+    return [
+        replace(as_conflict(pair, None if pair.unknown else pair.collisions), in_flight=True)
+        for pair in meetings(model, solver)
+    ]
 
 
 def empty(pair: PairClass, left: isl.Set | None) -> bool:
@@ -151,7 +163,7 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
     solver = solver or Solver()
     out: list[Conflict] = []
     for a, b in _pairs(model):
-        if {a.buffer.space, b.buffer.space} <= {"global", "any"}:
+        if {a.buffer.space, b.buffer.space} <= {"global", "any"} and "ended" not in (a.phase, b.phase):
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
                 out.append(as_conflict(pair, None if pair.unknown else pair.collisions, across_blocks=True))
@@ -171,14 +183,15 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
     if model.shape.threads == 1:
         return
     solver = solver or model.solver
-    holding = {loop for barrier in model.barriers for loop in barrier.place.loops}
+    holding = {loop for barrier in model.barriers for loop in barrier.place.loops} | loops_of_copies(model)
     for a, b in _pairs(model):
         loops, order = meeting(a.place, b.place)
         shared = tuple(loop for loop in loops if loop in holding)
         if order > 0:
             a, b = b, a
         space = space_of_both(a, b)
-        ways = [way for way in _ways(a, b, shared) if not fixed.separate(way[0].place, way[1].place, space, way[2])]
+        ways = [way for way in _ways(a, b, shared) if follow(*way[:2])]
+        ways = [way for way in ways if not fixed.separate(way[0].place, way[1].place, space, way[2])]
         if not ways:
             continue
         for first, second, loop in ways:

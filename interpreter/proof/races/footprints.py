@@ -20,7 +20,8 @@ from ...ir.mlir import ir
 from ...memory.effects import accesses
 from ..kernels.kernels import KernelUse, kernel_uses, model_of, same_use
 from ..kernels.memory_ops import touches
-from ..kernels.model import Access, Place
+from ..kernels.model import Access
+from ..kernels.places import Place
 from ..kernels.views import Views
 from ..solver import Naming, Solver, Unknown, points
 

@@ -124,6 +124,10 @@ class Findings:
                 hint += EXACT if conflict.assumed else "; the parts of a sum are added up by `split-k … atomic`"
             return Diagnostic("W0602", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         finds = " (`insert-barriers` finds the place)" if self.source is None else ""
+        if conflict.in_flight:
+            message = f"an asynchronous copy of `{conflict.buffer}` may meet another access on its way: {conflict.kind}"
+            hint = "wait until fewer groups are pending before the second operation, begin the copy later, or use one more buffer"
+            return Diagnostic("W0606", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         hint = f"put a barrier between the two operations{finds}, or give the element one owner"
         if conflict.alone:
             hint = "no barrier orders two threads that execute one operation at the same time: give each element one owner"

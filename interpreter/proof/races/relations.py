@@ -24,7 +24,8 @@ import islpy as isl
 
 from ...indices.algebra import at_or_above
 from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
-from ..kernels.model import Access, Barrier, KernelModel, Loop, Place, PlaceStep, space_of_both
+from ..kernels.model import Access, Barrier, KernelModel, space_of_both
+from ..kernels.places import Loop, Place, PlaceStep
 from ..solver import BarrierNaming, Naming, Solver, Unknown, points
 
 

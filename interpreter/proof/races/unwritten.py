@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, equal, less, settled
-from ..kernels.model import Access, KernelModel, Loop, Place
+from ..kernels.model import Access, KernelModel
+from ..kernels.places import Loop, Place
 from ..solver import Naming, Solver, Unknown, points
 from .conflicts import Instance
 from .relations import meeting
@@ -41,12 +42,14 @@ def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[Un
     solver = solver or Solver()
     whole: dict[Hashable, bool] = {}
     reads = [a for a in model.accesses if a.buffer.space == "workgroup" and (a.kind == "read" or a.atomic is not None)]
+    reads = [a for a in reads if a.phase != "ended"]
     return [found for read in reads if (found := _unwritten(model, read, solver, whole)) is not None]
 
 
 def _unwritten(model: KernelModel, read: Access, solver: Solver, whole: dict[Hashable, bool]) -> UnwrittenRead | None:
     """`whole`: the answers of `_all_written` so far. Neighbours that read one buffer behind the same writes have one answer."""
     writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and a.atomic is None]
+    writes = [a for a in writes if a.phase != "begins"]
     room = _room(read)
     here = (read.buffer, room, read.place.steps, *(meeting(write.place, read.place)[1] for write in writes))
     if room is not None and here not in whole:

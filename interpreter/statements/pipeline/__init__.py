@@ -1,27 +1,32 @@
-"""`pipeline LOOP stages 2`: copy the next tile to shared memory while this one is computed."""
+"""`pipeline LOOP stages n [async]`: copy the next tiles to shared memory while this one is computed."""
 
 from __future__ import annotations
 
 from ...ir.mlir import ancestors, ir, operations
 from ...memory.layouts import bytes_of
-from ...session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement
+from ...session.statement import Handle, Results, Rewriter, Statement, flag, handle, integer, statement
 from ..bufferize import ensure_bufferized
 
 
 @statement("pipeline")
 class Pipeline(Statement):
-    """Copy the next tile to shared memory while the current one is used.
+    """Copy the next tiles to shared memory while the current one is used.
 
     Each shared buffer that the loop fills is doubled. The first tile is copied before the loop; then each iteration reads the tile
     of the next one into registers, computes from one buffer, and writes the registers to the other. A thread writes what it has
     read: both follow the copy's map. Then one barrier per iteration is enough, and `insert-barriers` proves it. Bufferizes first
     where the payload still has tensors.
 
+    With `async`, tiles go to shared memory without passing through registers (`cp.async`; from sm_80 on). n - 1 of them are on
+    their way while one is used; each iteration waits until its own is there, and starts the copies of the one n - 1 ahead. Elements
+    outside of a ragged tile are zeroed by the copies themselves. Here, too, one barrier per iteration is enough.
+
     Args:
         loop: a sequential loop with mapped copies to shared memory in it (`promote-to-shared`, `map`), before there are barriers
             in it; stays alive, and so do the handles of the copies (the reads of the next tile) and of the buffers.
-        stages: the number of tiles that exist at a time: 2. With 1 the loop stays as it is, so that a parameter can choose.
-            More need asynchronous copies, which are not supported.
+        stages: the number of tiles that exist at a time: 2; with `async` as many as shared memory holds. With 1 the loop stays as
+            it is, so that a parameter can choose.
+        asynchronous: `async`: by asynchronous copies of 4, 8 or 16 bytes.
 
     Returns:
         nothing.
@@ -32,6 +37,10 @@ class Pipeline(Statement):
             With `pipeline` each thread keeps the elements that it copies in registers while the previous tile is used.
             Their number must be known when the kernel is built, and they must leave registers for the computation. Give
             the copies' maps counts, use more threads, or smaller tiles.
+        W0366: a copy that cannot be asynchronous (at `launch`).
+            An asynchronous copy moves 4, 8 or 16 consecutive bytes from global to shared memory as they are, or zeroes them.
+            It cannot convert elements, fill in other values than zero, or move single elements of less than 4 bytes. Let
+            `map … vector` make wider accesses, leave out `transpose`, or pipeline without `async`.
         W0374: not a sequential loop of the block.
             `pipeline` makes the copies of a sequential loop run one iteration ahead of its computation. The loop must
             be inside the loop over blocks, contain the copies that all threads execute together, and have a constant
@@ -57,7 +66,8 @@ class Pipeline(Statement):
         W0389: the loop is pipelined already.
             The copies of this loop already run one iteration ahead.
 
-    Source: CUTLASS, `docs/efficient_gemm.md`, section Pipelining; the two-stage scheme that predates `cp.async`.
+    Source: CUTLASS, `docs/efficient_gemm.md`, section Pipelining: the two-stage scheme that predates `cp.async`, and
+        `MmaMultistage`; upstream `nvgpu.device_async_copy`.
 
     Example:
         pipeline k stages 2
@@ -69,7 +79,13 @@ class Pipeline(Statement):
     reach = "handles"
 
     loop: Handle = handle()
-    stages: int = integer(minimum=1, maximum=2, hint="use `stages 2`: one tile in registers, two in shared memory")
+    stages: int = integer(
+        minimum=1,
+        maximum=2,
+        unless="asynchronous",
+        hint="use `stages 2`: one tile in registers, two in shared memory; or `async`, which takes more stages",
+    )
+    asynchronous: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
         from .found import find_copies
@@ -81,11 +97,12 @@ class Pipeline(Statement):
         ensure_bufferized(rewrite)
         loop = rewrite.find(self.loop)
         found = find_copies(loop)
-        buffers = rotate(found)
+        buffers = rotate(found, self.stages, asynchronous=self.asynchronous)
         self._affordable(rewrite, rewrite.find(self.loop))
         names = ", ".join(str(ir.MemRefType(b.results[0].type)) for b in buffers)
         copies = "1 copy runs" if len(buffers) == 1 else f"{len(buffers)} copies run"
-        rewrite.remark(f"{copies} one iteration ahead, through registers: {names}")
+        ahead = "one iteration ahead" if self.stages == 2 else f"{self.stages - 1} iterations ahead"
+        rewrite.remark(f"{copies} {ahead}, {'asynchronously' if self.asynchronous else 'through registers'}: {names}")
         return {}
 
     def _affordable(self, rewrite: Rewriter, loop: ir.Operation) -> None:
@@ -99,7 +116,7 @@ class Pipeline(Statement):
         if total > MOST:
             raise rewrite.error(
                 "W0355",
-                f"with two tiles each the shared buffers of the block take {total} bytes, and a block has at most {MOST}",
+                f"with {self.stages} tiles each the shared buffers of the block take {total} bytes, and a block has at most {MOST}",
                 loop,
-                "tile the loop with smaller steps",
+                "tile the loop with smaller steps, or use fewer stages",
             )

@@ -101,7 +101,7 @@ def _checked_step(loop: ir.Operation) -> int:
 
 def _check_fresh(loop: ir.Operation) -> None:
     for op in operations(loop):
-        if any(is_stage(operand) for operand in op.operands):
+        if op.name == "nvgpu.device_async_wait" or any(is_stage(operand) for operand in op.operands):
             raise refuse("W0389", "this loop is pipelined already", loop, "pipeline it once")
     for barrier in operations(loop, "gpu.barrier"):
         raise refuse(

@@ -1,7 +1,16 @@
-"""The rotation of a loop by one iteration: its copies run ahead, through registers, into the other one of two buffers.
+"""The rotation of a loop: its copies run ahead, through registers into the other one of two buffers, or as asynchronous copies
+into the next one of n.
 
 Upstream's `memref.multibuffer` gives an allocation several buffers, but none of its users a different one; its
-`nvgpu.pipeline_shared_memory_copies` needs asynchronous copies, which sm_75 lacks and which transpose nothing.
+`nvgpu.pipeline_shared_memory_copies` overwrites its own stages, and transposes and masks nothing.
+
+    copies, asynchronously, in 3 stages:                     for k
+      copy tile 0 → buffer 0; group                            wait until 1 group is pending: tile k is there
+      if there is a tile 1 { copy it → buffer 1 }; group       if there is a tile k + 2 { copy it → its buffer }; group
+                                                               compute with the buffer of tile k
+
+A group is committed in each iteration, if only an empty one, so that the number of those that are pending says which tile is
+there. The buffer of tile k + 2 is the one of tile k - 1, which all threads have read before the one barrier behind the wait.
 """
 
 from __future__ import annotations
@@ -9,34 +18,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
+from ...buffers.asynchronous import ASYNCHRONOUS, commit
 from ...buffers.temporaries import ATTRIBUTE
 from ...buffers.views import rebased, retype, subview
 from ...indices.arithmetic import Sum, known
 from ...indices.values import range_of
 from ...ir.cloning import clone_with, replace_operands
 from ...ir.functions import name_of, set_name
-from ...ir.mlir import affine, ahead_of, arith, ir, linalg, memref, operations, users
+from ...ir.mlir import affine, ahead_of, arith, ir, linalg, memref, nvgpu, operations, users
 from ...ir.structured import body_of, copy_marks, drop_handles
 from ...mapping.processors import when
 from ...memory.layouts import strided
 from .found import Pipelined, StagedCopy
 
-STAGES = 2
 
-
-def rotate(found: Pipelined) -> list[ir.Operation]:
-    """Rewrite the loop in place. Returns the buffers, two tiles each; every handle names what it named before."""
+def rotate(found: Pipelined, stages: int, *, asynchronous: bool) -> list[ir.Operation]:
+    """Rewrite the loop in place. Returns the buffers, `stages` tiles each; every handle names what it named before."""
     loop = found.loop
     first = body_of(loop).operations[0].operation
     with loop.location:
-        buffers = [_two_tiles(copy) for copy in found.copies]
-        tiles = [_own_tile(copy) for copy in found.copies]
-        _before_the_loop(found, buffers)
+        buffers = [_several_tiles(copy, stages) for copy in found.copies]
+        tiles = [] if asynchronous else [_own_tile(copy) for copy in found.copies]
+        group = None
+        for stage in range(stages - 1):
+            group = _before_the_loop(found, buffers, stage, asynchronous=asynchronous)
         with ir.InsertionPoint(first):
-            here = _parity(found)
+            here = _turn(found, stages)
         for copy, buffer in zip(found.copies, buffers, strict=True):
             _redirect(loop, copy, buffer, here, first)
-        _in_the_loop(found, buffers, tiles)
+        if group is None:
+            _through_registers(found, buffers, tiles)
+        else:
+            _asynchronously(found, buffers, stages, group, first)
     for copy in found.copies:
         copy.op.erase()
         _drop(copy.alloc.results[0])
@@ -44,12 +57,12 @@ def rotate(found: Pipelined) -> list[ir.Operation]:
     return [buffer.owner.operation for buffer in buffers]
 
 
-def _two_tiles(copy: StagedCopy) -> ir.Value:
-    """The shared buffer with a leading dimension 2, in the old one's place and with its handles."""
+def _several_tiles(copy: StagedCopy, stages: int) -> ir.Value:
+    """The shared buffer with a leading dimension of stages, in the old one's place and with its handles."""
     kind = ir.MemRefType(copy.alloc.results[0].type)
-    doubled = ir.MemRefType.get([STAGES, *kind.shape], kind.element_type, memory_space=kind.memory_space)
+    several = ir.MemRefType.get([stages, *kind.shape], kind.element_type, memory_space=kind.memory_space)
     with ahead_of(copy.alloc):
-        made = memref.AllocOp(doubled, [], [])
+        made = memref.AllocOp(several, [], [])
     copy_marks(copy.alloc, made.operation)
     return made.result
 
@@ -65,50 +78,81 @@ def _own_tile(copy: StagedCopy) -> ir.Value:
     return tile.result
 
 
-def _before_the_loop(found: Pipelined, buffers: Sequence[ir.Value]) -> None:
-    """Tile 0 goes to buffer 0, unless the loop has no iteration at all."""
+def _before_the_loop(
+    found: Pipelined, buffers: Sequence[ir.Value], stage: int, *, asynchronous: bool
+) -> ir.Value | None:
+    """Tile `stage` goes to the buffer of that number, unless the loop has no such iteration. Returns the group of its copies."""
     loop = found.loop
     lower, upper = loop.operands[0], loop.operands[1]
-    first, last = known(lower), range_of(upper)[0]
-    runs = isinstance(first, int) and last is not None and last > first
+    first, least = known(lower), range_of(upper)[0]
+    ahead = stage * found.step
 
-    def copies() -> None:
+    def copies(k: ir.Value) -> None:
         for copy, buffer in zip(found.copies, buffers, strict=True):
-            taken = _clone_needs(copy, loop, lower)
-            _clone_copy(copy, taken, _seen(copy, _slot(buffer, 0)), keep_handles=False)
+            taken = _clone_needs(copy, loop, k)
+            made = _clone_copy(copy, taken, _seen(copy, _slot(buffer, stage)), keep_handles=False)
+            if asynchronous:
+                made.attributes[ASYNCHRONOUS] = ir.UnitAttr.get()
 
     with ir.InsertionPoint(loop):
-        if runs:
-            return copies()
-        with when(arith.CmpIOp(arith.CmpIPredicate.slt, lower, upper).result):
-            copies()
+        k = (Sum.of(lower) + Sum(ahead)).emit() if ahead else lower
+        if isinstance(first, int) and least is not None and least > first + ahead:
+            copies(k)
+        else:
+            with when(arith.CmpIOp(arith.CmpIPredicate.slt, k, upper).result):
+                copies(k)
+        return commit() if asynchronous else None
 
 
-def _in_the_loop(found: Pipelined, buffers: Sequence[ir.Value], tiles: Sequence[ir.Value]) -> None:
+def _through_registers(found: Pipelined, buffers: Sequence[ir.Value], tiles: Sequence[ir.Value]) -> None:
     """Where the copies stood, the next tile is read; at the end of the body it is written to the other buffer."""
     loop, body = found.loop, body_of(found.loop)
     with ir.InsertionPoint(found.copies[0].op):
-        following = (Sum.of(body.arguments[0]) + Sum(found.step)).emit()
-        more = arith.CmpIOp(arith.CmpIPredicate.slt, following, loop.operands[1]).result
+        following, more = _following(found, 1)
         with when(more):
             for copy, tile in zip(found.copies, tiles, strict=True):
                 _clone_copy(copy, _clone_needs(copy, loop, following), tile, keep_handles=True)
     with ir.InsertionPoint(body.operations[-1]), when(more):
-        other = _parity(found, ahead=1)
+        other = _turn(found, 2, ahead=1)
         for copy, buffer, tile in zip(found.copies, buffers, tiles, strict=True):
             with copy.op.location:
                 drain = linalg.copy(tile, outs=[_seen(copy, _slot(buffer, other))]).owner
             drain.attributes["weft.map"] = copy.op.attributes["weft.map"]
 
 
-def _parity(found: Pipelined, ahead: int = 0) -> ir.Value:
-    """((k - lower) / step + ahead) mod 2: affine, so that the analysis tells the two buffers apart."""
+def _asynchronously(
+    found: Pipelined, buffers: Sequence[ir.Value], stages: int, group: ir.Value, first: ir.Operation
+) -> None:
+    """At the start of the body: wait for the tile of the iteration at hand, and start the copies of the one `stages` - 1 ahead.
+
+    `group`: the last one in front of the loop. Upstream's wait names a group; what counts is how many newer ones may be pending.
+    """
+    with ir.InsertionPoint(first):
+        nvgpu.DeviceAsyncWaitOp(group, numGroups=stages - 2)
+        following, more = _following(found, stages - 1)
+        with when(more):
+            turn = _turn(found, stages, ahead=stages - 1)
+            for copy, buffer in zip(found.copies, buffers, strict=True):
+                taken = _clone_needs(copy, found.loop, following)
+                made = _clone_copy(copy, taken, _seen(copy, _slot(buffer, turn)), keep_handles=True)
+                made.attributes[ASYNCHRONOUS] = ir.UnitAttr.get()
+        commit()
+
+
+def _following(found: Pipelined, iterations: int) -> tuple[ir.Value, ir.Value]:
+    """The loop's variable so many iterations on, and whether there is that iteration."""
+    following = (Sum.of(body_of(found.loop).arguments[0]) + Sum(iterations * found.step)).emit()
+    return following, arith.CmpIOp(arith.CmpIPredicate.slt, following, found.loop.operands[1]).result
+
+
+def _turn(found: Pipelined, stages: int, ahead: int = 0) -> ir.Value:
+    """((k - lower) / step + ahead) mod stages: affine, so that the analysis tells the buffers apart."""
     k, lower = body_of(found.loop).arguments[0], known(found.loop.operands[0])
     fixed = isinstance(lower, int)
     counter = ir.AffineExpr.get_dim(0) - (lower if fixed else ir.AffineExpr.get_dim(1))
     operands = [k] if fixed else [k, lower]
-    parity = ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(counter, found.step) + ahead, STAGES)
-    return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [parity]), operands).result
+    turn = ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(counter, found.step) + ahead, stages)
+    return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [turn]), operands).result
 
 
 def _clone_needs(copy: StagedCopy, loop: ir.Operation, k: ir.Value) -> dict[ir.Value, ir.Value]:
@@ -119,16 +163,19 @@ def _clone_needs(copy: StagedCopy, loop: ir.Operation, k: ir.Value) -> dict[ir.V
     return copies
 
 
-def _clone_copy(copy: StagedCopy, taken: dict[ir.Value, ir.Value], target: ir.Value, *, keep_handles: bool) -> None:
+def _clone_copy(
+    copy: StagedCopy, taken: dict[ir.Value, ir.Value], target: ir.Value, *, keep_handles: bool
+) -> ir.Operation:
     with copy.op.location:
         made = clone_with(copy.op, taken)
     made.operands[len(made.operands) - 1] = target
     if not keep_handles:
         drop_handles(made)
+    return made
 
 
 def _slot(buffer: ir.Value, number: ir.Value | int) -> ir.Value:
-    """One of the two tiles of a buffer, as a buffer of its own."""
+    """One of the tiles of a buffer, as a buffer of its own."""
     kind = ir.MemRefType(buffer.type)
     layout = ir.StridedLayoutAttr.get(0, strided(kind)[0][1:])
     tile = ir.MemRefType.get(kind.shape[1:], kind.element_type, layout, kind.memory_space)
@@ -137,11 +184,11 @@ def _slot(buffer: ir.Value, number: ir.Value | int) -> ir.Value:
 
 
 def _seen(copy: StagedCopy, slot: ir.Value) -> ir.Value:
-    """What the copy writes of one of the two tiles."""
+    """What the copy writes of one of the tiles."""
     return reduce(lambda seen, view: rebased(view, seen), copy.views, slot)
 
 
-def _redirect(loop: ir.Operation, copy: StagedCopy, buffer: ir.Value, parity: ir.Value, first: ir.Operation) -> None:
+def _redirect(loop: ir.Operation, copy: StagedCopy, buffer: ir.Value, turn: ir.Value, first: ir.Operation) -> None:
     """Everything in the loop but the copy sees the tile of the iteration at hand."""
     inside = set(operations(loop))
 
@@ -154,7 +201,7 @@ def _redirect(loop: ir.Operation, copy: StagedCopy, buffer: ir.Value, parity: ir
                     move(user.results[0], rebased(user, new))
 
     with ir.InsertionPoint(first):
-        slot = _slot(buffer, parity)
+        slot = _slot(buffer, turn)
     move(copy.alloc.results[0], slot)
     retype(slot, ir.MemRefType(slot.type))
 

@@ -1,0 +1,73 @@
+"""A mapped copy to shared memory as asynchronous copies (`cp.async`): elements as they are, and zeros where a mask fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..ir.mlir import arith, ir, made_by, nvgpu
+from ..memory.layouts import element_bytes
+from ..session.rewriter import refuse
+
+ASYNCHRONOUS = "weft.async"
+"""On a mapped copy to shared memory: asynchronous copies do it."""
+WIDTHS = (4, 8, 16)
+"""Bytes that one asynchronous copy moves."""
+
+
+@dataclass(frozen=True)
+class CopySource:
+    """Where the elements of an asynchronous copy come from: the first one's buffer and subscripts; and whether they are taken,
+    or zeros in their place (None: they are)."""
+
+    buffer: ir.Value
+    subscripts: tuple[ir.Value, ...]
+    mask: ir.Value | None
+
+
+def emit_copy(source: CopySource, target: ir.Value, subscripts: Sequence[ir.Value], lanes: int) -> None:
+    """Start the copy of `lanes` elements, at the insertion point."""
+    size = lanes * element_bytes(ir.MemRefType(target.type).element_type)
+    taken = None
+    if source.mask is not None:
+        every, none = (arith.ConstantOp(ir.IndexType.get(), n).result for n in (lanes, 0))
+        taken = arith.SelectOp(source.mask, every, none).result
+    past_l1 = size == WIDTHS[-1] or None
+    nvgpu.DeviceAsyncCopyOp(
+        target, list(subscripts), source.buffer, list(source.subscripts), lanes, srcElements=taken, bypassL1=past_l1
+    )
+
+
+def commit() -> ir.Value:
+    """The group of all copies that a thread has started since its last one, at the insertion point.
+
+    It names none of them, which are in loops and branches of their own. The attribute keeps upstream's parser from taking the
+    result of the op in the next line for an operand.
+    """
+    group = nvgpu.DeviceAsyncCreateGroupOp([])
+    group.operation.attributes["all"] = ir.UnitAttr.get()
+    return group.asyncToken
+
+
+def expect_movable(op: ir.Operation, kind: ir.Type, lanes: int) -> None:
+    """Raises W0366 where no asynchronous copy moves `lanes` elements of the type."""
+    size = lanes * element_bytes(kind)
+    if size not in WIDTHS:
+        raise refuse(
+            "W0366",
+            f"the copy moves {size} bytes at a time, and asynchronous copies move 4, 8 or 16",
+            op,
+            "map it with `vector`, so that 4, 8 or 16 bytes are consecutive and aligned on both sides (with `transpose` none are)",
+        )
+
+
+def is_zero_bits(value: ir.Value) -> bool:
+    """Whether the value is a constant all of whose bits are zero."""
+    made = made_by(value, "arith.constant")
+    return made is not None and str(made.attributes["value"]).split(" :")[0] in ("0", "0.000000e+00", "false")
+
+
+def refuse_body(op: ir.Operation, why: str) -> Exception:
+    """W0366: the copy does more than an asynchronous one can."""
+    return refuse("W0366", f"the copy {why}, and asynchronous copies move elements as they are, or zero them", op,
+                  "leave `async` out, or promote an operand that is read as it is")  # fmt: skip

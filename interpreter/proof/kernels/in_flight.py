@@ -1,0 +1,182 @@
+"""Asynchronous copies: where a thread waits for each, and the accesses that say so.
+
+A copy belongs to the group that its thread commits next. A wait that lets n groups be pending has waited for all but the n newest.
+So a copy has arrived at the first wait in front of which n groups were committed behind its own: which wait that is, in which
+iteration of which loop, is counted here, where groups are committed in straight code and in each iteration of a loop in it. Of
+any other copy it is not known when it ends.
+
+An access of a copy becomes two: one that begins where the copy stands, and one that has ended at the wait, of the same element.
+What is in between, `races/in_flight.py` looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, both, equal
+from ...indices.values import Values
+from .model import Access
+from .places import Landing, Loop, Place, PlaceStep
+
+
+@dataclass(frozen=True, eq=False)
+class GroupEvent:
+    """A group is committed, or (`pending` is given) waited for until so many newer ones are pending."""
+
+    place: Place
+    pending: int | None = None
+
+
+def with_ends(accesses: Sequence[Access], events: Sequence[GroupEvent], values: Values) -> Iterator[Access]:
+    """The accesses, with the ends of those that begin."""
+    found: dict[Place, tuple[Landing, ...]] = {}
+    for access in accesses:
+        if access.phase != "begins":
+            yield access
+            continue
+        if access.place not in found:
+            found[access.place] = tuple(_landings(access.place, events))
+        landings = found[access.place]
+        yield replace(access, landings=landings)
+        sooner: Formula = TRUE
+        for landing in landings:
+            yield _ended(access, landing, sooner, values)
+            sooner = both(sooner, landing.reached.negate())
+
+
+# ---- where it is waited for ---------------------------------------------------------------------------------------------
+
+
+def _landings(copy: Place, events: Sequence[GroupEvent]) -> Iterator[Landing]:
+    """The waits that a copy may arrive at, the first one first."""
+    commits = [e.place for e in events if e.pending is None]
+    waits = [e for e in events if e.pending is not None and not any(g.depends().thread for g in e.place.guards)]
+    group = _group_of(copy, commits)
+    if group is None or any(guard.depends().thread for place in commits for guard in place.guards):
+        return
+    straight = [c for c in commits if c.steps == group.steps]
+    in_a_loop = False
+    for position in sorted({_at(w.place, group) for w in waits if w.place.steps[: len(group.steps)] == group.steps}):
+        if position <= group.position:
+            continue
+        passed = [c for c in straight if group.position < c.position < position]
+        between = [c for c in commits if group.order < c.order and _at(c, group) < position]
+        counted = len(between) == len(passed)
+        own = [w for w in waits if w.place.steps == group.steps and w.place.position == position]
+        if any(w.pending == 0 or (counted and len(passed) >= (w.pending or 0)) for w in own):
+            yield Landing(own[0].place)
+            return
+        if not own and counted and not in_a_loop:
+            for landing in _in_a_loop_behind(group, position, len(passed), commits, waits):
+                in_a_loop = True
+                yield landing
+    around = group.steps[-1].loop if group.steps else None
+    if around is not None and not in_a_loop:
+        yield from _in_later_iterations(group, around, straight, commits, waits)
+
+
+def _group_of(copy: Place, commits: Sequence[Place]) -> Place | None:
+    """Where the group of a copy is committed: the next time that the thread passes a commit, whatever the iterations are."""
+    closing = [c for c in commits if c.steps == copy.steps[: len(c.steps)] and _at(copy, c) < c.position]
+    if not closing:
+        return None
+    group = max(closing, key=lambda c: (len(c.steps), -c.position))
+    inside = set(copy.loops) - set(group.loops)
+    earlier = any(copy.order < c.order < group.order or inside.intersection(c.loops) for c in commits if c is not group)
+    return None if earlier else group
+
+
+def _at(place: Place, block: Place) -> int:
+    """The position of what holds `place`, in the block of ops of another one."""
+    depth = len(block.steps)
+    return place.steps[depth].position if depth < len(place.steps) else place.position
+
+
+def _in_later_iterations(
+    group: Place, loop: Loop, straight: Sequence[Place], commits: Sequence[Place], waits: Sequence[GroupEvent]
+) -> Iterator[Landing]:
+    """A group that is committed in each iteration of a loop: at a wait in a later one; or behind the loop."""
+    if any(loop in c.loops and c not in straight for c in commits):
+        return
+    every, behind = len(straight), sum(c.position > group.position for c in straight)
+    ends: list[tuple[int, int, GroupEvent]] = []
+    for wait in waits:
+        if wait.place.steps == group.steps:
+            before = sum(c.position < wait.place.position for c in straight)
+            later = 1 + max(0, -(-((wait.pending or 0) - behind - before) // every))
+            ends.append((later, wait.place.position, wait))
+    if ends:
+        later, _, wait = min(ends, key=lambda end: end[:2])
+        yield Landing(wait.place, loop, Linear.of(loop.counter) + later)
+    outer, position = group.steps[:-1], group.steps[-1].position
+    yield from map(Landing, _first_for_all(outer, position, waits))
+
+
+def _in_a_loop_behind(
+    group: Place, position: int, passed: int, commits: Sequence[Place], waits: Sequence[GroupEvent]
+) -> Iterator[Landing]:
+    """A group in front of a loop, and in front of `passed` others that are: at a wait in an iteration of that loop."""
+    deeper = [w for w in waits if len(w.place.steps) == len(group.steps) + 1 and w.place.steps[:-1] == group.steps]
+    inside = [w for w in deeper if w.place.steps[-1].position == position]
+    step = inside[0].place.steps[-1] if inside else None
+    if step is None or step.loop is None:
+        return
+    own = [c for c in commits if c.steps == (*group.steps, step)]
+    if any(step.loop in c.loops and c not in own for c in commits):
+        return
+    ends: list[tuple[int, int, GroupEvent]] = []
+    for wait in inside:
+        missing = (wait.pending or 0) - passed - sum(c.position < wait.place.position for c in own)
+        if missing <= 0 or own:
+            ends.append((max(0, -(-missing // max(len(own), 1))), wait.place.position, wait))
+    if ends:
+        at, _, wait = min(ends, key=lambda end: end[:2])
+        yield Landing(wait.place, step.loop, Linear.of(at))
+
+
+def _first_for_all(steps: tuple[PlaceStep, ...], position: int, waits: Sequence[GroupEvent]) -> list[Place]:
+    """The first wait for all groups in a block of ops, behind a position."""
+    found = [w.place for w in waits if w.place.steps == steps and w.place.position > position and w.pending == 0]
+    return sorted(found, key=lambda place: place.position)[:1]
+
+
+# ---- what has ended there -----------------------------------------------------------------------------------------------
+
+
+def _ended(begins: Access, landing: Landing, sooner: Formula, values: Values) -> Access:
+    """The access as it has ended at a landing, where no `sooner` one was reached: in the names of the iteration of the wait.
+
+    The copy's own loops, which the wait is not in, leave any of their iterations.
+    """
+    around = set(landing.place.loops)
+    there: dict[Symbol, Linear] = {}
+    conditions, there_is = [begins.when, sooner], TRUE
+    for loop in begins.place.loops:
+        if loop not in around:
+            there[loop.counter] = Linear.of(values.fresh("lane", THREAD, loop.counter.low, loop.counter.high))
+    if landing.loop is not None and landing.counter is not None:
+        now = Linear.of(landing.loop.counter)
+        if landing.counter.is_constant:
+            there_is = equal(now, landing.counter)
+        else:
+            there[landing.loop.counter] = now - landing.counter.constant
+            there_is = at_least(now, landing.counter.constant)
+    shared = [a is b for a, b in zip(begins.place.steps, landing.place.steps, strict=False)]
+    common = shared.index(False) if False in shared else len(shared)
+    shifted = set(there)
+    own = [step for n, step in enumerate(begins.place.steps) if n >= common or (step.loop and step.loop.counter in shifted)]
+    conditions += [guard for step in own for guard in step.guards]
+
+    def restated(form: Linear) -> Linear:
+        return form.replaced(lambda symbol: there.get(symbol, Linear.of(symbol)))
+
+    numbers = {loop.number for loop in begins.place.loops if loop.counter in shifted}
+    forms = (*(begins.coordinates or ()), *conditions)
+    vague = any(s.kind in ("opaque", "defined") and s.depends.loops & numbers for form in forms for s in form.symbols())
+    coordinates = None if vague or begins.coordinates is None else tuple(map(restated, begins.coordinates))
+    when = TRUE if vague else both(there_is, *(condition.changed(restated) for condition in conditions))
+    return replace(
+        begins, place=landing.place, coordinates=coordinates, when=when, phase="ended", landings=(),
+        certain=begins.certain and not vague,
+    )  # fmt: skip
