@@ -110,6 +110,12 @@ W0726 more shared memory than the chip has
     A block may have 227 KiB of shared memory on sm_90 and sm_100, 163 KiB on sm_80, 99 KiB on sm_86, sm_89 and sm_120,
     64 KiB on sm_75. The kernel needs more than the device gives; nothing was launched. Take smaller tiles or fewer
     stages, or another chip.
+W0727 instructions that the chip lacks
+    A kernel's entry in the plan has `requires`: the oldest chip whose instructions it takes. Asynchronous copies are there from
+    sm_80 on. The device is older; nothing was compiled or launched.
+
+    wrong:  weft run matmul.weft --target cuda      with `pipeline k stages 3 async` on a chip of sm_75
+    right:  weft run matmul.weft --target cuda      with `pipeline k stages 2`
 W0730 an op is in no launch
     After the schedule the host function still computes something itself. All computation must be in kernels: a run
     computes nothing on the host between launches.

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
-from ..interpreter.ir.functions import symbol
+from ..interpreter.ir.functions import segments, symbol
 from ..interpreter.ir.mlir import ancestors, children, ir
+from ..interpreter.memory.layouts import space_of
 from ..interpreter.session.rewriter import refuse as refuse
-from .plan.dtypes import MOST_ELEMENTS
+from .plan.dtypes import MOST_ELEMENTS, NUMPY
 from .reference.rounding import own_rounding
 
 FORM: dict[str, str] = {
@@ -28,12 +30,19 @@ FORM: dict[str, str] = {
     " tanh trunc",
     "memref": "alloc alloca atomic_rmw cast collapse_shape dim expand_shape"
     " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
+    "nvgpu": "device_async_copy device_async_create_group device_async_wait",
     "scf": "execute_region for if index_switch while",
     "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice from_elements insert"
     " insert_strided_slice interleave load maskedload maskedstore multi_reduction outerproduct reduction shape_cast shuffle step"
     " store to_elements transfer_read transfer_write transpose",
 }
 """All ops of the normal form, by dialect. They mean what upstream says; `tests/scalars` holds emitter and simulator to that."""
+
+ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT = (f"nvgpu.{name}" for name in FORM["nvgpu"].split())
+"""A thread starts a copy; makes a group of those that it has started since the last; waits for its groups but the last few."""
+
+SINCE_CHIP: Mapping[str, int] = dict.fromkeys((ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT), 80)
+"""Ops that not every chip has: the compute capability from which on there is the instruction, times 10."""
 
 EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
 SIMULATOR_ALONE = frozenset(
@@ -166,3 +175,51 @@ def definition(op: ir.Operation) -> ir.Operation:
     wanted = ir.FlatSymbolRefAttr(op.attributes["name"]).value
     inside = (inner for scope in ancestors(op) for inner in children(scope))
     return next(inner for inner in inside if inner.name == "memref.global" and symbol(inner) == wanted)
+
+
+# ---- asynchronous copies -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AsyncCopy:
+    """What `nvgpu.device_async_copy` copies from global to shared memory.
+
+    Args:
+        target, at: the shared memref, and the indices of the first element there; `source`, `begin`: the global one's.
+        read: how many elements are read, the others become zero; None: all.
+        count, size: how many elements, of how many bytes in all: 4, 8 or 16.
+        past_l1: the data is cached in L2 alone (`cp.async.cg`).
+    """
+
+    target: ir.Value
+    at: list[ir.Value]
+    source: ir.Value
+    begin: list[ir.Value]
+    read: ir.Value | None
+    count: int
+    size: int
+    past_l1: bool
+
+
+def async_copy(op: ir.Operation, code: str) -> AsyncCopy:
+    """The operands of an asynchronous copy. Raises `code` for one that no GPU does, which upstream verifies in part."""
+    (target,), at, (source,), begin, rest = segments(op)
+    count, kind = ir.IntegerAttr(op.attributes["dstElements"]).value, ir.MemRefType(target.type).element_type
+    found = NUMPY.get(str(kind))
+    size = 0 if found is None else found.itemsize * count
+    if size not in (4, 8, 16):
+        raise refuse(code, f"`{op.name}` of {count} x {kind}: a thread copies 4, 8 or 16 bytes at a time", op)
+    if space_of(ir.MemRefType(source.type)) != "global":
+        raise refuse(code, f"`{op.name}` from {source.type}: its source is in global memory", op)
+    return AsyncCopy(target, at, source, begin, next(iter(rest), None), count, size, "bypassL1" in op.attributes)
+
+
+def may_pend(op: ir.Operation) -> int:
+    """How many of its thread's last groups a `nvgpu.device_async_wait` leaves pending: that alone, and not its token, tells which
+    groups it waits for, as in what upstream lowers it to."""
+    return ir.IntegerAttr(op.attributes["numGroups"]).value if "numGroups" in op.attributes else 0
+
+
+def is_token(kind: ir.Type) -> bool:
+    """Whether a value of that type orders copies and is nothing at run time."""
+    return str(kind) == "!nvgpu.device.async.token"

@@ -18,7 +18,7 @@ from ...interpreter.ir.mlir import DYNAMIC, ir, made_by, operations, users
 from ...interpreter.memory.effects import accesses
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.memory.views import behind
-from ..kernel_form import reader_of, refuse, registrar
+from ..kernel_form import ASYNC_GROUP, ASYNC_WAIT, reader_of, refuse, registrar
 from .values.expression import Expr, NameScope, identifier, name
 from .values.types import Range, element
 from .values.views import NamedMemory, NamedView, access
@@ -26,7 +26,7 @@ from .values.views import NamedMemory, NamedView, access
 Lanes = tuple[Expr, ...]
 Binding = Lanes | NamedView
 
-_SEQUENCED = frozenset(["gpu.barrier", "gpu.printf", "gpu.return"])
+_SEQUENCED = frozenset(["gpu.barrier", "gpu.printf", "gpu.return", ASYNC_GROUP, ASYNC_WAIT])
 """Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while"])
 _OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")
@@ -269,9 +269,12 @@ def _offset(made: Expr) -> bool:
     return made.split is not None and not made.reads and not made.mutable and _OFFSET.fullmatch(made.text) is not None
 
 
-def first_index(op: ir.Operation) -> int | None:
-    """Which operand is the first index of a load or a store, of an element or of a vector."""
+def first_index(op: ir.Operation, operand: int | None = None) -> int | None:
+    """Which operand is the first index of a load or a store, of an element or of a vector. Of a copy, which is both: of that side
+    which has the operand, or of the first."""
     found = [a.first for a in accesses(op) or () if a.kind in ("read", "write") and a.footprint != "whole"]
+    if operand is not None:
+        found = [first for first in found if first <= operand][-1:] or found
     return found[0] if found else None
 
 
@@ -312,7 +315,7 @@ def _summands(op: ir.Operation) -> set[int]:
 
 def _index_position(op: ir.Operation, operand: int) -> tuple[int, int, ir.Value] | None:
     """Which index of a memory access operand number `operand` is, of how many, and into which buffer."""
-    first = first_index(op)
+    first = first_index(op, operand)
     if op.name == "memref.subview":
         offsets = ir.DenseI64ArrayAttr(op.attributes["static_offsets"])
         dynamic = [d for d, value in enumerate(offsets) if value == DYNAMIC]

@@ -143,6 +143,38 @@ template <typename T> __device__ inline T ipow(T base, long long exponent) {
   return exponent < 0 ? T(1) / result : result;
 }"""
 
+# A header for the CPU has these functions itself: only on a GPU there is the instruction.
+_COPY = """\
+// Starts a copy of {size} bytes of global to shared memory{how}; all but the first `bytes` of them become zero.
+#ifdef __CUDA_ARCH__
+__device__ inline void {name}(void* to, const void* from, int bytes = {size}) {{
+  unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.{cache}.shared.global [%0], [%1], {size}, %2;" :: "r"(at), "l"(from), "r"(bytes) : "memory");
+}}
+#endif"""
+
+_COMMIT = """\
+// The copies that the thread has started since the last call become a group.
+#ifdef __CUDA_ARCH__
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+#endif"""
+
+_WAIT = """\
+// Waits until at most n of the thread's groups are under way, the last n.
+#ifdef __CUDA_ARCH__
+template <int n> __device__ inline void wait_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory"); }
+#endif"""
+
+
+def _copies() -> dict[str, tuple[tuple[str, ...], str]]:
+    names = {"copy_async4": "ca", "copy_async8": "ca", "copy_async16": "cg", "copy_async16_l1": "ca"}
+    how = {"copy_async16": ", past L1"}
+    return {
+        name: ((), _COPY.format(name=name, size=re.findall(r"\d+", name)[0], how=how.get(name, ""), cache=cache))
+        for name, cache in names.items()
+    }
+
+
 PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "floordiv": ((), _both(_FLOOR)),
     "ceildiv": ((), _both(_CEIL)),
@@ -159,7 +191,8 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "fma.f16": (("f16",), _FMA.format(name="f16")),
     "fma.bf16": (("bf16",), _FMA.format(name="bf16")),
     "ipow": ((), _IPOW),
-}
+    **_copies(), "commit_copies": ((), _COMMIT), "wait_copies": ((), _WAIT),
+}  # fmt: skip
 """Name → (what it needs, its text), in the order in which they stand."""
 
 

@@ -14,7 +14,9 @@ from ...interpreter.ir.mlir import ancestors, arith, func, ir, linalg, memref, o
 from ...interpreter.memory.layouts import is_shared
 from ..cuda.module import kernel_functions
 from ..host.functions import called
+from ..kernel_form import is_token
 from ..reference.widening import change_types
+from .copies import copy_at_once
 from .kernel import SHARED, serial_function
 from .limits import NotLoopsError
 from .threads import constant
@@ -60,7 +62,8 @@ def keep_kernels(module: ir.Module, symbols: Sequence[str]) -> list[func.FuncOp]
 
 
 def _plain(module: ir.Module) -> None:
-    """No affine ops in kernels, and one kind of memory everywhere."""
+    """No affine ops and no asynchronous copies in kernels, and one kind of memory everywhere."""
+    copy_at_once(module)
     if any(operations(module.operation, "gpu.module")):
         run_passes(module, "gpu.module(lower-affine)")
     with module.context, ir.Location.unknown():
@@ -114,7 +117,7 @@ def _plain_type(type_: ir.Type) -> ir.Type:
     if isinstance(type_, ir.MemRefType) and type_.memory_space is not None:
         shape = [type_.get_dim_size(i) for i in range(type_.rank)]
         return ir.MemRefType.get(shape, type_.element_type, type_.layout)
-    return ir.IntegerType.get_signless(1) if str(type_) == TOKEN else type_
+    return ir.IntegerType.get_signless(1) if str(type_) == TOKEN or is_token(type_) else type_
 
 
 # ---- the host -------------------------------------------------------------------------------------------------------

@@ -44,6 +44,7 @@ MAX_BYTES = 2**40
 MIN_INT, MAX_INT, MAX_UNSIGNED = -(2**63), 2**63 - 1, 2**64 - 1
 MAX_STREAMS = 4096
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+CHIP = re.compile(r"sm_\d{2,3}")
 
 
 def validate(plan: Plan, name: str = "plan.json") -> Plan:
@@ -108,6 +109,8 @@ class _Checker:
             if kernel.dynamic_shared_bytes not in (0, kernel.shared_bytes):
                 message = f"{kernel.dynamic_shared_bytes} bytes: all {kernel.shared_bytes} of shared memory are passed, or none"
                 yield self.error("W0704", f"{place}.dynamic_shared_bytes", message)
+            if kernel.requires is not None and not CHIP.fullmatch(kernel.requires):
+                yield self.error("W0703", f"{place}.requires", f"`{kernel.requires}` is not a chip, as `sm_80` is")
             for j, param in enumerate(kernel.params):
                 yield from self.declared_param(param, f"{place}.params[{j}]")
 

@@ -131,7 +131,8 @@ class KernelEntry:
 
     `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
     text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0). `unproven`: why it is not
-    proven race-free, where the schedule let it through all the same.
+    proven race-free, where the schedule let it through all the same. `requires`: the oldest chip that has its instructions
+    (`sm_80`); None: any.
     """
 
     name: str
@@ -140,6 +141,7 @@ class KernelEntry:
     shared_bytes: int = 0
     dynamic_shared_bytes: int = 0
     unproven: str | None = None
+    requires: str | None = None
 
 
 Relation = Literal["==", ">="]

@@ -13,6 +13,7 @@ from ...interpreter.ir.mlir import JitError, TransformError, context, ir, load_j
 from ...interpreter.session.rewriter import upstream_messages
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
+from ..native.copies import copy_at_once
 from ..native.launches import serialize_launches
 from ..native.limits import NotLoopsError, expect_upstream
 from ..plan.dtypes import NUMPY, widen
@@ -66,6 +67,7 @@ def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray]) -> dict[s
     try:
         begin(LOWERING)
         expect_upstream(module, "the payload")
+        copy_at_once(module)  # a copy of halves is no copy of what they are widened to
         if widen_halves(module):
             named, given = _widened(named, given)
         serialize_launches(module)

@@ -89,10 +89,19 @@ class CupyDevice(CupyWork):
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
+        for kernel in kernels:
+            self._expect_chip(kernel)
         module = self._module(text)
         for kernel in kernels:
             self._functions[kernel.name] = self._function(module, kernel.name)
             self._dynamic[kernel.name] = 0
+
+    def _expect_chip(self, kernel: KernelEntry) -> None:
+        """W0727: before it is compiled, which would fail less readably."""
+        if kernel.requires is not None and capability(self.arch) < capability(kernel.requires):
+            message = f"`{kernel.name}` takes instructions that chips have from {kernel.requires} on; {self.name} is {self.arch}"
+            hint = "schedule it without asynchronous copies, or run it on the CPU: `--target cpu`"
+            raise fail("W0727", message, hint=hint)
 
     def _module(self, text: str) -> Any:
         if text not in self._modules:
@@ -233,6 +242,11 @@ class CupyDevice(CupyWork):
                 self._cupy.cuda.runtime.deviceSynchronize()
         finally:
             self._freed.clear()
+
+
+def capability(arch: str) -> int:
+    """90 for `sm_90a`."""
+    return int(arch.removeprefix("sm_").rstrip("a"))
 
 
 def architecture(capability: int) -> str:

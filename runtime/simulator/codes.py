@@ -39,9 +39,16 @@ W0655 an integer division by zero
 
     wrong: arith.divsi %n, %count with %count = 0
     right: guard the division, or make the divisor at least 1
+W0656 an access to what an asynchronous copy is moving
+    Between its start and its thread's wait a copy may read its source and write its destination at any time. Nobody may
+    touch the destination then, or write the source. A wait that leaves too many groups pending, or a ring of buffers
+    with a stage too few, shows as this.
+
+    wrong: nvgpu.device_async_copy …; nvgpu.device_async_create_group; load %tile[0]
+    right: …; nvgpu.device_async_wait %group; gpu.barrier; load %tile[0]
 W0750 an op that the simulator does not know
-    The simulator runs gpu, scf, affine, arith, math, memref and vector ops inside a `gpu.func`. Others must be
-    lowered first, and a few forms of known ops are refused too.
+    The simulator runs gpu, scf, affine, arith, math, memref and vector ops inside a `gpu.func`, and nvgpu's asynchronous
+    copies. Others must be lowered first, and a few forms of known ops are refused too.
 
     wrong: linalg.matmul inside a gpu.func
     right: the loops that it stands for

@@ -17,7 +17,7 @@ from ...interpreter.ir.mlir import ir, operations
 from ..kernel_lowering import LOWERED, normal
 from . import ops  # noqa: F401 - it fills the table of handlers
 from .arguments import bind
-from .machine import warp
+from .machine import copies, warp
 from .machine.banks import BankCounter, bank_uses
 from .machine.lanes import Lanes
 from .machine.local_memory import Private, Shared
@@ -141,7 +141,7 @@ class SimKernel:
         self.known_grid = sizes_of(operation, "known_grid_size")
         self.arguments = translator.arguments
         namespace: dict[str, Any] = {
-            "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "W": warp,
+            "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "W": warp, "A": copies,
             "Shared": Shared, "Private": Private, "constant": constant,
             **translator.constants,
         }  # fmt: skip
@@ -211,6 +211,7 @@ class SimKernel:
                 last = min(first + width, total)
                 lanes = Lanes(grid, block, threads, blocks.ids(first, last), self.sites, found)
                 lanes.watch = watch
+                lanes.seed = (order + 2 if isinstance(order, int) else int(order == "reverse"), first)
                 lanes.most_barriers = 1 << max(63 - layout.interval, 0) if check else None
                 lanes.check, lanes.layout, lanes.atomics, lanes.banks = check, layout, self.atomics, counter
                 for memory in memories:

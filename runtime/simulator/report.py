@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from ...dsl.diagnostics import Diagnostic
 
-RaceKind = Literal["RAW", "WAR", "WAW"]
+RaceKind = Literal["RAW", "WAR", "WAW", "in-flight"]
 FaultKind = Literal[
     "out-of-bounds read",
     "out-of-bounds write",
@@ -23,6 +23,9 @@ Triple = tuple[int, int, int]
 MOST_FINDINGS = 8
 """Pairs of ops that a report lists for one kind of race and one buffer (and ops for a kind of fault and a buffer); the
 rest is only counted. So no buffer's races hide another's."""
+
+SEPARATED = "put a barrier between the two, or give the element to one thread"
+AWAITED = "wait for the copy first: `nvgpu.device_async_wait`, and a barrier behind it if another thread has started the copy"
 
 FAULT_CODES: dict[str, str] = {
     "divergent barrier": "W0651",
@@ -82,7 +85,8 @@ class Race:
     """Two accesses of one element, at least one a write, by two threads, or by operations on two streams, that nothing orders.
 
     Args:
-        kind: `RAW`, `WAR` or `WAW`: second after first, in the order in which the simulator met them.
+        kind: `RAW`, `WAR` or `WAW`: second after first, in the order in which the simulator met them; `in-flight`: the second meets
+            an asynchronous copy between its start and its thread's wait, be it of the same thread.
         buffer: the argument's or the allocation's name.
         element: its indices.
         first, second: a witness.
@@ -189,10 +193,10 @@ class LaunchReport:
         """The findings as the rest of the program shows them."""
         races = (
             Diagnostic(
-                "W0650",
+                "W0656" if race.kind == "in-flight" else "W0650",
                 f"{race.kind} race on `{race.buffer}`, element {list(race.element)}",
                 notes=(f"first: {race.first}", f"second: {race.second}", f"met {race.count} times"),
-                hint="put a barrier between the two, or give the element to one thread",
+                hint=AWAITED if race.kind == "in-flight" else SEPARATED,
             )
             for race in self.races
         )

@@ -17,7 +17,7 @@ import numpy as np
 from ...interpreter.ir.functions import inputs_of, name_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.layouts import strided
-from ..kernel_form import reader_of, refuse, registrar, shape_of
+from ..kernel_form import is_token, reader_of, refuse, registrar, shape_of
 from ..plan.dtypes import NUMPY
 from .arguments import ArgumentType
 from .report import Site
@@ -41,6 +41,8 @@ def element_dtype(kind: ir.Type, op: ir.Operation | ir.OpView) -> np.dtype:
 
 def value_type(kind: ir.Type, op: ir.Operation | ir.OpView) -> tuple[np.dtype, tuple[int, ...]]:
     """Element type and vector shape (empty for a scalar)."""
+    if is_token(kind):
+        return INT64, ()
     element, shape = shape_of(kind, op, "W0751")
     return element_dtype(element, op), shape or ()
 

@@ -7,7 +7,7 @@ import re
 from itertools import product
 
 import pytest
-from cuda_cases import HERE, emit_text
+from cuda_cases import HERE, emit_text, emitted
 from sass import compute_region, inner_loop, program, resources, whole
 
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
@@ -98,3 +98,20 @@ def test_the_head_of_a_capped_kernel(block: str, cap: int, head: str) -> None:
     text = emit_text(f"""gpu.module @m {{ gpu.func @f() kernel attributes {{
         known_block_size = array<i32: {block}>, weft.max_registers = {cap} : i64}} {{ gpu.return }} }}""")
     assert f"void {head} f(" in text
+
+
+@pytest.mark.parametrize("chip", [*ARCHITECTURES, "sm_100a"])
+def test_asynchronous_copies_pass_no_register(chip: str) -> None:
+    """One instruction each, as wide as it says; none of global to registers, none of registers to shared memory."""
+    text = emitted("copies")
+    made = program(text, "mirror", chip).instructions
+    copies = [one for one in made if one.mnemonic == "LDGSTS"]
+    assert sorted(one.bits for one in copies) == [32, 64, 128, 128]
+    assert {one.bits for one in copies if "BYPASS" in one.modifiers} == {128}
+    assert not any("ZFILL" in one.modifiers for one in copies)
+    assert any("ZFILL" in one.modifiers for one in program(text, "sums", chip).instructions)
+    for kernel in ("mirror", "sums"):
+        found = whole(text, kernel, chip)
+        assert found.by_mnemonic["LDG"] == found.by_mnemonic["STS"] == 0 < found.by_mnemonic["LDGSTS"]
+        assert found.by_mnemonic["LDGDEPBAR"] and found.by_mnemonic["DEPBAR"]
+        assert resources(text, kernel, chip).spill_bytes == found.local == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -97,6 +98,10 @@ def dot_wide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a.astype(I32) @ b.astype(I32)
 
 
+def mirrored(x: np.ndarray, n: np.ndarray, h: np.ndarray, d: np.ndarray) -> np.ndarray:
+    return (n.astype(F64) + h.astype(F64) + d + x.astype(F64))[:, ::-1]
+
+
 VALUES: list[tuple[str, str, Callable[[], Arrays], Callable[..., None], float]] = [
     ("matmul", "shared", lambda: [uniform(64, 48), uniform(48, 32), zeros(64, 32)], assign(np.matmul), 1e-5),
     ("matmul", "ragged", lambda: [uniform(37, 29), uniform(29, 23), zeros(37, 23)], assign(np.matmul), 1e-5),
@@ -111,6 +116,8 @@ VALUES: list[tuple[str, str, Callable[[], Arrays], Callable[..., None], float]] 
     ("reductions", "tree", lambda: [uniform(4, 256, dtype=F64), zeros(4, dtype=F64)], assign(lambda x: x.sum(axis=1)), 1e-12),
     ("reductions", "collatz", lambda: [np.arange(1, 65, dtype=I32), zeros(64, dtype=I32)], collatz, 0),
     ("reductions", "fibonacci", lambda: [zeros(32, dtype=I64)], fibonacci, 0),
+    ("copies", "mirror", lambda: [uniform(4, 64), integers(32, 4, 64), integers(16, 4, 64), uniform(4, 64, dtype=F64),
+                                  zeros(4, 64, dtype=F64)], assign(mirrored), 0),
     ("tiles", "blur", lambda: [uniform(40, 50), zeros(40, 50)], blur, 1e-6),
     ("tiles", "register_tile", lambda: [uniform(32, 16), uniform(16, 32), zeros(32, 32)], assign(np.matmul), 1e-5),
     ("tiles", "reverse", lambda: [uniform(16384)], reverse, 0),
@@ -163,7 +170,23 @@ def test_dynamic_sizes_strides_and_offset_at_any_launch(grid: tuple, block: tupl
     assert np.array_equal(y, x.T)
 
 
-RACY = [v for v in VALUES if v[1] in ("shared", "ragged", "tree", "reverse")]
+@pytest.mark.parametrize("k", [0, 1, 15, 16, 37, 48])
+def test_rows_of_any_length_come_by_asynchronous_copies(k: int) -> None:
+    """What is behind a row is not read, and zero in shared memory."""
+    x, y = uniform(4, 48), zeros(4)
+    x[:, k:] = np.nan
+    run("copies", "sums", [x, 48, k, y])
+    assert close(y, x[:, :k].sum(axis=1), 1e-5)
+
+
+def test_nothing_arrives_without_a_wait() -> None:
+    text = re.sub(r"wait_copies<\d>\(\);", ";", emitted("copies"))
+    x, y = uniform(4, 48) + 3, zeros(4)
+    run_native(text, "sums", *launch_sizes("copies", "sums"), [x, 48, 48, y])
+    assert not np.isclose(y, x.sum(axis=1)).any()
+
+
+RACY = [v for v in VALUES if v[1] in ("shared", "ragged", "tree", "reverse", "mirror")]
 BARRIER = "__syncthreads();"
 
 

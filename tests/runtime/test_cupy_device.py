@@ -123,6 +123,21 @@ def test_large_shared_memory_is_asked_for_once(cupy: ModuleType) -> None:
     assert result.kernels[0].shared_bytes == 65536
 
 
+def test_a_chip_without_the_instructions(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused before the text is compiled; on the chip that is asked for, and on newer ones, it runs."""
+    plan = two_stream_plan()
+    plan = replace(plan, kernels=tuple(replace(kernel, requires="sm_80") for kernel in plan.kernels))
+    for capability in ("80", "90"):
+        monkeypatch.setattr(cupy, "CAPABILITY", capability)
+        run_plan(plan, CupyDevice(), INPUTS, text="text")
+    cupy.LOG.clear()
+    monkeypatch.setattr(cupy, "CAPABILITY", "75")
+    with pytest.raises(WeftError) as refused:
+        run_plan(plan, CupyDevice(), INPUTS, text="text")
+    assert str(refused.value).startswith("W0727: `scale` takes instructions that chips have from sm_80 on; Fake GPU is sm_75")
+    assert "--target cpu" in str(refused.value.diagnostics[0].hint) and not logged(cupy, "launch") + logged(cupy, "compile")
+
+
 @pytest.mark.parametrize("kib", [99, 163])
 def test_a_chip_with_too_little_shared_memory(cupy: ModuleType, kib: int) -> None:
     """Nothing is launched, not even what comes first; kernels that no step launches do not matter."""

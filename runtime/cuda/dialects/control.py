@@ -76,7 +76,7 @@ def _reserve(kernel: KernelWriter, op: ir.Operation, result: ir.Value) -> Carrie
     if isinstance(result.type, ir.MemRefType):
         raise refuse("W0503", f"`{op.name}` yields a memref", op)
     kind, count = element(result.type, op)
-    return Carried(result, kind, tuple(kernel.fresh("v") for _ in range(count or 1)))
+    return Carried(result, kind, tuple(kernel.fresh("v") for _ in range(1 if count is None else count)))
 
 
 def _settle(kernel: KernelWriter, op: ir.Operation, results: Sequence[Carried], arms: Sequence[Arm]) -> None:

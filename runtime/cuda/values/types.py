@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import refuse, shape_of
+from ...kernel_form import is_token, refuse, shape_of
 
 
 @dataclass(frozen=True)
@@ -190,6 +190,8 @@ def scalar(type: ir.Type, op: ir.Operation | ir.OpView | None) -> ScalarType:
 
 
 def element(type: ir.Type, op: ir.Operation | ir.OpView | None) -> tuple[ScalarType, int | None]:
-    """The element type of a scalar or vector type and how many elements a vector has (None for a scalar)."""
+    """The element type of a scalar or vector type and how many elements a vector has (None for a scalar; a token has none)."""
+    if is_token(type):
+        return INDEX, 0
     kind, shape = shape_of(type, op, "W0502")
     return scalar(kind, op), None if shape is None else math.prod(shape)

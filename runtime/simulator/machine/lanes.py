@@ -57,6 +57,8 @@ class Lanes:
         self.layout: KeyLayout
         self.atomics: frozenset[int] = frozenset()
         self.banks: BankCounter | None = None
+        self.copies: Any = None  # those that are under way, where there are any
+        self.seed: tuple[int, int] = (0, 0)
         self.columns = np.arange(self.nb, dtype=np.int64)
         self.thread_id = [_compact(part)[..., None] for part in _split(threads, block)]
         self.block_id = [_compact(part) for part in _split(blocks, grid)]

@@ -35,6 +35,7 @@ class Shared(Tracked):
         self.loads: dict[int, Tally] = {}
         self.stores: dict[int, Tally] = {}
         self.keys = np.arange(lanes.nt, dtype=np.int64) << layout.site
+        self.flying: np.ndarray | None = None  # by element the key of the copy that is under way to it, or -1
         if lanes.check:
             self.shadow = Shadow(size, layout, self.address, self.report, lanes.atomics)
             self.written = np.zeros(size, dtype=bool)
@@ -54,8 +55,12 @@ class Shared(Tracked):
         return self.data.reshape(-1).take(self._linear(flat))
 
     def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
+        self.put(flat, value, mask, site)
+        self.note_write(flat, mask, site)
+
+    def put(self, flat: Index, value: Lane, mask: Mask, site: int | None) -> None:
+        """The store alone, which nobody checks; one of a `site` is counted."""
         lanes = self.lanes
-        lanes.stores += 1
         if _alike(flat, mask) and np.ndim(flat) <= 2:
             what = np.broadcast_to(value, lanes.shape)
             rows = np.broadcast_to(flat, (lanes.nt, 1))[:, 0]
@@ -66,9 +71,11 @@ class Shared(Tracked):
                 self.data[rows[active]] = what[active]
         else:
             put(self.data.reshape(-1), self._linear(np.asarray(flat)), value, mask, lanes)
+        if site is None:
+            return
+        lanes.stores += 1
         if self.banks is not None:
             (self.stores.get(site) or self._tally(self.banks, site, "store")).note(np.asarray(flat), mask, lanes.nb)
-        self.note_write(flat, mask, site)
 
     def _tally(self, banks: BankCounter, site: int, kind: Kind) -> Tally:
         """Where an op's wavefronts are counted; those of atomics, which the hardware serves otherwise, are nobody's."""
@@ -79,8 +86,48 @@ class Shared(Tracked):
 
     def note_write(self, flat: Index, mask: Mask, site: int) -> None:
         super().note_write(flat, mask, site)
+        self._all_written()
+
+    def _all_written(self) -> None:
         if self.written is not None and self.written.all():
             self.written = None
+
+    # ---- asynchronous copies into it ----------------------------------------------------------------------------------
+
+    def begin(self, flat: Index, mask: Mask, site: int) -> None:
+        """A copy to these elements begins: it is checked like a write, and whatever touches them before its end meets it."""
+        if self.shadow is None:
+            return
+        elements, keys, _ = self.shadow.meet(flat, mask, site)
+        if self.flying is None:
+            self.flying, self.watched = np.full(self.size * self.width, -1, dtype=np.int64), self._meet
+        self._meet(flat, mask, site)
+        self.flying[elements] = keys
+        won = self.flying.take(elements)
+        if (won != keys).any():
+            self.report("in-flight", elements[won != keys], won[won != keys], keys[won != keys])
+
+    def _meet(self, flat: Index, mask: Mask, site: int, write: bool = True) -> None:
+        """An access meets the copies that are under way."""
+        assert self.flying is not None
+        where = flat if self.width == 1 else self._linear(np.asarray(flat))
+        if (self.flying.take(where) < 0).all():
+            return
+        elements, keys = self.address(flat, mask, site)
+        old = self.flying.take(elements)
+        if (found := old >= 0).any():
+            self.report("in-flight", elements[found], old[found], keys[found])
+
+    def end(self, flat: Index, mask: Mask, site: int) -> None:
+        """The copy has ended: from here on it counts as written by its thread."""
+        if self.shadow is None or self.flying is None:
+            return
+        self.shadow.end(flat, mask, site, write=True)
+        elements, _ = self.address(flat, mask, site)
+        self.flying[elements] = -1
+        if self.written is not None:
+            self.written[elements] = True
+            self._all_written()
 
     def barrier(self, everyone: bool) -> None:
         if self.shadow is not None:
@@ -105,6 +152,8 @@ class Shared(Tracked):
                 self.shadow.widen(copies)
             if self.written is not None:
                 self.written = np.repeat(self.written, copies)
+            if self.flying is not None:
+                self.flying = np.repeat(self.flying, copies)
 
     def _linear(self, flat: np.ndarray) -> np.ndarray:
         """Positions in (elements, blocks)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +91,7 @@ class Memory:
     def load_checked(
         self, flat: Index, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...]
     ) -> Lane:
-        good, active = self._inside(flat, mask, site, indices, bounds, write=False)
+        good, active = self.inside(flat, mask, site, indices, bounds, write=False)
         rank = max(np.ndim(flat) - 2, 0)
         if active is False:
             return np.full((1, 1, *np.shape(flat)[2:]), self.poison, self.dtype) if rank else self.poison
@@ -100,7 +101,7 @@ class Memory:
     def store_checked(
         self, flat: Index, value: Lane, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...]
     ) -> None:
-        good, active = self._inside(flat, mask, site, indices, bounds, write=True)
+        good, active = self.inside(flat, mask, site, indices, bounds, write=True)
         if active is not False:
             self.store(np.where(beside(good, max(np.ndim(flat) - 2, 0)), flat, 0), value, active, site)
 
@@ -113,8 +114,8 @@ class Memory:
                 at = np.broadcast_to(flat, self.lanes.shape)[first_lane(bad)]
                 self.fault("misaligned access", bad, site, int(at), f": {MISALIGNED}")
 
-    def _inside(
-        self, flat: Index, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...], write: bool
+    def inside(
+        self, flat: Index, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[Lane, ...], write: bool
     ) -> tuple[Any, Any]:
         """The lanes whose indices are good, and the active ones among them (None: all, False: none)."""
         lanes = self.lanes
@@ -129,7 +130,8 @@ class Memory:
         if bad.any():
             row, column = first_lane(bad)
             at = tuple(int(np.broadcast_to(index, lanes.shape)[row, column]) for index in indices)
-            sizes = " x ".join(str(int(b)) for b in bounds) or "1"
+            limits = [int(np.broadcast_to(bound, lanes.shape)[row, column]) for bound in bounds]
+            sizes = " x ".join(map(str, limits)) or "1"
             message = f"{list(at)} in `{self.name}`, where {sizes} can be addressed here"
             lanes.fault("out-of-bounds write" if write else "out-of-bounds read", bad, site, message, self.name, at)
         taken, _ = lanes.split(mask, good if isinstance(good, np.ndarray) and good.ndim else bool(good))
@@ -144,6 +146,8 @@ class Tracked(Memory):
         self.shadow: Shadow | None = None
         self.written: np.ndarray | None = None  # None: all of them
         self.layout: KeyLayout
+        # told of every access (flat index, mask, site, whether it writes) while asynchronous copies are under way
+        self.watched: Callable[[Index, Mask, int, bool], None] | None = None
 
     def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:
         """Shadow positions and keys of the active lanes, one-dimensional."""
@@ -152,6 +156,8 @@ class Tracked(Memory):
     def note_read(self, flat: Index, mask: Mask, site: int) -> None:
         if self.shadow is not None and self.shadow.repeats(flat, mask, site, write=False):
             return
+        if self.watched is not None:
+            self.watched(flat, mask, site, False)
         if self.written is not None:
             self._check_written(flat, mask, site)
         if self.shadow is not None:
@@ -160,6 +166,8 @@ class Tracked(Memory):
     def note_write(self, flat: Index, mask: Mask, site: int) -> None:
         if self.shadow is not None and self.shadow.repeats(flat, mask, site, write=True):
             return
+        if self.watched is not None:
+            self.watched(flat, mask, site, True)
         if self.shadow is not None:
             self.shadow.write(flat, mask, site)
         if self.written is not None:
@@ -231,7 +239,7 @@ class Global(Tracked):
 
     def attach(self, lanes: Lanes) -> None:
         """Go on with another batch of blocks."""
-        self.lanes = lanes
+        self.lanes, self.watched = lanes, None
         rows = np.arange(lanes.nt, dtype=np.int64)[:, None] << self.layout.site
         self.keys = rows | (lanes.blocks[None, :] << (self.layout.site + self.layout.thread))
 

@@ -161,28 +161,49 @@ class Shadow:
             elements, keys = self.address(flat, mask, site)
             self._check_writer("RAW", elements, keys)
             self._check_slots("RAW", self.updaters, elements, keys)
+        self._wait(flat, mask, site)
+
+    def _wait(self, flat: Index, mask: Mask, site: int) -> None:
         self.pending.append((flat, mask, site))
         if len(self.pending) >= MOST_PENDING:
             self.flush()
 
     def write(self, flat: Index, mask: Mask, site: int) -> None:
+        elements, keys, met = self.meet(flat, mask, site)
+        if site in self.atomics:
+            self.updaters.enter(self.size, elements, keys)
+            return
+        won = self._enter(elements, keys)
+        met |= self._emit("WAW", elements, won, keys, won != keys)
+        if not met:
+            self.held = (flat, mask)
+
+    def meet(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Check a write against what came before, and do not enter it: its elements and keys, and whether it is in a race."""
         self.release()
         self.flush()
         elements, keys = self.address(flat, mask, site)
         met = self._check_writer("WAW", elements, keys)
         met |= self._check_slots("WAR", self.readers, elements, keys)
-        if site in self.atomics:
-            self.updaters.enter(self.size, elements, keys)
-            return
-        met |= self._check_slots("WAW", self.updaters, elements, keys)
+        if site not in self.atomics:
+            met |= self._check_slots("WAW", self.updaters, elements, keys)
+        return elements, keys, met
+
+    def _enter(self, elements: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """Enter a write; whose it is now at each element."""
         if self.writer is None:
             self.writer = np.full(self.size, -1, dtype=np.int64)
         self.writer[elements] = keys
-        won = self.writer.take(elements)
-        met |= self._emit("WAW", elements, won, keys, won != keys)
         self.wrote = True
-        if not met:
-            self.held = (flat, mask)
+        return self.writer.take(elements)
+
+    def end(self, flat: Index, mask: Mask, site: int, write: bool) -> None:
+        """An asynchronous copy, which was checked when it began, ends now: enter its access."""
+        self.release()
+        if write:
+            self._enter(*self.address(flat, mask, site))
+        else:
+            self._wait(flat, mask, site)
 
     def barrier(self, everyone: bool) -> None:
         """A barrier is about to end the interval. `everyone`: what came before is ordered for all who may come after."""

@@ -36,7 +36,7 @@ def flat_index(t: Translator, mem: Mem, indices: Sequence[Val]) -> Val:
     return t.total([mem.offset, *products])
 
 
-def _tuple(values: Sequence[Val]) -> str:
+def listed(values: Sequence[Val]) -> str:
     return f"({', '.join(v.text for v in values)}{',' if len(values) == 1 else ''})"
 
 
@@ -57,7 +57,7 @@ def _reduced(t: Translator, mem: Mem, shape: tuple[int, ...]) -> list[Val]:
     return [t.add(size, literal(1 - count)) for size, count in zip(mem.sizes, (1,) * lead + shape, strict=True)]
 
 
-def _aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[int, ...], site: int) -> None:
+def expect_aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[int, ...], site: int) -> None:
     """Check that the access starts where the hardware can. Sizes that are not powers of two are moved element by element."""
     needed = int(np.prod(shape, dtype=np.int64)) * mem.dtype.itemsize
     if "alignment" in op.attributes:
@@ -71,24 +71,32 @@ def _aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[
         t.emit(f"if not {fine.text}: {mem.root.text}.aligned({flat.text}, {t.mask}, {site}, {elements})")
 
 
+def reach(t: Translator, mem: Mem, at: list[Val], shape: tuple[int, ...]) -> tuple[Val, Val, list[Val], str]:
+    """Of an access to a vector of that shape (a scalar's is empty): the number of its first element, those of all, how many starts
+    each dimension has, and a boolean expression: every lane is inside."""
+    flat, sizes = flat_index(t, mem, at), list(mem.sizes)
+    where = flat
+    if shape:
+        sizes, where = _reduced(t, mem, shape), _spread(t, mem, flat, shape)
+    fine = bounds_hold(t, mem, at, sizes, flat)
+    if shape and not mem.exact:
+        last = t.define(f"int({where.text}.max()) < {mem.root.text}.size", [where, mem.root], BOOL, uniform=True)
+        fine = f"{fine} and {last.text}"
+    return flat, where, sizes, fine
+
+
 def _access(
     t: Translator, op: ir.Operation, mem: Mem, at: list[Val], site: int, shape: tuple[int, ...], value: Val | None
 ) -> str:
     """The call that loads, or stores a value: the quick one where every lane is inside, else the one that looks at each."""
-    does, flat, sizes = "load" if value is None else "store", flat_index(t, mem, at), list(mem.sizes)
-    where = flat
+    does, root = "load" if value is None else "store", mem.root.text
+    flat, where, sizes, fine = reach(t, mem, at, shape)
     if shape:
-        sizes = _reduced(t, mem, shape)
-        _aligned(t, op, mem, flat, shape, site)
-        where = _spread(t, mem, flat, shape)
-    fine, root = bounds_hold(t, mem, at, sizes, flat), mem.root.text
-    if shape and not mem.exact:
-        last = t.define(f"int({where.text}.max()) < {root}.size", [where, mem.root], BOOL, uniform=True)
-        fine = f"{fine} and {last.text}"
+        expect_aligned(t, op, mem, flat, shape, site)
     arguments = ", ".join([where.text, *([] if value is None else [value.pinned]), t.mask, str(site)])
     if fine == "True":
         return f"{root}.{does}({arguments})"
-    checked = f"{root}.{does}_checked({arguments}, {_tuple(at)}, {_tuple(sizes)})"
+    checked = f"{root}.{does}_checked({arguments}, {listed(at)}, {listed(sizes)})"
     return f"{root}.{does}({arguments}) if {fine} else {checked}"
 
 
@@ -121,7 +129,7 @@ def atomic(t: Translator, op: ir.Operation) -> Val:
     if (update := update_of(op)) != "":
         t.updates[site] = update
     t.stored.add(mem.root.text)
-    where = f"{flat.text}, {value.pinned}, {t.mask}, {site}, {_tuple(indices)}, {_tuple(mem.sizes)}, {kind!r}"
+    where = f"{flat.text}, {value.pinned}, {t.mask}, {site}, {listed(indices)}, {listed(mem.sizes)}, {kind!r}"
     return t.define(f"W.atomic({mem.root.text}, {where})", [], mem.dtype, pure=False)
 
 

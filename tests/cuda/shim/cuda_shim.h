@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 struct shim_dim3 { unsigned x, y, z; };
 struct alignas(8) float2 { float x, y; };
@@ -93,13 +94,40 @@ inline shim_dim3 shim_place(unsigned linear, shim_dim3 size) {
 }
 alignas(16) static float4 shim_dynamic_shared[227 * 1024 / 16];
 
+// ---- asynchronous copies: nothing arrives before its thread waits for it -----------------------------------------------
+struct shim_copy { void* to; const void* from; int size, bytes; };
+struct shim_copies {  // of one GPU thread; the last group is open
+  std::vector<std::vector<shim_copy>> groups{1};
+  void arrive(size_t pending) {
+    while (groups.size() - 1 > pending) {
+      for (const shim_copy& copy : groups.front()) {
+        std::memcpy(copy.to, copy.from, copy.bytes);
+        std::memset((char*)copy.to + copy.bytes, 0, copy.size - copy.bytes);
+      }
+      groups.erase(groups.begin());
+    }
+  }
+};
+inline shim_copies& shim_own_copies();
+inline void shim_start_copy(void* to, const void* from, int size, int bytes) {
+  if ((size_t)to % size || (size_t)from % size || bytes < 0 || bytes > size) std::abort();
+  shim_own_copies().groups.back().push_back({to, from, size, bytes});
+}
+inline void copy_async4(void* to, const void* from, int bytes = 4) { shim_start_copy(to, from, 4, bytes); }
+inline void copy_async8(void* to, const void* from, int bytes = 8) { shim_start_copy(to, from, 8, bytes); }
+inline void copy_async16(void* to, const void* from, int bytes = 16) { shim_start_copy(to, from, 16, bytes); }
+inline void copy_async16_l1(void* to, const void* from, int bytes = 16) { shim_start_copy(to, from, 16, bytes); }
+inline void commit_copies() { shim_own_copies().groups.emplace_back(); }
+template <int n> void wait_copies() { shim_own_copies().arrive(n); }
+
 // ---- threads ---------------------------------------------------------------------------------------------------------
 #ifdef SHIM_THREADS
 #include <barrier>
 #include <memory>
 #include <thread>
-#include <vector>
 static thread_local shim_dim3 threadIdx, blockIdx;
+static thread_local shim_copies shim_thread_copies;
+inline shim_copies& shim_own_copies() { return shim_thread_copies; }
 static shim_dim3 blockDim, gridDim;
 static std::unique_ptr<std::barrier<>> shim_barrier;
 inline void __syncthreads() { shim_barrier->arrive_and_wait(); }
@@ -115,6 +143,7 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
       for (unsigned b = 0; b < blocks; ++b) {
         blockIdx = shim_place(b, grid);
         body();
+        shim_thread_copies = {};
         shim_barrier->arrive_and_wait();
       }
     });
@@ -128,9 +157,11 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
 static shim_dim3 threadIdx, blockIdx, blockDim, gridDim;
 static shim_fiber shim_main, shim_fibers[1024];
 static bool shim_done[1024];
+static shim_copies shim_fiber_copies[1024];
 static unsigned shim_current, shim_waiting;
 static void (*shim_body)(void*);
 static void* shim_data;
+inline shim_copies& shim_own_copies() { return shim_fiber_copies[shim_current]; }
 
 inline void __syncthreads() {
   ++shim_waiting;
@@ -172,6 +203,7 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
     shim_poison_shared();
     for (unsigned t = 0; t < count; ++t) {
       shim_done[t] = false;
+      shim_fiber_copies[t] = {};
       shim_start(shim_fibers[t], stacks + t * shim_stack_size, shim_entry);
     }
     for (unsigned live = count; live;) {

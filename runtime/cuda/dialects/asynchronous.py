@@ -1,0 +1,45 @@
+"""nvgpu: asynchronous copies, groups of them, and waits, each a call of a device function that the text brings along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....interpreter.ir.mlir import ir
+from ...kernel_form import ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT, async_copy, may_pend, refuse
+from ..kernel import KernelWriter, writes
+from ..values.integers import bounds, literal, multiply
+from ..values.types import INDEX
+from ..values.views import access
+
+
+@writes(ASYNC_COPY)
+def copy(kernel: KernelWriter, op: ir.Operation) -> None:
+    found = async_copy(op, "W0503")
+    source, target = kernel.view(found.source), kernel.view(found.target)
+    if source.buffer.space != "global":
+        raise refuse("W0503", f"`{op.name}` from the constant {source.buffer.root}", op, hint="pass it as an argument")
+    begin = access(source.buffer, source.buffer_indices(kernel.exprs(found.begin)))
+    place, amount = kernel.target(target, kernel.exprs(found.at)), ""
+    if found.read is not None:
+        read = kernel.expr(found.read)
+        read = replace(read, range=bounds(read, INDEX).clamp(0, found.count))
+        size = multiply(read, literal(target.element.size))
+        amount = "" if size.constant == found.size else f", {size.text}"
+    kernel.flush()
+    kernel.align(target.buffer.root)
+    function = f"copy_async{found.size}{'_l1' if found.size == 16 and not found.past_l1 else ''}"
+    kernel.line(f"{function}(&{place.text}, &{begin.text}{amount});")
+    kernel.values[op.results[0]] = ()
+
+
+@writes(ASYNC_GROUP)
+def group(kernel: KernelWriter, op: ir.Operation) -> None:
+    kernel.flush()
+    kernel.line("commit_copies();")
+    kernel.values[op.results[0]] = ()
+
+
+@writes(ASYNC_WAIT)
+def wait(kernel: KernelWriter, op: ir.Operation) -> None:
+    kernel.flush()
+    kernel.line(f"wait_copies<{may_pend(op)}>();")

@@ -1,0 +1,36 @@
+"""`nvgpu`: asynchronous copies from global to shared memory. Tokens are nothing: the order of the groups says all."""
+
+from __future__ import annotations
+
+from ....interpreter.ir.mlir import ir
+from ...kernel_form import ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT, async_copy, may_pend
+from ..translate import Translator, Val, handles, literal
+from .memory import expect_aligned, listed, reach
+
+
+@handles(ASYNC_COPY)
+def copy(t: Translator, op: ir.Operation) -> Val:
+    found, site = async_copy(op, "W0750"), t.site(op)
+    read = None if found.read is None else t.value(found.read)
+    sides: list[str] = []
+    for memref, indices in ((found.target, found.at), (found.source, found.begin)):
+        mem, at, shape = t.memref(memref), [t.value(v) for v in indices], (found.count,)
+        flat, where, starts, fine = reach(t, mem, at, shape)
+        expect_aligned(t, op, mem, flat, shape, site)
+        sizes = starts if memref == found.target else mem.sizes
+        sides.append(f"{mem.root.text}, {where.text}, {listed(at)}, {listed(sizes)}, {fine}")
+    t.stored.add(t.memref(found.target).root.text)
+    said = f"{found.count}, {None if read is None else read.text}, {t.mask}, {site}"
+    t.emit(f"A.start(L, {', '.join(sides)}, {said})")
+    return literal(0)
+
+
+@handles(ASYNC_GROUP)
+def group(t: Translator, op: ir.Operation) -> Val:
+    t.emit(f"A.commit(L, {t.mask})")
+    return literal(0)
+
+
+@handles(ASYNC_WAIT)
+def wait(t: Translator, op: ir.Operation) -> None:
+    t.emit(f"A.wait(L, {may_pend(op)}, {t.mask})")
