@@ -23,7 +23,7 @@ from weft.runtime.simulator.device import SimDevice
 HERE = Path(__file__).parent
 ANY_TILES = {"conv2d": str(HERE / "any_tiles.weft"), "conv2d_nchw": str(HERE / "any_tiles_nchw.weft")}
 """By payload: schedules with tiles of any size."""
-PAYLOADS = {"igemm": "conv2d", "igemm_nchw": "conv2d_nchw", "igemm_bias_relu": "conv2d_bias_relu"} | {
+PAYLOADS = {"igemm": "conv2d", "igemm_pipelined": "conv2d", "igemm_nchw": "conv2d_nchw", "igemm_bias_relu": "conv2d_bias_relu"} | {
     schedule: payload for payload, schedule in ANY_TILES.items()
 }
 TYPES = ("f32", "f32", "f64", "f32", "f16", "f32", "bf16")

@@ -170,7 +170,7 @@ def test_barriers_exactly_and_each_needed(recipe: str) -> None:
     done = made(recipe, SMALL)
     module = done.applied.module
     places = list(BARRIER.finditer(done.cuda))
-    assert len(places) == len(list(mlir.operations(module.operation, "gpu.barrier"))) == 2
+    assert len(places) == len(list(mlir.operations(module.operation, "gpu.barrier"))) == (1 if recipe == "igemm_pipelined" else 2)
     assert races_of_text(done, done.cuda) == []
     assert races_simulated(done, str(module)) == 0
     for number, place in enumerate(places):

@@ -111,6 +111,20 @@ def test_rows_that_do_not_begin_at_16_bytes_are_moved_as_wide_as_they_may(k: str
     assert not re.search(r"float4\*>\(&(bias|residual|Y)\[", cuda)
 
 
+EACH = [(layer, chip) for layer in LAYERS for chip in ARCHITECTURES]
+PIPELINED = EACH if SOAK else [("conv1", "sm_80"), ("layer3.0.conv2", "sm_90a")]
+
+
+@pytest.mark.parametrize(("layer", "chip"), PIPELINED)
+def test_the_next_tile_of_a_gather_fits_beside_128_sums(layer: str, chip: str) -> None:
+    cuda = text("igemm_pipelined", layer)
+    used = sass.resources(cuda, "conv2d", chip)
+    assert used.spill_bytes == used.stack_bytes == 0, used
+    over_k = sass.inner_loop(cuda, "conv2d", chip)
+    assert over_k.barriers == 1 and over_k.ffma == 16 * 16 * 8 and over_k.divisions == over_k.local == 0, over_k
+    assert over_k.shared_loads == {128: 16 * 6}, over_k
+
+
 TYPES = ("f64", "f16", "bf16")
 TYPED = [(recipe, dtype) for n, recipe in enumerate(RECIPES) for dtype in (TYPES if SOAK else ("f64", TYPES[1 + n % 2]))]
 """Of the types of two bytes, which are staged alike, one for each recipe; both in a soak."""

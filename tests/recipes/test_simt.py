@@ -14,6 +14,7 @@ from test_matmul import BARRIER, races_of_text, races_simulated, ready, without_
 
 from weft.dsl.diagnostics import Source
 from weft.interpreter.ir import mlir
+from weft.pipeline import Choice, applied, planned
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
@@ -105,6 +106,30 @@ def test_machine_code(recipe: str, chip: str) -> None:
     if SOAK or CHIPS.index(chip) == RECIPES.index(recipe):
         double = sass.resources(ready(recipe, 1000, 777, 333, "f64").cuda, "matmul", chip)
         assert double.spill_bytes == double.stack_bytes == 0, double
+
+
+WIDE = ({"tm": "16"}, {"tn": "16"}, {"tm": "16", "bm": "128"})
+"""128 sums a thread."""
+
+
+@pytest.mark.parametrize("wide", WIDE, ids=str)
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_wide_tiles(recipe: str, wide: dict[str, str]) -> None:
+    """On every chip at sizes of each kind in a soak; otherwise each on one chip at one size."""
+    turn = WIDE.index(wide) + RECIPES.index(recipe)
+    for number, size in enumerate(((512, 512, 512), (1000, 777, 333), *RAGGED)):
+        m, n, k = map(str, size)
+        for chip in ARCHITECTURES:
+            if not SOAK and (number != turn % 2 or chip != CHIPS[turn // 2 % 2]):
+                continue
+            settings = {**wide, "bk": "8" if recipe == "simt_pipelined" else "16", "m": m, "n": n, "k": k}
+            made = planned(applied(Choice(recipe, None, settings).open()))
+            used = sass.resources(made.cuda, "matmul", chip)
+            assert used.spill_bytes == used.stack_bytes == 0, (settings, chip, used)
+            inner = sass.compute_region(made.cuda, "matmul", chip)
+            assert set(inner.shared_loads) == {128} and inner.ffma >= 20 * inner.by_mnemonic["LDS"], inner
+    if turn % 2:
+        check(recipe, settings | {"m": "300", "n": "270", "k": "20"}, (300, 270, 20))
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

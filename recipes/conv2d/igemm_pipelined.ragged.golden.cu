@@ -1,0 +1,187 @@
+// weft golden igemm_pipelined.weft --set n=3 --set c=5 --set h=29 --set w=23 --set k=39 --set stride=2
+extern "C" __global__ void __launch_bounds__(64) conv2d(
+    const float* __restrict__ X,
+    const float* __restrict__ W,
+    float* __restrict__ Y) {
+  alignas(16) __shared__ float X_shared[2][16][132];
+  alignas(16) __shared__ float W_shared[2][16][64];
+  const int tx = threadIdx.x;
+  const int by = blockIdx.y;
+  const int lane = tx % 32;
+  float X_next[32];
+  alignas(16) float W_next[16];
+  float acc[16][8];
+  #pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    #pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      acc[i][j] = 0.0f;
+    }
+  }
+  const int X_shared_row = tx % 4 * 4;
+  const int d3 = tx % 4 * 4 % 5;
+  const int d3_1 = (tx % 4 * 4 + 1) % 5;
+  const int d3_2 = (tx % 4 * 4 + 2) % 5;
+  const int d3_3 = (tx % 4 * 4 + 3) % 5;
+  const int idx = by * 128 + tx / 4;
+  const int d2 = tx % 4 * 4 / 5;
+  const int d2_1 = (tx % 4 * 4 + 1) / 5;
+  const int d2_2 = (tx % 4 * 4 + 2) / 5;
+  const int d1 = (tx % 4 * 4 + 3) / 15;
+  const int d2_3 = (tx % 4 * 4 + 3) % 15 / 5;
+  const int X_shared_col = tx / 4;
+  for (int i = 0; i < 8; ++i) {
+    const bool inside = idx + i * 16 < 540;
+    const int d0 = (by * 128 + i * 16 + tx / 4) / 180;
+    const int d1_1 = (by * 128 + i * 16 + tx / 4) % 180 / 12 * 2 - 1;
+    const int d2_4 = d2 + (by * 128 + i * 16 + tx / 4) % 12 * 2 - 1;
+    const float v0 = inside && (unsigned)d1_1 < 29 && (unsigned)d2_4 < 23 ? X[d0 * 3335 + d1_1 * 115 + d2_4 * 5 + d3]
+        : 0.0f;
+    const int d1_2 = (by * 128 + i * 16 + tx / 4) % 180 / 12 * 2 - 1;
+    const int d2_5 = d2_1 + (by * 128 + i * 16 + tx / 4) % 12 * 2 - 1;
+    const float v1 = inside && (unsigned)d1_2 < 29 && (unsigned)d2_5 < 23
+        ? X[d0 * 3335 + d1_2 * 115 + d2_5 * 5 + d3_1] : 0.0f;
+    const int d1_3 = (by * 128 + i * 16 + tx / 4) % 180 / 12 * 2 - 1;
+    const int d2_6 = d2_2 + (by * 128 + i * 16 + tx / 4) % 12 * 2 - 1;
+    const float v2 = inside && (unsigned)d1_3 < 29 && (unsigned)d2_6 < 23
+        ? X[d0 * 3335 + d1_3 * 115 + d2_6 * 5 + d3_2] : 0.0f;
+    const int d1_4 = d1 + (by * 128 + i * 16 + tx / 4) % 180 / 12 * 2 - 1;
+    const int d2_7 = d2_3 + (by * 128 + i * 16 + tx / 4) % 12 * 2 - 1;
+    const float v3 = inside && (unsigned)d1_4 < 29 && (unsigned)d2_7 < 23
+        ? X[d0 * 3335 + d1_4 * 115 + d2_7 * 5 + d3_3] : 0.0f;
+    const int X_shared_col1 = X_shared_col + i * 16;
+    X_shared[0][X_shared_row][X_shared_col1] = v0;
+    X_shared[0][X_shared_row + 1][X_shared_col1] = v1;
+    X_shared[0][X_shared_row + 2][X_shared_col1] = v2;
+    X_shared[0][X_shared_row + 3][X_shared_col1] = v3;
+  }
+  const int col = tx % 16 * 4;
+  const bool in_col = col < 39;
+  const bool in_col1 = col + 1 < 39;
+  const bool in_col2 = col + 2 < 39;
+  const bool in_col3 = col + 3 < 39;
+  const int row = tx / 16;
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = row + i * 4;
+    *reinterpret_cast<float4*>(&W_shared[0][row1][col])
+        = make_float4(in_col ? W[row1 * 39 + col] : 0.0f, in_col1 ? W[row1 * 39 + col + 1] : 0.0f, in_col2
+        ? W[row1 * 39 + col + 2] : 0.0f, in_col3 ? W[row1 * 39 + col + 3] : 0.0f);
+  }
+  const int X_shared_col1 = lane / 4 * 16;
+  const int col1 = tx % 4 * 8 + tx / 32 * 32;
+  for (int k = 0; k < 48; k += 16) {
+    const bool in_k = k + 16 < 48;
+    const int idx1 = X_shared_row + k;
+    const int d3_4 = (k + tx % 4 * 4 + 16) % 5;
+    const int d3_5 = (k + tx % 4 * 4 + 17) % 5;
+    const int d3_6 = (k + tx % 4 * 4 + 18) % 5;
+    const int d3_7 = (k + tx % 4 * 4 + 19) % 5;
+    const int d1_1 = (k + tx % 4 * 4 + 16) / 15;
+    const int d2_4 = (k + tx % 4 * 4 + 16) % 15 / 5;
+    const int d1_2 = (k + tx % 4 * 4 + 17) / 15;
+    const int d2_5 = (k + tx % 4 * 4 + 17) % 15 / 5;
+    const int d1_3 = (k + tx % 4 * 4 + 18) / 15;
+    const int d2_6 = (k + tx % 4 * 4 + 18) % 15 / 5;
+    const int d1_4 = (k + tx % 4 * 4 + 19) / 15;
+    const int d2_7 = (k + tx % 4 * 4 + 19) % 15 / 5;
+    const int row1 = row + k;
+    if (in_k) {
+      const bool in_idx1 = idx1 + 16 < 45;
+      const bool in_idx1_1 = idx1 + 17 < 45;
+      const bool in_idx1_2 = idx1 + 18 < 45;
+      const bool in_idx1_3 = idx1 + 19 < 45;
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const bool inside = idx + i * 16 < 540;
+        const int d0 = (by * 128 + i * 16 + tx / 4) / 180;
+        const int d1_5 = d1_1 + (by * 128 + i * 16 + tx / 4) % 180 / 12 * 2 - 1;
+        const int d2_8 = d2_4 + (by * 128 + i * 16 + tx / 4) % 12 * 2 - 1;
+        const float v0 = in_idx1 && inside && d1_5 < 29 && (unsigned)d2_8 < 23
+            ? X[d0 * 3335 + d1_5 * 115 + d2_8 * 5 + d3_4] : 0.0f;
+        const int d1_6 = d1_2 + (by * 128 + i * 16 + tx / 4) % 180 / 12 * 2 - 1;
+        const int d2_9 = d2_5 + (by * 128 + i * 16 + tx / 4) % 12 * 2 - 1;
+        const float v1 = in_idx1_1 && inside && d1_6 < 29 && (unsigned)d2_9 < 23
+            ? X[d0 * 3335 + d1_6 * 115 + d2_9 * 5 + d3_5] : 0.0f;
+        const int d1_7 = d1_3 + (by * 128 + i * 16 + tx / 4) % 180 / 12 * 2 - 1;
+        const int d2_10 = d2_6 + (by * 128 + i * 16 + tx / 4) % 12 * 2 - 1;
+        const float v2 = in_idx1_2 && inside && d1_7 < 29 && (unsigned)d2_10 < 23
+            ? X[d0 * 3335 + d1_7 * 115 + d2_10 * 5 + d3_6] : 0.0f;
+        const int d1_8 = d1_4 + (by * 128 + i * 16 + tx / 4) % 180 / 12 * 2 - 1;
+        const int d2_11 = d2_7 + (by * 128 + i * 16 + tx / 4) % 12 * 2 - 1;
+        const float v3 = in_idx1_3 && inside && d1_8 < 29 && (unsigned)d2_11 < 23
+            ? X[d0 * 3335 + d1_8 * 115 + d2_11 * 5 + d3_7] : 0.0f;
+        X_next[i * 4] = v0;
+        X_next[i * 4 + 1] = v1;
+        X_next[i * 4 + 2] = v2;
+        X_next[i * 4 + 3] = v3;
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int row2 = row1 + i * 4 + 16;
+        const bool in_row2 = row2 < 45;
+        W_next[i * 4] = in_row2 && in_col ? W[row2 * 39 + col] : 0.0f;
+        W_next[i * 4 + 1] = in_row2 && in_col1 ? W[row2 * 39 + col + 1] : 0.0f;
+        W_next[i * 4 + 2] = in_row2 && in_col2 ? W[row2 * 39 + col + 2] : 0.0f;
+        W_next[i * 4 + 3] = in_row2 && in_col3 ? W[row2 * 39 + col + 3] : 0.0f;
+      }
+    }
+    __syncthreads();
+    const int plane = k / 16 % 2;
+    #pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      alignas(16) float X_frag[16];
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        *reinterpret_cast<float4*>(&X_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&X_shared[plane][i][X_shared_col1 + j * 4]);
+      }
+      alignas(16) float W_frag[8];
+      #pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        *reinterpret_cast<float4*>(&W_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&W_shared[plane][i][col1 + j * 4]);
+      }
+      #pragma unroll
+      for (int j = 0; j < 16; ++j) {
+        #pragma unroll
+        for (int l = 0; l < 8; ++l) {
+          acc[j][l] += X_frag[j] * W_frag[l];
+        }
+      }
+    }
+    const int plane1 = (k / 16 + 1) % 2;
+    if (in_k) {
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float v0 = X_next[i * 4];
+        const float v1 = X_next[i * 4 + 1];
+        const float v2 = X_next[i * 4 + 2];
+        const float v3 = X_next[i * 4 + 3];
+        const int X_shared_col2 = X_shared_col + i * 16;
+        X_shared[plane1][X_shared_row][X_shared_col2] = v0;
+        X_shared[plane1][X_shared_row + 1][X_shared_col2] = v1;
+        X_shared[plane1][X_shared_row + 2][X_shared_col2] = v2;
+        X_shared[plane1][X_shared_row + 3][X_shared_col2] = v3;
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        *reinterpret_cast<float4*>(&W_shared[plane1][row + i * 4][col])
+            = *reinterpret_cast<const float4*>(&W_next[i * 4]);
+      }
+    }
+  }
+  const int row1 = by * 128 + lane / 4 * 16;
+  #pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    const int row2 = row1 + i;
+    if (row2 < 540) {
+      #pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const int col2 = col1 + j;
+        if (col2 < 39) {
+          Y[row2 * 39 + col2] = acc[i][j];
+        }
+      }
+    }
+  }
+}
