@@ -18,10 +18,23 @@ from ...buffers.tiles import ThreadTile, clone_nest, end_of, is_distributed, thr
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...ir.cloning import replace_operands
 from ...ir.functions import set_name
-from ...ir.mlir import ahead_of, ir, is_within, linalg, made_within, memref, move_in_front, operations, ops_of, producer
+from ...ir.mlir import (
+    ahead_of,
+    ancestors,
+    ir,
+    is_within,
+    linalg,
+    made_within,
+    memref,
+    move_in_front,
+    operations,
+    ops_of,
+    producer,
+)
 from ...memory.effects import is_memref, is_pure
 from ...memory.layouts import MOST_REGISTERS, registers_of
 from ...memory.views import behind, is_view, may_share
+from ...session.rewriter import describe
 
 
 def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
@@ -120,6 +133,13 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
                 "W0383",
                 "which part of the operand a thread owns changes within the loop",
                 "name an inner loop, one that does not move the tile",
+            )
+        between = [o for o in ancestors(tile.view) if is_within(o, tile.nest[0]) and o not in tile.nest]
+        if between:
+            raise fail(
+                "W0385",
+                f"{describe(between[0])} stands between the loops that say which thread owns what",
+                "tile the reduction in front of the loops over warps and lanes, or inside the innermost of them",
             )
         return tile
     raise fail(

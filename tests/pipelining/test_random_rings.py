@@ -1,0 +1,98 @@
+"""Random pipelined schedules: proven, right and race-free on the simulator, right as text on the CPU; and where an order is
+missing, the proof and the simulator both see it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from native_device import NativeDevice
+from rings import ring_schedule
+
+from weft.dsl.diagnostics import Source, WeftError
+from weft.interpreter.ir.mlir import ir, operations
+from weft.interpreter.proof.kernels.kernels import kernel_model
+from weft.interpreter.proof.races.proof import Findings
+from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.files.inputs import random_inputs, sized
+from weft.runtime.host.functions import signature
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
+
+RINGS = 500 if "WEFT_SOAK" in os.environ else 25
+GROUP, WAIT = "nvgpu.device_async_create_group", "nvgpu.device_async_wait"
+
+
+def made(text: str) -> Planned:
+    return planned(applied(Choice("", text=Source("ring.weft", text)).open()))
+
+
+def inputs(done: Planned, seed: int) -> dict[str, np.ndarray]:
+    open_sizes = {"A.0": "19", "A.1": "37", "B.1": "21"} if "?" in str(done.applied.payload) else {}
+    return random_inputs(sized(signature(done.applied.payload), open_sizes, done.plan.agreements, None), seed)
+
+
+def without(kernel: ir.Operation, name: str) -> bool:
+    """Erase the last op of a name; False where there is none."""
+    found = list(operations(kernel, name))
+    for op in found[-1:]:
+        op.erase()
+    return bool(found)
+
+
+def one_more_pending(kernel: ir.Operation) -> bool:
+    for op in operations(kernel, WAIT):
+        with kernel.context:
+            pending = ir.IntegerAttr(op.attributes["numGroups"]).value + 1
+            op.attributes["numGroups"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), pending)
+    return True
+
+
+MUTANTS: dict[str, Callable[[ir.Operation], bool]] = {
+    "without its barrier": lambda kernel: without(kernel, "gpu.barrier"),
+    "without its wait": lambda kernel: without(kernel, WAIT),
+    "without the loop's groups": lambda kernel: without(kernel, GROUP),
+    "waiting for one group less": one_more_pending,
+}
+
+
+def expect_found(done: Planned, arrays: dict[str, np.ndarray], what: str, seed: int) -> bool:
+    """Where an order is missing, both witnesses see it; where the proof sees nothing, the simulator sees nothing either."""
+    module = done.applied.module.operation.clone()
+    (kernel,) = operations(module, "gpu.func")
+    if not MUTANTS[what](kernel):
+        return False
+    try:
+        found = Findings(kernel_model(kernel)).diagnostics()
+    except WeftError as error:
+        found = error.diagnostics
+    ran = run_plan(done.plan, SimDevice(), arrays, text=module.get_asm(enable_debug_info=True))
+    if not found:
+        assert not ran.races, (seed, what)
+    elif min(len(a) for a in arrays.values()):
+        assert ran.races or all("assumed" in str(d) or d.code == "W0610" for d in found) or "?" in str(kernel), (seed, what, found)
+    return bool(found) and bool(ran.races)
+
+
+@pytest.mark.parametrize("start", range(0, RINGS, 5))
+def test_random_rings(start: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(start, start + 5):
+        ring = ring_schedule(seed)
+        done = made(ring.text)
+        arrays = inputs(done, seed)
+        expected = reference(done.applied.payload, None, dict(arrays))
+        ran = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text)
+        assert not ran.races and not ran.faults, (seed, ring.text)
+        assert compare(signature(done.applied.payload), ran.outputs, expected).ok, (seed, ring.text)
+        if seed % 5 == 0:
+            native = run_plan(done.plan, NativeDevice(), arrays, text=done.cuda)
+            assert compare(signature(done.applied.payload), native.outputs, expected).ok, (seed, ring.text)
+        what = list(MUTANTS)[seed % len(MUTANTS)]
+        seen[what] += expect_found(done, arrays, what, seed)
+    assert sum(seen.values()), "some order must be missing in some of them"
