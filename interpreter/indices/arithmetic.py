@@ -216,7 +216,7 @@ def inside(index: Sum, bound: Bound) -> list[ir.Value]:
     """Conditions that together say `index < bound`, as few as are needed; none where it is known.
 
     A bound `min(16, 100 - y)` of an index below 16 becomes `index + y < 100`: the comparison that the masked loads of the
-    same tile make, too, so that one serves both.
+    same tile make, too, so that one serves both; and a bound `n ceildiv 16` becomes `index * 16 < n`.
     """
     if isinstance(bound, int):
         known = index.maximum is not None and index.maximum < bound
@@ -225,6 +225,11 @@ def inside(index: Sum, bound: Bound) -> list[ir.Value]:
     if made is None:
         return [less(index, bound)]
     mapping = ir.AffineMapAttr(made.attributes["map"]).value
+    whole = mapping.results[0]
+    if len(mapping.results) == 1 and isinstance(whole, ir.AffineCeilDivExpr):
+        divided, size = whole.lhs, whole.rhs
+        if isinstance(divided, ir.AffineDimExpr) and isinstance(size, ir.AffineConstantExpr):
+            return inside(index.times(size.value), made.operands[divided.position])
     operands = [Sum.of(operand) for operand in made.operands]
     conditions: list[ir.Value] = []
     for limit in results_of(mapping, operands, Sum, _operate):

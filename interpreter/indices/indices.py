@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ir.affine_maps import Operator, results_of
-from ..ir.mlir import affine, ir, maker, operations
+from ..ir.mlir import affine, ir, maker, operations, scf
 from .integers import WARP
 
 THREAD = 2
@@ -105,11 +105,18 @@ def share_indices(function: ir.Operation) -> None:
         apply.erase()
 
 
+def _guards(function: ir.Operation) -> list[ir.Operation]:
+    """The `if` that all threads of a block enter, or none, and behind which nothing is left to do: values that stood in front of it
+    would be kept in registers throughout."""
+    last = [op.operation for op in function.regions[0].blocks[0].operations][-2:-1]
+    return [op for op in last if isinstance(op.opview, scf.IfOp) and any(operations(op, "gpu.barrier"))]
+
+
 class _Numbers:
     """The values of a kernel by number: block ids first, thread ids last; and how deep in loops each of them is known."""
 
     def __init__(self, function: ir.Operation) -> None:
-        self._function = function
+        self._bodies = [function, *_guards(function)]
         self._numbers: dict[ir.Value, Number] = {}
         self._values: list[ir.Value] = []
         self._depths: dict[Number, int] = {}
@@ -134,10 +141,10 @@ class _Numbers:
         return self._numbers[value]
 
     def _blocks(self, block: ir.Block) -> list[ir.Operation]:
-        """The ops that the block is nested in, the kernel left out, outermost first."""
+        """The ops that the block is nested in, the kernel and its guard left out, outermost first."""
         found: list[ir.Operation] = []
         op = block.owner.operation
-        while op != self._function:
+        while op not in self._bodies:
             found.append(op)
             op = op.parent.operation
         return found[::-1]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
-from ..indices.arithmetic import Bound, ceildiv
+from ..indices.arithmetic import Bound, ceildiv, multiply
 from ..ir.mlir import ir
 from ..session.rewriter import describe
 from .mapping import (
@@ -20,6 +20,7 @@ from .mapping import (
     WARP,
     LoopDimension,
     Mapped,
+    Mapping,
     loop_dimensions,
     most_trips,
     trip_counts,
@@ -69,21 +70,22 @@ class Geometry:
 
 @dataclass(frozen=True)
 class GridSize:
-    """Blocks along one axis: `ceildiv(processors, per_block)`, where the processors may be a loop's trip count."""
+    """Blocks along one axis: `ceildiv(processors, per_block) * times`, where the processors may be a loop's trip count."""
 
     processors: int | LoopDimension
     per_block: int = 1
+    times: int = 1
 
     @property
     def static(self) -> int | None:
         count = self.processors.static_trips if isinstance(self.processors, LoopDimension) else self.processors
-        return None if count is None else max(-(-count // self.per_block), 1)
+        return None if count is None else max(-(-count // self.per_block), 1) * self.times
 
     @property
     def most(self) -> int:
         """As many blocks at most; -1 where that is not known."""
         trips = self.processors.most_trips if isinstance(self.processors, LoopDimension) else self.processors
-        return -1 if trips is None else max(-(-trips // self.per_block), 1)
+        return -1 if trips is None else max(-(-trips // self.per_block), 1) * self.times
 
     def on_host(self, values: Table[ir.Value, ir.Value]) -> GridSize:
         """The same size in terms of the host's values."""
@@ -103,13 +105,13 @@ class GridSize:
             return values[bound]
 
         bounds = [translate(b) for b in (dimension.lower, dimension.upper, dimension.step)]
-        return GridSize(LoopDimension(*bounds), self.per_block)
+        return dataclasses.replace(self, processors=LoopDimension(*bounds))
 
     def emit(self) -> Bound:
         """The number of blocks; emits index arithmetic where it is not a number."""
         if self.static is not None or isinstance(self.processors, int):
             return self.static or 1
-        return ceildiv(self.processors.trips(), self.per_block)
+        return multiply(ceildiv(self.processors.trips(), self.per_block), self.times)
 
 
 def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
@@ -228,7 +230,18 @@ def _grid(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[s
                     "put the long dimension on x, or give a count and a distribution",
                     notes=(_spelled(one),),
                 )
+        if one.mapping.group is not None:
+            _in_groups(one.mapping, one.mapping.group, blocks)
     return blocks
+
+
+def _in_groups(mapping: Mapping, group: int, blocks: dict[str, GridSize]) -> None:
+    """A grid whose size is known at run time has a row of blocks for each group of rows of tiles: see `Hardware.order_blocks`."""
+    x, y = sorted(mapping.axes)
+    if (rows := blocks[y].static) is None or blocks[x].static is None:
+        height = group if rows is None else min(group, rows)
+        blocks[x] = dataclasses.replace(blocks[x], times=height)
+        blocks[y] = dataclasses.replace(blocks[y], per_block=height)
 
 
 def _wanted(one: Mapped, position: int) -> int | LoopDimension:

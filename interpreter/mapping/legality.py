@@ -175,11 +175,6 @@ def _check_numbers(mapping: Mapping) -> None:
         )
 
 
-def can_order(op: ir.Operation, mapping: Mapping) -> bool:
-    """Whether the grid has a size that is known, so that the order is computed by divisions by constants."""
-    return all(n >= 0 or t is not None for n, t in zip(mapping.counts, trip_counts(Mapped(op, mapping)), strict=True))
-
-
 def _check_block(op: ir.Operation, mapping: Mapping) -> None:
     """A thread (or a warp) for each iteration, of more iterations than any block has threads."""
     threads = {"threads": 1, "warps": WARP}.get(mapping.space, 0)

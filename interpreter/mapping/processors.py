@@ -19,9 +19,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 
-from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, inside, less, minimum, multiply, value
-from ..indices.values import largest
+from ..indices.values import divisible, largest
 from ..ir.mlir import arith, gpu, ir, scf
 from .geometry import Geometry
 from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, WARP, Mapping, product
@@ -150,29 +149,29 @@ class Hardware:
         self._entry = entry
         self._geometry = geometry
         self._values: dict[tuple[str, str, str], ir.Value] = {}
-        self._tiles: dict[str, Sum] = {}
+        self._tiles: dict[str, Processors] = {}
 
     def size(self, space: str, axis: str) -> Bound:
         """How many blocks or threads there are along an axis: a number where the launch fixes it."""
         static = self._static(space, axis)
         return static if static is not None else self._read("size", space, axis)
 
-    def order_blocks(self, mapping: Mapping) -> None:
+    def order_blocks(self, mapping: Mapping, trips: Sequence[Bound]) -> None:
         """From here on, a block's id is that of the tile which it takes in the order that the map says."""
         if mapping.group is None:
             return
         x, y = sorted(mapping.axes)
-        rows, columns = self.size("blocks", y), self.size("blocks", x)
-        if not isinstance(rows, int) or not isinstance(columns, int):
-            raise fail(
-                "W0364", f"`{mapping}`: the size of the grid is known only at run time", "leave `order` out"
-            )
-        tiles = _grouped(self.id("blocks", y), self.id("blocks", x), rows, columns, mapping.group)
+        rows, columns = self._static("blocks", y), self._static("blocks", x)
+        index = self.id("blocks", y), self.id("blocks", x)
+        if rows is None or columns is None:
+            wanted = {axis: n if count < 0 else count for axis, count, n in zip(mapping.axes, mapping.counts, trips, strict=True)}
+            tiles = _by_groups(*index, wanted[y], wanted[x], mapping.group)
+        else:
+            row, column = _grouped(*index, rows, columns, mapping.group)
+            tiles = Processors(row, rows), Processors(column, columns)
         self._tiles = dict(zip((y, x), tiles, strict=True))
 
     def id(self, space: str, axis: str) -> Sum:
-        if space == "blocks" and axis in self._tiles:
-            return self._tiles[axis]
         extent = self._static(space, axis)
         return Sum() if extent == 1 else Sum.of(self._read("id", space, axis), extent)
 
@@ -221,12 +220,14 @@ class Hardware:
         if mapping.every or len(mapping.axes) < len(trips):
             total = product(trips)
             return [(total, self.linear_thread() if mapping.every else self.along(mapping, 0, total))]
-        self.order_blocks(mapping)
+        self.order_blocks(mapping, trips)
         return [(n, self.along(mapping, position, n)) for position, n in enumerate(trips)]
 
     def along(self, mapping: Mapping, position: int, trips: Bound) -> Processors:
         """The processors that a map puts to one of its axes, for a loop of `trips` iterations."""
         axis, count = mapping.axes[position], mapping.counts[position]
+        if mapping.group is not None:
+            return self._tiles[axis]
         if mapping.space == "grid":
             per_block, blocks = self.size("threads", axis), self.size("blocks", axis)
             block = self.id("blocks", axis)
@@ -289,7 +290,19 @@ def _grouped(y: Sum, x: Sum, rows: int, columns: int, group: int) -> tuple[Sum, 
     return _coordinate(above.times(group) + row, rows), _coordinate(column, columns)
 
 
-def _coordinate(total: Sum, extent: int) -> Sum:
+def _by_groups(y: Sum, x: Sum, rows: Bound, columns: Bound, group: int) -> tuple[Processors, Processors]:
+    """The same tile, where the numbers of rows and columns are known at run time.
+
+    The grid has a row of blocks for each group, of `group * columns` blocks: they take the group's tiles column by column, so that
+    the divisions are by a constant. Of a last group that is cut, blocks without a tile have nothing to do.
+    """
+    height = min(group, rows) if isinstance(rows, int) else group
+    column, row = x.divide(height)
+    row = _coordinate(y.times(height) + row, None)
+    return Processors(row, rows, surplus=not divisible(rows, height)), Processors(column, columns)
+
+
+def _coordinate(total: Sum, extent: int | None) -> Sum:
     """The sum as a value of its own, below `extent`: an `arith.addi` is not composed into the affine maps of its uses, which
     would all work the order out again."""
     parts = [Sum(0, (term,)).emit() for term in total.terms] or [total.emit()]

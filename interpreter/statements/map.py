@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..ir.mlir import ir
 from ..session.statement import Handle, Results, Rewriter, Statement, distribution, handle, integer, space, statement
@@ -93,8 +91,7 @@ class Map(Statement):
             loop with a known number of iterations, without a distribution: each thread does all of them.
         W0364: an order for anything but a grid of two axes with one tile per block.
             `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
-            reuse in the L2 cache. Each block must have one tile. The order is computed by divisions by the size of the
-            grid; where that is known only at run time, blocks start row by row, and the step's report says so.
+            reuse in the L2 cache. Each block must have one tile.
         W0396: an op that reads elements that it writes elsewhere.
             Two operands are views of one buffer, one is read and the other written, and not each element at the same
             place. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
@@ -119,7 +116,7 @@ class Map(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..buffers.elements import VECTOR
         from ..loops.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
-        from ..mapping.legality import can_order, check_map
+        from ..mapping.legality import check_map
         from ..mapping.mapping import ATTRIBUTE, Mapping
 
         op = found = rewrite.find(self.target)
@@ -134,9 +131,6 @@ class Map(Statement):
         no_chunk = mapping.chunk is not None and mapping.chunk < 1
         with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):
             check_map(op, mapping)
-        if mapping.group is not None and not can_order(op, mapping):
-            mapping = replace(mapping, group=None)
-            rewrite.remark("blocks start row by row: the size of the grid, and with it the order, is known only at run time")
         op.attributes[ATTRIBUTE] = mapping.attribute()
         rewrite.remark(str(mapping))
         return {}

@@ -68,7 +68,7 @@ def body(text: str) -> str:
 
 @pytest.mark.parametrize("recipe", ["simt", "simt_pipelined"])
 def test_whole_tiles_make_the_kernel_of_one_size(recipe: str) -> None:
-    one = made(recipe, WHOLE)
+    one = planned(applied(weft.load(schedule(recipe, WHOLE, f"{SMALL}, group = 1"), payload=PRODUCT)))
     sizes = {"m": "96", "n": "96", "k": "96"} | dict(re.findall(r"(\w+) = (\d+)", SMALL))
     static = planned(applied(weft.load(recipe, settings=sizes | {"group": "1"})))
     if recipe == "simt":

@@ -129,9 +129,44 @@ def test_a_staged_matmul(name: str, sizes: tuple[int, int, int], group: int, tmp
     pinned(HERE / "golden" / f"{name}.cu", made.cuda, update)
 
 
-def test_a_grid_known_at_run_time_starts_row_by_row(tmp_path: Path) -> None:
-    made = program(tmp_path, matmul("?", "?", 16), STAGED.format(group=4))
-    assert "blocks start row by row: the size of the grid, and with it the order, is known only at run time" in made.remarks
+@pytest.mark.parametrize("group", [1, 2, 3, 8])
+def test_a_grid_known_at_run_time_takes_its_tiles_in_the_same_order(group: int) -> None:
+    """Blocks of the last group may be without a tile: the others come one after the other."""
+    module, info = launched(loop_module([5, 4], grouped("yx", group), dynamic=True))
+    assert info.grid == (None, None, 1)
+    assert conflicts_between_blocks(kernel_model(info.kernel, grid=info.grid)) == []
+    for rows, columns in ((1, 1), (1, 5), (7, 1), (8, 8), (5, 4), (11, 3), (0, 3)):
+        stores = stores_of(module, [rows, columns], dynamic=True)
+        taken = [s.at for s in sorted(stores, key=lambda s: s.block[::-1])]
+        blocks = [(x, y, 0) for y in range(rows) for x in range(columns)]
+        assert taken == [triton(block, rows, columns, group) for block in blocks], (rows, columns)
+
+
+def test_a_wrong_order_of_a_grid_known_at_run_time_is_seen() -> None:
+    module, info = launched(loop_module([8, 8], grouped("yx", 4), dynamic=True))
+    spoilt = str(module).replace("floordiv 4", "floordiv 5")
+    assert spoilt != str(module)
+    spoilt_module = ir.Module.parse(spoilt, module.context)
+    kernel = next(operations(spoilt_module.operation, "gpu.func"))
+    found = conflicts_between_blocks(kernel_model(kernel, grid=info.grid))
+    assert found and not any(conflict.assumed for conflict in found)
+    report = SimKernel(kernel).launch((32, 2, 1), (1, 1, 1), [np.zeros((8, 8), np.int32), 8, 8])
+    assert report.races
+
+
+@pytest.mark.parametrize(("m", "n"), [("?", "?"), ("?", 40), (24, "?"), (8, "?")])
+def test_a_staged_matmul_of_any_size(m: int | str, n: int | str, tmp_path: Path) -> None:
+    made = program(tmp_path, matmul(m, n, 16), STAGED.format(group=4))
+    assert "blocks(y, x) order grouped(4)" in made.remarks
+    assert any("race-free, 2 barriers" in remark for remark in made.remarks)
+    assert not any("assumed" in remark for remark in made.remarks)
+    for rows, columns in ((41, 35), (64, 64), (1, 100), (100, 1), (0, 8)):
+        sizes = (rows if m == "?" else int(m), columns if n == "?" else int(n))
+        shapes = {"A": (sizes[0], 16), "B": (16, sizes[1]), "C": sizes}
+        arrays = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
+        expected = {"result0": np.full(sizes, 17, np.float32)}
+        for native in (False, True):
+            assert not made.run({name: a.copy() for name, a in arrays.items()}, expected, native=native), sizes
 
 
 def test_the_attribute_comes_back() -> None:
