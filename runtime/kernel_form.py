@@ -14,6 +14,7 @@ import numpy as np
 
 from ..interpreter.ir.functions import segments, symbol
 from ..interpreter.ir.mlir import ancestors, children, ir
+from ..interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
 from ..interpreter.memory.layouts import space_of
 from ..interpreter.session.rewriter import refuse as refuse
 from .plan.dtypes import MOST_ELEMENTS, NUMPY
@@ -30,7 +31,7 @@ FORM: dict[str, str] = {
     " tanh trunc",
     "memref": "alloc alloca atomic_rmw cast collapse_shape dim expand_shape"
     " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
-    "nvgpu": "device_async_copy device_async_create_group device_async_wait",
+    "nvgpu": "device_async_copy device_async_create_group device_async_wait ldmatrix mma.sync",
     "scf": "execute_region for if index_switch while",
     "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice from_elements insert"
     " insert_strided_slice interleave load maskedload maskedstore multi_reduction outerproduct reduction shape_cast shuffle step"
@@ -38,11 +39,11 @@ FORM: dict[str, str] = {
 }
 """All ops of the normal form, by dialect. They mean what upstream says; `tests/scalars` holds emitter and simulator to that."""
 
-ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT = (f"nvgpu.{name}" for name in FORM["nvgpu"].split())
+ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT, *_ = (f"nvgpu.{name}" for name in FORM["nvgpu"].split())
 """A thread starts a copy; makes a group of those that it has started since the last; waits for its groups but the last few."""
 
-SINCE_CHIP: Mapping[str, int] = dict.fromkeys((ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT), 80)
-"""Ops that not every chip has: the compute capability from which on there is the instruction, times 10."""
+SINCE_CHIP: Mapping[str, int] = {**dict.fromkeys((ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT, MMA), 80), LDMATRIX: 75}
+"""Ops that not every chip has: the compute capability from which on there is the instruction, times 10; `since_chip` of an op."""
 
 EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
 SIMULATOR_ALONE = frozenset(
@@ -115,6 +116,12 @@ def integers(attribute: ir.Attribute) -> list[int]:
 ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "maxs": "and", "mins": "or", "maxu": "or", "minu": "and", "and": "and",
            "or": "or", "xor": "xor"}  # fmt: skip
 """What arithmetic on integers does to those of one bit, by the op's name without its `i`: as a signed number, true is -1."""
+
+
+def since_chip(op: ir.Operation) -> int:
+    """From which chip on there is the instruction for an op; 0: each has it."""
+    product = tile_product(op) if op.name == MMA else None
+    return SINCE_CHIP.get(op.name, 0) if product is None else product.since
 
 
 # ---- what ops say ------------------------------------------------------------------------------------------------------
@@ -212,6 +219,16 @@ def async_copy(op: ir.Operation, code: str) -> AsyncCopy:
     if space_of(ir.MemRefType(source.type)) != "global":
         raise refuse(code, f"`{op.name}` from {source.type}: its source is in global memory", op)
     return AsyncCopy(target, at, source, begin, next(iter(rest), None), count, size, "bypassL1" in op.attributes)
+
+
+def expected_product(op: ir.Operation, code: str) -> TileProduct:
+    """What a `nvgpu.mma.sync` computes. Raises `code` for one that Weft does not know."""
+    found = tile_product(op)
+    if found is None:
+        shape, kinds = op.attributes["mmaShape"], " and ".join(str(op.operands[i].type) for i in (0, 2))
+        known = "; ".join(map(str, PRODUCTS))
+        raise refuse(code, f"there is no `{op.name}` of {shape}, {kinds}", op, hint=f"those that there are: {known}")
+    return found
 
 
 def may_pend(op: ir.Operation) -> int:

@@ -103,7 +103,8 @@ def source(text: str) -> str:
     ]
     cases = "".join(f'  if (!std::strcmp(name, "{k}")) return run_{k}(g, b, args);\n' for k in KERNEL.findall(text))
     dispatch = f"int shim_dispatch(const char* name, unsigned* g, unsigned* b, void** args) {{\n{cases}  return 4;\n}}"
-    return "\n".join(['#include "cuda_shim.h"', text, *entries, "#ifdef SHIM_THREADS", dispatch,
+    header = "fragments.h" if re.search(r"\b(mma_m|load_matrices_x)\d", text) else "cuda_shim.h"
+    return "\n".join([f'#include "{header}"', text, *entries, "#ifdef SHIM_THREADS", dispatch,
                       '#include "sanitized.inc"', "#endif", ""])  # fmt: skip
 
 

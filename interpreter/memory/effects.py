@@ -15,6 +15,7 @@ from typing import Literal
 from ..ir import structured
 from ..ir.functions import segments
 from ..ir.mlir import children, constant_of, ir, is_used
+from .fragments import LDMATRIX, matrices, row_of
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "whole", "anywhere"]
@@ -98,7 +99,6 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
     "gpu.memset": (_Rule("write", -2),),
     "gpu.subgroup_mma_load_matrix": (_Rule("read", 0, "anywhere"),),
     "gpu.subgroup_mma_store_matrix": (_Rule("write", 1, "anywhere"),),
-    "nvgpu.ldmatrix": (_Rule("read", 0, "anywhere"),),
     "bufferization.clone": (_Rule("read", 0), _Rule("alloc", 0)),
     "bufferization.materialize_in_destination": (_Rule("read", 0), _Rule("write", 1)),
     "bufferization.to_tensor": (_Rule("read", 0),),
@@ -289,6 +289,11 @@ def _copied_by_device(op: ir.Operation) -> tuple[MemoryEffect, ...]:
     )
 
 
+def _rows_of_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...]:
+    """`nvgpu.ldmatrix`: each of the first lanes reads a row of 16 bytes, which the warp then deals out; the others read nothing."""
+    return (MemoryEffect("read", op.operands[0], "element", 1, row_of(op), certain=matrices(op)[0] == 4),)
+
+
 def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
     """`bufferization.dealloc`: each memref is freed whose condition holds, unless one that is retained shows the same memory."""
     memrefs, conditions, retained = segments(op)
@@ -300,7 +305,11 @@ def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
     return tuple(found)
 
 
-_OTHERS = {"bufferization.dealloc": _freed_on_condition, "nvgpu.device_async_copy": _copied_by_device}
+_OTHERS = {
+    "bufferization.dealloc": _freed_on_condition,
+    "nvgpu.device_async_copy": _copied_by_device,
+    LDMATRIX: _rows_of_matrices,
+}
 """Ops whose accesses their operands tell, by their names."""
 
 

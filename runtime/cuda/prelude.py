@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from . import tensor_cores
+
 _FLOOR = """\
 // Division and remainder that round down and up, as MLIR's affine expressions do.
 __device__ inline {T} floordiv({T} a, {T} b) {{ return a / b - ((a % b != 0) & ((a < 0) != (b < 0))); }}"""
@@ -192,6 +194,7 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "fma.bf16": (("bf16",), _FMA.format(name="bf16")),
     "ipow": ((), _IPOW),
     **_copies(), "commit_copies": ((), _COMMIT), "wait_copies": ((), _WAIT),
+    **tensor_cores.PIECES,
 }  # fmt: skip
 """Name → (what it needs, its text), in the order in which they stand."""
 

@@ -14,7 +14,7 @@ from ...interpreter.ir.mlir import ir
 from ...interpreter.memory import limits
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.session.rewriter import describe
-from ..kernel_form import SINCE_CHIP, refuse
+from ..kernel_form import SINCE_CHIP, refuse, since_chip
 from ..plan.dtypes import itemsize
 from ..plan.plan import Arg, Assumption, BufferView, Launch, ScalarValue, Size
 from .functions import array_type
@@ -41,7 +41,7 @@ def unproven(kernel: ir.Operation) -> str | None:
 
 def required_chip(kernel: ir.Operation) -> str | None:
     """The oldest chip that has the instructions for all of a kernel's ops; None where each has."""
-    needed = [SINCE_CHIP[op.name] for op in mlir.operations(kernel, *SINCE_CHIP)]
+    needed = [since_chip(op) for op in mlir.operations(kernel, *SINCE_CHIP)]
     return f"sm_{max(needed)}" if needed else None
 
 

@@ -17,7 +17,7 @@ from ...interpreter.ir.mlir import ir, operations
 from ..kernel_lowering import LOWERED, normal
 from . import ops  # noqa: F401 - it fills the table of handlers
 from .arguments import bind
-from .machine import copies, warp
+from .machine import copies, fragments, warp
 from .machine.banks import BankCounter, bank_uses
 from .machine.lanes import Lanes
 from .machine.local_memory import Private, Shared
@@ -142,7 +142,7 @@ class SimKernel:
         self.arguments = translator.arguments
         namespace: dict[str, Any] = {
             "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "W": warp, "A": copies,
-            "Shared": Shared, "Private": Private, "constant": constant,
+            "F": fragments, "Shared": Shared, "Private": Private, "constant": constant,
             **translator.constants,
         }  # fmt: skip
         exec(compile(self.source, f"<kernel {self.name}>", "exec"), namespace)

@@ -111,6 +111,7 @@ class KernelModel:
 
     Args:
         barriers: those that all threads of a block reach together.
+        warp_wide: other ops that all threads of a warp reach together, or none: as barriers that order nothing.
         divergent: the others: faults, which order nothing.
         facts: what holds for every instance (ids are below their sizes).
         given: sizes and numbers of arguments that are known at run time only, by their names.
@@ -124,6 +125,7 @@ class KernelModel:
     buffers: tuple[RootBuffer, ...]
     accesses: list[Access] = field(default_factory=list)
     barriers: list[Barrier] = field(default_factory=list)
+    warp_wide: list[Barrier] = field(default_factory=list)
     divergent: list[Barrier] = field(default_factory=list)
     facts: tuple[Formula, ...] = ()
     given: Mapping[str, Linear] = field(default_factory=dict)
@@ -145,15 +147,15 @@ class KernelModel:
 
 
 def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], list[Barrier]]:
-    """The barriers that are reached by all threads of a block or by none, and the divergent ones."""
+    """The barriers that are reached by all threads of a block or by none; and what is divergent, ops of a warp among it."""
     uniform: list[Barrier] = []
     divergent: list[Barrier] = []
-    for barrier in model.barriers:
+    for barrier in (*model.barriers, *model.warp_wide):
         reach = reached(model, barrier, solver)
-        if reach == "together":
-            uniform.append(barrier)
-        else:
+        if reach != "together":
             divergent.append(replace(barrier, assumed=reach == "unknown"))
+        elif barrier not in model.warp_wide:
+            uniform.append(barrier)
     return uniform, divergent
 
 
@@ -259,7 +261,8 @@ def _restate(model: KernelModel, change: Change) -> None:
         known.number = change(known.number)
     for known in values.multiples:
         known.processor = change(known.processor)
-    steps = dict.fromkeys(step for thing in (*model.accesses, *model.barriers) for step in thing.place.steps)
+    things = (*model.accesses, *model.barriers, *model.warp_wide)
+    steps = dict.fromkeys(step for thing in things for step in thing.place.steps)
     for loop in dict.fromkeys(step.loop for step in steps):
         if loop is not None and loop.variable is not None:
             loop.variable = change(loop.variable)

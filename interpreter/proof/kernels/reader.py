@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from ....dsl.diagnostics import fail
 from ...indices.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
-from ...indices.integers import in_kernel
+from ...indices.integers import WARP, in_kernel
 from ...indices.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
 from ...indices.values import Values
 from ...ir.functions import segments
 from ...ir.mlir import children, ir, operations, producer
 from ...ir.structured import loop_inits
 from ...memory import effects
+from ...memory.fragments import LDMATRIX, MMA
 from ...memory.swizzles import Swizzle
 from ...memory.views import terminator
 from ...session.rewriter import describe
@@ -29,6 +30,8 @@ _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
 """Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
 _COPY, _GROUPS = "nvgpu.device_async_copy", {"nvgpu.device_async_create_group", "nvgpu.device_async_wait"}
+_WARPS = {LDMATRIX, MMA}
+_KNOWN = {_COPY, *_WARPS}
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 
 
@@ -112,7 +115,7 @@ class Reader:
                 f"some threads of a block may not reach {describe(op)}, which waits for all of them",
                 hint="move it out of the condition or loop",
             )
-        elif (name.split(".", 1)[0] in _LOWER and name != _COPY) or name in _CALLS:
+        elif (name.split(".", 1)[0] in _LOWER and name not in _KNOWN) or name in _CALLS:
             raise fail(
                 "W0640",
                 f"the race analysis does not know what {describe(op)} does to memory",
@@ -243,7 +246,21 @@ class Reader:
         candidate = int(ir.IntegerAttr(mark)) if mark is not None else None
         self.model.barriers.append(Barrier(place, spaces, describe(op), candidate, narrow))
 
+    def _warp(self, op: ir.Operation, place: Place) -> None:
+        """All lanes of a warp execute it together, as they do a barrier of their subgroup, and it orders nothing."""
+        threads = self.model.shape.threads
+        if threads is not None and threads % WARP:
+            raise fail(
+                "W0603",
+                f"a block of {threads} threads has a warp that is not whole, and {describe(op)} takes all {WARP} lanes",
+                hint=f"launch a multiple of {WARP} threads",
+            )
+        if any(guard.depends().thread for guard in place.guards):
+            self.model.warp_wide.append(Barrier(place, frozenset(), describe(op), narrow=True))
+
     def _access(self, op: ir.Operation, place: Place) -> None:
+        if op.name in _WARPS:
+            self._warp(op, place)
         phase = "begins" if op.name == _COPY else ""
         late = self._shown if self._shown and any(map(effects.takes_tensors, operations(op))) else ()
         for touch in (*touches(op, self.values), *(Touch("read", memref, None) for memref in late)):

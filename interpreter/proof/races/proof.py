@@ -107,7 +107,9 @@ class Findings:
                 "assumed, not proven: it is not known whether a condition or a loop around it is the same for all of them;"
                 " conditions and trip counts of affine indices, or of memory that the kernel does not write, make it exact"
             )
-        hint = "move the barrier out of the condition or loop"
+        hint = f"move {'it' if barrier.narrow else 'the barrier'} out of the condition or loop"
+        if barrier.narrow:
+            hint += ", or let the condition be the same for each 32 threads in a row"
         return Diagnostic("W0603", message, span(self.source, barrier.op), notes=(note,), hint=hint)
 
     def _conflict(self, conflict: Conflict) -> Diagnostic:

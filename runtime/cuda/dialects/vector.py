@@ -82,7 +82,8 @@ def write(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: 
             kernel.align(view.buffer.root)
             target = wide_access(view.buffer, view.buffer_indices(at), type, const=False)
             made = _gathered(kernel, type, view.element, lanes[number : number + width])
-        kernel.line(f"{target.text} = {made};")
+        if made != target.text:  # what was computed in place is there already
+            kernel.line(f"{target.text} = {made};")
 
 
 def _gathered(kernel: KernelWriter, type: str, kind: ScalarType, row: Lanes) -> str:

@@ -120,6 +120,14 @@ inline void copy_async16_l1(void* to, const void* from, int bytes = 16) { shim_s
 inline void commit_copies() { shim_own_copies().groups.emplace_back(); }
 template <int n> void wait_copies() { shim_own_copies().arrive(n); }
 
+// ---- what the lanes of a warp do together, as `fragments.h` has it: whoever comes last does it for all --------------------------
+struct shim_exchange {
+  void (*all)(void**);
+  void* lanes[32];
+  unsigned arrived;
+};
+inline void shim_together(void (*all)(void**), void* own);
+
 // ---- threads ---------------------------------------------------------------------------------------------------------
 #ifdef SHIM_THREADS
 #include <barrier>
@@ -131,15 +139,29 @@ inline shim_copies& shim_own_copies() { return shim_thread_copies; }
 static shim_dim3 blockDim, gridDim;
 static std::unique_ptr<std::barrier<>> shim_barrier;
 inline void __syncthreads() { shim_barrier->arrive_and_wait(); }
+static shim_exchange shim_warps[32];
+struct shim_finish {
+  shim_exchange* warp;
+  void operator()() noexcept { warp->all(warp->lanes); }
+};
+static std::unique_ptr<std::barrier<shim_finish>> shim_meetings[32];
+static thread_local unsigned shim_thread;
+inline void shim_together(void (*all)(void**), void* own) {
+  shim_exchange& warp = shim_warps[shim_thread / 32];
+  warp.lanes[shim_thread % 32] = own;
+  if (shim_thread % 32 == 0) warp.all = all;
+  shim_meetings[shim_thread / 32]->arrive_and_wait();
+}
 
 template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body) {
   gridDim = grid, blockDim = block;
   unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   shim_barrier = std::make_unique<std::barrier<>>(count);
+  for (unsigned w = 0; w < count / 32; ++w) shim_meetings[w] = std::make_unique<std::barrier<shim_finish>>(32, shim_finish{&shim_warps[w]});
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < count; ++t)
     threads.emplace_back([=] {
-      threadIdx = shim_place(t, block);
+      threadIdx = shim_place(t, block), shim_thread = t;
       for (unsigned b = 0; b < blocks; ++b) {
         blockIdx = shim_place(b, grid);
         body();
@@ -156,20 +178,32 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
 #include "fibers.h"
 static shim_dim3 threadIdx, blockIdx, blockDim, gridDim;
 static shim_fiber shim_main, shim_fibers[1024];
-static bool shim_done[1024];
+static enum { shim_runs, shim_done, shim_at_barrier, shim_in_warp } shim_states[1024];
 static shim_copies shim_fiber_copies[1024];
-static unsigned shim_current, shim_waiting;
+static shim_exchange shim_warps[32];
+static unsigned shim_current;
 static void (*shim_body)(void*);
 static void* shim_data;
 inline shim_copies& shim_own_copies() { return shim_fiber_copies[shim_current]; }
 
 inline void __syncthreads() {
-  ++shim_waiting;
+  shim_states[shim_current] = shim_at_barrier;
   shim_switch(shim_fibers[shim_current], shim_main);
+}
+inline void shim_together(void (*all)(void**), void* own) {
+  unsigned first = shim_current / 32 * 32;
+  shim_exchange& warp = shim_warps[shim_current / 32];
+  shim_states[shim_current] = shim_in_warp;
+  warp.lanes[shim_current % 32] = own;
+  if (warp.arrived++ == 0) warp.all = all;
+  if (warp.arrived < 32 || warp.all != all) return shim_switch(shim_fibers[shim_current], shim_main);
+  all(warp.lanes);
+  warp.arrived = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) shim_states[first + lane] = shim_runs;
 }
 static void shim_entry() {
   shim_body(shim_data);
-  shim_done[shim_current] = true;
+  shim_states[shim_current] = shim_done;
   shim_switch(shim_fibers[shim_current], shim_main);
   std::abort();  // one that is done is never resumed
 }
@@ -189,7 +223,7 @@ template <typename T, long long size, long long... sizes> struct shim_array<T, s
 };
 #endif
 
-// 0, or 1 if some threads of a block wait at a barrier and others have left the kernel, or 2 if an index was outside its array
+// 0, or 1 if some threads of a block wait for others that have left the kernel or wait elsewhere, or 2 if an index was outside its array
 // (SHIM_GUARDED). SHIM_REVERSE runs the threads of a block backwards: what depends on their order then shows.
 template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body) {
   gridDim = grid, blockDim = block, shim_outside = false;
@@ -202,24 +236,28 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
     blockIdx = shim_place(b, grid);
     shim_poison_shared();
     for (unsigned t = 0; t < count; ++t) {
-      shim_done[t] = false;
+      shim_states[t] = shim_runs;
       shim_fiber_copies[t] = {};
       shim_start(shim_fibers[t], stacks + t * shim_stack_size, shim_entry);
     }
+    for (shim_exchange& warp : shim_warps) warp.arrived = 0;
     for (unsigned live = count; live;) {
-      unsigned left = 0;
-      shim_waiting = 0;
+      unsigned left = 0, waiting = 0, went = 0;
       for (unsigned n = 0; n < count; ++n) {
         unsigned t = backwards ? count - 1 - n : n;
-        if (shim_done[t]) continue;
+        waiting += shim_states[t] == shim_at_barrier;
+        if (shim_states[t] != shim_runs) continue;
+        ++went;
         shim_current = t;
         threadIdx = shim_place(t, block);
         shim_switch(shim_main, shim_fibers[t]);
         if (shim_outside) return 2;
-        left += shim_done[t];
+        left += shim_states[t] == shim_done;
       }
       live -= left;
-      if (shim_waiting && live != count) return 1;
+      if (went) continue;
+      if (waiting != count) return 1;
+      for (unsigned t = 0; t < count; ++t) shim_states[t] = shim_runs;
     }
   }
   return 0;

@@ -1,0 +1,108 @@
+"""Tensor cores: which products of tiles a warp makes by one instruction, and which lane holds which of their elements.
+
+    %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> …
+
+The 32 lanes of a warp hold a tile together, each a vector of registers, of the elements in a register. Of all instructions lane l,
+with g = l div 4 and t = l mod 4, and w elements in a register of A and B, has at [r, j]
+
+    A (m x k):  row g + 8 * (r mod m/8),  column w*t + j + 4*w * (r div m/8)
+    B (k x n):  row w*t + j + 4*w * r,    column g
+    C (m x n):  row g + 8*r,              column 2*t + j
+
+Products are exact. Sums are rounded by the accumulator's type, in an order that is the hardware's own. An f32 operand is rounded to
+tf32 first, to nearest and ties away from zero: 10 bits of mantissa (`cvt.rna.tf32.f32`).
+
+Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and its neighbors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from ..ir.mlir import ir
+
+LDMATRIX, MMA = "nvgpu.ldmatrix", "nvgpu.mma.sync"
+"""What all lanes of a warp execute together, or none."""
+
+
+@dataclass(frozen=True)
+class TileProduct:
+    """An instruction: D = A B + C, of m x n x k.
+
+    Args:
+        kind: what A and B are: f16, bf16, tf32, i8 or f64.
+        sum: the type of C and D.
+        since: the compute capability from which on chips have it, times 10.
+    """
+
+    m: int
+    n: int
+    k: int
+    kind: str
+    sum: str
+    since: int = 80
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return self.m, self.n, self.k
+
+    @property
+    def each(self) -> int:
+        """Elements of A and B in a register."""
+        return {"f16": 2, "bf16": 2, "tf32": 1, "i8": 4, "f64": 1}[self.kind]
+
+    @property
+    def vectors(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
+        """The shapes of a lane's vectors of A, B and C: registers, and elements in each."""
+        a, b, c = (prod(sizes) // 32 for sizes in ((self.m, self.k), (self.k, self.n), (self.m, self.n)))
+        return (a // self.each, self.each), (b // self.each, self.each), (c // 2, 2)
+
+    def a_at(self, lane: int, register: int, element: int) -> tuple[int, int]:
+        """Row and column in A of what a lane has there."""
+        (g, t), high = divmod(lane, 4), self.m // 8
+        return g + 8 * (register % high), self.each * t + element + 4 * self.each * (register // high)
+
+    def b_at(self, lane: int, register: int, element: int) -> tuple[int, int]:
+        """Row and column in B."""
+        g, t = divmod(lane, 4)
+        return self.each * t + element + 4 * self.each * register, g
+
+    def c_at(self, lane: int, register: int, element: int) -> tuple[int, int]:
+        """Row and column in C and D."""
+        g, t = divmod(lane, 4)
+        return g + 8 * register, 2 * t + element
+
+    def __str__(self) -> str:
+        return f"[{self.m}, {self.n}, {self.k}] of {self.kind} in {self.sum}"
+
+
+PRODUCTS = (
+    TileProduct(16, 8, 16, "f16", "f32"), TileProduct(16, 8, 16, "f16", "f16"),
+    TileProduct(16, 8, 8, "f16", "f32", 75), TileProduct(16, 8, 8, "f16", "f16", 75),
+    TileProduct(16, 8, 16, "bf16", "f32"), TileProduct(16, 8, 8, "bf16", "f32"),
+    TileProduct(16, 8, 8, "tf32", "f32"), TileProduct(16, 8, 4, "tf32", "f32"),
+    TileProduct(16, 8, 32, "i8", "i32"), TileProduct(16, 8, 16, "i8", "i32"),
+    TileProduct(8, 8, 4, "f64", "f64"),
+)  # fmt: skip
+"""Those that Weft knows."""
+
+
+def tile_product(op: ir.Operation) -> TileProduct | None:
+    """What a `nvgpu.mma.sync` computes; None if it is none of `PRODUCTS`."""
+    shape = tuple(ir.IntegerAttr(n).value for n in ir.ArrayAttr(op.attributes["mmaShape"]))
+    kind, total = (str(ir.VectorType(op.operands[i].type).element_type) for i in (0, 2))
+    kind = "tf32" if kind == "f32" and "tf32Enabled" in op.attributes else kind
+    found = (p for p in PRODUCTS if (p.shape, p.kind, p.sum) == (shape, kind, total))
+    return next(found, None)
+
+
+def matrices(op: ir.Operation) -> tuple[int, bool]:
+    """How many matrices a `nvgpu.ldmatrix` loads, and whether each is transposed."""
+    return ir.IntegerAttr(op.attributes["numTiles"]).value, ir.BoolAttr(op.attributes["transpose"]).value
+
+
+def row_of(op: ir.Operation) -> ir.VectorType:
+    """What a lane reads for a `nvgpu.ldmatrix`: a row of a matrix, of 8 elements of 16 bits, or of others in as much room."""
+    dealt = ir.VectorType(op.results[0].type)
+    return ir.VectorType.get([4 * dealt.shape[-1]], dealt.element_type, loc=op.location)

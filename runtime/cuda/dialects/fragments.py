@@ -1,0 +1,97 @@
+"""nvgpu: matrices and products of tiles that a warp holds together, each a call of a device function that the text brings along.
+
+The registers of a fragment are words, of which the elements are parts; who takes all elements of one takes the word.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from ....interpreter.ir.mlir import ir, made_by, ops_of, producer, users
+from ....interpreter.memory.fragments import LDMATRIX, MMA, TileProduct, matrices
+from ...kernel_form import expected_product
+from ..kernel import KernelWriter, Lanes, writes
+from ..tensor_cores import load_name, product_name, sums_of
+from ..values.expression import Expr
+from ..values.types import SCALARS, ScalarType, element
+from ..values.views import access
+
+
+@writes(LDMATRIX)
+def load(kernel: KernelWriter, op: ir.Operation) -> None:
+    (count, transposed), view = matrices(op), kernel.view(op.operands[0])
+    kind, _ = element(op.results[0].type, op)
+    row = access(view.buffer, view.buffer_indices(kernel.exprs(list(op.operands)[1:])))
+    kernel.align(view.buffer.root)
+    words = kernel.fresh(f"{view.buffer.root.removesuffix('_shared')}_frag")
+    kernel.line(f"unsigned {words}[{count}];")
+    kernel.line(f"{load_name(count, transposed)}({words}, &{row.text});")
+    kernel.values[op.results[0]] = tuple(e for i in range(count) for e in _elements(f"{words}[{i}]", kind))
+
+
+@writes(MMA)
+def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
+    product = expected_product(op, "W0503")
+    a, b, c = (kernel.lanes(v) for v in op.operands)
+    (type, count), total = sums_of(product), SCALARS[product.sum]
+    if _is_in_place(kernel, op) and type != "unsigned" and all(e.reads for e in c):
+        kernel.flush()
+        sums, made = [e.text for e in c], c
+    else:
+        start = [_word(c[i : i + 2], total) for i in range(0, len(c), 2)] if type == "unsigned" else [e.text for e in c]
+        sums = [kernel.fresh("d") for _ in range(count)]
+        kernel.line(f"{type} {', '.join(f'{name} = {value}' for name, value in zip(sums, start, strict=True))};")
+        words = (_elements(name, total) if type == "unsigned" else (_part(name, total),) for name in sums)
+        made = tuple(e for word in words for e in word)
+    kernel.line(f"{product_name(product)}({', '.join([*sums, *_registers(a, product), *_registers(b, product)])});")
+    kernel.values[op.results[0]] = made
+
+
+def _is_in_place(kernel: KernelWriter, op: ir.Operation) -> bool:
+    """Whether C was loaded from a thread's own array for this op alone, and D is stored there at once."""
+    value, following = op.operands[2], ops_of(op.block)
+    while (cast := made_by(value, "vector.shape_cast")) is not None and len(users(value)) == 1:
+        value = cast.operands[0]
+    load = producer(value)
+    after = itertools.dropwhile(lambda other: other.name == "vector.shape_cast", following[following.index(op) + 1 :])
+    store = next(after)
+    if load is None or (load.name, store.name) != ("vector.load", "vector.store") or load.block != op.block:
+        return False
+    stored, taken = store.operands[0], op.results[0]
+    while stored != taken and (cast := made_by(stored, "vector.shape_cast")) is not None:
+        stored = cast.operands[0]
+    used_once = len(users(value)) == len(users(taken)) == 1
+    there = list(load.operands) == list(store.operands)[1:] and kernel.view(load.operands[0]).buffer.space == "private"
+    return stored == taken and used_once and there
+
+
+def _registers(lanes: Lanes, product: TileProduct) -> Iterator[str]:
+    """What the instruction takes of A or B."""
+    if product.kind in ("tf32", "f64"):
+        yield from (e.text for e in lanes)
+        return
+    for first in range(0, len(lanes), product.each):
+        yield _word(lanes[first : first + product.each], SCALARS[product.kind])
+
+
+def _elements(word: str, kind: ScalarType) -> Lanes:
+    """The elements of a register of 32 bits."""
+    parts = [word, *(f"{word} >> {shift}" for shift in range(kind.bits, 32, kind.bits))]
+    if kind.floating:
+        of_bits = "__uint_as_float" if kind.name == "f32" else f"{kind.name}_of_bits"
+        return tuple(_part(f"{of_bits}({part})", kind) for part in parts)
+    return tuple(_part(f"({kind.cxx})({part})", kind) for part in parts)
+
+
+def _part(text: str, kind: ScalarType) -> Expr:
+    return Expr(text, kind.cxx, range=kind.full_range, atom=True)
+
+
+def _word(lanes: Lanes, kind: ScalarType) -> str:
+    """The register of which these are the elements, or a new one."""
+    first = lanes[0].text
+    word = first[first.rfind("(") + 1 : -1]
+    if [e.text for e in lanes] == [e.text for e in _elements(word, kind)]:
+        return word
+    return f"pack_{kind.name}({', '.join(e.text for e in lanes)})"

@@ -1,0 +1,99 @@
+"""Device functions for tensor cores: one instruction each, in inline PTX. A header for the CPU has functions of these names."""
+
+from __future__ import annotations
+
+from ...interpreter.memory.fragments import PRODUCTS, TileProduct
+
+_LOAD = """\
+// Of {count} 8 x 8 matrices of 16-bit elements, what the lane gets of {each}{how}. Lane 8*t + r says where row r of matrix t is.
+#ifdef __CUDA_ARCH__
+__device__ inline void {name}(unsigned (&to)[{count}], const void* row) {{
+  unsigned at = (unsigned)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{holes}}}, [%{count}];" : {outs} : "r"(at) : "memory");
+}}
+#endif"""
+
+_MULTIPLY = """\
+// D += A B by the warp, {m} x {n} x {k}: the lane's elements, those of A and B in registers of {each}.
+#ifdef __CUDA_ARCH__
+__device__ inline void {name}({given}) {{
+  asm volatile("mma.sync.aligned.m{m}n{n}k{k}.row.col.{types} {{{d}}}, {{{a}}}, {{{b}}}, {{{d}}};"
+      : {outs} : {ins});
+}}
+#endif"""
+
+_TF32 = """\
+// To tf32, to nearest and ties away from zero.
+#ifdef __CUDA_ARCH__
+__device__ inline unsigned to_tf32(float x) {
+  unsigned r;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return r;
+}
+#endif"""
+
+_PACK = "__device__ inline unsigned pack_{name}({name} low, {name} high) {{ return low.bits | (unsigned)high.bits << 16; }}"
+_PACK_BYTES = """\
+__device__ inline unsigned pack_i8(signed char a, signed char b, signed char c, signed char d) {
+  return (unsigned char)a | (unsigned char)b << 8 | (unsigned char)c << 16 | (unsigned)(unsigned char)d << 24;
+}"""
+
+
+def load_name(count: int, transposed: bool) -> str:
+    """What loads so many matrices."""
+    return f"load_matrices_x{count}{'_transposed' if transposed else ''}"
+
+
+def product_name(product: TileProduct) -> str:
+    """What multiplies."""
+    to = "_in_f16" if product.sum == "f16" else ""
+    return f"mma_m{product.m}n{product.n}k{product.k}_{product.kind}{to}"
+
+
+def sums_of(product: TileProduct) -> tuple[str, int]:
+    """The C++ type of the registers that C and D take, and how many they are."""
+    (registers, each), kind = product.vectors[2], product.sum
+    return ("unsigned", registers) if kind == "f16" else ({"f32": "float", "i32": "int", "f64": "double"}[kind], registers * each)
+
+
+def _load(count: int, transposed: bool) -> str:
+    outs = ", ".join(f'"=r"(to[{i}])' for i in range(count))
+    how, trans = (", transposed", ".trans") if transposed else ("", "")
+    return _LOAD.format(
+        name=load_name(count, transposed), count=count, each="each" if count > 1 else "it", how=how, trans=trans,
+        holes=_holes(0, count), outs=outs,
+    )  # fmt: skip
+
+
+def _holes(first: int, count: int) -> str:
+    return ", ".join(f"%{first + i}" for i in range(count))
+
+
+def _multiply(product: TileProduct) -> str:
+    sum, count = sums_of(product)
+    (a, _), (b, _), _ = product.vectors
+    sums, names = [f"d{i}" for i in range(count)], [f"a{i}" for i in range(a)] + [f"b{i}" for i in range(b)]
+    taken, letter = {"tf32": ("float", "r"), "f64": ("double", "d")}.get(product.kind, ("unsigned", "r"))
+    values = [f"to_tf32({name})" if product.kind == "tf32" else name for name in names]
+    result = {"float": "f", "unsigned": "r", "int": "r", "double": "d"}[sum]
+    total, kind = (t.replace("i", "s") for t in (product.sum, product.kind))
+    return _MULTIPLY.format(
+        name=product_name(product), m=product.m, n=product.n, k=product.k,
+        each=f"{product.each} {product.kind}",
+        given=", ".join([*(f"{sum}& {name}" for name in sums), *(f"{taken} {name}" for name in names)]),
+        types=f"{total}.{kind}.{kind}.{total}",
+        d=_holes(0, count), a=_holes(count, a), b=_holes(count + a, b),
+        outs=", ".join(f'"+{result}"({name})' for name in sums),
+        ins=", ".join(f'"{letter}"({value})' for value in values),
+    )  # fmt: skip
+
+
+PIECES: dict[str, tuple[tuple[str, ...], str]] = {
+    "pack_f16": (("f16",), _PACK.format(name="f16")),
+    "pack_bf16": (("bf16",), _PACK.format(name="bf16")),
+    "pack_i8": ((), _PACK_BYTES),
+    "to_tf32": ((), _TF32),
+    **{load_name(n, t): ((), _load(n, t)) for n in (1, 2, 4) for t in (False, True)},
+    **{product_name(p): (("to_tf32",) if p.kind == "tf32" else (), _multiply(p)) for p in PRODUCTS},
+}
+"""As in `prelude`."""

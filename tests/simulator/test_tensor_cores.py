@@ -1,0 +1,271 @@
+"""Tensor cores: all that run kernels agree on their values, and whoever does not come along is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+from contexts import one_context
+from gpu_kernels import WORKGROUP, func, sim
+from mma_kernels import MatrixProduct, of
+from native import run_native
+from native_device import NativeDevice
+from sass import resources, whole
+
+from weft.dsl.diagnostics import WeftError
+from weft.interpreter.ir import mlir
+from weft.interpreter.memory.fragments import PRODUCTS, TileProduct
+from weft.interpreter.proof.kernels.kernels import kernel_model, kernel_uses, model_of
+from weft.interpreter.proof.races.proof import Findings
+from weft.runtime.cuda.module import emit
+from weft.runtime.cuda.nvrtc import ARCHITECTURES
+from weft.runtime.host.host import make_plan
+from weft.runtime.native.device import CpuDevice
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
+from weft.runtime.simulator.report import LaunchReport
+
+KERNELS = [
+    *(MatrixProduct(product) for product in PRODUCTS),
+    MatrixProduct(of("bf16"), (1, 1), (1, 1), (16, 8, 32)),
+    MatrixProduct(of("f16"), (1, 4), (1, 1), (16, 96, 48)),
+    MatrixProduct(of("f64"), (1, 1), (2, 2), (32, 16, 20)),
+]
+ERROR = {"f16": 1e-6, "bf16": 1e-6, "tf32": 2e-3, "i8": 0, "f64": 1e-15}
+
+
+def launch(kernel: MatrixProduct) -> tuple[LaunchReport, np.ndarray, np.ndarray]:
+    """On the simulator: its report, C, and what C should be."""
+    a, b, c = kernel.arguments()
+    report = sim(kernel.text()).launch(kernel.grid, (kernel.threads, 1, 1), [a, b, c])
+    return report, c.astype(np.float64), kernel.expected(a, b)
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=str)
+def test_each_element_is_held_once(product: TileProduct) -> None:
+    operands = zip(product.vectors, (product.a_at, product.b_at, product.c_at), strict=True)
+    m, n, k = product.shape
+    for ((registers, each), at), (rows, columns) in zip(operands, ((m, k), (k, n), (m, n)), strict=True):
+        held = sorted(at(lane, r, j) for lane in range(32) for r in range(registers) for j in range(each))
+        assert held == [(row, column) for row in range(rows) for column in range(columns)]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_all_who_run_it_agree(kernel: MatrixProduct) -> None:
+    module = mlir.parse(kernel.module(), one_context())
+    plan, text = make_plan(module), emit(module)
+    for small in (True, False):
+        a, b, c = kernel.arguments(1, whole=small)
+        want = kernel.expected(a, b)
+        allowed = 0 if small else 2e-3 if kernel.product.sum == "f16" else ERROR[kernel.product.kind]
+        for device in (SimDevice(), SimDevice(check=False), NativeDevice("quick"), NativeDevice("quick", reverse=True)):
+            result = run_plan(plan, device, {"A": a, "B": b, "C": c}, text=text if device.wants == "cuda" else str(module))
+            assert np.abs(result.outputs["C"].astype(np.float64) - want).max() <= allowed * np.abs(want).max()
+            assert not result.races and not result.faults
+
+
+def test_tf32_is_rounded_to_nearest_and_ties_away_from_zero() -> None:
+    """One bit of mantissa more than there is: 1 + 2^-11 is a tie."""
+    kernel = MatrixProduct(of("tf32"), (1, 1), (1, 1), (16, 8, 8))
+    for sign in (1, -1):
+        a, b, c = kernel.arguments()
+        a[:], b[:] = 0, np.eye(8)
+        a[:, 0] = sign * (1 + np.arange(16) * 2.0**-12)
+        want = sign * (1 + np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4]) * 2.0**-10)
+        sim(kernel.text()).launch(kernel.grid, (32, 1, 1), [a, b, c])
+        assert np.array_equal(c[:, 0], want) and not c[:, 1:].any()
+        run_native(emit(mlir.parse(kernel.module(), one_context())), "mm", kernel.grid, (32,), [a, b, c], mode="quick")
+        assert np.array_equal(c[:, 0], want)
+
+
+# ---- what is wrong is found -------------------------------------------------------------------------------------------
+
+MUTANTS = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+
+
+@pytest.mark.parametrize("shift", MUTANTS)
+@pytest.mark.parametrize("kind", ["tf32", "i8", "f64"])
+def test_fragments_off_by_one_change_values(kind: str, shift: tuple[int, int, int]) -> None:
+    _, c, want = launch(replace(MatrixProduct(of(kind)), shift=shift))
+    assert not np.array_equal(c, want)
+
+
+def test_matrices_off_by_one_are_misaligned() -> None:
+    report, _, _ = launch(replace(MatrixProduct(of("bf16")), shift=(1, 0, 0)))
+    assert {fault.kind for fault in report.faults} >= {"misaligned access"}
+    report, c, want = launch(replace(MatrixProduct(of("bf16")), shift=(8, 0, 0), pad=24))
+    assert {fault.kind for fault in report.faults} == {"uninitialized read"} and not np.array_equal(c, want)
+
+
+def found(kernel: MatrixProduct) -> set[str]:
+    """What the proof says."""
+    module = mlir.parse(kernel.module(), one_context())
+    return {one.code for use in kernel_uses(module) for one in Findings(model_of(use)).diagnostics()}
+
+
+@pytest.mark.parametrize("kind", ["bf16", "f16", "tf32", "i8", "f64"])
+def test_both_witnesses_see_what_warps_read(kind: str) -> None:
+    kernel = MatrixProduct(of(kind))
+    assert found(kernel) == set() and launch(kernel)[0].clean
+    torn = replace(kernel, barrier=False)
+    assert found(torn) == {"W0601"}
+    assert {race.kind for race in launch(torn)[0].races} == {"WAR"}
+
+
+SOME = {
+    "a lane alone": ("%c5 = arith.constant 5 : index\n%some = arith.cmpi eq, %lane, %c5 : index", True),
+    "all lanes but one": ("%c31 = arith.constant 31 : index\n%some = arith.cmpi slt, %lane, %c31 : index", True),
+    "threads up to 40": ("%c40 = arith.constant 40 : index\n%some = arith.cmpi slt, %tx, %c40 : index", True),
+    "a warp alone": ("%some = arith.cmpi eq, %warp, %c1 : index", False),
+    "the first two warps": ("%c64t = arith.constant 64 : index\n%some = arith.cmpi slt, %tx, %c64t : index", False),
+    "each warp in some turns": ("%some = arith.cmpi eq, %k0, %c0 : index", False),
+}
+
+
+@pytest.mark.parametrize("case", SOME)
+@pytest.mark.parametrize("kind", ["bf16", "i8"])
+def test_lanes_of_a_warp_come_together(case: str, kind: str) -> None:
+    condition, torn = SOME[case]
+    kernel = replace(MatrixProduct(of(kind)), condition=condition)
+    report, _, _ = launch(kernel)
+    assert found(kernel) == ({"W0603"} if torn else set())
+    assert {fault.kind for fault in report.faults} == ({"divergent barrier"} if torn else set())
+    a, b, c = kernel.arguments()
+    text = emit(mlir.parse(kernel.module(), one_context()))
+    assert run_native(text, "mm", kernel.grid, (kernel.threads,), [a, b, c], mode="quick").diverged == torn
+
+
+def test_what_is_said_of_lanes_that_do_not_come() -> None:
+    kernel = replace(MatrixProduct(of("bf16")), condition=SOME["all lanes but one"][0])
+    fault = launch(kernel)[0].faults[0]
+    assert fault.message == "not all 32 lanes of the warp execute it together" and fault.access.op == "nvgpu.ldmatrix"
+    module = mlir.parse(kernel.module(), one_context())
+    (use,) = kernel_uses(module)
+    first, *_ = Findings(model_of(use)).diagnostics()
+    assert str(first.message).startswith("not all threads of a subgroup reach nvgpu.ldmatrix")
+    assert "the same for each 32 threads in a row" in str(first.hint)
+
+
+def test_a_warp_that_is_not_whole() -> None:
+    body = """%v = arith.constant dense<1.0> : vector<1x1xf64>
+      %c = arith.constant dense<0.0> : vector<1x2xf64>
+      %d = nvgpu.mma.sync(%v, %v, %c) {mmaShape = [8, 8, 4]}
+        : (vector<1x1xf64>, vector<1x1xf64>, vector<1x2xf64>) -> vector<1x2xf64>
+      """
+    kernel = func("", body)
+    assert kernel.launch((1, 1, 1), (64, 1, 1), []).clean
+    (fault,) = kernel.launch((1, 1, 1), (40, 1, 1), []).faults
+    assert fault.kind == "divergent barrier" and fault.count == 8 and fault.access.thread == (32, 0, 0)
+    sizes = "known_block_size = array<i32: 40, 1, 1>"
+    module = mlir.parse(f"gpu.module @m {{ gpu.func @k() kernel attributes {{{sizes}}} {{ {body} gpu.return }} }}", one_context())
+    with pytest.raises(WeftError, match=r"W0603.*a block of 40 threads has a warp that is not whole"):
+        kernel_model(next(mlir.operations(module.operation, "gpu.func")))
+
+
+# ---- matrices ----------------------------------------------------------------------------------------------------------
+
+TILE = f"memref<32x8xf16, {WORKGROUP}>"
+
+
+def loaded(count: int, transposed: bool, row: str = "%tx") -> tuple[LaunchReport, np.ndarray]:
+    """Lane l stores row l of 32; what each lane gets of `count` matrices, lane l saying where `row` is."""
+    fill = "\n".join(
+        f"%k{j} = arith.constant {j} : index\n%x{j} = memref.load %A[%tx, %k{j}] : memref<32x8xf16>\n"
+        f"memref.store %x{j}, %S[%tx, %k{j}] : {TILE}" for j in range(8)
+    )  # fmt: skip
+    out = "\n".join(
+        f"%e{t}{j} = vector.extract %v[{t}, {j}] : f16 from vector<{count}x2xf16>\n%p{t}{j} = arith.constant {2 * t + j} : index\n"
+        f"memref.store %e{t}{j}, %C[%tx, %p{t}{j}] : memref<32x{2 * count}xf16>" for t in range(count) for j in range(2)
+    )  # fmt: skip
+    kernel = func(
+        f"%A: memref<32x8xf16>, %C: memref<32x{2 * count}xf16>",
+        f"""{fill}
+        %many = arith.constant 1000 : index
+        %few = arith.constant {8 * count} : index
+        %used = arith.cmpi slt, %tx, %few : index
+        %nowhere = arith.select %used, %tx, %many : index
+        %t2 = arith.subi %many, %tx : index
+        gpu.barrier
+        %v = nvgpu.ldmatrix %S[{row}, %c0] {{numTiles = {count} : i32, transpose = {str(transposed).lower()}}}
+          : {TILE} -> vector<{count}x2xf16>
+        {out}""",
+        shared=f"%S: {TILE}",
+    )
+    a, c = np.arange(256, dtype=np.float16).reshape(32, 8), np.zeros((32, 2 * count), np.float16)
+    report = kernel.launch((1, 1, 1), (32, 1, 1), [a, c])
+    return report, c.reshape(32, count, 2)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_who_gets_what_of_matrices(count: int, transposed: bool) -> None:
+    """Lanes behind the last matrix may say anything: nothing is read there."""
+    report, got = loaded(count, transposed, "%nowhere")
+    matrices = np.arange(256).reshape(4, 8, 8)
+    for lane in range(32):
+        for t in range(count):
+            m = matrices[t].T if transposed else matrices[t]
+            assert list(got[lane, t]) == list(m[lane // 4, lane % 4 * 2 :][:2])
+    assert report.clean
+    (use,) = (use for use in report.banks or () if use.kind == "load")
+    assert (use.width, use.wavefronts, use.ideal) == (16, count, count)
+
+
+def test_a_row_that_is_not_there() -> None:
+    report, _ = loaded(4, False, "%t2")
+    assert [fault.kind for fault in report.faults] == ["out-of-bounds read"]
+
+
+# ---- what the machine executes ------------------------------------------------------------------------------------------
+
+MNEMONIC = {"bf16": "HMMA", "f16": "HMMA", "tf32": "HMMA", "i8": "IMMA", "f64": "DMMA"}
+
+
+@pytest.mark.parametrize("kind", ["bf16", "tf32", "i8", "f64"])
+@pytest.mark.parametrize("chip", [*ARCHITECTURES, "sm_100a"])
+def test_one_instruction_each(chip: str, kind: str) -> None:
+    """Sums in an array stay in registers, halves in the registers that matrices came in; each element becomes a tf32 once."""
+    kernel = MatrixProduct(of(kind))
+    text = emit(mlir.parse(kernel.module(), one_context()))
+    executed = whole(text, "mm", chip)
+    made, products = executed.by_mnemonic, executed.by_mnemonic[MNEMONIC[kind]]
+    assert products and products % prod(kernel.tiles) == 0
+    assert resources(text, "mm", chip).spill_bytes == executed.local == 0
+    assert bool(made["LDSM"]) == kernel.by_matrices != bool(made["LDS"])
+    if kernel.by_matrices:
+        assert not made["PRMT"]
+    if kind == "tf32":
+        assert made["FSETP"] * prod(kernel.tiles) == products * (4 * kernel.tiles[0] + 2 * kernel.tiles[1])
+
+
+# ---- what is refused, and what is asked of the chip ---------------------------------------------------------------------
+
+
+def test_products_that_there_are_not() -> None:
+    a, b, c = (f"vector<{shape}xf32>" for shape in ("4x1", "2x1", "2x2"))
+    text = f"""gpu.func @k() kernel {{
+      %a = arith.constant dense<1.0> : {a}
+      %b = arith.constant dense<1.0> : {b}
+      %c = arith.constant dense<1.0> : {c}
+      %d = nvgpu.mma.sync(%a, %b, %c) {{mmaShape = [16, 8, 8]}} : ({a}, {b}, {c}) -> {c}
+      gpu.return
+    }}"""
+    with pytest.raises(WeftError, match=r"W0503.*there is no `nvgpu.mma.sync` of \[16, 8, 8\]") as refused:
+        emit(mlir.parse(f"gpu.module @m {{ {text} }}", one_context()))
+    assert "[16, 8, 16] of bf16 in f32; " in str(refused.value.diagnostics[0].hint)
+    with pytest.raises(WeftError, match=r"W0750.*there is no `nvgpu.mma.sync`"):
+        sim(text)
+
+
+@pytest.mark.parametrize(("product", "chip"), [(of("bf16"), "sm_80"), (PRODUCTS[2], "sm_75"), (of("f64"), "sm_80")], ids=str)
+def test_the_plan_says_which_chip_it_takes(product: TileProduct, chip: str) -> None:
+    assert make_plan(mlir.parse(MatrixProduct(product).module(), one_context())).kernels[0].requires == chip
+
+
+def test_the_cpu_refuses_it() -> None:
+    kernel = MatrixProduct(of("bf16"))
+    module, (a, b, c) = mlir.parse(kernel.module(), one_context()), kernel.arguments()
+    with pytest.raises(WeftError, match=r"the CPU cannot do `nvgpu.ldmatrix`"):
+        run_plan(make_plan(module), CpuDevice(2), {"A": a, "B": b, "C": c}, text=str(module))
