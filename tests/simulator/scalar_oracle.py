@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 SIZES = {"S": 4, "T": 2, "G": 4, "H": 6}
 """Buffers: S and T in shared memory, G and H in global memory, where H starts unwritten."""
@@ -58,6 +58,29 @@ class Atomic:
 
 
 @dataclass(frozen=True)
+class Start:
+    """Start an asynchronous copy of an element of global memory to shared memory; one `of_nothing` reads none and makes a zero."""
+
+    source: str
+    begin: Index
+    target: str
+    at: Index
+    of_nothing: int
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What was started since the last is a group."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Until at most so many of the thread's groups are pending."""
+
+    pending: int
+
+
+@dataclass(frozen=True)
 class Barrier:
     fence: str
 
@@ -81,7 +104,7 @@ class Repeat:
     body: tuple[Statement, ...]
 
 
-Statement = Load | Store | Atomic | Barrier | When | Repeat
+Statement = Load | Store | Atomic | Start | Commit | Wait | Barrier | When | Repeat
 
 
 # ---- as MLIR ------------------------------------------------------------------------------------------------------------
@@ -113,6 +136,14 @@ class Writer:
         n = next(self.names)
         if isinstance(s, Barrier):
             self.out.append(FENCES[s.fence][0])
+        elif isinstance(s, Start):
+            begin, at = self.index(s.source, s.begin, loop), self.index(s.target, s.at, loop)
+            kinds, read = f"{kind_of(s.source)} to {kind_of(s.target)}", ", %c0" if s.of_nothing else ""
+            self.out.append(f"%k{n} = nvgpu.device_async_copy %{s.source}[{begin}], %{s.target}[{at}], 1{read} : {kinds}")
+        elif isinstance(s, Commit):
+            self.out.append(f"%k{n} = nvgpu.device_async_create_group {{next}}")
+        elif isinstance(s, Wait):
+            self.out.append(f"nvgpu.device_async_wait %none {{numGroups = {s.pending} : i32}}")
         elif isinstance(s, When):
             subject = "%t" if s.of == "thread" else "%b"
             self.out.append(f"%m{n} = affine.apply affine_map<(x) -> ((x + {s.c}) mod 3)>({subject})")
@@ -158,6 +189,7 @@ def text(program: tuple[Statement, ...]) -> str:
 %zero = arith.constant 0 : i32
 %ti = arith.index_cast %t : index to i32
 %acc = memref.alloca() : memref<1xi32>
+%none = nvgpu.device_async_create_group {{first}}
 %c00 = arith.constant 0 : index
 memref.store %zero, %acc[%c00] : memref<1xi32>
 {body}
@@ -173,13 +205,15 @@ gpu.return
 
 @dataclass(frozen=True)
 class Event:
-    """One access of one thread. `interval` counts the barriers before it that cover the buffer's space."""
+    """One access of one thread. `interval` counts the barriers before it that cover the buffer's space; `until` is that of its end,
+    which is later for an asynchronous copy."""
 
     buffer: str
     element: int
     block: int
     thread: int
     interval: int
+    until: int
     write: bool
     atomic: bool
 
@@ -188,7 +222,21 @@ class Event:
             return False
         if self.block != other.block:
             return self.buffer not in SHARED
-        return self.thread != other.thread and self.interval == other.interval
+        return self.thread != other.thread and self.interval <= other.until and other.interval <= self.until
+
+
+NEVER = 1 << 30
+"""The interval in which a copy ends that nobody waits for."""
+
+
+@dataclass
+class Flight:
+    """An asynchronous copy on its way: where it began, its group, the value that it will bring."""
+
+    accesses: tuple[Event, ...]
+    group: int
+    key: tuple[str, int, int]
+    source: tuple[str, int, int] | None
 
 
 @dataclass
@@ -201,6 +249,7 @@ class Oracle:
     values: dict[tuple[str, int, int], int] = field(default_factory=dict)  # buffer, block (0 if global), element
     unwritten: set[str] = field(default_factory=set)
     divergent: bool = False
+    own: list[tuple[Event, Event]] = field(default_factory=list)  # races of threads with what they themselves have started
     sums: list[int] = field(default_factory=list)
 
     def run(self, program: tuple[Statement, ...]) -> None:
@@ -223,6 +272,7 @@ class Oracle:
         for buffer, events in self.events.items():
             distinct = list(dict.fromkeys(events))
             pairs = {(a, b) for a, b in itertools.combinations(distinct, 2) if a.races(b)}
+            pairs |= {pair for pair in self.own if pair[0].buffer == buffer}
             if pairs:
                 found[buffer] = pairs
         return found
@@ -233,9 +283,16 @@ class Thread:
         self.oracle, self.block, self.thread = oracle, block, thread
         self.sum = 0
         self.intervals = {"shared": 0, "global": 0}
+        self.groups = 0
+        self.flights: list[Flight] = []
 
     def run(self, program: tuple[Statement, ...], loop: int) -> Generator[tuple[int, ...], None, None]:
         """Yields at each barrier: which statement it is."""
+        yield from self.body(program, loop)
+        for flight in self.flights:
+            self.enter(flight, None)
+
+    def body(self, program: tuple[Statement, ...], loop: int) -> Generator[tuple[int, ...], None, None]:
         for s in program:
             if isinstance(s, Barrier):
                 yield (id(s),)
@@ -243,21 +300,55 @@ class Thread:
                     self.intervals[space] += 1
             elif isinstance(s, When):
                 subject = self.thread if s.of == "thread" else self.block
-                yield from self.run(s.body if (subject + s.c) % 3 < 2 else s.other, loop)
+                yield from self.body(s.body if (subject + s.c) % 3 < 2 else s.other, loop)
             elif isinstance(s, Repeat):
                 for turn in range(s.count + (self.thread % 2 if s.uneven else 0)):
-                    yield from self.run(s.body, turn)
+                    yield from self.body(s.body, turn)
+            elif isinstance(s, Start):
+                self.start(s, loop)
+            elif isinstance(s, Commit):
+                self.groups += 1
+            elif isinstance(s, Wait):
+                ended = [flight for flight in self.flights if flight.group < self.groups - s.pending]
+                self.flights = [flight for flight in self.flights if flight not in ended]
+                for flight in ended:
+                    self.enter(flight, self.intervals)
+                    self.oracle.values[flight.key] = self.oracle.values.get(flight.source, 0) if flight.source else 0
             else:
                 self.access(s, loop)
 
+    def place(self, buffer: str, i: Index, loop: int) -> tuple[str, int, int]:
+        element = (self.thread * i.t + self.block * i.b + loop * i.l + i.c) % SIZES[buffer]
+        return buffer, self.block if buffer in SHARED else 0, element
+
+    def event(self, key: tuple[str, int, int], *, write: bool, atomic: bool = False) -> Event:
+        """An access now, which may meet a copy of the thread's own."""
+        interval = self.intervals[SPACES[key[0]]]
+        event = Event(key[0], key[2], self.block, self.thread, interval, interval, write, atomic)
+        for one in (one for flight in self.flights for one in flight.accesses):
+            if (one.buffer, one.element) == (event.buffer, event.element) and (one.write or write):
+                self.oracle.own.append((one, event))
+        return event
+
+    def start(self, s: Start, loop: int) -> None:
+        begin, at = self.place(s.source, s.begin, loop), self.place(s.target, s.at, loop)
+        accesses = [self.event(at, write=True)]
+        if not s.of_nothing:
+            accesses.append(self.event(begin, write=False))
+            if begin not in self.oracle.values:
+                self.oracle.unwritten.add(s.source)
+        self.flights.append(Flight(tuple(accesses), self.groups, at, None if s.of_nothing else begin))
+
+    def enter(self, flight: Flight, until: dict[str, int] | None) -> None:
+        """It has ended, or never will."""
+        for one in flight.accesses:
+            end = NEVER if until is None else until[SPACES[one.buffer]]
+            self.oracle.events[one.buffer].append(replace(one, until=end))
+
     def access(self, s: Load | Store | Atomic, loop: int) -> None:
-        i = s.index
-        element = (self.thread * i.t + self.block * i.b + loop * i.l + i.c) % SIZES[s.buffer]
-        key = (s.buffer, self.block if s.buffer in SHARED else 0, element)
+        key = self.place(s.buffer, s.index, loop)
         write, atomic = not isinstance(s, Load), isinstance(s, Atomic)
-        interval = self.intervals[SPACES[s.buffer]]
-        event = Event(s.buffer, element, self.block, self.thread, interval, write, atomic)
-        self.oracle.events[s.buffer].append(event)
+        self.oracle.events[s.buffer].append(self.event(key, write=write, atomic=atomic))
         if not isinstance(s, Store) and key not in self.oracle.values:
             self.oracle.unwritten.add(s.buffer)
         before = self.oracle.values.get(key, 0)
