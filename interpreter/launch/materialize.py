@@ -23,7 +23,7 @@ from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
 from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import AXES, Mapping, extents, loop_dimensions, mapping_of, nested_maps
-from ..mapping.processors import Hardware, for_each, for_each_owned, when
+from ..mapping.processors import Hardware, for_each, for_each_owned, grouped, when
 from ..memory.effects import is_memref, only_computes
 from ..memory.layouts import element_bytes
 from ..memory.views import behind
@@ -201,16 +201,19 @@ class Materializer:
 
         def nest(at: tuple[Sum, ...]) -> None:
             if len(at) == len(sharers):
-                return emit(_multi_index(at, trips))
+                return emit(_multi_index(at, trips, mapping.group))
             n, who = sharers[len(at)]
             for_each_owned(n, who, mapping.dist, mapping.chunk, lambda i: nest((*at, i)))
 
         nest(())
 
 
-def _multi_index(at: Sequence[Sum], extents: Sequence[Bound]) -> Sequence[Sum]:
-    """The index of each dimension, where all of them may be counted row by row."""
-    return at if len(at) == len(extents) else delinearise(at[0], extents)
+def _multi_index(at: Sequence[Sum], extents: Sequence[Bound], group: int | None = None) -> Sequence[Sum]:
+    """The index of each dimension, where all of them may be counted row by row, or in groups of `group` rows."""
+    if len(at) == len(extents):
+        return at
+    known = [extent for extent in extents if isinstance(extent, int)]
+    return grouped(at[0], known[0], known[1], group) if group is not None else delinearise(at[0], extents)
 
 
 def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:

@@ -230,7 +230,7 @@ def _grid(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[s
                     "put the long dimension on x, or give a count and a distribution",
                     notes=(_spelled(one),),
                 )
-        if one.mapping.group is not None:
+        if one.mapping.group is not None and one.mapping.dist is None:  # else it is no order of the grid
             _in_groups(one.mapping, one.mapping.group, blocks)
     return blocks
 
@@ -248,12 +248,14 @@ def _wanted(one: Mapped, position: int) -> int | LoopDimension:
     trips = trip_counts(one)[position]
     if trips is not None:
         return trips
-    if one.op.name == "scf.forall":
+    linear = one.op.name == "scf.forall" and len(one.mapping.axes) < len(loop_dimensions(one.op))
+    if one.op.name == "scf.forall" and not linear:
         return loop_dimensions(one.op)[position]
+    what = "loop" if linear else "op"
     raise fail(
         "W0354",
-        "the blocks would be as many as this op's iterations, and its extents are known only at run time",
-        "tile the op, and map the loop",
+        f"the blocks would be as many as this {what}'s iterations, and its extents are known only at run time",
+        "give a count: `blocks(x: 132) cyclic`" if linear else "tile the op, and map the loop",
         notes=(_spelled(one),),
     )
 

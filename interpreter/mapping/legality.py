@@ -119,7 +119,7 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
         raise refuse("W0341", f"an axis is named twice in `{mapping}`", op, "name each of x, y, z at most once")
     given = len(mapping.axes)
     rank = len(loop_dimensions(op)) if op.name == "scf.forall" else structure(op).rank
-    linear = op.name != "scf.forall" and given == 1
+    linear = given == 1 and (op.name != "scf.forall" or (mapping.space == "blocks" and mapping.dist is not None))
     if given != rank and not linear:
         kind = "loop" if op.name == "scf.forall" else "op"
         wanted = f"{rank} dimension{'s' * (rank != 1)}"
@@ -175,6 +175,11 @@ def _check_numbers(mapping: Mapping) -> None:
         )
 
 
+def can_order(op: ir.Operation, mapping: Mapping) -> bool:
+    """Whether the tiles that blocks share have numbers that are known, so that their order takes divisions by constants alone."""
+    return mapping.dist is None or None not in trip_counts(Mapped(op, mapping))
+
+
 def _check_block(op: ir.Operation, mapping: Mapping) -> None:
     """A thread (or a warp) for each iteration, of more iterations than any block has threads."""
     threads = {"threads": 1, "warps": WARP}.get(mapping.space, 0)
@@ -193,15 +198,16 @@ def _check_block(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_order(op: ir.Operation, mapping: Mapping) -> None:
-    """An order of the blocks is a permutation of a grid, each block of which has one tile."""
+    """An order of the blocks is a permutation of a grid, each block of which has one tile; or of tiles, which the blocks share."""
     if mapping.group is None:
         return
     if mapping.space != "blocks":
         why, hint = f"`{mapping.space}` are not blocks", "only blocks start in an order of their own: `blocks(y, x)`"
-    elif len(mapping.axes) != 2:
-        why, hint = "groups of rows take two axes", "a loop of two dimensions: `blocks(y, x)`"
-    elif mapping.dist is not None or SYMBOLIC in mapping.counts:
-        why, hint = "a block has several tiles", "as many blocks as tiles, without a distribution: `blocks(y, x)`"
+    elif len(loop_dimensions(op)) != 2:
+        why, hint = "groups of rows are of a loop of two dimensions", "map the loop before it is coalesced"
+    elif len(mapping.axes) == 2 and (mapping.dist is not None or SYMBOLIC in mapping.counts):
+        why = "a block has several tiles, along each axis its own"
+        hint = "as many blocks as tiles, `blocks(y, x)`; or one axis for all tiles, `blocks(x: 132) cyclic`"
     else:
         return
     raise refuse("W0364", f"`{mapping}`: {why}", op, hint)

@@ -35,7 +35,8 @@ class Mapping:
         dist: None (one iteration each), `block`, `cyclic` or `block-cyclic`.
         chunk: the b of `block-cyclic(b)`.
         vector: one iteration is that many consecutive elements.
-        group: blocks take the tiles in groups of so many rows (`order grouped(n)`); None: row by row, as they are numbered.
+        group: blocks take the tiles in groups of so many rows (`order grouped(n)`); None: row by row, as they are numbered. With
+            one axis for a loop of two dimensions each block takes several, as `dist` says.
     """
 
     space: str

@@ -167,7 +167,7 @@ class Hardware:
             wanted = {axis: n if count < 0 else count for axis, count, n in zip(mapping.axes, mapping.counts, trips, strict=True)}
             tiles = _by_groups(*index, wanted[y], wanted[x], mapping.group)
         else:
-            row, column = _grouped(*index, rows, columns, mapping.group)
+            row, column = _grouped_blocks(*index, rows, columns, mapping.group)
             tiles = Processors(row, rows), Processors(column, columns)
         self._tiles = dict(zip((y, x), tiles, strict=True))
 
@@ -226,7 +226,7 @@ class Hardware:
     def along(self, mapping: Mapping, position: int, trips: Bound) -> Processors:
         """The processors that a map puts to one of its axes, for a loop of `trips` iterations."""
         axis, count = mapping.axes[position], mapping.counts[position]
-        if mapping.group is not None:
+        if mapping.group is not None and mapping.dist is None:
             return self._tiles[axis]
         if mapping.space == "grid":
             per_block, blocks = self.size("threads", axis), self.size("blocks", axis)
@@ -263,10 +263,10 @@ class Hardware:
 # ---- `order grouped(n)`: in which order the blocks of a grid take its tiles ----------------------------------------------
 
 
-def _grouped(y: Sum, x: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
-    """The tile (y, x) of block (y, x) of a grid of `rows` x `columns`, x running fastest.
+def grouped(number: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
+    """The tile of that number, of `rows` x `columns` of them.
 
-    With p the block's number, it is row `first + p % (group * columns) % height` and column
+    With p the number, it is row `first + p % (group * columns) % height` and column
     `p % (group * columns) / height`, where `first` is its group's first row and `height` the group's: `group`, but for a last
     one that is cut. Emitted are divisions by these two numbers alone.
 
@@ -277,13 +277,27 @@ def _grouped(y: Sum, x: Sum, rows: int, columns: int, group: int) -> tuple[Sum, 
     """
     group = min(group, rows)
     if group == 1 or columns == 1:
+        return number.divide(columns)
+    above, place = number.divide(group * columns)
+    return _in_group(above, place, (number, columns), rows, columns, group)
+
+
+def _grouped_blocks(y: Sum, x: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
+    """The tile of block (y, x) of a grid of `rows` x `columns`, which are numbered x running fastest."""
+    group = min(group, rows)
+    if group == 1 or columns == 1:
         return y, x
     above, within = y.divide(group)
-    place = within.times(columns) + x
+    return _in_group(above, within.times(columns) + x, (y, 1), rows, columns, group)
+
+
+def _in_group(above: Sum, place: Sum, at: tuple[Sum, int], rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
+    """The tile at that place of the group, behind so many groups. `at`: what tells whether it is in the last one that is cut: that
+    begins at a multiple of the number with it."""
     column, row = place.divide(group)
     cut = rows % group
     if cut:
-        whole = less(y, rows - cut)
+        whole = less(at[0], (rows - cut) * at[1])
         last_column, last_row = place.divide(cut)
         pairs = ((column, last_column), (row, last_row))
         column, row = (Sum.of(arith.SelectOp(whole, one.emit(), other.emit()).result) for one, other in pairs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..ir.mlir import ir
 from ..session.statement import Handle, Results, Rewriter, Statement, distribution, handle, integer, space, statement
@@ -35,8 +37,9 @@ class Map(Statement):
             every launch size.
         distribution: `block`, `cyclic` or `block-cyclic(b)`; default: each processor gets one iteration.
         group: `order grouped(n)`, with `blocks(y, x)`: the blocks, x counting fastest, take the tiles in groups of n rows, each
-            group column by column; blocks that run at the same time then share what they read in the L2 cache. Default: each block
-            takes the tile of its own ids.
+            group column by column; blocks that run at the same time then share what they read in the L2 cache. With
+            `blocks(x: n) cyclic` n blocks take all tiles of a loop of two dimensions in that order. Default: each block takes the
+            tile of its own ids.
         vector: for an op: one iteration is that many consecutive elements.
 
     Returns:
@@ -52,7 +55,7 @@ class Map(Statement):
         W0341: an axis per dimension is needed, each once.
             The first axis is for the first (slowest) dimension of the loop, and so on. A loop of two dimensions takes
             two different axes; an op takes as many as it has dimensions, or a single one for all its elements row by
-            row.
+            row. So may a loop over blocks with a distribution, all of whose iterations the blocks then share.
 
             wrong: map tiles to blocks(x)         (a loop over rows and columns)
             right: map tiles to blocks(y, x)
@@ -89,9 +92,11 @@ class Map(Statement):
             `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
             time (`warps(x: ?)`) has a single axis: how to split it over two is not defined. Over `registers` goes a
             loop with a known number of iterations, without a distribution: each thread does all of them.
-        W0364: an order for anything but a grid of two axes with one tile per block.
+        W0364: an order for anything but the tiles of a loop of two dimensions.
             `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
-            reuse in the L2 cache. Each block must have one tile.
+            reuse in the L2 cache. Each block has one tile, or all blocks along one axis share them: `blocks(x: 132)
+            cyclic`. Where the tiles to be shared are as many as is known at run time, blocks take them row by row, and
+            the step's report says so.
         W0396: an op that reads elements that it writes elsewhere.
             Two operands are views of one buffer, one is read and the other written, and not each element at the same
             place. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
@@ -116,7 +121,7 @@ class Map(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..buffers.elements import VECTOR
         from ..loops.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
-        from ..mapping.legality import check_map
+        from ..mapping.legality import can_order, check_map
         from ..mapping.mapping import ATTRIBUTE, Mapping
 
         op = found = rewrite.find(self.target)
@@ -131,6 +136,9 @@ class Map(Statement):
         no_chunk = mapping.chunk is not None and mapping.chunk < 1
         with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):
             check_map(op, mapping)
+        if mapping.group is not None and not can_order(op, mapping):
+            mapping = replace(mapping, group=None)
+            rewrite.remark("blocks take the tiles row by row: how many there are is known only at run time")
         op.attributes[ATTRIBUTE] = mapping.attribute()
         rewrite.remark(str(mapping))
         return {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from judged import program
+from judged import codes, program, refusal
 from loops import launched, loop_module, mapped, stores_of
 from pinned import pinned
 
@@ -15,6 +15,8 @@ from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.mapping.mapping import Mapping
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts_between_blocks
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host import functions
 from weft.runtime.simulator.kernel import SimKernel
 
 HERE = Path(__file__).parent
@@ -44,6 +46,22 @@ def test_tiles_are_taken_in_triton_s_order(group: int) -> None:
         taken = {s.block: s.at for s in stores_of(module, [rows, columns])}
         wanted = {(x, y, 0): triton((x, y, 0), rows, columns, group) for y in range(rows) for x in range(columns)}
         assert taken == wanted, (rows, columns)
+
+
+@pytest.mark.parametrize("group", [1, 2, 3, 5, 9])
+@pytest.mark.parametrize("count", [1, 2, 7, 60, -2])
+def test_blocks_that_stay_take_tile_after_tile_in_that_order(group: int, count: int) -> None:
+    """Block b takes the tiles that as many blocks as tiles would have from number b on, `count` apart."""
+    for rows, columns in ((1, 1), (3, 5), (7, 5), (4, 3), (9, 1), (1, 9)):
+        mapping = mapped("blocks", "x", [count], "cyclic").removesuffix("}}") + f', order = "grouped", group = {group} : i64}}}}'
+        module, info = launched(loop_module([rows, columns], mapping))
+        blocks = count if count > 0 else 4
+        assert info.grid == (count if count > 0 else None, 1, 1)
+        each: dict[int, set[tuple[int, ...]]] = {}
+        for store in stores_of(module, [rows, columns], **({} if count > 0 else {"grid": (blocks, 1, 1)})):
+            each.setdefault(store.block[0], set()).add(store.at)
+        tiles = [triton((n % columns, n // columns, 0), rows, columns, group) for n in range(rows * columns)]
+        assert each == {b: set(tiles[b::blocks]) for b in range(min(blocks, rows * columns))}, (rows, columns)
 
 
 def test_groups_run_along_the_slower_axis_whatever_dimension_it_is() -> None:
@@ -167,6 +185,22 @@ def test_a_staged_matmul_of_any_size(m: int | str, n: int | str, tmp_path: Path)
         expected = {"result0": np.full(sizes, 17, np.float32)}
         for native in (False, True):
             assert not made.run({name: a.copy() for name, a in arrays.items()}, expected, native=native), sizes
+
+
+@pytest.mark.parametrize("sizes", [(41, 35, 17), (8, 8, 8), (70, 9, 8)], ids=str)
+@pytest.mark.parametrize("count", ["3", "?"])
+def test_blocks_that_stay_and_sizes_of_run_time(count: str, sizes: tuple[int, int, int], tmp_path: Path) -> None:
+    stay = STAGED.replace("blocks(y, x) order", f"blocks(x: {count}) cyclic order").format(group=3)
+    grid = (3, 1, 1) if count == "?" else None
+    known = program(tmp_path, matmul(*sizes), stay)
+    assert not known.wrong(grid=grid) and not known.wrong(grid=grid, native=True)
+    if count == "?":
+        assert codes(refusal(tmp_path, matmul("?", "?", sizes[2]), stay)) == ["W0354"]
+        return
+    made = program(tmp_path, matmul("?", "?", sizes[2]), stay)
+    assert any(remark.startswith("blocks take the tiles row by row") for remark in made.remarks)
+    arrays = random_inputs(functions.signature(known.ready.applied.payload, known.ready.plan.entry), 3)
+    assert not made.run(arrays, grid=grid) and not made.run(arrays, grid=grid, native=True)
 
 
 def test_the_attribute_comes_back() -> None:

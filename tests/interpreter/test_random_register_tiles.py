@@ -65,7 +65,10 @@ def schedule(r: random.Random, relu: bool, turned: bool, tm: int, tn: int, bk: i
         lines += ["let last = match linalg.generic #1", f"let (tiles, shown) = tile last [{bm}, {bn}]", "fuse g into tiles"]
     else:
         lines += [f"let (tiles, inner) = tile g [{bm}, {bn}]"]
-    lines += ["fuse init into tiles", f"map tiles to blocks(y, x){group}"]
+    stay = r.random() < 0.3  # few blocks, which take tile after tile
+    how = r.choice(["cyclic", "cyclic", "block", "block-cyclic(2)"])
+    blocks = f"blocks(x: {r.randint(1, 5)}) {how}" if stay else "blocks(y, x)"
+    lines += ["fuse init into tiles", f"map tiles to {blocks}{group}"]
     lines += [f"let (k, step) = tile {'g' if relu else 'inner'} [_, _, {bk}]"]
     width = r.choice([1, 1, 2]) if bk % 4 == 0 and bm % 4 == 0 and bn % 4 == 0 else 1
     staged = [operand for operand in ("lhs", "rhs") if r.random() < 0.75]
