@@ -59,7 +59,7 @@ anyhow = {
     "blocks": st.integers(1, 3), "threads": st.integers(1, 5), "batch": st.sampled_from([1, 5, 100]),
     "order": st.sampled_from(["forward", "reverse", 1, 2]),
 }  # fmt: skip
-many = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=tuple(HealthCheck.__members__.values()))
+many = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))  # type: ignore[arg-type]
 
 
 @many
