@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 from collections import OrderedDict
 from contextlib import suppress
@@ -16,7 +17,7 @@ from .dsl.diagnostics import WeftError
 from .runtime.call.kernel import Compiled, Kernel
 from .runtime.call.targets import Where, open_target
 from .runtime.files.bundle import read_bundle, write_bundle
-from .runtime.files.writing import write_whole
+from .runtime.files.writing import keep_newest, write_whole
 from .runtime.plan.signature import plan_signature
 from .runtime.run.cupy_device import folder
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST = 32
 """Kernels that are kept in memory."""
+MOST_ON_DISK = 512
+"""And in the cache folder, those that were used last."""
 
 _kernels: OrderedDict[tuple[str, bool, int | None], Kernel] = OrderedDict()
 _lock = threading.RLock()
@@ -74,6 +77,7 @@ def _made(recipe: Recipe, entry: str | None, key: str) -> Compiled:
         about = json.dumps({"name": made.name, "steps": made.steps})
         write_whole(place.with_suffix(".json"), lambda file: file.write(about.encode()))
         write_bundle(place, made.plan, made.cuda, made.module)
+        keep_newest(place.parent, MOST_ON_DISK)
     return made
 
 
@@ -81,10 +85,13 @@ def _found(key: str) -> Compiled | None:
     """What was made before, if it is whole."""
     place = _place(key)
     with suppress(OSError, ValueError, KeyError, TypeError, WeftError):
-        about = json.loads(place.with_suffix(".json").read_text(encoding="utf-8"))
+        said = place.with_suffix(".json")
+        about = json.loads(said.read_text(encoding="utf-8"))
         steps = tuple((str(text), tuple(map(str, remarks))) for text, remarks in about["steps"])
         bundle = read_bundle(place)
         if not bundle.edited:
+            with suppress(OSError):
+                os.utime(said)
             return Compiled(str(about["name"]), bundle.plan, bundle.cuda, bundle.module, bundle.signature, steps)
     return None
 

@@ -78,6 +78,9 @@ class Assume(Statement):
             names = dict.fromkeys(f"{_name(value)}.{axis}" for value, axis in found)
             what = f"multiples of {self.multiple}" if self.multiple is not None else f"{self.most} at most"
             rewrite.remark(f"{', '.join(names)}: taken for {what}, checked before each run")
+        guarded = dict.fromkeys(f"{_name(value)}.{axis}" for value, axis in found if _is_compared(value, axis))
+        if guarded and self.multiple is not None:
+            rewrite.remark(f"tiles that were made before keep their guards ({', '.join(guarded)}): assume it in front of `tile`")
         return {}
 
     def _narrowed(self, rewrite: Rewriter, known: int, name: str) -> int:
@@ -150,6 +153,15 @@ class Assume(Statement):
 
 
 _WRITTEN = "`A.1` is axis 1 of the argument `A`, and `gemm.lhs.1` that of an operand"
+
+
+def _is_compared(value: ir.Value, axis: int) -> bool:
+    """Whether tiles have guards for this size already."""
+    from ..ir.mlir import arith
+    from ..ir.sizes import dimension_behind
+
+    sizes = [one for use in value.uses for one in use.owner.operation.results if dimension_behind(one) == (value, axis)]
+    return any(isinstance(use.owner.operation.opview, arith.CmpIOp) for one in sizes for use in one.uses)
 
 
 def _shape(value: ir.Value) -> tuple[int | None, ...]:

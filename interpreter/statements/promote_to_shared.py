@@ -156,6 +156,8 @@ def _copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
     value = op.operands[position]
     owner = producer(value)
     if owner is not None and is_masked_load(owner) and len(users(value)) == 1:
+        if not stands_in(owner, "scf.forall", "scf.for"):  # the same for all tiles: it was made in front of their loop
+            owner.move_before(op)
         with ir.InsertionPoint(owner):
             owner.operands[len(owner.operands) - 1] = as_tensor(view)
         del owner.attributes[MARK]

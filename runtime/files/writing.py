@@ -6,9 +6,11 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -163,3 +165,24 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def keep_newest(folder: Path, most: int) -> None:
+    """Remove the oldest entries of a cache until there are so many. An entry is all that has its key, up to the first dot, for a
+    name. What is removed was moved aside first, so that others find an entry as it was written, or none."""
+    entries: dict[str, list[Path]] = {}
+    for path in folder.iterdir():
+        if len(key := path.name.partition(".")[0]) == 64:
+            entries.setdefault(key, []).append(path)
+    if len(entries) <= most:
+        return
+    ages: list[tuple[float, str]] = []
+    for key, paths in entries.items():
+        with suppress(OSError):
+            ages.append((max(path.stat().st_mtime for path in paths), key))
+    gone = Path(tempfile.mkdtemp(dir=folder, prefix=".gone."))
+    for _, key in sorted(ages)[: len(entries) - most]:
+        for path in sorted(entries[key], key=lambda one: one.is_dir()):
+            with suppress(OSError):
+                path.replace(gone / path.name)
+    shutil.rmtree(gone, ignore_errors=True)

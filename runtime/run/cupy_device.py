@@ -18,7 +18,7 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ..cuda.nvrtc import compile_options
-from ..files.writing import write_whole
+from ..files.writing import keep_newest, write_whole
 from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry
 from ..simulator.report import Race
@@ -255,6 +255,8 @@ def architecture(capability: int) -> str:
 
 
 _memory: dict[str, bytes] = {}
+MOST_ON_DISK = 2048
+"""Kernels that are kept in the cache folder: those that were used last."""
 
 
 def cached(text: str, options: Sequence[str], version: str, compile_: Callable[[], bytes]) -> bytes:
@@ -290,6 +292,8 @@ def _read(path: Path) -> bytes | None:
         raw = path.read_bytes()
     except OSError:
         return None
+    with suppress(OSError):
+        os.utime(path)
     digest, cubin = raw[:32], raw[32:]
     return cubin if _digest(cubin) == digest else None
 
@@ -299,5 +303,6 @@ def _write(path: Path, cubin: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, lambda file: file.write(_digest(cubin) + cubin))
+        keep_newest(path.parent, MOST_ON_DISK)
     except OSError:
         return

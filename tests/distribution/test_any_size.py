@@ -296,3 +296,27 @@ def test_a_size_that_is_a_number_is_one() -> None:
     program = CHAIN.replace("?x?", "8209x3")
     text = weft.apply(chained(SECOND, FIRST, "launch t\nlaunch u\n"), payload=program).text
     assert "gpu.launch_func" in text
+
+
+def test_an_element_that_all_tiles_read_is_staged_in_their_loop() -> None:
+    program = NEGATED.replace("func.func @negated(", "func.func @negated(%s: tensor<?x?xf32>, ")
+    program = program.replace("[affine_map<(i, j) -> (i, j)>,", "[affine_map<(i, j) -> (0, 0)>, affine_map<(i, j) -> (i, j)>,", 1)
+    program = program.replace("ins(%x : tensor<?x?xf32>)", "ins(%s, %x : tensor<?x?xf32>, tensor<?x?xf32>)")
+    program = program.replace("^bb0(%a: f32,", "^bb0(%c: f32, %a: f32,").replace("%n = arith.negf %a", "%n = arith.mulf %a, %c")
+    schedule = """schedule s() {
+  let op = match linalg.generic
+  let (t, i) = tile op [8, 8]
+  map t to blocks(y, x)
+  let (shared, copy) = promote-to-shared i.in0
+  map copy to threads(*) cyclic
+  let (l, o) = tile i [1, 1]
+  map l to threads(y, x)
+  insert-barriers
+  launch t
+}
+"""
+    one = planned(weft.apply(schedule, payload=program))
+    for shape in ((13, 21), (8, 8), (0, 3)):
+        x, s = np.random.default_rng(0).standard_normal(shape, np.float32), np.full((2, 3), 4, np.float32)
+        done = run_plan(one.plan, SimDevice(), {"s": s, "x": x, "y": x.copy()}, text=one.applied.located_text)
+        assert np.array_equal(done.outputs["result0"], 4 * x) and not done.races and not done.faults

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import types
@@ -17,6 +18,7 @@ import pytest
 
 import weft
 from weft import compiled
+from weft.runtime.files.writing import keep_newest
 
 SMALL = {"m": 24, "n": 20, "k": 12}
 
@@ -273,3 +275,30 @@ def test_layouts_and_numbers_come_and_go_while_threads_call() -> None:
     assert [layout for layout in kernel._ready if layout[0][0] == one.shape] == before, "a number of a kernel's prepares nothing"
     assert code(lambda: kernel(one, 1.0, out=()))[0] == "W0716"
     assert code(lambda: weft.compile(TWO, SCALED, target="gpu"))[0] == "W0720"  # type: ignore[arg-type]
+
+
+def test_programs_on_disk_are_those_that_were_used_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiled, "MOST_ON_DISK", 2)
+    programs, key = tmp_path / "programs", dict[int, str]()
+    for m in (4, 8, 4, 12):
+        compiled._kernels.clear()
+        before = set(programs.iterdir()) if programs.exists() else set()
+        weft.compile("naive", settings={"m": m, "n": 8, "k": 8}, target="cpu")
+        for path in set(programs.iterdir()) - before:
+            key[m] = path.stem
+        for old in key.values():
+            for path in programs.glob(f"{old}*"):
+                seconds = path.stat().st_mtime - 10
+                os.utime(path, (seconds, seconds))
+    assert {path.stem for path in programs.iterdir()} == {key[4], key[12]}
+    assert len(list(programs.iterdir())) == 4, "a folder and a file of each"
+
+
+def test_what_is_no_entry_of_the_cache_stays(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / (str(number) * 64)).write_text("")
+        os.utime(tmp_path / (str(number) * 64), (number, number))
+    (tmp_path / "notes.txt").write_text("mine")
+    keep_newest(tmp_path, 2)
+    assert sorted(path.name[:2] for path in tmp_path.iterdir()) == ["33", "44", "no"]
