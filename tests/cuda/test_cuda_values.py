@@ -186,6 +186,16 @@ def test_nothing_arrives_without_a_wait() -> None:
     assert not np.isclose(y, x.sum(axis=1)).any()
 
 
+@pytest.mark.parametrize("k", [16, 48])
+def test_products_by_tensor_cores(k: int) -> None:
+    a, b, c = uniform(128, k, dtype=ml_dtypes.bfloat16), uniform(k, 64, dtype=ml_dtypes.bfloat16), zeros(128, 64)
+    run("tensor_cores", "warps", [a, k, b, k, c, k])
+    assert close(c, a.astype(np.float64) @ b.astype(np.float64), 1e-5)
+    x, y, z = integers(8, 16, 2 * k), integers(8, 8, 2 * k), np.zeros((16, 8), np.int32)
+    run("tensor_cores", "bytes", [x, 2 * k, y, 2 * k, z, 2 * k])
+    assert np.array_equal(z, x.astype(np.int32) @ y.astype(np.int32).T)
+
+
 RACY = [v for v in VALUES if v[1] in ("shared", "ragged", "tree", "reverse", "mirror")]
 BARRIER = "__syncthreads();"
 
