@@ -20,7 +20,8 @@ class Bufferize(Statement):
     Errors:
         W0336: upstream cannot bufferize an op.
             One-shot bufferization rejected an op; its message is in the notes. Or the function is in a module within the
-            module.
+            module. Functions that call each other may pass and return tensors of known sizes alone: upstream's
+            `buffer-results-to-out-params` makes no output argument for others. `run-pass "inline"` does without the call.
 
     Source: upstream `one-shot-bufferize`, `buffer-results-to-out-params`.
 
@@ -43,10 +44,14 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
         raise NotLocalError
     if is_bufferized(rewrite.module):
         return
+    returned = [result.type for call in operations(rewrite.module.operation, "func.call") for result in call.results]
+    open_ = any(isinstance(kind, ir.RankedTensorType) and not kind.has_static_shape for kind in returned)
     try:
         bufferize_module(rewrite.module)
     except ir.MLIRError as error:
-        raise rewrite.error("W0336", "upstream cannot bufferize this module", notes=upstream_messages(error)) from error
+        hint = 'upstream makes no buffer for a result of a call whose size is open: `run-pass "inline"` in front' if open_ else None
+        what = "upstream cannot bufferize this module"
+        raise rewrite.error("W0336", what, hint=hint, notes=upstream_messages(error)) from error
     if not is_bufferized(rewrite.module):
         what, hint = "upstream bufferizes the functions of the outermost module alone", "write the function there"
         raise rewrite.error("W0336", what, hint=hint)

@@ -199,8 +199,10 @@ def _reached(expr: ir.AffineExpr, ends: Mapping[int, Size]) -> tuple[Size, Size]
     number = right[0]
     if not isinstance(number, int):
         return None
-    if isinstance(expr, ir.AffineModExpr):
-        return 0, fold("min", left[1], number - 1) if left[0] == 0 else number - 1
+    if isinstance(expr, ir.AffineModExpr) and number > 0:  # where a multiple is passed, from 0 to the divisor less 1
+        passed = fold("min", fold("sub", *(fold("floordiv", end, number) for end in reversed(left))), 1)
+        low, high = (fold("mod", end, number) for end in left)
+        return fold("mul", fold("sub", 1, passed), low), fold("max", high, fold("mul", passed, number - 1))
     operator = OPERATORS[type(expr).__name__]
     low, high = (fold(operator, end, number) for end in left)
     return (high, low) if number < 0 else (low, high)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -117,3 +119,52 @@ def test_what_a_reshape_and_a_cast_say_of_sizes_holds() -> None:
         kernel(np.ones(12, np.float32), y, 4)
     with pytest.raises(WeftError, match=r"axis 0 of `y` has 5 elements, and tensor.cast needs 4"):
         kernel(np.ones(12, np.float32), np.ones(5, np.float32), 3)
+
+
+REMAINDER = """
+func.func @f(%x: tensor<?x?xf32>, %y: tensor<?xf32>, %z: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %q = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ((j - i) mod 4)>,
+                                        affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<?x?xf32>, tensor<?xf32>) outs(%z : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %c: f32, %b: f32):
+    %n = arith.addf %a, %c : f32
+    linalg.yield %n : f32
+  } -> tensor<?x?xf32>
+  return %q : tensor<?x?xf32>
+}
+"""
+
+
+def test_remainders_are_asked_for_as_far_as_they_reach() -> None:
+    schedule = "schedule s() {\n  let op = match linalg.generic\n  map op to grid(x: 64) cyclic\n  launch op\n}\n"
+    kernel = weft.compile(schedule, REMAINDER, target="cpu")
+    for m, n, size in itertools.product((0, 1, 2, 3, 6), (0, 1, 2, 4, 7), (0, 1, 2, 3, 4)):
+        at = (np.arange(n)[None] - np.arange(m)[:, None]) % 4
+        x, y = np.ones((m, n), np.float32), np.arange(size, dtype=np.float32)
+        if at.max(initial=-1) < size:
+            assert np.array_equal(kernel(x, y, x.copy()), x + y[at]), (m, n, size)
+        else:
+            with pytest.raises(WeftError, match="W0717"):
+                kernel(x, y, x.copy())
+
+
+CALLS = """
+func.func @inner(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %q = linalg.negf ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  return %q : tensor<?xf32>
+}
+func.func @outer(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %q = func.call @inner(%x, %y) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %q : tensor<?xf32>
+}
+"""
+
+
+def test_a_call_that_returns_a_tensor_of_any_size_is_inlined() -> None:
+    schedule = EACH.format("linalg.negf in @outer", "_", "x", "_", "x").replace("[4, _]", "[4]").replace("[1, _]", "[1]")
+    with pytest.raises(WeftError, match="W0336") as caught:
+        weft.apply(schedule.replace(" in @outer", ""), payload=CALLS)
+    assert caught.value.diagnostics[0].hint is not None and '`run-pass "inline"` in front' in caught.value.diagnostics[0].hint
+    kernel = weft.compile(schedule.replace("  let op", '  run-pass "inline"\n  let op'), CALLS, target="cpu", entry="outer")
+    x = np.arange(5, dtype=np.float32)
+    assert np.array_equal(kernel(x, x.copy()), -x)
