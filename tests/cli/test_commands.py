@@ -253,7 +253,7 @@ def test_recipes_are_listed_printed_and_copied(capsys: pytest.CaptureFixture[str
     ("line", "wanted"),
     [
         ("rec", ["recipes"]),
-        ("run sim", ["simt", "simt_pipelined"]),
+        ("run sim", ["simt", "simt_pipelined", "simt_split_k"]),
         ("emit igemm_", ["igemm_bias_relu", "igemm_nchw", "igemm_pipelined", "igemm_split_k"]),
         ("recipes na", ["naive"]),
         ("run shared --set bm=", ["bm=8", "bm=16", "bm=32"]),
