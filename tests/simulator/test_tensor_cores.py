@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from contexts import one_context
 from gpu_kernels import WORKGROUP, func, sim
-from mma_kernels import MatrixProduct, of
+from mma_kernels import DTYPES, MatrixProduct, of
 from native import run_native
 from native_device import NativeDevice
 from sass import resources, whole
@@ -166,55 +166,70 @@ def test_a_warp_that_is_not_whole() -> None:
 
 # ---- matrices ----------------------------------------------------------------------------------------------------------
 
-TILE = f"memref<32x8xf16, {WORKGROUP}>"
+KINDS = {"f16": 2, "bf16": 2, "f32": 4, "i8": 1}
 
 
-def loaded(count: int, transposed: bool, row: str = "%tx") -> tuple[LaunchReport, np.ndarray]:
+def loading(count: int, transposed: bool, row: str = "%tx", kind: str = "f16") -> str:
     """Lane l stores row l of 32; what each lane gets of `count` matrices, lane l saying where `row` is."""
+    columns, each = 16 // KINDS[kind], 4 // KINDS[kind]
+    image, got = f"memref<32x{columns}x{kind}>", f"memref<32x{count * each}x{kind}>"
+    tile = image.replace(">", f", {WORKGROUP}>")
     fill = "\n".join(
-        f"%k{j} = arith.constant {j} : index\n%x{j} = memref.load %A[%tx, %k{j}] : memref<32x8xf16>\n"
-        f"memref.store %x{j}, %S[%tx, %k{j}] : {TILE}" for j in range(8)
+        f"%k{j} = arith.constant {j} : index\n%x{j} = memref.load %A[%tx, %k{j}] : {image}\n"
+        f"memref.store %x{j}, %S[%tx, %k{j}] : {tile}" for j in range(columns)
     )  # fmt: skip
     out = "\n".join(
-        f"%e{t}{j} = vector.extract %v[{t}, {j}] : f16 from vector<{count}x2xf16>\n%p{t}{j} = arith.constant {2 * t + j} : index\n"
-        f"memref.store %e{t}{j}, %C[%tx, %p{t}{j}] : memref<32x{2 * count}xf16>" for t in range(count) for j in range(2)
+        f"%e{t}{j} = vector.extract %v[{t}, {j}] : {kind} from vector<{count}x{each}x{kind}>\n"
+        f"%p{t}{j} = arith.constant {each * t + j} : index\nmemref.store %e{t}{j}, %C[%tx, %p{t}{j}] : {got}"
+        for t in range(count) for j in range(each)
     )  # fmt: skip
-    kernel = func(
-        f"%A: memref<32x8xf16>, %C: memref<32x{2 * count}xf16>",
-        f"""{fill}
+    return f"""gpu.func @f(%A: {image}, %C: {got}) workgroup(%S: {tile}) kernel {{
+        %c0 = arith.constant 0 : index
+        %tx = gpu.thread_id x
         %many = arith.constant 1000 : index
         %few = arith.constant {8 * count} : index
         %used = arith.cmpi slt, %tx, %few : index
         %nowhere = arith.select %used, %tx, %many : index
         %t2 = arith.subi %many, %tx : index
+        {fill}
         gpu.barrier
         %v = nvgpu.ldmatrix %S[{row}, %c0] {{numTiles = {count} : i32, transpose = {str(transposed).lower()}}}
-          : {TILE} -> vector<{count}x2xf16>
-        {out}""",
-        shared=f"%S: {TILE}",
-    )
-    a, c = np.arange(256, dtype=np.float16).reshape(32, 8), np.zeros((32, 2 * count), np.float16)
-    report = kernel.launch((1, 1, 1), (32, 1, 1), [a, c])
-    return report, c.reshape(32, count, 2)
+          : {tile} -> vector<{count}x{each}x{kind}>
+        {out}
+        gpu.return
+    }}"""
 
 
-@pytest.mark.parametrize("transposed", [False, True])
+def numbers(kind: str, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """All rows, and room for what lanes get of `count` matrices."""
+    columns, each = 16 // KINDS[kind], 4 // KINDS[kind]
+    a = (np.arange(32 * columns) % 256 - 128).reshape(32, columns).astype(DTYPES[kind])
+    return a, np.zeros((32, count * each), DTYPES[kind])
+
+
+@pytest.mark.parametrize(("kind", "transposed"), [("f16", False), ("bf16", True), ("f16", True), ("f32", False), ("i8", False)])
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_who_gets_what_of_matrices(count: int, transposed: bool) -> None:
+def test_who_gets_what_of_matrices(count: int, kind: str, transposed: bool) -> None:
     """Lanes behind the last matrix may say anything: nothing is read there."""
-    report, got = loaded(count, transposed, "%nowhere")
-    matrices = np.arange(256).reshape(4, 8, 8)
+    text, (a, c) = loading(count, transposed, "%nowhere", kind), numbers(kind, count)
+    each, matrices = c.shape[1] // count, a.reshape(4, 8, -1)
+    want = np.zeros_like(c)
     for lane in range(32):
+        row, column = divmod(lane, 4)
         for t in range(count):
             m = matrices[t].T if transposed else matrices[t]
-            assert list(got[lane, t]) == list(m[lane // 4, lane % 4 * 2 :][:2])
-    assert report.clean
+            want[lane, t * each : (t + 1) * each] = m[row, column * each :][:each]
+    report = sim(text).launch((1, 1, 1), (32, 1, 1), [a, c])
+    assert report.clean and np.array_equal(c, want)
     (use,) = (use for use in report.banks or () if use.kind == "load")
     assert (use.width, use.wavefronts, use.ideal) == (16, count, count)
+    c[:] = 0
+    run_native(emit(mlir.parse(f"gpu.module @m {{ {text} }}", one_context())), "f", (1,), (32,), [a, c], mode="quick")
+    assert np.array_equal(c, want)
 
 
 def test_a_row_that_is_not_there() -> None:
-    report, _ = loaded(4, False, "%t2")
+    report = sim(loading(4, False, "%t2")).launch((1, 1, 1), (32, 1, 1), [*numbers("f16", 4)])
     assert [fault.kind for fault in report.faults] == ["out-of-bounds read"]
 
 
