@@ -22,6 +22,7 @@ from ..session.rewriter import spelled
 from .kernel import Outlined, host_function, install, outline
 from .lowering import lower
 from .materialize import Materializer, split_at_barriers
+from .tensor_cores import use_tensor_cores
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ def _materialize(kernel: Outlined) -> _Materialized:
     on_host = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
     materializer = Materializer(kernel, geometry)
     materializer.run(kernel.root)
+    use_tensor_cores(kernel.function, materializer.lane)
     for name, sizes in (("known_block_size", geometry.static_block()), ("known_grid_size", geometry.static_grid())):
         numbers = [size for size in sizes if size is not None]
         if len(numbers) == len(sizes):

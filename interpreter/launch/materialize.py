@@ -138,6 +138,10 @@ class Materializer:
         for inner in moved:
             self.run(inner, taken)
 
+    def lane(self) -> ir.Value:
+        """The thread's place in its warp, emitted at the ambient insertion point."""
+        return self._hardware.lane().index.emit()
+
     def _guard_idle_axes(
         self, op: ir.Operation, mapping: Mapping, taken: frozenset[tuple[str, str]], scope: ExitStack
     ) -> None:

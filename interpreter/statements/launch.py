@@ -121,6 +121,9 @@ class LaunchStatement(Statement):
         W0367: an access of a swizzled buffer that cannot be exchanged.
             `promote-to-shared … swizzle` exchanges 16-byte pieces of rows, in the subscripts of each access. A view that
             cannot be folded into its accesses, and an access of more than 16 bytes, have no such subscripts.
+        W0369: a product that `mma` marked and that cannot become an instruction.
+            An instruction takes the whole tile of a warp: the lanes' parts of the result have to be in registers
+            (`promote-to-registers op.acc across k`), and what the lanes read must be seen as parts of the warp's tiles.
         W0610: a read of shared memory that was never written.
             Shared memory is not cleared when a block starts. A read of an element that no thread of the block has
             written before returns what an earlier block left there. It is called assumed where the write or the read

@@ -35,7 +35,7 @@ from ..plan.plan import (
 from ..plan.signature import plan_signature
 from . import arithmetic  # noqa: F401 - with `kernels` and `memory` it fills the table of rules
 from .functions import argument_names, array_type, entry_function, is_written, out_arguments, versions_of
-from .kernels import required_chip, shared_memory, unproven
+from .kernels import required_chip, rounded_to, shared_memory, unproven
 from .memory import static_strides
 from .order import on_streams
 from .program import Host, HostValue, row_major
@@ -100,7 +100,9 @@ def interpreted(
 def plan_of(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Plan:
     """The plan that does these steps."""
     launched = tuple(
-        KernelEntry(k.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op), required_chip(k.op))
+        KernelEntry(
+            k.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op), required_chip(k.op), rounded_to(k.op)
+        )
         for k in kernel_functions(host.module)
         if k.name in host.launched
     )

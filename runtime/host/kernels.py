@@ -12,6 +12,7 @@ from ...interpreter.ir.cloning import UNPROVEN
 from ...interpreter.ir.functions import MOST_BLOCKS, inputs_of, launch_sizes, sizes_of, symbol, workgroup_buffers
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory import limits
+from ...interpreter.memory.fragments import MMA
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.session.rewriter import describe
 from ..kernel_form import SINCE_CHIP, refuse, since_chip
@@ -37,6 +38,11 @@ def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
 def unproven(kernel: ir.Operation) -> str | None:
     """Why a kernel is not proven race-free; None if it is, or was never asked."""
     return ir.StringAttr(kernel.attributes[UNPROVEN]).value if UNPROVEN in kernel.attributes else None
+
+
+def rounded_to(kernel: ir.Operation) -> str | None:
+    """The type that a kernel rounds operands to, because its schedule says so: `tf32`."""
+    return "tf32" if any("tf32Enabled" in op.attributes for op in mlir.operations(kernel, MMA)) else None
 
 
 def required_chip(kernel: ir.Operation) -> str | None:

@@ -45,6 +45,7 @@ MIN_INT, MAX_INT, MAX_UNSIGNED = -(2**63), 2**63 - 1, 2**64 - 1
 MAX_STREAMS = 4096
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 CHIP = re.compile(r"sm_\d{2,3}")
+ROUNDED = ("tf32",)
 
 
 def validate(plan: Plan, name: str = "plan.json") -> Plan:
@@ -111,6 +112,8 @@ class _Checker:
                 yield self.error("W0704", f"{place}.dynamic_shared_bytes", message)
             if kernel.requires is not None and not CHIP.fullmatch(kernel.requires):
                 yield self.error("W0703", f"{place}.requires", f"`{kernel.requires}` is not a chip, as `sm_80` is")
+            if kernel.rounded not in (None, *ROUNDED):
+                yield self.error("W0703", f"{place}.rounded", f"`{kernel.rounded}` is not a type that kernels round to")
             for j, param in enumerate(kernel.params):
                 yield from self.declared_param(param, f"{place}.params[{j}]")
 

@@ -44,7 +44,7 @@ MAX_DEPTH = 64
 
 INT64 = range(-(2**63), 2**63)
 
-OPTIONAL = {"data", "unproven", "requires", "fewest_streams", "arguments", "texts", "taken", "in_version"}
+OPTIONAL = {"data", "unproven", "requires", "rounded", "fewest_streams", "arguments", "texts", "taken", "in_version"}
 OPTIONAL |= {"most", "agreements", "assumptions", "versions"}
 """Keys that are left out where there is nothing to say."""
 

@@ -132,7 +132,7 @@ class KernelEntry:
     `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
     text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0). `unproven`: why it is not
     proven race-free, where the schedule let it through all the same. `requires`: the oldest chip that has its instructions
-    (`sm_80`); None: any.
+    (`sm_80`); None: any. `rounded`: the type that it rounds operands to, where the schedule asks for it (`tf32`).
     """
 
     name: str
@@ -142,6 +142,7 @@ class KernelEntry:
     dynamic_shared_bytes: int = 0
     unproven: str | None = None
     requires: str | None = None
+    rounded: str | None = None
 
 
 Relation = Literal["==", ">="]
@@ -316,6 +317,11 @@ class Plan:
     @property
     def launches(self) -> tuple[Launch, ...]:
         return tuple(step for step in self.steps if isinstance(step, Launch))
+
+    @property
+    def rounded(self) -> str | None:
+        """The type that some kernel rounds operands to, where the schedule asks for it."""
+        return next((kernel.rounded for kernel in self.kernels if kernel.rounded is not None), None)
 
     @property
     def inputs(self) -> tuple[Buffer, ...]:

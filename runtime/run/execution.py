@@ -234,7 +234,7 @@ class Program:
         comparison = None
         if expected is not None:
             with clock.phase("compare"):
-                comparison = compare(self.demanded, outputs, expected)
+                comparison = compare(self.demanded, outputs, expected, rounded=plan.rounded)
             compared = comparison.outputs
         else:
             dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}

@@ -1,4 +1,5 @@
-"""Random schedules of products whose tiles go through rings of shared buffers, swizzled or not, by asynchronous copies."""
+"""Random schedules of products whose tiles go through rings of shared buffers, swizzled or not, by asynchronous copies: by
+threads or by tensor cores."""
 
 from __future__ import annotations
 
@@ -31,6 +32,12 @@ THREADS = """\
   let (lanes, one) = tile step [{tm}, {tn}]
   map lanes to threads(y, x)"""
 
+WARPS = """\
+  let (kk, part) = tile step [_, _, {ik}]
+  let (warps, warp_mm) = tile part [{wm}, {wn}]
+  map warps to warps(y, x)
+  let one = mma warp_mm [{im}, 8, {ik}]{word}"""
+
 BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i8": 1, "f64": 8}
 
 
@@ -45,10 +52,10 @@ class RingSchedule:
 
 def ring_schedule(seed: int) -> RingSchedule:
     draw = random.Random(seed)
-    type = draw.choice(["f16", "bf16", "f32", "f32", "f64"])
+    type = draw.choice(["f16", "bf16", "f32", "f32", "f64", "i8"])
     size = BYTES[type]
     bm, bn = draw.choice([16, 32]), draw.choice([16, 32])
-    bk = draw.choice([16, 32])
+    bk = draw.choice([32, 64] if type == "i8" else [16, 32])
     spans = [f"swizzle {s}" for s in (32, 64, 128)]
     fits = {side: ["", *(s for s in spans if row * size % int(s.split()[1]) == 0)] for side, row in (("a", bk), ("b", bn))}
     least = max(1, 4 // size)
@@ -59,9 +66,14 @@ def ring_schedule(seed: int) -> RingSchedule:
     given = {"m": m, "n": n, "k": k}
     if least == 1 and draw.random() < 0.3:
         given = dict.fromkeys(given, "?")
-    inner = THREADS.format(tm=draw.choice([1, 2]), tn=draw.choice([1, 2, 4]))
+    tensor = draw.random() < 0.6
+    im, ik = min(16, 64 // size), 32 // size
+    warp = {"wm": draw.choice([16, bm]), "wn": draw.choice([8, 16, bn])}
+    inner = WARPS.format(im=im, ik=ik, word=" as tf32" if type == "f32" else "", **warp)
+    if not tensor:
+        inner = THREADS.format(tm=draw.choice([1, 2]), tn=draw.choice([1, 2, 4]))
     text = SCHEDULE.format(
         **given, type=type, bm=bm, bn=bn, bk=bk, a=draw.choice(fits["a"]), b=draw.choice(fits["b"]), va=va, vb=vb, inner=inner,
         stages=draw.choice([2, 3, 4, 5]),
     )  # fmt: skip
-    return RingSchedule(text, type, False)
+    return RingSchedule(text, type, tensor)

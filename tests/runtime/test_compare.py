@@ -117,7 +117,7 @@ def test_scalars_and_empty_arrays(dtype: str) -> None:
 def test_tf32_can_be_asked_for() -> None:
     got, reference = {"y": np.float32([1, 2, 4.003])}, {"y": np.float32([1, 2, 4])}
     assert not compare(signature("f32"), got, reference).ok
-    assert compare(signature("f32"), got, reference, precision="tf32").ok
+    assert compare(signature("f32"), got, reference, rounded="tf32").ok
 
 
 @pytest.mark.parametrize(("inside", "allowed"), [("f32", 1e-5), ("bf16", 1e-2), ("f64", 1e-5)])

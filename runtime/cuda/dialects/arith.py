@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, reduce
+from math import gcd
 
 from ....interpreter.ir.affine_maps import results_of
 from ....interpreter.ir.mlir import ir
@@ -89,7 +90,8 @@ def bitwise(operator: str, a: Expr, b: Expr, kind: ScalarType) -> Expr:
     known = kind.range
     if ra.non_negative and rb.non_negative:
         low_bits = (1 << max(ra.high, rb.high).bit_length()) - 1
-        known = Range(0, min(ra.high, rb.high) if operator == "&" else low_bits)
+        common = gcd(ra.multiple, rb.multiple)  # of which no bit is set below the lowest one
+        known = Range(0, min(ra.high, rb.high) if operator == "&" else low_bits, common & -common)
     elif operator == "&" and (ra.non_negative or rb.non_negative):
         known = Range(0, ra.high if ra.non_negative else rb.high)
     return settle(binary(operator, a, b, a.type, known), kind)

@@ -1,0 +1,231 @@
+"""Products of lanes that `mma` marked → one instruction for the warp.
+
+    for i in 0..2 { acc[…, i] += lhs[16, 16][i · 8 + lane / 4, :] · rhs[16, 8][:, …] }
+    →   A_frag[mi] = ldmatrix lhs;  B_frag[ni] = ldmatrix rhs      (in front of the loops over pieces, once each)
+        acc[…, 0 … 1] = mma.sync A_frag[mi], B_frag[ni], acc[…, 0 … 1]
+
+What a lane has of each operand is said in `memory/fragments.py`, what it owns of the result by the maps that `mma` made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..ir.cloning import clone_with
+from ..ir.functions import name_of, set_name
+from ..ir.mlir import (
+    affine,
+    ahead_of,
+    ancestors,
+    arith,
+    constant_of,
+    i64,
+    ir,
+    is_within,
+    made_by,
+    memref,
+    nvgpu,
+    operations,
+    producer,
+    vector,
+)
+from ..ir.structured import element_type, parts_of
+from ..mapping.processors import loop_over
+from ..memory.fragments import PRODUCTS
+from ..memory.layouts import element_bytes, is_shared, strided
+from ..memory.views import behind, is_view
+from ..session.rewriter import refuse
+
+MMA = "weft.mma"
+"""On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is spelled)."""
+
+
+def use_tensor_cores(function: ir.Operation, lane: Callable[[], ir.Value]) -> None:
+    """Rewrite all marked products. `lane`: emits the lane's number. Raises W0369."""
+    for op in list(operations(function)):
+        if MMA in op.attributes:
+            with op.location:
+                _Product(op, lane).rewrite()
+
+
+class _Product:
+    """One marked product, with the loops that stand around it since maps became loops."""
+
+    def __init__(self, op: ir.Operation, lane: Callable[[], ir.Value]) -> None:
+        self.op, self.lane = op, lane
+        said = ir.StringAttr(op.attributes[MMA]).value
+        self.product = next(p for p in PRODUCTS if str(p) == said)
+        self.lhs, self.rhs, self.acc = op.operands
+        m, n, k = self.product.shape
+        self.tiles = _tile(self.lhs, [m, k], op), _tile(self.rhs, [k, n], op)
+        self.kinds = [element_type(v) for v in op.operands]
+        around = list(ancestors(op))
+        if made_by(behind(self.acc), "memref.alloca") is None:
+            raise refuse(
+                "W0369",
+                "the lanes' parts of the result are not in registers",
+                op,
+                "`promote-to-registers` the accumulator of what `mma` returns, across the outermost loop of the sum",
+            )
+        self.halves = around[0] if m > 8 else None
+        if self.halves is not None and not (self.halves.name == "scf.for" and _trips(self.halves) == m // 8):
+            raise refuse("W0369", "the lanes do not all have a part of each piece", op, "let the lanes be those of whole warps")
+        self.inside = self.halves if self.halves is not None else op
+        loops = [loop for loop in around[self.halves is not None :] if loop.name == "scf.for"]
+        self.pieces = [loop for loop in loops if _needs(self.acc, loop)]
+
+    def rewrite(self) -> None:
+        loaded = [self._array(tile, part, load) for tile, part, load in zip(
+            self.tiles, self.product.vectors, (self._load_lhs, self._load_rhs), strict=False)]  # fmt: skip
+        array, at, kind = self._accumulator()
+        with ahead_of(self.inside):
+            before = vector.LoadOp(kind, array, at).result
+            shape = ir.ArrayAttr.get([i64(size) for size in self.product.shape])
+            rounded = self.product.kind == "tf32" or None
+            lhs, rhs = (load() for load in loaded)
+            sums = ir.VectorType.get(self.product.vectors[2], self.kinds[2])
+            taken = vector.ShapeCastOp(sums, before).result
+            made = nvgpu.MmaSyncOp(sums, lhs, rhs, taken, shape, tf32Enabled=rounded).result
+            vector.StoreOp(vector.ShapeCastOp(kind, made).result, array, at)
+        self.inside.erase()
+
+    def _accumulator(self) -> tuple[ir.Value, list[ir.Value], ir.VectorType]:
+        """The lane's array of the result, where in it the piece at hand begins, and what of it one instruction makes: all that the
+        lane has in both halves."""
+        view = producer(self.acc)
+        assert view is not None
+        while made_by(view.operands[0], "memref.alloca") is None:
+            view = producer(view.operands[0])
+            assert view is not None, "the accumulator is a view of an array of the thread's own"
+        kind = ir.MemRefType(view.operands[0].type)
+        first = {} if self.halves is None else {_variable(self.halves): 0}
+        dimensions = 2 if self.halves is None else 4
+        with ahead_of(self.inside):
+            copies = {variable: _index(n) for variable, n in first.items()}
+            at = [
+                _index(offset) if isinstance(offset, int) else _cloned(offset, copies, self.inside)
+                for offset in parts_of(view)[0]
+            ]
+        return view.operands[0], at, ir.VectorType.get(kind.shape[-dimensions:], kind.element_type)
+
+    # ---- fragments ------------------------------------------------------------------------------------------------------
+
+    def _array(
+        self, tile: ir.Value, part: tuple[int, int], load: Callable[[ir.Value], ir.Value]
+    ) -> Callable[[], ir.Value]:
+        """Load the fragments of all pieces in front of the loops over them; gives the one of the piece at hand."""
+        loops = [loop for loop in self.pieces if _needs(tile, loop)]
+        counts = [_trips(loop) for loop in reversed(loops)]
+        kind = element_type(tile)
+        outermost = self.pieces[-1] if self.pieces else self.inside
+        whole = ir.VectorType.get(part, kind)
+        with ahead_of(outermost):
+            made = memref.AllocaOp(ir.MemRefType.get([*counts, *part], kind), [], [])
+            set_name(made, f"{(name_of(behind(tile)) or 'tile').removesuffix('_shared')}_frag")
+            array = made.result
+
+            def fill(at: tuple[ir.Value, ...]) -> None:
+                if len(at) < len(counts):
+                    return loop_over(counts[len(at)], lambda i: fill((*at, i.emit())))
+                copies = {_variable(loop): i for loop, i in zip(reversed(loops), at, strict=True)}
+                here = _cloned(tile, copies, outermost)
+                vector.StoreOp(load(here), array, [*at, _index(0), _index(0)])
+
+            fill(())
+
+        def loaded() -> ir.Value:
+            at = [_variable(loop) for loop in reversed(loops)]
+            return vector.LoadOp(whole, array, [*at, _index(0), _index(0)]).result
+
+        return loaded
+
+    def _load_lhs(self, tile: ir.Value) -> ir.Value:
+        if (along := _by_matrices(tile)) == "columns":
+            return self._matrices(tile, 0, ["d0 mod 16", "d0 floordiv 16 * 8"], transposed=False)
+        if along == "rows":
+            return self._matrices(tile, 0, ["d0 floordiv 8 mod 2 * 8", "d0 floordiv 16 * 8 + d0 mod 8"], transposed=True)
+        return self._elements(tile, 0)
+
+    def _load_rhs(self, tile: ir.Value) -> ir.Value:
+        if (along := _by_matrices(tile)) == "columns":
+            return self._matrices(tile, 1, ["d0 mod 16", "0"], transposed=True)
+        if along == "rows":
+            return self._matrices(tile, 1, ["d0 floordiv 8 mod 2 * 8", "d0 mod 8"], transposed=False)
+        return self._elements(tile, 1)
+
+    def _matrices(self, tile: ir.Value, operand: int, at: Sequence[str], *, transposed: bool) -> ir.Value:
+        """Load matrices of 8 x 8 elements. Lanes whose address nobody asks for give that of another one."""
+        part = self.product.vectors[operand]
+        kind = ir.VectorType.get(part, element_type(tile))
+        matrices, last = part[0], 8 * part[0] - 1
+        at = [f"({form})" if matrices == 4 else f"({form.replace('d0', f'(d0 mod {last + 1})')})" for form in at]
+        return nvgpu.LdMatrixOp(kind, tile, [self._at(form) for form in at], transposed, matrices).result
+
+    def _elements(self, tile: ir.Value, operand: int) -> ir.Value:
+        """Load them one by one: g = lane / 4 and t = lane mod 4 have the same factors everywhere."""
+        product, part = self.product, self.product.vectors[operand]
+        first = [(product.a_at, product.b_at)[operand](0, r, j) for r in range(part[0]) for j in range(part[1])]
+        g, t = "d0 floordiv 4", f"d0 mod 4 * {product.each}"
+        forms = (g, t) if operand == 0 else (t, g)
+        places = [[self._at(f"{form} + {c}") for form, c in zip(forms, place, strict=True)] for place in first]
+        found = [memref.LoadOp(tile, place).result for place in places]
+        return vector.FromElementsOp(ir.VectorType.get(part, element_type(tile)), found).result
+
+    def _at(self, form: str) -> ir.Value:
+        """A subscript of the lane's number."""
+        attribute = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(d0) -> ({form})>"))
+        return affine.AffineApplyOp(attribute.value if hasattr(attribute, "value") else attribute, [self.lane()]).result
+
+
+def _by_matrices(tile: ir.Value) -> str | None:
+    """Whether `ldmatrix` loads the tile, and of what neighbours lie side by side in memory: its `columns`, or its `rows`."""
+    kind = ir.MemRefType(tile.type)
+    if not is_shared(kind) or element_bytes(kind.element_type) != 2:
+        return None
+    strides, _ = strided(kind)
+    return "columns" if strides[-1] == 1 else "rows" if strides[-2] == 1 else None
+
+
+def _tile(value: ir.Value, shape: Sequence[int], op: ir.Operation) -> ir.Value:
+    """The whole warp's tile behind what a lane looks at."""
+    while list(ir.MemRefType(value.type).shape) != list(shape):
+        view = producer(value)
+        if view is None or not is_view(view):
+            raise refuse("W0369", f"what the product reads is not seen as a part of a tile of {list(shape)}", op,
+                         "let `promote-to-shared` stage the operands, and `mma` follow the tiles of warps")  # fmt: skip
+        value = view.operands[0]
+    return value
+
+
+def _index(number: int) -> ir.Value:
+    return arith.ConstantOp(ir.IndexType.get(), number).result
+
+
+def _variable(loop: ir.Operation) -> ir.Value:
+    return loop.regions[0].blocks[0].arguments[0]
+
+
+def _needs(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether a value is computed from a loop's variable."""
+    if isinstance(value.owner, ir.Block):
+        return value == _variable(loop)
+    return any(_needs(operand, loop) for operand in value.owner.operation.operands)
+
+
+def _trips(loop: ir.Operation) -> int:
+    upper = constant_of(loop.operands[1])
+    assert upper is not None, "loops over pieces have static trip counts"
+    return upper
+
+
+def _cloned(value: ir.Value, copies: dict[ir.Value, ir.Value], within: ir.Operation) -> ir.Value:
+    """The value computed again, for other values of loop variables, of what is made inside an op."""
+    if value in copies:
+        return copies[value]
+    made = producer(value)
+    if made is None or not is_within(made, within):
+        return value
+    for operand in made.operands:
+        _cloned(operand, copies, within)
+    clone_with(made, copies)
+    return copies[value]

@@ -1,0 +1,115 @@
+"""`mma OP [m, n, k] [as tf32]`: a warp computes its tile with tensor-core instructions."""
+
+from __future__ import annotations
+
+from ...dsl.signature import SpaceSpec
+from ..ir.mlir import ir, ops_of
+from ..ir.structured import body_of, element_type, operand_names, structure
+from ..memory.fragments import PRODUCTS, TileProduct
+from ..session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integers, statement
+from .coalesce import Coalesce
+from .map import Map
+from .tile import Tile
+
+
+@statement("mma", returns=("op",))
+class Mma(Statement):
+    """Compute a warp's tile with tensor-core instructions.
+
+    The tile of m × n elements that one instruction makes is owned by the lanes of the warp as the instruction wants it: lane l has
+    the elements (l / 4 + 8·i, l mod 4 · 2 + j). That is what `tile` and `map` say, and what this statement does: pieces of [m, n]
+    and of 8 rows go to `registers`, pairs of columns to `lanes`. So `promote-to-registers`, write-backs and ops that are tiled and
+    mapped alike work on these accumulators as on any others. At `launch` the lanes' products become `nvgpu.mma.sync`, and what they
+    read `nvgpu.ldmatrix` where elements have 16 bits and lie in shared memory.
+
+    Args:
+        target: a product whose tile is a warp's (in a loop over warps, and in none over lanes), k of whose reduction are left;
+            consumed.
+        shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and [16, 8, 8]
+            for f32 `as tf32`.
+        tf32: `as tf32`: operands of f32 are rounded to 10 bits of mantissa. Nothing else rounds them.
+
+    Returns:
+        op: the product of one lane, for `promote-to-registers op.acc across k`.
+
+    Errors:
+        W0379: a product that no instruction computes.
+            Tensor cores multiply f16, bf16, i8, f64 and (`as tf32`) f32 in tiles of fixed shapes. The op must be
+            such a product, [rows, columns, sum], of a warp's tile that consists of whole pieces, and its sum must be as long as
+            one instruction's: tile it by k in front of the loop over warps.
+
+            wrong: let (warps, w) = tile step [64, 32]; map warps to warps(y, x); mma w [16, 8, 16]
+            right: let (kk, part) = tile step [_, _, 16]; let (warps, w) = tile part [64, 32]; …; mma w [16, 8, 16]
+
+    Source: PTX ISA, "Warp-level matrix instructions"; CUTLASS `SM80_16x8x16_F32F16F16F32_TN`.
+
+    Example:
+        let product = mma warp_mm [16, 8, 16]
+        before: linalg.matmul
+        after:  scf.forall … linalg.matmul {weft.mma = "[16, 8, 16] of f16 in f32"} … weft.map
+    """
+
+    reach = "handles"
+
+    target: Handle = consumed()
+    shape: tuple[int, ...] = integers(minimum=1)
+    tf32: bool = flag()
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ..launch.tensor_cores import MMA
+
+        op = rewrite.find(self.target)
+        product = self._product(rewrite, op)
+        m, n, _ = product.shape
+        of_registers = SpaceSpec("registers", (), (), False)
+        inner = self.target
+        for sizes in [(m, n), *([(8, n)] if m > 8 else [])]:
+            tiled = Tile(node=self.node, target=inner, sizes=sizes).apply(rewrite)
+            Map(node=self.node, target=tiled["loop"], space=of_registers).apply(rewrite)
+            inner = tiled["op"]
+        tiled = Tile(node=self.node, target=inner, sizes=(1, 2)).apply(rewrite)
+        lanes = Coalesce(node=self.node, target=tiled["loop"]).apply(rewrite)["loop"]
+        Map(node=self.node, target=lanes, space=SpaceSpec("lanes", (), (), False)).apply(rewrite)
+        made = rewrite.find(tiled["op"])
+        made.attributes[MMA] = ir.StringAttr.get(str(product))
+        rewrite.remark(f"by {product}")
+        return {"op": tiled["op"]}
+
+    def _product(self, rewrite: Rewriter, op: ir.Operation) -> TileProduct:
+        """The instruction. Raises W0379."""
+        rewrite.expect_structured(op, "W0379")
+        kinds = [str(element_type(v)) for v in op.operands]
+        kinds = ["tf32" if self.tf32 and kind == "f32" else kind for kind in kinds[:2]] + kinds[2:]
+        known = [p for p in PRODUCTS if [p.kind, p.kind, p.sum] == kinds]
+        why = self._why_not(op, kinds, known)
+        if why is not None:
+            space = structure(op)
+            hint = "tile the sum by k, then the result for warps, and map that loop to `warps`"
+            if kinds[:2] == ["f32", "f32"]:
+                hint = "`as tf32` rounds the operands to 10 bits of mantissa, for [16, 8, 8]"
+            raise rewrite.error("W0379", why, op, hint, notes=(f"dimensions {space.spelled()}",))
+        return next(p for p in known if p.shape == self.shape)
+
+    def _why_not(self, op: ir.Operation, kinds: list[str], known: list[TileProduct]) -> str | None:
+        from ..mapping.mapping import enclosing_maps
+
+        space, asked = structure(op), list(self.shape)
+        body = {inner.name for inner in ops_of(body_of(op))}
+        if [str(m) for m in space.maps] != _MAPS or operand_names(op) != ("lhs", "rhs", "acc") or not body <= _BODY:
+            return f"{op.name} is not a plain product of two matrices, lhs[m, k] by rhs[k, n]"
+        if self.tf32 and "tf32" not in kinds:
+            return f"`as tf32` rounds operands of f32, and these are of {kinds[0]}"
+        if all(p.shape != self.shape for p in known):
+            others = ", ".join(map(str, known)) or ", ".join(dict.fromkeys(f"{p.kind} in {p.sum}" for p in PRODUCTS))
+            return f"no instruction multiplies {kinds[0]} by {kinds[1]} into {kinds[2]} in tiles of {asked}; there are {others}"
+        whole = all(n is not None and n % s == 0 for n, s in zip(space.extents, self.shape, strict=True))
+        if not whole or space.extents[2] != self.shape[2]:
+            tile = " × ".join(map(str, space.extents))
+            return f"a tile of {tile} does not consist of {asked} pieces with a sum of {self.shape[2]}"
+        if [around.space for _, around in enclosing_maps(op)][:1] != ["warps"]:
+            return "the op is not the tile of a warp"
+        return None
+
+
+_MAPS = [f"(d0, d1, d2) -> ({result})" for result in ("d0, d2", "d2, d1", "d0, d1")]
+_BODY = {f"arith.{name}" for name in ("extf", "extsi", "mulf", "muli", "addf", "addi")} | {"linalg.yield"}

@@ -1,0 +1,78 @@
+"""The recipe `tensor`: each type at random sizes, right and race-free; its machine code."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import numpy as np
+import pytest
+import sass
+from native_device import NativeDevice
+
+from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.cuda.nvrtc import ARCHITECTURES
+from weft.runtime.files.inputs import random_inputs, sized
+from weft.runtime.host.functions import signature
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
+
+SOAK = "WEFT_SOAK" in os.environ
+TYPES = ("f16", "bf16", "i8", "f64")
+SIZES = 30 if SOAK else 4
+SMALL = {"bm": "32", "bn": "32", "wm": "16", "wn": "16"}
+
+
+def made(**settings: object) -> Planned:
+    return planned(applied(Choice("tensor", None, {name: str(value) for name, value in settings.items()}).open()))
+
+
+def inputs(done: Planned, sizes: dict[str, str]) -> dict[str, np.ndarray]:
+    return random_inputs(sized(signature(done.applied.payload), sizes, done.plan.agreements, None), 1)
+
+
+def expect_right(done: Planned, arrays: dict[str, np.ndarray], device: SimDevice | NativeDevice) -> None:
+    simulated = isinstance(device, SimDevice)
+    ran = run_plan(done.plan, device, arrays, text=done.applied.located_text if simulated else done.cuda)
+    assert not ran.races and not ran.faults
+    expected = reference(done.applied.payload, None, dict(arrays))
+    assert compare(signature(done.applied.payload), ran.outputs, expected).ok
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4, 5] if SOAK else [2, 5])
+@pytest.mark.parametrize("type", TYPES)
+def test_random_sizes(type: str, stages: int) -> None:
+    """One kernel for rows of whole vectors and one for any rows, at sizes that a run brings."""
+    draw = random.Random(f"{type} {stages}")
+    done = made(type=type, m="?", n="?", k="?", stages=stages, **SMALL)
+    for turn in range(SIZES):
+        m, n, k = (draw.randrange(1, 80) for _ in range(3))
+        if turn % 2:
+            n, k = -(-n // 16) * 16, -(-k // 16) * 16
+        expect_right(done, inputs(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}), SimDevice())
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_text(type: str) -> None:
+    done = made(type=type, m=40, n=64, k=96, **SMALL)
+    expect_right(done, inputs(done, {}), NativeDevice())
+
+
+INSTRUCTIONS = {"f16": "HMMA", "bf16": "HMMA", "i8": "IMMA", "f64": "DMMA"}
+EACH = [(type, chip, even) for type in TYPES for chip in ARCHITECTURES for even in (True, False)]
+CODE = EACH if SOAK else [("bf16", "sm_80", True), ("f16", "sm_90a", False), ("i8", "sm_89", True), ("f64", "sm_80", True)]
+
+
+@pytest.mark.parametrize(("type", "chip", "even"), CODE)
+def test_machine_code(type: str, chip: str, even: bool) -> None:
+    """No spills; tiles by LDGSTS, fragments of 16 bits by LDSM, products by the tensor cores."""
+    sizes = {"m": 512, "n": 512, "k": 512} if even else {"m": 1000, "n": 777, "k": 333}
+    done = made(type=type, **sizes)
+    used = sass.resources(done.cuda, "matmul", chip)
+    assert used.spill_bytes == used.stack_bytes == 0, used
+    inner = sass.compute_region(done.cuda, "matmul", chip).by_mnemonic
+    assert inner[INSTRUCTIONS[type]], inner
+    assert bool(inner["LDSM"]) == (type in ("f16", "bf16")), inner
+    assert not inner["BSSY"], inner
