@@ -138,7 +138,7 @@ def _column(term: Term, columns: dict[Term, int], rows: dict[tuple[int, Row, int
     return place
 
 
-BUDGET = 8_000_000
+BUDGET = 16_000_000
 """Operations of ISL that the questions of one analysis may take."""
 LIMITS = (200, 2_000, 25_000, 100_000, 400_000)
 """Operations of ISL allowed to a question, one after the other."""

@@ -173,3 +173,33 @@ def test_a_kernel_on_the_cpu_gives_the_same(seed: int) -> None:
         arrays = inputs_at(done, {}, rest, seed)
         ran = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text)
         assert np.allclose(kernel(*arrays.values()), ran.outputs["result0"], atol=1e-3), (seed, rest)
+
+
+CHUNKS = """schedule chunks() {
+  let mm = match linalg.matmul
+  let (tiles, t) = tile mm [8, 8]
+  map tiles to blocks(y: 2, x: 2) block-cyclic(2)
+  let (k, step) = tile t [_, _, 8]
+  let (a, copy_a) = promote-to-shared step.lhs
+  let (b, copy_b) = promote-to-shared step.rhs
+  map copy_a to threads(*) block-cyclic(2)
+  map copy_b to threads(*) block-cyclic(2)
+  let (lanes, one) = tile step [1, 1]
+  map lanes to threads(y: 8, x: 8)
+  insert-barriers
+  launch tiles
+}
+"""
+ADDED = """
+func.func @added(%A: tensor<?x16xf32>, %B: tensor<16x?xf32>, %C: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %r = linalg.matmul ins(%A, %B : tensor<?x16xf32>, tensor<16x?xf32>) outs(%C : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+"""
+
+
+def test_chunks_of_tiles_and_of_copies_are_within_the_budget_of_the_proof() -> None:
+    one = planned(weft.apply(CHUNKS, payload=ADDED))
+    a, b = np.ones((41, 16), np.float32), np.ones((16, 35), np.float32)
+    done = run_plan(one.plan, SimDevice(), {"A": a, "B": b, "C": np.ones((41, 35), np.float32)}, text=one.applied.located_text)
+    assert (done.outputs["result0"] == 17).all() and not done.races and not done.faults
