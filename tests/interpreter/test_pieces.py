@@ -116,14 +116,14 @@ def test_random_pieces(seed: int, tmp_path: Path) -> None:
     else:
         lines += [f"let (tiles, inner) = tile g [{bm}, {bn}]"]
     lines += ["fuse init into tiles\nmap tiles to blocks(y, x)", f"let (k, step) = tile {'g' if relu else 'inner'} [_, _, {bk}]"]
-    for operand in ("lhs", "rhs"):
-        if r.random() < 0.7:
-            lines += [f"let (s_{operand}, c_{operand}) = promote-to-shared step.{operand}{r.choice(['', ' transpose pad 1'])}"]
-            lines += [f"map c_{operand} to threads(*) cyclic"]
+    staged = [operand for operand in ("lhs", "rhs") if r.random() < 0.7]
+    for operand in staged:
+        lines += [f"let (s_{operand}, c_{operand}) = promote-to-shared step.{operand}{r.choice(['', ' transpose pad 1'])}"]
+        lines += [f"map c_{operand} to threads(*) cyclic"]
     lines += ["let (kk, slice) = tile step [_, _, 1]", *own("slice", piece, (tm, tn), "")]
     if relu:
         lines += own("shown", piece, (tm, tn), "2")
-    lines += ["promote-to-registers micro.acc across k", *["vectorize micro"] * r.randint(0, 1), *["unroll kk"] * r.randint(0, 1)]
+    lines += ["promote-to-registers micro.acc across k", *["vectorize micro"] * (len(staged) // 2), *r.choice([[], ["unroll kk"]])]
     body = "\n".join([*lines, "insert-barriers\nverify-sync\nlaunch tiles"])
     made = scheduled(payload, body, tmp_path)
     expect_right(made, seed, f"\n{payload}\n{body}", native=True)
