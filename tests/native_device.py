@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,8 +12,13 @@ from native import Mode, run_native
 
 from weft.interpreter.memory import limits
 from weft.runtime.plan.dtypes import NUMPY
-from weft.runtime.plan.plan import KernelEntry
+from weft.runtime.plan.plan import KernelEntry, Launch, Plan
 from weft.runtime.run.device import DeviceTarget, DeviceView
+
+
+def for_all_sizes(plan: Plan) -> Plan:
+    """The plan with the kernels for all sizes, also where indices of 32 bits would do."""
+    return replace(plan, steps=tuple(replace(s, narrow=None) if isinstance(s, Launch) else s for s in plan.steps))
 
 
 class NativeDevice(Capturing):
@@ -57,7 +63,7 @@ class NativeDevice(Capturing):
         self, kernel: KernelEntry, grid: tuple, block: tuple, shared_bytes: int, args: Sequence[Any], stream: Any
     ) -> None:
         flat: list[Any] = []
-        for arg, param in zip(args, kernel.params, strict=True):
+        for arg, param in zip(args, kernel.text_params, strict=True):
             if isinstance(arg, DeviceView):
                 flat.append(arg.memory)
                 flat += [int(n) for n, known in zip(arg.shape, param.shape or (), strict=True) if known is None]

@@ -98,10 +98,14 @@ def product_of(sizes: Sequence[int | ir.Value]) -> int | ir.Value:
 
 
 def same_size(a: int | ir.Value, b: int | ir.Value) -> bool:
-    """Whether two sizes are known to be the same."""
-    if isinstance(a, int) or isinstance(b, int):
-        return isinstance(a, int) and isinstance(b, int) and a == b
-    return a == b or (dimension_behind(a) is not None and dimension_behind(a) == dimension_behind(b))
+    """Whether two sizes are known to be the same: numbers, the sizes of one tensor, products of such."""
+    numbers = [n if isinstance(n, int) else constant_of(n) for n in (a, b)]
+    if isinstance(a, int) or isinstance(b, int) or None not in numbers:
+        return numbers[0] is not None and numbers[0] == numbers[1]
+    if a == b or (dimension_behind(a) is not None and dimension_behind(a) == dimension_behind(b)):
+        return True
+    one, other = (made_by(n, "arith.muli") for n in (a, b))
+    return one is not None and other is not None and all(map(same_size, one.operands, other.operands))
 
 
 @dataclass(frozen=True)

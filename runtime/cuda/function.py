@@ -14,10 +14,12 @@ from ...interpreter.memory import limits
 from ...interpreter.memory.layouts import is_plain, strided
 from ..kernel_form import refuse
 from ..kernel_lowering import normal
+from ..plan.plan import DimOf, Size
 from .dialects import memref
 from .kernel import KernelWriter
 from .values.expression import Expr, cast, identifier, name
 from .values.integers import literal, multiply
+from .values.sizes import HostNumber
 from .values.types import Range, scalar
 from .values.views import NamedMemory, NamedView
 
@@ -38,12 +40,47 @@ class KernelParameter(NamedTuple):
     pointer: bool = False
 
 
+class FunctionText(NamedTuple):
+    """What is written of a `gpu.func`.
+
+    Args:
+        name: the function's.
+        reciprocals: the parameters behind those for the arguments, by which it divides, and what they are.
+        small: the numbers that 32 bits have to hold for it to be right.
+
+    A number is in terms of `DimOf("0", 1)`, of axis 1 of argument 0, and `DimOf(GRID, 0)`, of the blocks along x.
+    """
+
+    name: str
+    text: str
+    reciprocals: tuple[tuple[str, Size], ...]
+    small: tuple[Size, ...]
+
+    @property
+    def divides_by(self) -> tuple[str, ...]:
+        """The names of `reciprocals`."""
+        return tuple(name for name, _ in self.reciprocals)
+
+
 def write_function(
-    func: ir.Operation, kernel_name: str, constant: Callable[[ir.Operation], NamedMemory], overlapping: list[set[int]]
-) -> str:
-    """The text of a `gpu.func`. `overlapping`: groups of arguments that may be one buffer."""
+    func: ir.Operation,
+    kernel_name: str,
+    constant: Callable[[ir.Operation], NamedMemory],
+    overlapping: list[set[int]],
+    *,
+    narrow: bool = False,
+    capped: bool = True,
+) -> FunctionText:
+    """The text of a `gpu.func`.
+
+    Args:
+        overlapping: groups of arguments that may be one buffer.
+        narrow: indices have 32 bits.
+        capped: a thread takes no more registers than the schedule says.
+    """
     func, _module = normal(func)
-    kernel = KernelWriter(func, constant, sizes_of(func, "known_block_size"), sizes_of(func, "known_grid_size"))
+    grid = sizes_of(func, "known_grid_size")
+    kernel = KernelWriter(func, constant, sizes_of(func, "known_block_size"), grid, narrow=narrow)
     block = kernel.single_block(func)
     parameters = _bind_arguments(kernel, func, block)
     terminator = kernel.write_block(block)
@@ -53,9 +90,12 @@ def write_function(
     written = {p.argument for p in parameters if p.name in kernel.written}
     shared_writes = set().union(*(group for group in overlapping if group & written))  # those are no `__restrict__`
     texts = [_parameter(p, p.name in kernel.written, p.argument in shared_writes) for p in parameters]
+    reciprocals = tuple((variable, size) for size, variable in kernel.facts.reciprocals.items())
+    texts += [f"long long {variable}" for variable, _ in reciprocals]
     head = [kernel.head[n] for n in ("tx", "ty", "tz", "bx", "by", "bz") if n in kernel.head]
     lines = ["  " + line for line in _that_are_read((*shared, *head, *kernel.frames[0].lines))]
-    return "\n".join([_opening(kernel, kernel_name, texts), *(part for line in lines for part in _wrapped(line)), "}"])
+    text = "\n".join([_opening(kernel, kernel_name, texts, capped), *(part for line in lines for part in _wrapped(line)), "}"])
+    return FunctionText(kernel_name, text, reciprocals, tuple(kernel.facts.small))
 
 
 _INDEX = re.compile(r"^\s*const (?:int|long long|bool) (\w+) = (.*);$")
@@ -73,22 +113,22 @@ def _that_are_read(lines: Sequence[str]) -> list[str]:
         kept = [line for line, gone in zip(kept, unread, strict=True) if not gone]
 
 
-def _opening(kernel: KernelWriter, kernel_name: str, parameters: list[str]) -> str:
-    start = f'extern "C" __global__ void {_bounds(kernel)}{kernel_name}('
+def _opening(kernel: KernelWriter, kernel_name: str, parameters: list[str], capped: bool) -> str:
+    start = f'extern "C" __global__ void {_bounds(kernel, capped)}{kernel_name}('
     one_line = f"{start}{', '.join(parameters)}) {{"
     if len(one_line) <= WIDTH:
         return one_line
     return start + "\n    " + ",\n    ".join(parameters) + ") {"
 
 
-def _bounds(kernel: KernelWriter) -> str:
+def _bounds(kernel: KernelWriter, capped: bool) -> str:
     """`__launch_bounds__(256, 2) `: the size of the block, and how many registers a thread may take.
 
     ptxas gives each thread 65,536 / (threads * blocks) registers, in steps of 8, if it is asked for that many blocks at once. Where
     no number of blocks makes just the wanted cap, `__maxnreg__` says it; the two do not go together.
     """
     threads = None if kernel.block is None else math.prod(kernel.block)
-    if "weft.max_registers" not in kernel.func.attributes:
+    if not capped or "weft.max_registers" not in kernel.func.attributes:
         return "" if threads is None else f"__launch_bounds__({threads}) "
     cap = ir.IntegerAttr(kernel.func.attributes["weft.max_registers"]).value
     if threads is not None and threads % FULL_WARPS == 0:
@@ -156,19 +196,24 @@ def _bind_memref(kernel: KernelWriter, number: int, argument: ir.Value, variable
     def extra(word: str, axis: int | None, known: Range) -> Expr:
         own = kernel.fresh(f"{variable}_{word}{'' if axis is None else axis}")
         parameters.append(KernelParameter(number, own, "long long"))
-        given = name(own, "long long", known)
+        host = HostNumber(DimOf(str(number), axis), kernel.facts) if word == "size" and axis is not None else None
+        known = known if host is None else kernel.facts.limited(known, host.number)
+        given = name(own, "long long", known, host=host)
         return kernel.named(cast("int", given, known), f"{variable}_extent{axis}") if known.fits(32) else given
 
     stated, most = multiples_of(argument) or [1] * type.rank, most_of(argument) or [-1] * type.rank
     ranges = [Range(0, SIZE.high if high < 0 else high, n) for n, high in zip(stated, most, strict=True)]
     sizes = tuple(extra("size", d, ranges[d]) if s == DYNAMIC else literal(s) for d, s in enumerate(type.shape))
+    elements: Expr | None = None
     if is_plain(type):
         strides = _row_major(kernel, variable, sizes)
+        elements = multiply(strides[0], sizes[0]) if sizes else None
     else:
         known = enumerate(static_strides)
         strides = tuple(extra("stride", d, STRIDE) if s == DYNAMIC else literal(s) for d, s in known)
     offset = extra("offset", None, SIZE) if static_offset == DYNAMIC else literal(static_offset)
-    kernel.values[argument] = NamedView.whole(NamedMemory(variable, kind, "global", sizes, strides, offset))
+    memory = NamedMemory(variable, kind, "global", sizes, strides, offset, elements=elements)
+    kernel.values[argument] = NamedView.whole(memory)
     return parameters
 
 

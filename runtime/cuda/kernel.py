@@ -20,6 +20,7 @@ from ...interpreter.memory.layouts import is_shared
 from ...interpreter.memory.views import behind
 from ..kernel_form import ASYNC_GROUP, ASYNC_WAIT, reader_of, refuse, registrar
 from .values.expression import Expr, NameScope, identifier, name
+from .values.sizes import HostFacts
 from .values.types import Range, element
 from .values.views import NamedMemory, NamedView, access
 
@@ -52,6 +53,8 @@ class KernelWriter:
         arrays: the declarations of private arrays, by name.
         vectors: the types of variables that hold what one wide access has read.
         constant: gives the name of a module-level constant for a `memref.global`'s symbol.
+        narrow: indices have 32 bits; the host sees to it that they suffice.
+        facts: what the text asks the host for, and relies on.
     """
 
     func: ir.Operation
@@ -66,6 +69,10 @@ class KernelWriter:
     arrays: dict[str, str] = field(default_factory=dict)
     vectors: dict[str, str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
+    narrow: bool = False
+
+    def __post_init__(self) -> None:
+        self.facts = HostFacts(self.narrow, self.on_top)
 
     # ---- the text -------------------------------------------------------------------------------------------------
 
@@ -79,6 +86,14 @@ class KernelWriter:
     def fresh(self, base: str, *, given: bool = False) -> str:
         """A name that is free here. `given`: it is the user's, and stays as it is if it can."""
         return self.frame.scope.fresh(identifier(base), given=given)
+
+    def on_top(self, base: str, *, given: bool = False) -> str:
+        """A name for what is declared at the kernel's top: free there and here."""
+        scope = self.frames[0].scope
+        variable = scope.fresh(identifier(base), given=given)
+        while any(variable in frame.scope.taken for frame in self.frames[1:]):
+            variable = scope.fresh(identifier(base))
+        return variable
 
     @contextmanager
     def nested(self) -> Iterator[TextBlock]:
@@ -148,7 +163,7 @@ class KernelWriter:
         """Write `made` down."""
         variable = self.fresh(base)
         self.line(f"const {type} {variable} = {made.text};")
-        return name(variable, type, known)
+        return name(variable, type, known, host=made.host)
 
     def bind(self, value: ir.Value, *made: Expr, base: str | None = None) -> None:
         """Give a result its elements (a scalar has one): in line where it is used once, else as variables."""

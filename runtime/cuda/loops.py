@@ -11,7 +11,8 @@ from ...interpreter.memory.views import behind
 from ..kernel_form import refuse
 from .kernel import KernelWriter, Lanes, first_index
 from .values.expression import Expr, name
-from .values.integers import INDEX, bounds, to_signed
+from .values.integers import INDEX, add, bounds, to_signed
+from .values.sizes import HostNumber
 from .values.types import Range, ScalarType, element
 
 UNROLL = "weft.unroll"
@@ -119,14 +120,16 @@ def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: E
     lower, upper, step = to_signed(lower, kind), to_signed(upper, kind), to_signed(step, kind)
     low, high, by = bounds(lower, kind), bounds(upper, kind), bounds(step, kind)
     known = Range(low.low, max(low.low, high.high - 1), (low + by).multiple)
-    if kind.index and (known + by).join(known).fits(32) and upper.type == "int":
+    behind = bounds(add(upper, step), kind) if kind.index else known  # what the variable is less than, all the time
+    if kind.index and Range(known.low, max(known.high, behind.high - 1)).fits(32) and upper.type == "int":
         type = "int"
     else:
         type = kind.cxx
     loop = iv.owner.owner.operation
     accumulates = len(loop.results) > 0 or next(operations(loop, "gpu.barrier"), None) is not None
     variable = kernel.frame.scope.loop_variable(accumulates=accumulates)
-    kernel.values[iv] = (name(variable, type if kind.bits >= 32 else "int", known),)
+    host = None if upper.host is None else HostNumber(upper.host.number, upper.host.facts, exact=False)
+    kernel.values[iv] = (name(variable, type if kind.bits >= 32 else "int", known, host=host),)
     increment = f"++{variable}" if step.constant == 1 else f"{variable} += {step.text}"
     return f"for ({type} {variable} = {lower.text}; {variable} < {upper.within(8)}; {increment}) {{"
 

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ...dsl.diagnostics import did_you_mean, fail
 from ...interpreter.ir import functions
@@ -15,7 +16,7 @@ from ...interpreter.memory.effects import is_memref
 from ...interpreter.memory.views import may_share
 from ..kernel_form import definition, refuse
 from .dialects.arith import dense_values
-from .function import write_function
+from .function import FunctionText, write_function
 from .prelude import prelude
 from .values.expression import KEYWORDS, identifier
 from .values.integers import constant, literal
@@ -89,6 +90,17 @@ class KernelFunction:
     symbol: str
     name: str
 
+    @property
+    def has_open_sizes(self) -> bool:
+        """Whether it works on memrefs whose sizes are known at run time only."""
+        kinds = [argument.type for argument in self.op.regions[0].blocks[0].arguments]
+        return not all(kind.has_static_shape for kind in kinds if isinstance(kind, ir.MemRefType))
+
+    @property
+    def narrow_name(self) -> str:
+        """The name of its text with indices of 32 bits."""
+        return f"{self.name}_32"
+
 
 def kernel_functions(module: ir.Module) -> list[KernelFunction]:
     """All kernels of the module, in its order."""
@@ -98,8 +110,8 @@ def kernel_functions(module: ir.Module) -> list[KernelFunction]:
             outer, inner = functions.symbol(next(ancestors(op))), functions.symbol(op)
             candidates = [identifier(inner, "kernel")], _numbered(identifier(f"{outer}_{inner}", "kernel"), "_")
             name = next(n for n in itertools.chain(*candidates) if n not in taken and n not in KEYWORDS)
-            taken.add(name)
             found.append(KernelFunction(op, f"{outer}::{inner}", name))
+            taken |= {name, found[-1].narrow_name}
     return found
 
 
@@ -135,13 +147,25 @@ def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
     return found
 
 
+def texts_of(kernel: KernelFunction, unit: Unit, overlapping: list[set[int]]) -> list[FunctionText]:
+    """A kernel's text for all sizes; behind it the one with indices of 32 bits, where that is for small sizes alone.
+
+    It is the latter whose registers `max-registers` limits: indices of 64 bits take twice as many.
+    """
+    write = partial(write_function, kernel.op, constant=unit.constant, overlapping=overlapping)
+    if not kernel.has_open_sizes:
+        return [write(kernel.name)]
+    narrow = write(kernel.narrow_name, narrow=True)
+    return [write(kernel.name, capped=False), narrow] if narrow.small else [write(kernel.name)]
+
+
 def emit(module: ir.Module, *, only: str | None = None) -> str:
     """All kernels of all `gpu.module`s as one text, or one of them. Raises `WeftError` (W05xx) for what has no CUDA C++ here."""
     unit, overlapping, kernels = Unit(), overlapping_arguments(module), kernel_functions(module)
     if only is not None:
         kernels = [_named(only, kernels)]
     body = "\n\n".join(
-        write_function(kernel.op, kernel.name, unit.constant, overlapping.get(kernel.symbol, [])) for kernel in kernels
+        written.text for kernel in kernels for written in texts_of(kernel, unit, overlapping.get(kernel.symbol, []))
     )
     fma = (op for kernel in kernels for op in operations(kernel.op, "math.fma", "vector.fma"))
     fused = {f"fma.{element_type(op.results[0])}" for op in fma}

@@ -19,6 +19,16 @@ def _both(template: str) -> str:
     return "\n".join(filter(None, (comment, *(body.format(T=t) for t in ("int", "long long")))))
 
 
+_QUOTIENT = """\
+// n / d, where n is not negative: `by` is a factor and a shift that the host made of d.
+__device__ inline int quotient(int n, long long by) { return (unsigned long long)(unsigned)n * (unsigned)by >> (by >> 32); }
+__device__ inline long long quotient(long long n, long long by) {
+  return __umul64hi((unsigned long long)n << 8, by & (1LL << 57) - 1) >> (by >> 57);
+}"""
+_MODULO = """\
+__device__ inline int modulo(int n, int d, long long by) { return n - quotient(n, by) * d; }
+__device__ inline long long modulo(long long n, long long d, long long by) { return n - quotient(n, by) * d; }"""
+
 _VEC = """\
 // n elements that one access moves.
 template <typename T, int n> struct alignas(sizeof(T) * n) vec { T at[n]; };"""
@@ -181,6 +191,8 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "floordiv": ((), _both(_FLOOR)),
     "ceildiv": ((), _both(_CEIL)),
     "floormod": ((), _both(_MOD)),
+    "quotient": ((), _QUOTIENT),
+    "modulo": (("quotient",), _MODULO),
     "vec": ((), _VEC),
     "maximum": ((), _EXTREMES.format(name="maximum", ptx="max", compare=">", sign=">=")),
     "minimum": ((), _EXTREMES.format(name="minimum", ptx="min", compare="<", sign="<")),

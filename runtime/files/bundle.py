@@ -198,7 +198,7 @@ def check_text(kernel: KernelEntry, text: str, where: str) -> None:
     declared = declared_types(text, kernel.name)
     if declared is None:
         raise fail("W0712", f"the plan launches `{kernel.name}`, which {where} does not have")
-    expected = [type_ for param in kernel.params for type_ in parameter_types(param)]
+    expected = [type_ for param in kernel.text_params for type_ in parameter_types(param)]
     if declared != expected:
         message = f"the kernel `{kernel.name}` takes other arguments in {where} than the plan passes"
         notes = f"in the text: {', '.join(declared) or 'none'}", f"by the plan: {', '.join(expected) or 'none'}"

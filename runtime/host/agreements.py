@@ -26,9 +26,10 @@ from ...interpreter.ir.structured import (
 from ...interpreter.memory.layouts import element_bytes, is_plain, mixed
 from ...interpreter.memory.views import behind
 from ..plan.plan import Agreement, BufferView, DimOf, Relation, ScalarOf, Size
+from ..plan.resolve import fold
 from .arithmetic import NUMBERS
 from .functions import argument_names, entry_function
-from .program import RULES, Claim, Host, TokenValue, fold, product
+from .program import RULES, Claim, Host, TokenValue, product
 
 _CHOOSING = frozenset({"scf.if", "scf.while", "scf.index_switch"})
 """What is in these may never run, and says nothing."""
@@ -53,7 +54,7 @@ class _Reader:
     def __init__(self, module: ir.Module, function: ir.Operation) -> None:
         arguments = function.regions[0].blocks[0].arguments
         self.names = dict(zip(arguments, argument_names(function), strict=True))
-        self.host = Host(module, {}, {})
+        self.host = Host(module, {})
 
     def of(self, op: ir.Operation) -> Iterator[Agreement]:
         if _CHOOSING.isdisjoint(around.name for around in ancestors(op)):

@@ -10,8 +10,9 @@ from ...interpreter.ir.affine_maps import results_of
 from ...interpreter.ir.mlir import ir, made_by
 from ..kernel_form import refuse
 from ..plan.plan import DimOf, Operator
+from ..plan.resolve import fold
 from .functions import called, has_body
-from .program import Claim, Host, HostValue, fold, rule
+from .program import Claim, Host, HostValue, rule
 
 ARITHMETIC: dict[str, Operator] = {
     "arith.addi": "add",

@@ -90,7 +90,7 @@ def interpreted(
 ) -> Host:
     """The function's steps in program order, and what tokens and blocking waits put before each."""
     kernels = kernel_functions(module)
-    host = Host(module, {k.symbol: k.name for k in kernels}, {k.symbol: k.op for k in kernels}, taken, is_version)
+    host = Host(module, {k.symbol: k for k in kernels}, taken, is_version)
     given = _declare_arguments(function, host)
     returned = host.run_function(function, given, function)
     _declare_results(function, returned, host)
@@ -101,10 +101,12 @@ def plan_of(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Pla
     """The plan that does these steps."""
     launched = tuple(
         KernelEntry(
-            k.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op), required_chip(k.op), rounded_to(k.op)
+            text.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op), required_chip(k.op), rounded_to(k.op),
+            text.divides_by,
         )
         for k in kernel_functions(host.module)
         if k.name in host.launched
+        for text in host.texts(k.symbol)
     )
     buffers, assumptions = tuple(host.buffers.values()), tuple(host.assumptions)
     return Plan(symbol(function), buffers, tuple(host.scalars), tuple(steps), launched, assumptions=assumptions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -15,9 +15,12 @@ from ...interpreter.memory import limits
 from ...interpreter.memory.fragments import MMA
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.session.rewriter import describe
+from ..cuda.function import FunctionText
+from ..cuda.values.sizes import GRID
 from ..kernel_form import SINCE_CHIP, refuse, since_chip
 from ..plan.dtypes import itemsize
-from ..plan.plan import Arg, Assumption, BufferView, Launch, ScalarValue, Size
+from ..plan.plan import Apply, Arg, Assumption, BufferView, DimOf, Launch, Narrow, ScalarValue, Size
+from ..plan.resolve import fold
 from .functions import array_type
 from .program import Claim, Host, HostValue, TokenValue, rule
 
@@ -68,33 +71,78 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         raise refuse("W0731", "a launch with a cluster size is not supported", op)
     shared = view.dynamicSharedMemorySize
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
-    name, callee = (known.get(f"{outer}::{inner}") for known in (host.kernel_names, host.kernel_ops))
-    if name is None or callee is None:
+    kernel = host.kernels.get(f"{outer}::{inner}")
+    if kernel is None:
         if any(b.operation.name == "gpu.binary" and symbol(b.operation) == outer for b in host.module.body.operations):
             message = f"@{outer}::@{inner} is compiled already (gpu.binary), for a target that is not read here"
             hint = "give its text instead: the `gpu.module` that the binary was made of"
             raise refuse("W0731", message, op, hint)
         raise refuse("W0731", f"the module has no kernel @{outer}::@{inner}", op, "bring its `gpu.module` along")
-    _check_known(host, op, callee, "known_block_size", sizes[3:])
-    _check_known(host, op, callee, "known_grid_size", sizes[:3])
-    parameters = host.kernel_ops[f"{outer}::{inner}"].regions[0].blocks[0].arguments
+    _check_known(host, op, kernel.op, "known_block_size", sizes[3:])
+    _check_known(host, op, kernel.op, "known_grid_size", sizes[:3])
+    parameters = kernel.op.regions[0].blocks[0].arguments
     for argument, operand in zip(parameters, view.kernelOperands, strict=False):
         host.assume(argument, host.value(operand, op), op)
-    stated = host.kernel_ops[f"{outer}::{inner}"].attributes.get(MOST_BLOCKS)
+    stated = kernel.op.attributes.get(MOST_BLOCKS)
     for size, most in zip(sizes, () if stated is None else ir.DenseI64ArrayAttr(stated), strict=False):
         if most >= 0:
             host.expect(Assumption(size, 1, "", most), op)
-    host.launched.add(name)
+    host.launched.add(kernel.name)
+    args = tuple(_argument(host, v, op) for v in view.kernelOperands)
+    known = {str(n): arg.shape for n, arg in enumerate(args) if isinstance(arg, BufferView)} | {GRID: tuple(sizes[:3])}
+    whole, *small = host.texts(kernel.symbol)
+    narrow = [Narrow(text.name, _small(text, known), _reciprocals(text, known)) for text in small]
     return host.issue(
         Launch(
-            kernel=name,
+            kernel=kernel.name,
             grid=(sizes[0], sizes[1], sizes[2]),
             block=(sizes[3], sizes[4], sizes[5]),
             shared_bytes=0 if shared is None else host.size(shared, op),
-            args=tuple(_argument(host, v, op) for v in view.kernelOperands),
+            args=args,
+            reciprocals=_reciprocals(whole, known),
+            narrow=narrow[0] if narrow else None,
         ),
         op,
     )
+
+
+def _reciprocals(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tuple[Size, ...]:
+    return tuple(_at_launch(size, known) for _, size in text.reciprocals)
+
+
+def _small(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tuple[Size, ...]:
+    """What has to be small at a launch, without what something else is at least as large as: of `n + 1` and `n + 3` the latter."""
+    most: dict[Size, int] = {}
+    for number in text.small:
+        part, more = _sum(_at_launch(number, known))
+        most[part] = max(most.get(part, more), more)
+    smaller = {
+        part.left
+        for part, more in most.items()
+        if isinstance(part, Apply) and part.operator == "mul" and isinstance(part.right, int) and part.right > 0
+        if most.get(part.left, 0) <= more
+    }
+    return tuple(fold("add", part, more) for part, more in most.items() if part not in smaller)
+
+
+def _sum(number: Size) -> tuple[Size, int]:
+    """`n` and 3 of `(n + 1) + 2`."""
+    if isinstance(number, Apply) and number.operator == "add":
+        for part, other in ((number.left, number.right), (number.right, number.left)):
+            if isinstance(other, int):
+                inner, more = _sum(part)
+                return inner, more + other
+    return number, 0
+
+
+def _at_launch(size: Size, known: Mapping[str, Sequence[Size]]) -> Size:
+    """A number of a kernel's text in the host's terms: the sizes of the arguments, and the grid, are these."""
+    match size:
+        case DimOf():
+            return known[size.buffer][size.axis]
+        case Apply():
+            return fold(size.operator, _at_launch(size.left, known), _at_launch(size.right, known))
+    return size
 
 
 def _check_known(host: Host, op: ir.Operation, kernel: ir.Operation, key: str, sizes: Sequence[Size]) -> None:

@@ -11,9 +11,10 @@ from ...interpreter.memory.layouts import kept_dimensions, mixed, reshaped, stri
 from ...interpreter.session.rewriter import describe
 from ..kernel_form import refuse
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
+from ..plan.resolve import fold
 from .constants import constant_array
 from .functions import array_type
-from .program import Claim, Host, HostValue, TokenValue, fold, row_major, rule, subview
+from .program import Claim, Host, HostValue, TokenValue, row_major, rule, subview
 
 
 @rule("memref.alloc", "memref.alloca", "gpu.alloc")

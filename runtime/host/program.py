@@ -6,19 +6,21 @@ The rules stand in `arithmetic.py` and `memory.py`, one small function per op, f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 from ...dsl.diagnostics import Diagnostic, WeftError
-from ...interpreter.ir.functions import ASSUMED, argument_attributes, most_of, multiples_of, symbol
+from ...interpreter.ir.functions import ASSUMED, argument_attributes, most_of, multiples_of, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.names import numbered
 from ...interpreter.session.rewriter import describe
+from ..cuda.function import FunctionText
+from ..cuda.module import KernelFunction, Unit, texts_of
 from ..kernel_form import refuse, registrar
 from ..plan.plan import (
     Alloc,
     AnyStep,
-    Apply,
     Assumption,
     Buffer,
     BufferView,
@@ -26,31 +28,13 @@ from ..plan.plan import (
     DimOf,
     Fill,
     Launch,
-    Operator,
     Scalar,
     Size,
     Value,
     used_buffers,
 )
-from ..plan.resolve import apply
+from ..plan.resolve import fold
 from .functions import launches
-
-
-def fold(operator: Operator, left: Size, right: Size) -> Size:
-    """`operator(left, right)`: a number if both are, else an expression, without the identities."""
-    if isinstance(left, int) and isinstance(right, int):
-        return apply(operator, left, right)
-    if operator == "add" and 0 in (left, right):
-        return right if left == 0 else left
-    if operator == "mul" and 0 in (left, right):
-        return 0
-    if operator == "mul" and 1 in (left, right):
-        return right if left == 1 else left
-    if operator in ("floordiv", "ceildiv", "div") and right == 1:
-        return left
-    if operator == "sub" and right == 0:
-        return left
-    return Apply(operator, left, right)
 
 
 def product(sizes: Sequence[Size]) -> Size:
@@ -102,8 +86,7 @@ class Host:
     """The plan under construction, and the host program's values so far."""
 
     module: ir.Module
-    kernel_names: Mapping[str, str]
-    kernel_ops: Mapping[str, ir.Operation]
+    kernels: Mapping[str, KernelFunction]
     """By symbol, `module::function`."""
     taken: Set[str] = frozenset()
     """Names of buffers of other versions of the program."""
@@ -124,6 +107,9 @@ class Host:
     values: Env = field(default_factory=dict)
     assumptions: list[Assumption] = field(default_factory=list)
 
+    written: dict[str, list[FunctionText]] = field(default_factory=dict)
+    """What was asked for with `texts`."""
+
     depth: int = 0
     waited: frozenset[int] = frozenset()
     """The steps that the host has waited for last: whatever comes later is behind them."""
@@ -137,6 +123,17 @@ class Host:
     def fresh(self, base: str | None) -> str:
         """A name that no buffer has: `base`, `base_2`, …; `temp0`, `temp1`, … where it has none."""
         return next(name for name in numbered(base) if name not in self.buffers and name not in self.taken)
+
+    def texts(self, symbol: str) -> list[FunctionText]:
+        """What the texts of a kernel take and rely on: nothing where there are no open sizes, and where it cannot be written, since
+        the simulator may know its ops all the same."""
+        if symbol not in self.written:
+            kernel = self.kernels[symbol]
+            self.written[symbol] = [FunctionText(kernel.name, "", (), ())]
+            if kernel.has_open_sizes or sizes_of(kernel.op, "known_grid_size") is None:
+                with suppress(WeftError):
+                    self.written[symbol] = texts_of(kernel, Unit(), [])
+        return self.written[symbol]
 
     def run_function(
         self, function: ir.Operation, arguments: Sequence[HostValue], caller: ir.Operation

@@ -57,7 +57,7 @@ def compiled(text: str, kernels: Sequence[KernelEntry], *, distinct: bool) -> di
     Errors: W0725 for what the CPU cannot run, W0759 for a text that lacks a kernel.
     """
     with _one_at_a_time:
-        return _compiled(text, tuple(kernel.symbol for kernel in kernels), distinct)
+        return _compiled(text, tuple(dict.fromkeys(kernel.symbol for kernel in kernels)), distinct)
 
 
 _one_at_a_time = Lock()

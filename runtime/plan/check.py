@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from ...dsl.diagnostics import Diagnostic, WeftError, quoted
@@ -28,6 +28,7 @@ from .plan import (
     Fill,
     Free,
     Launch,
+    Narrow,
     Param,
     Plan,
     ScalarOf,
@@ -271,17 +272,23 @@ class _Checker:
 
     def launched(self, step: Launch, place: str) -> Iterator[Diagnostic]:
         yield from self.launch_shape(step, place)
-        kernel = self.kernels.get(step.kernel)
-        if kernel is None:
+        yield from self.text(step, step.args, place)
+        if step.narrow is not None:
+            yield from self.text(step.narrow, step.args, f"{place}.narrow")
+            yield from self.sizes(step.narrow.small, f"{place}.narrow.small", signed=True)
+
+    def text(self, text: Launch | Narrow, args: Sequence[Arg], place: str) -> Iterator[Diagnostic]:
+        if (kernel := self.kernels.get(text.kernel)) is None:
             known = quoted(self.kernels) or "none"
-            yield self.error("W0702", f"{place}.kernel", f"no kernel `{step.kernel}`; there are: {known}")
+            yield self.error("W0702", f"{place}.kernel", f"no kernel `{text.kernel}`; there are: {known}")
             return
-        if len(kernel.params) != len(step.args):
-            message = f"{len(step.args)} arguments, `{kernel.name}` takes {len(kernel.params)}"
-            yield self.error("W0705", f"{place}.args", message)
-            return
-        for i, (arg, param) in enumerate(zip(step.args, kernel.params, strict=True)):
+        for key, given, wanted in (("args", args, kernel.params), ("reciprocals", text.reciprocals, kernel.reciprocals)):
+            if len(given) != len(wanted):
+                yield self.error("W0705", f"{place}.{key}", f"{len(given)} arguments, `{kernel.name}` takes {len(wanted)}")
+                return
+        for i, (arg, param) in enumerate(zip(args, kernel.params, strict=True)):
             yield from self.argument(arg, param, f"{place}.args[{i}]")
+        yield from self.sizes(text.reciprocals, f"{place}.reciprocals")
 
     def scalar_value(self, scalar: ScalarValue, place: str) -> Iterator[Diagnostic]:
         yield from self.dtype(scalar.dtype, f"{place}.dtype")
@@ -299,11 +306,9 @@ class _Checker:
         if is_static(step.block) and (threads := prod(integers(step.block))) > MAX_THREADS:
             yield self.error("W0704", f"{place}.block", f"{threads} threads are more than {MAX_THREADS} in a block")
         kernel = self.kernels.get(step.kernel)
-        if isinstance(step.shared_bytes, int) and kernel is not None:
-            total = step.shared_bytes + kernel.shared_bytes
-            if total > limits.MOST:
-                message = f"{total} bytes in all are more than {limits.MOST}"
-                yield self.error("W0704", f"{place}.shared_bytes", message)
+        own = 0 if kernel is None else kernel.shared_bytes
+        if isinstance(step.shared_bytes, int) and kernel is not None and (total := step.shared_bytes + own) > limits.MOST:
+            yield self.error("W0704", f"{place}.shared_bytes", f"{total} bytes in all are more than {limits.MOST}")
 
     def argument(self, arg: Arg, param: Param, place: str) -> Iterator[Diagnostic]:
         if isinstance(arg, ScalarValue):

@@ -25,6 +25,7 @@ from .plan import (
     BufferView,
     DimOf,
     Extents,
+    Narrow,
     Param,
     Plan,
     PlanStep,
@@ -45,7 +46,7 @@ MAX_DEPTH = 64
 INT64 = range(-(2**63), 2**63)
 
 OPTIONAL = {"data", "unproven", "requires", "rounded", "fewest_streams", "arguments", "texts", "taken", "in_version"}
-OPTIONAL |= {"most", "agreements", "assumptions", "versions"}
+OPTIONAL |= {"most", "agreements", "assumptions", "versions", "reciprocals", "narrow"}
 """Keys that are left out where there is nothing to say."""
 
 GEOMETRY = {"shape", "strides", "offset"}
@@ -269,6 +270,7 @@ READERS: dict[Any, Callable[[Cursor], Any]] = {
     Value: _value,
     Arg: _argument,
     AnyStep: _step,
+    Narrow | None: lambda at: _object(at, Narrow),
     Texts: _texts,
 }
 """Of each type that is not a dataclass and no tuple, how it is read."""

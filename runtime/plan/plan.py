@@ -19,7 +19,7 @@ VERSION = 1
 Role = Literal["input", "output", "inout", "temp", "constant"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
-Operator = Literal["add", "sub", "mul", "floordiv", "ceildiv", "div", "mod", "rem", "min", "max"]
+Operator = Literal["add", "sub", "mul", "floordiv", "ceildiv", "div", "mod", "rem", "min", "max", "reciprocal"]
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 
@@ -40,7 +40,7 @@ class ScalarOf:
 
 @dataclass(frozen=True)
 class Apply:
-    """`operator(left, right)` on integers. `div` and `rem` truncate, `floordiv` and `mod` round down, `ceildiv` up."""
+    """`div` and `rem` truncate, `floordiv` and `mod` round down, `ceildiv` up; `reciprocal`: see `resolve.py`."""
 
     operator: Operator
     left: Size
@@ -127,7 +127,8 @@ class Param:
 
 @dataclass(frozen=True)
 class KernelEntry:
-    """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters.
+    """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters. Its text takes
+    `reciprocals`, too, of sizes that it divides by: a `long long` each, by these names.
 
     `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
     text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0). `unproven`: why it is not
@@ -143,6 +144,12 @@ class KernelEntry:
     unproven: str | None = None
     requires: str | None = None
     rounded: str | None = None
+    reciprocals: tuple[str, ...] = ()
+
+    @property
+    def text_params(self) -> tuple[Param, ...]:
+        """All that its text takes."""
+        return (*self.params, *(Param(name, "i64") for name in self.reciprocals))
 
 
 Relation = Literal["==", ">="]
@@ -243,15 +250,26 @@ class Fill(PlanStep):
     value: ScalarValue
 
 
+@dataclass(frozen=True)
+class Narrow:
+    """The kernel whose text has indices of 32 bits: it is launched instead where these hold all of the `small` numbers."""
+
+    kernel: str
+    small: tuple[Size, ...]
+    reciprocals: tuple[Size, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Launch(PlanStep):
-    """`shared_bytes` is dynamic shared memory, on top of what the kernel declares."""
+    """`shared_bytes`: dynamic shared memory, on top of the kernel's own; `reciprocals`: what its text takes behind `args`."""
 
     kernel: str
     grid: tuple[Size, Size, Size]
     block: tuple[Size, Size, Size]
     shared_bytes: Size = 0
     args: tuple[Arg, ...] = ()
+    reciprocals: tuple[Size, ...] = ()
+    narrow: Narrow | None = None
 
 
 AnyStep = Alloc | Free | Copy | Fill | Launch

@@ -11,7 +11,20 @@ from typing import Any
 
 from ...dsl.diagnostics import WeftError, fail
 from .check import validate
-from .plan import Agreement, Apply, Assumption, DimOf, Launch, Operator, Plan, ScalarOf, ScalarValue, Size, used_buffers
+from .plan import (
+    Agreement,
+    AnyStep,
+    Apply,
+    Assumption,
+    DimOf,
+    Launch,
+    Operator,
+    Plan,
+    ScalarOf,
+    ScalarValue,
+    Size,
+    used_buffers,
+)
 
 Shapes = Mapping[str, tuple[int, ...]]
 Scalars = Mapping[str, int | float | bool]
@@ -35,7 +48,17 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
     for assumption in plan.assumptions:
         if number := _excess(assumption, shapes, scalars):
             raise _refused(assumption, number)
-    return validate(_replace(plan, shapes, scalars), f"plan of @{plan.entry}")
+    fixed = _replace(plan, shapes, scalars)
+    return validate(dataclasses.replace(fixed, steps=tuple(map(_chosen, fixed.steps))), f"plan of @{plan.entry}")
+
+
+def _chosen(step: AnyStep) -> AnyStep:
+    """A launch of the text with indices of 32 bits, where these suffice."""
+    if not isinstance(step, Launch) or step.narrow is None:
+        return step
+    if all(isinstance(number, int) and -(1 << 31) <= number < 1 << 31 for number in step.narrow.small):
+        return dataclasses.replace(step, kernel=step.narrow.kernel, reciprocals=step.narrow.reciprocals, narrow=None)
+    return dataclasses.replace(step, narrow=None)
 
 
 def deciding(plan: Plan) -> set[str]:
@@ -126,6 +149,25 @@ def _truncated(left: int, right: int) -> int:
     return quotient if (left < 0) == (right < 0) else -quotient
 
 
+NARROW_DIVIDENDS, WIDE_DIVIDENDS = 31, 56
+"""By what is less than 2 to the power of one of these, kernels divide with a reciprocal."""
+
+
+def _reciprocal(divisor: int, bits: int) -> int:
+    """By what `n / divisor` is a product and a shift, for all 0 <= n < 2^bits: the factor ceil(2^s / divisor), and above it s.
+
+    Let 2^(l-1) < divisor <= 2^l and s = bits + l. The factor is (2^s + e) / divisor with 0 <= e < divisor <= 2^l, so that
+    n * factor / 2^s exceeds n / divisor by n * e / (divisor * 2^s) < 1 / divisor: too little to reach the next integer. A divisor
+    above all n gives 0, and so does 0, by which no kernel divides. Of 31 bits, s stands from bit 32 on; of 56 bits, l from bit 57
+    on, since the kernel has the product without its lowest 56 bits.
+    """
+    if not 0 < divisor <= 1 << bits:
+        return 0
+    more = (divisor - 1).bit_length()
+    factor = -(-(1 << bits + more) // divisor)
+    return bits + more << 32 | factor if bits == NARROW_DIVIDENDS else more << bits + 1 | factor
+
+
 OPERATIONS: Mapping[Operator, Callable[[int, int], int]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -137,6 +179,7 @@ OPERATIONS: Mapping[Operator, Callable[[int, int], int]] = {
     "rem": lambda left, right: left - right * _truncated(left, right),
     "min": min,
     "max": max,
+    "reciprocal": _reciprocal,
 }
 
 
@@ -146,3 +189,20 @@ def apply(operator: Operator, left: int, right: int) -> int:
         return OPERATIONS[operator](left, right)
     except ZeroDivisionError:
         raise fail("W0709", f"the host program divides {left} by 0") from None
+
+
+def fold(operator: Operator, left: Size, right: Size) -> Size:
+    """`operator(left, right)`: a number if both are, else an expression, without the identities."""
+    if isinstance(left, int) and isinstance(right, int):
+        return apply(operator, left, right)
+    if operator == "add" and 0 in (left, right):
+        return right if left == 0 else left
+    if operator == "mul" and 0 in (left, right):
+        return 0
+    if operator == "mul" and 1 in (left, right):
+        return right if left == 1 else left
+    if operator in ("floordiv", "ceildiv", "div") and right == 1:
+        return left
+    if operator == "sub" and right == 0:
+        return left
+    return Apply(operator, left, right)

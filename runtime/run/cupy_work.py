@@ -60,7 +60,7 @@ class CupyWork:
         if function is None:
             raise fail("W0723", f"the kernel `{kernel.name}` was not loaded")
         dynamic = kernel.dynamic_shared_bytes + shared_bytes
-        values, moving = _parameters(args, kernel.params)
+        values, moving = _parameters(args, kernel.text_params)
         what = f"launching `{kernel.name}`"
         if dynamic > self._dynamic[kernel.name]:
             with self._failures(what):

@@ -210,6 +210,8 @@ class Work:
                 return self.device.filler(self._view(step.target), scalar(step.value), stream)
             case Launch() if 0 not in step.grid:
                 args = [self._number(arg) if isinstance(arg, ScalarValue) else self._view(arg) for arg in step.args]
+                if self.device.wants == "cuda":
+                    args += map(np.int64, integers(step.reciprocals))
                 (shared,) = integers([step.shared_bytes])
                 return self.device.launcher(
                     self.kernels[step.kernel], triple(step.grid), triple(step.block), shared, args, stream

@@ -80,9 +80,9 @@ class SimDevice(Replay):
     # ---- kernels --------------------------------------------------------------------------------------------------------
 
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
-        symbols = {kernel.symbol for kernel in kernels}
-        if not symbols <= self._texts.get(text, {}).keys():
-            self._texts[text] = _translate(text, [kernel.symbol for kernel in kernels])
+        symbols = dict.fromkeys(kernel.symbol for kernel in kernels)
+        if not symbols.keys() <= self._texts.get(text, {}).keys():
+            self._texts[text] = _translate(text, [*symbols])
         self._kernels |= {symbol: self._texts[text][symbol] for symbol in symbols}
 
     def launch(

@@ -84,10 +84,10 @@ def test_a_product_of_any_size(recipe: str) -> None:
 @pytest.mark.parametrize("recipe", WIDE)
 def test_the_version_for_rows_of_vectors_reads_them_four_at_a_time(recipe: str) -> None:
     """Alone: that for any rows guards each element."""
-    wide, narrow = made(recipe).cuda.split('extern "C"')[1:]
-    for text, fours in ((wide, True), (narrow, False)):
+    fours, fours_32, any_rows, any_rows_32 = made(recipe).cuda.split('extern "C"')[1:]
+    for text, wide in ((fours, True), (fours_32, True), (any_rows, False), (any_rows_32, False)):
         reads = [line for line in text.splitlines() if re.search(r"[^_\w][AB]\[", line)]
-        assert len(reads) > 1 and all(("float4*" in line) == fours for line in reads)
+        assert len(reads) > 1 and all(("float4*" in line) == wide for line in reads)
     remarks = [remark for step in made(recipe).applied.session.steps for remark in step.remarks]
     assert sum("loads 4-wide" in remark for remark in remarks) == sum("loads scalar" in remark for remark in remarks) >= 2
 

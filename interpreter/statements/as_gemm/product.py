@@ -20,7 +20,7 @@ from ...indices.arithmetic import Sum, Term
 from ...ir.cloning import clone_body
 from ...ir.mlir import DYNAMIC, affine, ir, linalg, made_by, tensor
 from ...ir.sizes import emitted, forms_of, product_of, same_size, size_of, sizes_of
-from ...ir.structured import body_of, element_type, generic, move_marks, shape_of, spelled
+from ...ir.structured import body_of, element_type, generic, move_marks, part_of, shape_of, spelled
 from ...padding import masked_loads
 from ...padding.identities import combination
 from ...padding.masked_loads import Subscript, read
@@ -135,6 +135,9 @@ def product(op: ir.Operation, convolution: ConvolutionProblem, source: ImageSour
     numbers = count()
     together = [[next(numbers) for _ in convolution.groups[g].dimensions] for g in convolution.filter_groups]
     kernel = collapsed(op.operands[convolution.filter], together)
+    if None in shape_of(kernel):  # as large as the sizes of the image say: what the image has no guard for needs none here
+        dimensions = [convolution.groups[g].dimensions for g in convolution.filter_groups]
+        kernel = part_of(kernel, [product_of([sizes[d] for d in group]) for group in dimensions])
     start = matrix(op.operands[2], runs(convolution))
     inputs = [image, kernel] if convolution.image_is_left else [kernel, image]
     mine = (convolution.image_groups, convolution.filter_groups)

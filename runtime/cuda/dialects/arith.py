@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from math import gcd
 
@@ -12,7 +12,7 @@ from ....interpreter.ir.affine_maps import results_of
 from ....interpreter.ir.mlir import ir
 from ...kernel_form import ON_BITS, refuse
 from ..kernel import KernelWriter, Lanes, writes
-from ..values import integers
+from ..values import division, integers
 from ..values.expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
 from ..values.integers import bounds, constant, literal, settle, to_signed, to_unsigned, truth
 from ..values.types import I32, Range, ScalarType, element
@@ -134,9 +134,9 @@ def unsigned_extreme(function: str, a: Expr, b: Expr, kind: ScalarType) -> Expr:
 
 _INTEGERS: dict[str, Callable[[Expr, Expr, ScalarType], Expr]] = {
     "addi": integers.add, "subi": integers.subtract, "muli": integers.multiply,
-    "divsi": integers.divide_signed, "remsi": integers.remainder_signed,
-    "divui": partial(integers.unsigned_operation, "/"), "remui": partial(integers.unsigned_operation, "%"),
-    "floordivsi": integers.floor_divide, "ceildivsi": integers.ceil_divide,
+    "divsi": division.divide_signed, "remsi": division.remainder_signed,
+    "divui": partial(division.unsigned_operation, "/"), "remui": partial(division.unsigned_operation, "%"),
+    "floordivsi": division.floor_divide, "ceildivsi": division.ceil_divide,
     "andi": partial(bitwise, "&"), "ori": partial(bitwise, "|"), "xori": partial(bitwise, "^"),
     "shli": shift_left, "shrsi": shift_right_signed, "shrui": shift_right_unsigned,
     "minsi": partial(integers.extreme, "min"), "maxsi": partial(integers.extreme, "max"),
@@ -211,10 +211,16 @@ def select(site: ElementwiseSite, condition: Expr, a: Expr, b: Expr) -> Expr:
 _OPERATORS: dict[str, Callable[[Expr, Expr], Expr]] = {
     "add": integers.add,
     "mul": integers.multiply,
-    "mod": integers.modulo,
-    "floordiv": integers.floor_divide,
-    "ceildiv": integers.ceil_divide,
+    "mod": division.modulo,
+    "floordiv": division.floor_divide,
+    "ceildiv": division.ceil_divide,
 }
+
+
+def _operate(operator: str, a: Expr, b: Expr) -> Expr:
+    if operator not in ("add", "mul") and b.range is not None:
+        b = replace(b, range=b.range.clamp(1, max(b.range.high, 1)))  # by what is not positive, no affine map divides
+    return _OPERATORS[operator](a, b)
 
 
 @writes("affine.apply", "affine.min", "affine.max")
@@ -227,5 +233,5 @@ def affine(kernel: KernelWriter, op: ir.Operation) -> Lanes:
         letter = f"d{number}" if number < map.n_dims else f"s{number - map.n_dims}"
         repeated = len(re.findall(rf"\b{letter}\b", text)) > 1
         operands.append(kernel.atom(value, "idx") if repeated else kernel.expr(value))
-    results = results_of(map, operands, literal, lambda operator, a, b: _OPERATORS[operator](a, b))
+    results = results_of(map, operands, literal, _operate)
     return (reduce(partial(integers.extreme, op.name[-3:]), results),)

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from ....interpreter.ir.functions import MOST_BLOCKS
 from ....interpreter.ir.mlir import ir, is_used
 from ...kernel_form import axis_of, refuse
+from ...plan.plan import DimOf
+from ...plan.resolve import fold
 from ..kernel import KernelWriter, Lanes, TextBlock, has_effects, writes
 from ..loops import Carried, assign, carry, header, loop_bounds, trip_count, unroll_pragma
 from ..values.expression import Expr, name, ternary, unary
 from ..values.integers import literal
+from ..values.sizes import GRID, HostNumber
 from ..values.types import Range, element, scalar
 
 
@@ -194,7 +197,8 @@ def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     sizes, limit = (kernel.block, BLOCK_LIMIT[axis]) if in_block else (kernel.grid, GRID_LIMIT[axis])
     letter = "xyz"[axis]
     if asked == "dim":
-        size = Expr(f"(int){word}Dim.{letter}", "int", 11, Range(1, limit), atom=True)
+        host = None if in_block else HostNumber(DimOf(GRID, axis), kernel.facts)
+        size = Expr(f"(int){word}Dim.{letter}", "int", 11, Range(1, limit), atom=True, host=host)
         return (size if sizes is None else literal(sizes[axis]),)
     if not in_block and MOST_BLOCKS in kernel.func.attributes:
         most = ir.DenseI64ArrayAttr(kernel.func.attributes[MOST_BLOCKS])[axis]
@@ -203,7 +207,8 @@ def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     if known.value == 0:
         return (literal(0),)
     kernel.head.setdefault(variable, f"const int {variable} = {word}Idx.{letter};")
-    return (name(variable, "int", known),)
+    host = None if in_block else HostNumber(fold("sub", DimOf(GRID, axis), 1), kernel.facts, exact=False)
+    return (name(variable, "int", known, host=host),)
 
 
 @writes("gpu.barrier")

@@ -72,11 +72,7 @@ def _stored_in_a_loop(op: ir.Operation) -> bool:
 
 def _shared_array(kernel: KernelWriter, type: ir.MemRefType, base: str, op: ir.Operation, *, given: bool) -> NamedMemory:
     """An array in shared memory. It is declared at the top of the kernel, whose scope therefore holds its name."""
-    scope = kernel.frames[0].scope
-    variable = scope.fresh(base, given=given)
-    while any(frame.scope.has(variable) for frame in kernel.frames[1:] if variable in frame.scope.taken):
-        variable = scope.fresh(base)
-    buffer = _array(type, "shared", variable, op)
+    buffer = _array(type, "shared", kernel.on_top(base, given=given), op)
     kernel.shared.append((buffer, math.prod(s.constant or 0 for s in buffer.sizes) * buffer.element.size))
     return buffer
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from .sizes import HostNumber
 from .types import Range
 
 TERNARY, OR, AND, BIT_OR, BIT_XOR, BIT_AND, EQUAL, RELATION, SHIFT, SUM, PRODUCT, UNARY, PRIMARY = range(13)
@@ -31,6 +32,7 @@ class Expr:
         mutable: the variables in it that are assigned to later (loop-carried ones).
         atom: a name or a literal, which may be repeated at no cost.
         split: left operand, operator and right operand, for `x += …`.
+        host: what the host knows of an integer.
     """
 
     text: str
@@ -41,6 +43,7 @@ class Expr:
     mutable: frozenset[str] = frozenset()
     atom: bool = False
     split: tuple[str, str, str] | None = None
+    host: HostNumber | None = field(default=None, compare=False)
 
     @property
     def constant(self) -> int | None:
@@ -51,9 +54,9 @@ class Expr:
         return self.text if self.precedence >= precedence else f"({self.text})"
 
 
-def name(text: str, type: str, range: Range | None = None, *, mutable: bool = False) -> Expr:
+def name(text: str, type: str, range: Range | None = None, *, mutable: bool = False, host: HostNumber | None = None) -> Expr:
     """An identifier as an expression; `mutable` if the text assigns to it later."""
-    return Expr(text, type, range=range, atom=True, mutable=frozenset([text]) if mutable else frozenset())
+    return Expr(text, type, range=range, atom=True, mutable=frozenset([text]) if mutable else frozenset(), host=host)
 
 
 def combine(
@@ -103,7 +106,9 @@ def cast(type: str, a: Expr, range: Range | None = None) -> Expr:
         return a
     if type == "long long" and a.atom and a.text.isdigit():
         return Expr(f"{a.text}LL", type, range=a.range, atom=True)
-    return combine(f"({type}){a.within(UNARY)}", type, (a,), UNARY, range if range is not None else a.range)
+    made = combine(f"({type}){a.within(UNARY)}", type, (a,), UNARY, range if range is not None else a.range)
+    same = type == "long long" or (type == "int" and a.range is not None and a.range.fits(32))
+    return replace(made, host=a.host if same else None)
 
 
 def ternary(condition: Expr, a: Expr, b: Expr, type: str, range: Range | None = None) -> Expr:
@@ -122,7 +127,7 @@ KEYWORDS = frozenset(
     new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires return
     short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef
     typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-    threadIdx blockIdx blockDim gridDim warpSize min max abs printf main tx ty tz bx by bz f16 bf16 vec
+    threadIdx blockIdx blockDim gridDim warpSize min max abs printf main quotient modulo tx ty tz bx by bz f16 bf16 vec
     float2 float4 int2 int4 double2 uint4 half fma floordiv ceildiv floormod maximum minimum sin cos tan exp log sqrt pow erf
     ipow odd_double floor ceil round trunc rint y0 y1 yn j0 j1 jn gamma signbit isnan isinf isfinite assert linux unix""".split()  # noqa: SIM905
 )

@@ -12,7 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...plan.plan import Operator, Size
+from ...plan.resolve import fold
 from .expression import Expr, binary, call, cast
+from .sizes import UNKNOWN, HostNumber
 from .types import INDEX, Range, ScalarType
 
 INT, LONG = "int", "long long"
@@ -58,11 +61,43 @@ def settle(e: Expr, kind: ScalarType) -> Expr:
 
 def wrapping(operator: str, a: Expr, b: Expr, kind: ScalarType, exact: Range) -> Expr:
     """`a operator b` for `+`, `-`, `*`; `exact` is the range of the result before it wraps."""
+    host = _on_host(operator, a, b) if kind.index else None
+    if host is not None:
+        exact = host.facts.limited(exact, host.number, known=host.exact)
+    return replace(_wrapping(operator, a, b, kind, exact), host=host)
+
+
+_HOST_OPERATORS: dict[str, Operator] = {"+": "add", "-": "sub", "*": "mul", "min": "min", "max": "max"}
+
+
+def _on_host(operator: str, a: Expr, b: Expr) -> HostNumber | None:
+    """What the host knows of `a operator b`."""
+    known = a.host or b.host
+    left, right = _most(a), _most(b)
+    if known is None or left is None or right is None:
+        return None if known is None or operator != "min" else replace(known, exact=False)
+    exact = all(e.host.exact if e.host is not None else e.constant is not None for e in (a, b))
+    rb = bounds(b, INDEX)
+    if operator == "-" and not exact:
+        return HostNumber(left, known.facts, exact=False) if a.host is not None and rb.non_negative else None
+    if operator == "*" and not exact and not (bounds(a, INDEX).non_negative and rb.non_negative):
+        return None
+    return HostNumber(fold(_HOST_OPERATORS[operator], left, right), known.facts, exact)
+
+
+def _most(e: Expr) -> Size | None:
+    """No larger is the expression, says the host, or its range."""
+    if e.host is not None:
+        return e.host.number
+    return None if e.range is None or e.range.high > UNKNOWN else e.range.high
+
+
+def _wrapping(operator: str, a: Expr, b: Expr, kind: ScalarType, exact: Range) -> Expr:
     if kind.bits < 32:
         return settle(binary(operator, a, b, INT, exact), kind)
     if exact.fits(kind.bits) or kind.index:
         a, b = to_signed(a, kind), to_signed(b, kind)
-        known = exact.clamp(*_ends(kind))
+        known = exact.clamp(*ends(kind))
         if known.fits(32) and a.type != LONG and b.type != LONG:
             return binary(operator, a, b, INT, known)
         if a.type != LONG and b.type != LONG:
@@ -77,8 +112,8 @@ def wrapping(operator: str, a: Expr, b: Expr, kind: ScalarType, exact: Range) ->
     return binary(operator, a, b, wide, kind.range)
 
 
-def add(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
-    """`a + b`, folded."""
+def add(a: Expr, b: Expr, kind: ScalarType = INDEX, within: Range | None = None) -> Expr:
+    """`a + b`, folded; `within`: where it is known to lie."""
     if a.constant is not None and b.constant is not None and (a.constant + b.constant) in _span(kind):
         return literal(a.constant + b.constant)
     if a.constant == 0:
@@ -88,7 +123,11 @@ def add(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
     for one, other in ((a, b), (b, a)):
         if kind.index and (opposite := _opposite(other)) is not None:
             return subtract(one, opposite, kind)
-    return wrapping("+", a, b, kind, bounds(a, kind) + bounds(b, kind))
+    return wrapping("+", a, b, kind, _limited(bounds(a, kind) + bounds(b, kind), within))
+
+
+def _limited(exact: Range, within: Range | None) -> Range:
+    return exact if within is None else exact.clamp(within.low, within.high)
 
 
 def _opposite(e: Expr) -> Expr | None:
@@ -99,7 +138,7 @@ def _opposite(e: Expr) -> Expr | None:
     if e.range is None or e.split is None or not re.fullmatch(r"-\d+", factor):
         return None
     text = e.split[0] if factor == "-1" else f"{e.split[0]} * {factor[1:]}"
-    return replace(e, text=text, range=-e.range, split=None)
+    return replace(e, text=text, range=-e.range, split=None, host=None)
 
 
 def subtract(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
@@ -111,8 +150,8 @@ def subtract(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
     return wrapping("-", a, b, kind, bounds(a, kind) - bounds(b, kind))
 
 
-def multiply(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
-    """`a * b`, folded."""
+def multiply(a: Expr, b: Expr, kind: ScalarType = INDEX, within: Range | None = None) -> Expr:
+    """`a * b`, folded; `within`: where it is known to lie."""
     if a.constant is not None and b.constant is not None and (a.constant * b.constant) in _span(kind):
         return literal(a.constant * b.constant)
     if a.constant == 1:
@@ -121,93 +160,20 @@ def multiply(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
         return a
     if kind.index and 0 in (a.constant, b.constant):
         return literal(0)
-    return wrapping("*", a, b, kind, bounds(a, kind) * bounds(b, kind))
+    return wrapping("*", a, b, kind, _limited(bounds(a, kind) * bounds(b, kind), within))
 
 
 def _span(kind: ScalarType) -> range:
     return range(kind.range.low, kind.range.high + 1)
 
 
-def _divide(operator: str, a: Expr, b: Expr, known: Range) -> Expr:
-    if "unsigned long long" in (a.type, b.type):
-        return binary(operator, a, b, "unsigned long long", known)
-    type = LONG if LONG in (a.type, b.type) else "unsigned" if "unsigned" in (a.type, b.type) else INT
-    return binary(operator, a, b, type, known)
-
-
-def divide_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
-    """`arith.divsi`: rounded towards zero."""
-    a, b = to_signed(a, kind), to_signed(b, kind)
-    if b.constant == 1:
-        return a
-    return settle(_divide("/", a, b, bounds(a, kind).truncdiv(bounds(b, kind).divisor).clamp(*_ends(kind))), kind)
-
-
-def remainder_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
-    """`arith.remsi`: with the dividend's sign."""
-    a, b = to_signed(a, kind), to_signed(b, kind)
-    return _divide("%", a, b, bounds(a, kind).remainder(bounds(b, kind).divisor))
-
-
-def _ends(kind: ScalarType) -> tuple[int, int]:
+def ends(kind: ScalarType) -> tuple[int, int]:
     return kind.range.low, kind.range.high
-
-
-def unsigned_operation(operator: str, a: Expr, b: Expr, kind: ScalarType) -> Expr:
-    """Unsigned division and remainder; signed where both operands are known not to be negative."""
-    ra, rb = bounds(a, kind), bounds(b, kind)
-    if ra.non_negative and rb.non_negative:
-        return divide_signed(a, b, kind) if operator == "/" else remainder_signed(a, b, kind)
-    type, known = unsigned_result(kind)
-    return settle(binary(operator, to_unsigned(a, kind), to_unsigned(b, kind), type, known), kind)
 
 
 def unsigned_result(kind: ScalarType) -> tuple[str, Range]:
     """The C++ type and the range of what C++ makes of two unsigned numbers; narrow ones become `int`."""
     return (kind.unsigned, kind.range) if kind.bits >= 32 else (INT, Range(0, (1 << kind.bits) - 1))
-
-
-def floor_divide(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
-    """Division that rounds down; plain `/` where nothing is negative."""
-    a, b = to_signed(a, kind), to_signed(b, kind)
-    ra, rb = bounds(a, kind), bounds(b, kind).divisor
-    if a.constant is not None and b.constant:
-        return literal(a.constant // b.constant)
-    if ra.non_negative and rb.low > 0:
-        return literal(0) if ra.high < rb.low else divide_signed(a, b, kind)
-    return _helper("floordiv", a, b, ra.floordiv(rb).clamp(*_ends(kind)), kind)
-
-
-def ceil_divide(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
-    """Division that rounds up."""
-    a, b = to_signed(a, kind), to_signed(b, kind)
-    ra, rb = bounds(a, kind), bounds(b, kind)
-    if a.constant is not None and b.constant:
-        return literal(-(-a.constant // b.constant))
-    if (
-        kind.index
-        and b.constant is not None
-        and b.constant > 0
-        and ra.non_negative
-        and (ra.high + b.constant) < 1 << 31
-    ):
-        return _divide("/", add(a, literal(b.constant - 1)), b, ra.ceildiv(rb))
-    return _helper("ceildiv", a, b, ra.ceildiv(rb).clamp(*_ends(kind)), kind)
-
-
-def modulo(a: Expr, b: Expr) -> Expr:
-    """Affine `mod`: never negative; plain `%` where the dividend isn't."""
-    ra, rb = bounds(a, INDEX), bounds(b, INDEX).divisor
-    if a.constant is not None and b.constant:
-        return literal(a.constant % b.constant)
-    if ra.non_negative and rb.low > 0:
-        return a if ra.high < rb.low else _divide("%", a, b, ra.modulo(rb))
-    return _helper("floormod", a, b, ra.modulo(rb), INDEX)
-
-
-def _helper(function: str, a: Expr, b: Expr, known: Range, kind: ScalarType) -> Expr:
-    a, b = same_width(a, b)
-    return settle(call(function, a.type, a, b, range=known), kind)
 
 
 def same_width(a: Expr, b: Expr) -> tuple[Expr, Expr]:
@@ -226,8 +192,9 @@ def extreme(function: str, a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
         return a if function == "min" else b
     if rb.high <= ra.low:
         return b if function == "min" else a
+    host = _on_host(function, a, b)
     a, b = same_width(a, b)
-    return call(function, a.type, a, b, range=known)
+    return replace(call(function, a.type, a, b, range=known), host=host)
 
 
 def decide(predicate: str, a: Range, b: Range) -> bool | None:

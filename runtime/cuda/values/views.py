@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from .expression import Expr, call, combine
-from .integers import add, literal, multiply
-from .types import BUILT_IN_VECTORS, Range, ScalarType
+from .integers import add, bounds, literal, multiply
+from .types import BUILT_IN_VECTORS, INDEX, Range, ScalarType
 
 Space = Literal["global", "shared", "private", "constant"]
 
@@ -22,7 +22,8 @@ class NamedMemory:
     """Memory under one name: element (i, j, …) is at `offset + i * strides[0] + j * strides[1] + …`.
 
     `array`: it is declared with its dimensions, `float s0[16][17]`, and row-major; `single`: it is one element, a plain
-    variable; else its name is a pointer. `origin`: the declared name, where `name` is an expression.
+    variable; else its name is a pointer. `origin`: the declared name, where `name` is an expression. `elements`: their number,
+    where that is known.
     """
 
     name: str
@@ -34,6 +35,7 @@ class NamedMemory:
     array: bool = False
     origin: str = ""
     single: bool = False
+    elements: Expr | None = None
 
     @property
     def root(self) -> str:
@@ -126,6 +128,21 @@ def linear(buffer: NamedMemory, indices: tuple[Expr, ...]) -> Expr:
     return add(buffer.offset, total)
 
 
+def _accessed(buffer: NamedMemory, indices: tuple[Expr, ...]) -> Expr:
+    """The linear index of an element that is accessed. Where there are few, no part of the sum is more than that."""
+    count, parts = buffer.elements, (*buffer.strides, buffer.offset)
+    few = count is not None and count.host is not None and count.range is not None and count.range.fits(32)
+    if count is None or not few or not all(part.range is not None and part.range.non_negative for part in parts):
+        return linear(buffer, indices)
+    within = Range(0, bounds(count, INDEX).high)
+    total = replace(buffer.offset, host=None)
+    for index, size, stride in zip(indices, buffer.sizes, buffer.strides, strict=True):
+        known = bounds(_in_bounds(index, size), INDEX).clamp(0, within.high)
+        term = multiply(replace(index, range=known, host=None), replace(stride, host=None), within=within)
+        total = add(total, term, within=within)
+    return total
+
+
 def access(buffer: NamedMemory, indices: tuple[Expr, ...]) -> Expr:
     """The element itself: `A[row * 48 + col]`, `s0[ty][tx]`."""
     if buffer.single:
@@ -134,7 +151,7 @@ def access(buffer: NamedMemory, indices: tuple[Expr, ...]) -> Expr:
         text = buffer.name + "".join(f"[{i.text}]" for i in indices) if indices else buffer.name
         parts = indices
     else:
-        index = linear(buffer, indices)
+        index = _accessed(buffer, indices)
         text, parts = f"{buffer.name}[{index.text}]", (index,)
     made = combine(text, buffer.element.cxx, parts, range=buffer.element.full_range)
     return replace(made, reads=True)
@@ -171,7 +188,7 @@ def access_width(buffer: NamedMemory, indices: tuple[Expr, ...], count: int, *, 
         return 1
     if buffer.element.boolean or buffer.element.cxx == "long long":
         return 1
-    index = linear(buffer, indices)
+    index = _accessed(buffer, indices)
     multiple = (index.range or Range(0, 0, 1)).multiple
     width = min(count, 16 // buffer.element.size)
     while width > 1 and (count % width or multiple % width):

@@ -99,3 +99,31 @@ extern "C" __global__ void __launch_bounds__(16) sums(
     y[ty] = acc;
   }
 }
+
+extern "C" __global__ void __launch_bounds__(16) sums_32(
+    const float* __restrict__ x,
+    long long x_size1,
+    long long k,
+    float* __restrict__ y) {
+  alignas(16) __shared__ float ring[2][4][16];
+  const int tx = threadIdx.x;
+  const int ty = threadIdx.y;
+  const int x_extent1 = (int)x_size1;
+  copy_async16(&ring[0][ty][tx * 4], &x[ty * x_extent1 + tx * 4], max(min(k - tx * 4, 4LL), 0LL) * 4);
+  commit_copies();
+  float acc = 0.0f;
+  for (long long kk = 0; kk < k; kk += 16) {
+    const int ring_plane = kk / 16 % 2;
+    wait_copies<0>();
+    __syncthreads();
+    const long long idx = kk + 16 + tx * 4;
+    copy_async16(&ring[1 - ring_plane][ty][tx * 4], &x[ty * x_extent1 + idx], max(min(k - idx, 4LL), 0LL) * 4);
+    commit_copies();
+    for (int kkk = 0; kkk < 16; ++kkk) {
+      acc += ring[ring_plane][ty][kkk];
+    }
+  }
+  if (tx == 0) {
+    y[ty] = acc;
+  }
+}

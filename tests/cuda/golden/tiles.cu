@@ -75,6 +75,33 @@ extern "C" __global__ void transpose(
   }
 }
 
+extern "C" __global__ void transpose_32(
+    const float* __restrict__ x,
+    long long x_size0,
+    long long x_size1,
+    long long x_stride0,
+    long long x_stride1,
+    long long x_offset,
+    float* __restrict__ y,
+    long long y_size0,
+    long long y_size1) {
+  const int tx = threadIdx.x;
+  const int ty = threadIdx.y;
+  const int bx = blockIdx.x;
+  const int by = blockIdx.y;
+  const int x_extent0 = (int)x_size0;
+  const int x_extent1 = (int)x_size1;
+  const int y_extent1 = (int)y_size1;
+  const int idx = bx * (int)blockDim.x + tx;
+  const int idx1 = (int)gridDim.x * (int)blockDim.x;
+  const int step = (int)gridDim.y * (int)blockDim.y;
+  for (int i = by * (int)blockDim.y + ty; i < x_extent0; i += step) {
+    for (int j = idx; j < x_extent1; j += idx1) {
+      y[j * y_extent1 + i] = x[x_offset + (i * x_stride0 + j * x_stride1)];
+    }
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(128) reverse(float* __restrict__ x) {
   extern __shared__ float4 dynamic_shared[];
   float (*s0)[128] = reinterpret_cast<float (*)[128]>(dynamic_shared + 0);

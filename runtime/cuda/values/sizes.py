@@ -1,0 +1,64 @@
+"""What the host knows of a kernel's integers before a launch: sizes of arguments, the grid, and what is computed of these.
+
+It serves two ends. A text with indices of 32 bits is right where no number that it computes needs more: the host compares. And a
+division by a size becomes a multiplication by its reciprocal, which the host passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...plan.plan import Apply, Size
+from ...plan.resolve import NARROW_DIVIDENDS, WIDE_DIVIDENDS
+from .types import Range
+
+GRID = "grid"
+"""In place of a buffer: `DimOf(GRID, 0)` is how many blocks there are along x. An argument's is its number, as text."""
+
+NARROW = Range.signed(32)
+UNKNOWN = 1 << 24
+"""Where a number may be larger, and the host knows nothing of it, no sum with it is asked for: it would never be small enough."""
+
+
+@dataclass
+class HostFacts:
+    """What one text relies on, and what it asks the host for.
+
+    Args:
+        narrow: its indices have 32 bits.
+        fresh: a name for a parameter.
+        small: the numbers that 32 bits have to hold.
+        reciprocals: the parameters that are reciprocals, and of what.
+    """
+
+    narrow: bool
+    fresh: Callable[[str], str]
+    small: dict[Size, None] = field(default_factory=dict)
+    reciprocals: dict[Size, str] = field(default_factory=dict)
+
+    def limited(self, exact: Range, number: Size, *, known: bool = True) -> Range:
+        """The range of a number that the host knows, or (not `known`) knows to be no larger: in a narrow text it is small."""
+        if not self.narrow or exact.fits(32) or (exact.low < NARROW.low and not known):
+            return exact
+        self.small[number] = None
+        return exact.clamp(NARROW.low, NARROW.high)
+
+    def reciprocal(self, dividends: Range, divisor: Size, name: str) -> str | None:
+        """The parameter by which numbers of a range are divided by a size; None where they may be too large."""
+        bits = next((n for n in (NARROW_DIVIDENDS, WIDE_DIVIDENDS) if dividends.high < 1 << n), None)
+        if bits is None or not dividends.non_negative:
+            return None
+        wanted = Apply("reciprocal", divisor, bits)
+        if wanted not in self.reciprocals:
+            self.reciprocals[wanted] = self.fresh(name)
+        return self.reciprocals[wanted]
+
+
+@dataclass(frozen=True)
+class HostNumber:
+    """An integer that the host knows, or of which it knows only (not `exact`) that it is no larger."""
+
+    number: Size
+    facts: HostFacts
+    exact: bool = True
