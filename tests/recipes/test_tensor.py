@@ -1,4 +1,4 @@
-"""The recipe `tensor`: each type at random sizes, right and race-free; its machine code."""
+"""The recipes `tensor` and `igemm_tensor`: each type at random sizes, right and race-free; their machine code."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sass
 from native_device import NativeDevice
 
 from weft.pipeline import Choice, Planned, applied, planned
+from weft.recipes import builders
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
@@ -25,8 +26,8 @@ SIZES = 30 if SOAK else 4
 SMALL = {"bm": "32", "bn": "32", "wm": "16", "wn": "16"}
 
 
-def made(**settings: object) -> Planned:
-    return planned(applied(Choice("tensor", None, {name: str(value) for name, value in settings.items()}).open()))
+def made(recipe: str = "tensor", layer: str | None = None, **settings: object) -> Planned:
+    return planned(applied(Choice(recipe, None, {name: str(value) for name, value in settings.items()}, layer).open()))
 
 
 def inputs(done: Planned, sizes: dict[str, str]) -> dict[str, np.ndarray]:
@@ -76,3 +77,28 @@ def test_machine_code(type: str, chip: str, even: bool) -> None:
     assert inner[INSTRUCTIONS[type]], inner
     assert bool(inner["LDSM"]) == (type in ("f16", "bf16")), inner
     assert not inner["BSSY"], inner
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16", "f64"])
+def test_random_convolutions(type: str) -> None:
+    """Tiles of an image whose rows are whole vectors are gathered by asynchronous copies, others element by element."""
+    draw = random.Random(type)
+    for turn in range(SIZES):
+        sizes = {"n": draw.randrange(1, 4), "h": draw.randrange(3, 12), "w": draw.randrange(3, 12), "stride": draw.choice([1, 2])}
+        c, k = (draw.randrange(1, 5) * (8 if turn % 2 else 5) for _ in range(2))
+        done = made("igemm_tensor", type=type, c=c, k=k, pad=draw.choice([0, 1]), stages=draw.choice([2, 4]), **sizes, **SMALL)
+        assert bool(turn % 2) == ("copy_async" in done.cuda), "rows of whole vectors are copied asynchronously"
+        expect_right(done, inputs(done, {}), SimDevice())
+
+
+LAYERS = list(builders()["conv2d"].layers)
+COMPILED = [(layer, chip) for layer in LAYERS for chip in ARCHITECTURES]
+FEW = [(LAYERS[0], "sm_90a"), (LAYERS[2], "sm_80")]
+
+
+@pytest.mark.parametrize(("layer", "chip"), COMPILED if SOAK else FEW)
+def test_machine_code_of_layers(layer: str, chip: str) -> None:
+    done = made("igemm_tensor", layer, type="bf16", n=8)
+    used = sass.resources(done.cuda, "conv2d", chip)
+    assert used.spill_bytes == used.stack_bytes == 0, used
+    assert sass.whole(done.cuda, "conv2d", chip).by_mnemonic["HMMA"]

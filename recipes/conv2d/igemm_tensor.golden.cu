@@ -1,0 +1,231 @@
+// weft golden igemm_tensor.weft
+// Round to odd: a second rounding, to at least two bits less, then gives what one rounding would.
+__device__ inline float round_to_odd(double x) {
+  float r = (float)x;
+  if (x != x || (double)r == x) return r;
+  unsigned bits = __float_as_uint(r);
+  if (((double)r > x) == (x > 0.0)) bits -= 1;
+  return __uint_as_float(bits | 1u);
+}
+
+// The upper half of a float: 16 bits in memory; each operation calculates in float and rounds once.
+struct bf16 {
+  unsigned short bits;
+  bf16() = default;
+  __device__ explicit bf16(float x);
+  __device__ explicit bf16(double x);
+  __device__ explicit operator float() const;
+  __device__ explicit operator double() const { return (double)(float)*this; }
+};
+__device__ inline bf16::bf16(float x) {
+  unsigned u = __float_as_uint(x);
+  bits = x != x ? 0x7fffu : (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+}
+__device__ inline bf16::bf16(double x) { *this = bf16(round_to_odd(x)); }
+__device__ inline bf16::operator float() const { return __uint_as_float((unsigned)bits << 16); }
+__device__ inline bf16 operator+(bf16 a, bf16 b) { return bf16((float)a + (float)b); }
+__device__ inline bf16 operator-(bf16 a, bf16 b) { return bf16((float)a - (float)b); }
+__device__ inline bf16 operator*(bf16 a, bf16 b) { return bf16((float)a * (float)b); }
+__device__ inline bf16 operator/(bf16 a, bf16 b) { return bf16((float)a / (float)b); }
+__device__ inline bf16 operator-(bf16 a) { a.bits ^= 0x8000; return a; }
+
+__device__ inline bf16 bf16_of_bits(int bits) {
+  bf16 r;
+  r.bits = (unsigned short)bits;
+  return r;
+}
+
+// Starts a copy of 16 bytes of global to shared memory, past L1; all but the first `bytes` of them become zero.
+#ifdef __CUDA_ARCH__
+__device__ inline void copy_async16(void* to, const void* from, int bytes = 16) {
+  unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(at), "l"(from), "r"(bytes) : "memory");
+}
+#endif
+
+// The copies that the thread has started since the last call become a group.
+#ifdef __CUDA_ARCH__
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+#endif
+
+// Waits until at most n of the thread's groups are under way, the last n.
+#ifdef __CUDA_ARCH__
+template <int n> __device__ inline void wait_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory"); }
+#endif
+
+__device__ inline unsigned pack_bf16(bf16 low, bf16 high) { return low.bits | (unsigned)high.bits << 16; }
+
+// Of 2 8 x 8 matrices of 16-bit elements, what the lane gets of each, transposed. Lane 8*t + r says where row r of matrix t is.
+#ifdef __CUDA_ARCH__
+__device__ inline void load_matrices_x2_transposed(unsigned (&to)[2], const void* row) {
+  unsigned at = (unsigned)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "r"(at) : "memory");
+}
+#endif
+
+// Of 4 8 x 8 matrices of 16-bit elements, what the lane gets of each. Lane 8*t + r says where row r of matrix t is.
+#ifdef __CUDA_ARCH__
+__device__ inline void load_matrices_x4(unsigned (&to)[4], const void* row) {
+  unsigned at = (unsigned)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(at) : "memory");
+}
+#endif
+
+// D += A B by the warp, 16 x 8 x 16: the lane's elements, those of A and B in registers of 2 bf16.
+#ifdef __CUDA_ARCH__
+__device__ inline void mma_m16n8k16_bf16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(128) conv2d(
+    const bf16* __restrict__ X,
+    const bf16* __restrict__ W,
+    float* __restrict__ Y) {
+  alignas(16) __shared__ bf16 X_shared[3][128][32];
+  alignas(16) __shared__ bf16 W_shared[3][32][128];
+  const int tx = threadIdx.x;
+  const int by = blockIdx.y;
+  const int warp = tx / 32;
+  const int lane = tx % 32;
+  alignas(16) float acc[4][8][2][1][1][2];
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    #pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      #pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        #pragma unroll
+        for (int m = 0; m < 2; ++m) {
+          acc[i][j][l][0][0][m] = 0.0f;
+        }
+      }
+    }
+  }
+  const int idx = tx % 4 * 8;
+  const int d3 = tx % 2 * 8;
+  const int d2 = tx / 2 - tx / 4 * 2 + tx / 4 % 16 - 1;
+  const bool in_d2 = (unsigned)d2 < 16;
+  const int d1 = by * 8 + tx / 4 / 16;
+  const int idx1 = tx / 4;
+  for (int i = 0; i < 4; ++i) {
+    const int d1_1 = d1 + i * 2 - 1;
+    const int idx2 = idx1 + i * 32;
+    copy_async16(&X_shared[0][idx2][idx ^ (idx2 / 2 % 4 * 8)], &X[d1_1 * 256 + d2 * 16 + d3],
+        ((unsigned)d1_1 < 16 && in_d2 ? 8 : 0) * 2);
+  }
+  const int col = tx % 16 * 8;
+  const bool in_col = col < 32;
+  const int idx2 = tx / 16;
+  for (int i = 0; i < 4; ++i) {
+    const int idx3 = idx2 + i * 8;
+    copy_async16(&W_shared[0][idx3][col ^ (idx3 % 8 * 8)], &W[idx3 * 32 + col], (in_col ? 8 : 0) * 2);
+  }
+  commit_copies();
+  const int d2_1 = tx / 2 - (tx % 4 + 4) / 6 * 3 - tx / 4 * 2 + tx / 4 % 16 + 1;
+  const bool in_d2_1 = (unsigned)d2_1 < 16;
+  const int d1_1 = by * 8 + tx / 4 / 16 + (tx % 4 + 4) / 6;
+  for (int i = 0; i < 4; ++i) {
+    const int d1_2 = d1_1 + i * 2 - 1;
+    const int idx3 = idx1 + i * 32;
+    copy_async16(&X_shared[1][idx3][idx ^ (idx3 / 2 % 4 * 8)], &X[d1_2 * 256 + d2_1 * 16 + d3],
+        ((unsigned)d1_2 < 16 && in_d2_1 ? 8 : 0) * 2);
+  }
+  for (int i = 0; i < 4; ++i) {
+    const int idx3 = idx2 + i * 8;
+    copy_async16(&W_shared[1][idx3][col ^ (idx3 % 8 * 8)], &W[(idx3 + 32) * 32 + col], (in_col ? 8 : 0) * 2);
+  }
+  commit_copies();
+  const int d2_2 = tx / 4 % 16 - tx / 4 * 2;
+  const int idx3 = lane / 16 * 8;
+  const int idx4 = tx % 16 + warp / 2 * 64;
+  const int idx5 = tx % 16;
+  const int idx6 = warp % 2 * 64;
+  for (int k = 0; k < 160; k += 32) {
+    wait_copies<1>();
+    __syncthreads();
+    const int d3_1 = (k + tx * 8) % 16;
+    const int plane = (k / 32 + 2) % 3;
+    const int d2_3 = d2_2 + ((k + tx * 8) / 16 - (k + tx % 4 * 8 + 64) / 48 * 3) + 3;
+    const int d1_2 = d1 + (k + tx % 4 * 8 + 64) / 48;
+    const int row = idx2 + k;
+    if (k + 64 < 160) {
+      const bool inside = idx + k + 64 < 144;
+      const bool in_d2_3 = (unsigned)d2_3 < 16;
+      for (int i = 0; i < 4; ++i) {
+        const int d1_3 = d1_2 + i * 2 - 1;
+        const int idx7 = idx1 + i * 32;
+        copy_async16(&X_shared[plane][idx7][idx ^ (idx7 / 2 % 4 * 8)], &X[d1_3 * 256 + d2_3 * 16 + d3_1],
+            (inside && d1_3 < 16 && in_d2_3 ? 8 : 0) * 2);
+      }
+      for (int i = 0; i < 4; ++i) {
+        const int row1 = row + i * 8 + 64;
+        const int idx7 = idx2 + i * 8;
+        copy_async16(&W_shared[plane][idx7][col ^ (idx7 % 8 * 8)], &W[row1 * 32 + col],
+            (row1 < 144 && in_col ? 8 : 0) * 2);
+      }
+    }
+    commit_copies();
+    const int plane1 = k / 32 % 3;
+    #pragma unroll
+    for (int i = 0; i < 32; i += 16) {
+      bf16 X_frag[4][4][2];
+      const int idx7 = idx3 + i;
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int idx8 = idx4 + j * 16;
+        unsigned X_frag1[4];
+        load_matrices_x4(X_frag1, &X_shared[plane1][idx8][idx7 ^ (idx8 / 2 % 4 * 8)]);
+        X_frag[j][0][0] = bf16_of_bits(X_frag1[0]);
+        X_frag[j][0][1] = bf16_of_bits(X_frag1[0] >> 16);
+        X_frag[j][1][0] = bf16_of_bits(X_frag1[1]);
+        X_frag[j][1][1] = bf16_of_bits(X_frag1[1] >> 16);
+        X_frag[j][2][0] = bf16_of_bits(X_frag1[2]);
+        X_frag[j][2][1] = bf16_of_bits(X_frag1[2] >> 16);
+        X_frag[j][3][0] = bf16_of_bits(X_frag1[3]);
+        X_frag[j][3][1] = bf16_of_bits(X_frag1[3] >> 16);
+      }
+      bf16 W_frag[8][2][2];
+      const int idx8 = idx5 + i;
+      const int idx9 = idx8 % 8 * 8;
+      #pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        unsigned W_frag1[2];
+        load_matrices_x2_transposed(W_frag1, &W_shared[plane1][idx8][(idx6 + j * 8) ^ idx9]);
+        W_frag[j][0][0] = bf16_of_bits(W_frag1[0]);
+        W_frag[j][0][1] = bf16_of_bits(W_frag1[0] >> 16);
+        W_frag[j][1][0] = bf16_of_bits(W_frag1[1]);
+        W_frag[j][1][1] = bf16_of_bits(W_frag1[1] >> 16);
+      }
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int l = 0; l < 8; ++l) {
+          mma_m16n8k16_bf16(acc[j][l][0][0][0][0], acc[j][l][0][0][0][1], acc[j][l][1][0][0][0], acc[j][l][1][0][0][1],
+              pack_bf16(X_frag[j][0][0], X_frag[j][0][1]), pack_bf16(X_frag[j][1][0], X_frag[j][1][1]),
+              pack_bf16(X_frag[j][2][0], X_frag[j][2][1]), pack_bf16(X_frag[j][3][0], X_frag[j][3][1]),
+              pack_bf16(W_frag[l][0][0], W_frag[l][0][1]), pack_bf16(W_frag[l][1][0], W_frag[l][1][1]));
+        }
+      }
+    }
+  }
+  const int col1 = tx % 4 * 2 + warp % 2 * 64;
+  const int row = by * 128 + lane / 4 + warp / 2 * 64;
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = row + i * 16;
+    #pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const int col2 = col1 + j * 8;
+      const bool in_col2 = col2 < 32;
+      #pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        if (in_col2) {
+          *reinterpret_cast<float2*>(&Y[(row1 + l * 8) * 32 + col2])
+              = *reinterpret_cast<const float2*>(&acc[i][j][l][0][0][0]);
+        }
+      }
+    }
+  }
+}
