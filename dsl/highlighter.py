@@ -41,7 +41,7 @@ class WeftLexer(RegexLexer):
             ),
             (words(CONTROL, prefix=r"(?<![\w.-])", suffix=r"(?![\w-])"), Keyword),
             (r"(match[?*]?)([^\S\n]+)([A-Za-z_][\w$]*(?:\.[\w$]+)+)", bygroups(Name.Builtin, Whitespace, Name.Entity)),
-            (rf"(?<=[={{]\s){_STATEMENT}(?=[^\S\n]+[\w{{])", Name.Builtin),
+            (rf"(?:(?<=[^<>=!]=\s)|(?<={{\s)){_STATEMENT}(?=[^\S\n]+(?!(?:in|or|and)\b)[\w{{])", Name.Builtin),
             (words(_OPTIONS, prefix=r"(?<![\w.-])", suffix=r"(?![\w:,=)-])"), Keyword.Pseudo),
             (words((*ELEMENT_TYPES, "int", "float", "bool", "str", "type", "handle"), prefix=r"(?<=[=:] )", suffix=r"\b"),
              Keyword.Type),

@@ -61,10 +61,10 @@ def expect_movable(op: ir.Operation, kind: ir.Type, lanes: int) -> None:
         )
 
 
-def is_zero_bits(value: ir.Value) -> bool:
-    """Whether the value is a constant all of whose bits are zero."""
+def is_zero_constant(value: ir.Value) -> bool:
+    """Whether the value is the constant zero; of a float of either sign, of which a copy makes the positive one."""
     made = made_by(value, "arith.constant")
-    return made is not None and str(made.attributes["value"]).split(" :")[0] in ("0", "0.000000e+00", "false")
+    return made is not None and str(made.attributes["value"]).split(" :")[0].lstrip("-") in ("0", "0.000000e+00", "false")
 
 
 def refuse_body(op: ir.Operation, why: str) -> Exception:

@@ -21,7 +21,7 @@ from ..memory.layouts import strided
 from ..memory.views import behind
 from ..padding.identities import combination
 from ..session.rewriter import describe
-from .asynchronous import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_bits, refuse_body
+from .asynchronous import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
 from .wide_accesses import MaskedLoad, aligned_rows, masked_loads
 
 
@@ -184,7 +184,7 @@ def _source(op: StructuredOp, copy: ir.Operation, at: Sequence[ir.Value], n: int
     gathered = op.gathered(n)
     if gathered is None:
         raise refuse_body(copy, "computes what it writes")
-    if gathered.otherwise is not None and not is_zero_bits(gathered.otherwise):
+    if gathered.otherwise is not None and not is_zero_constant(gathered.otherwise):
         raise refuse_body(copy, "fills in another value than zero outside of the operand")
     buffer, subscripts, mask = gathered.source(at)
     return CopySource(buffer, tuple(subscripts), mask)

@@ -34,7 +34,7 @@ def aligned_rows(memref: ir.Value, lanes: int) -> bool:
     strides = zip(_stride_multiples(memref)[:-1], memref.type.shape[:-1], strict=True)
     if strided(memref.type)[0][-1] != 1 or any(s % lanes for s, extent in strides if extent != 1):
         return False
-    return _in_a_row(memref, memref.type.rank - 1, lanes) and _offset_divisible(memref, lanes)
+    return _in_a_row(memref, memref.type.rank - 1, lanes) and offset_divisible(memref, lanes)
 
 
 def _stride_multiples(memref: ir.Value) -> list[int]:
@@ -80,7 +80,8 @@ def _in_a_row(memref: ir.Value, axis: int, lanes: int) -> bool:
     return whole and _in_a_row(view.operands[0], digits[-1], lanes)
 
 
-def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
+def offset_divisible(memref: ir.Value, lanes: int) -> bool:
+    """Whether the first element of a view lies at a multiple of `lanes` elements of its buffer."""
     _, offset = strided(memref.type)
     if offset != DYNAMIC:
         return offset % lanes == 0
@@ -88,12 +89,12 @@ def _offset_divisible(memref: ir.Value, lanes: int) -> bool:
     if owner is None:
         return False
     if owner.name in ("memref.cast", "memref.transpose", "memref.expand_shape", "memref.collapse_shape"):
-        return _offset_divisible(owner.operands[0], lanes)
+        return offset_divisible(owner.operands[0], lanes)
     if owner.name != "memref.subview":
         return False
     source = owner.operands[0]
     parts = zip(subview_offsets(owner), _stride_multiples(source), strict=True)
-    return _offset_divisible(source, lanes) and all(
+    return offset_divisible(source, lanes) and all(
         divisible(offset, lanes) or stride % lanes == 0 for offset, stride in parts
     )
 

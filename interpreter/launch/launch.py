@@ -122,7 +122,7 @@ def _materialize(kernel: Outlined) -> _Materialized:
         kernel.function.attributes[MOST_BLOCKS] = ir.DenseI64ArrayAttr.get(most)
     shared = lower(kernel)
     kernel.module.operation.verify()
-    return _Materialized(dataclasses.replace(geometry, blocks=on_host), shared, (*remarks, *materializer.remarks))
+    return _Materialized(dataclasses.replace(geometry, blocks=on_host), shared, (*remarks, *dict.fromkeys(materializer.remarks)))
 
 
 # ---- kernels that were made before --------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..buffers.wide_accesses import offset_divisible
 from ..ir.cloning import clone_with
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import (
@@ -36,6 +37,8 @@ from ..memory.layouts import element_bytes, is_shared, strided
 from ..memory.views import behind, is_view
 from ..session.rewriter import refuse
 
+ROW = 8
+"""Elements of 16 bits in a row of a matrix that `ldmatrix` loads."""
 MMA = "weft.mma"
 """On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is spelled)."""
 
@@ -55,6 +58,13 @@ class _Product:
         self.op, self.lane = op, lane
         said = ir.StringAttr(op.attributes[MMA]).value
         self.product = next(p for p in PRODUCTS if str(p) == said)
+        if len(op.operands) != 3:
+            raise refuse(
+                "W0369",
+                "the product reads its operands under a mask, one element at a time",
+                op,
+                "stage both operands by `promote-to-shared`, and tile the sum by a multiple of the instruction's k",
+            )
         self.lhs, self.rhs, self.acc = op.operands
         m, n, k = self.product.shape
         self.tiles = _tile(self.lhs, [m, k], op), _tile(self.rhs, [k, n], op)
@@ -183,7 +193,10 @@ def _by_matrices(tile: ir.Value) -> str | None:
     if not is_shared(kind) or element_bytes(kind.element_type) != 2:
         return None
     strides, _ = strided(kind)
-    return "columns" if strides[-1] == 1 else "rows" if strides[-2] == 1 else None
+    beside = [stride for stride in strides if stride != 1]
+    if len(beside) == len(strides) or any(stride % ROW for stride in beside) or not offset_divisible(tile, ROW):
+        return None  # a row of a matrix begins at a multiple of 16 bytes
+    return "columns" if strides[-1] == 1 else "rows"
 
 
 def _tile(value: ir.Value, shape: Sequence[int], op: ir.Operation) -> ir.Value:

@@ -85,6 +85,8 @@ class Mma(Statement):
         if why is not None:
             space = structure(op)
             hint = "tile the sum by k, then the result for warps, and map that loop to `warps`"
+            if "plain product" in why:
+                hint = "batches, parts of a sum and transposed operands have other dimensions, which `mma` does not take"
             if kinds[:2] == ["f32", "f32"]:
                 hint = "`as tf32` rounds the operands to 10 bits of mantissa, for [16, 8, 8]"
             raise rewrite.error("W0379", why, op, hint, notes=(f"dimensions {space.spelled()}",))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from native_device import NativeDevice
-from rings import ring_schedule
+from rings import SCHEDULE, WARPS, ring_schedule
 
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir.mlir import ir, operations
@@ -97,3 +97,17 @@ def test_random_rings(start: int) -> None:
         what = list(MUTANTS)[seed % len(MUTANTS)]
         seen[what] += expect_found(done, arrays, what, seed)
     assert sum(seen.values()), "some order must be missing in some of them"
+
+
+@pytest.mark.parametrize(("a", "b"), [("pad 4", "pad 8"), ("pad 8", "pad 4"), ("swizzle 64", "swizzle 32")])
+def test_rows_of_matrices(a: str, b: str) -> None:
+    """Matrices are loaded whole where their rows begin at multiples of 16 bytes, by elements otherwise."""
+    inner = WARPS.format(im=16, ik=16, wm=16, wn=16, word="")
+    text = SCHEDULE.format(m=32, n=32, k=64, type="bf16", bm=32, bn=32, bk=32, a=a, b=b, va=4, vb=4, inner=inner, stages=3)
+    done = made(text)
+    arrays = inputs(done, 1)
+    ran = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text)
+    assert not ran.races and not ran.faults
+    assert compare(signature(done.applied.payload), ran.outputs, reference(done.applied.payload, None, dict(arrays))).ok
+    assert ("load_matrices_x4(" in done.cuda) == ("pad 4" not in a)
+    assert ("load_matrices_x2" in done.cuda) == ("pad 4" not in b)

@@ -15,3 +15,19 @@ extern "C" __global__ void __launch_bounds__(128) saxpy(
     }
   }
 }
+
+extern "C" __global__ void __launch_bounds__(128) saxpy_32(
+    const float* __restrict__ x,
+    long long x_size0,
+    float* __restrict__ y,
+    long long y_size0) {
+  const int tx = threadIdx.x;
+  const int bx = blockIdx.x;
+  const int x_extent0 = (int)x_size0;
+  for (int i = bx; i < ceildiv(x_extent0, 128); i += (int)gridDim.x) {
+    const int idx = tx + i * 128;
+    if (idx < x_extent0) {
+      y[idx] += x[idx] * 2.0f;
+    }
+  }
+}
