@@ -85,17 +85,18 @@ class _Product:
         self.pieces = [loop for loop in loops if _needs(self.acc, loop)]
 
     def rewrite(self) -> None:
-        loaded = [self._array(tile, part, load) for tile, part, load in zip(
-            self.tiles, self.product.vectors, (self._load_lhs, self._load_rhs), strict=False)]  # fmt: skip
+        of_lhs, of_rhs, of_acc = self.product.vectors
+        lhs = self._array(self.tiles[0], of_lhs, self._load_lhs)
+        rhs = self._array(self.tiles[1], of_rhs, self._load_rhs)
         array, at, kind = self._accumulator()
         with ahead_of(self.inside):
             before = vector.LoadOp(kind, array, at).result
             shape = ir.ArrayAttr.get([i64(size) for size in self.product.shape])
             rounded = self.product.kind == "tf32" or None
-            lhs, rhs = (load() for load in loaded)
-            sums = ir.VectorType.get(self.product.vectors[2], self.kinds[2])
+            operands = lhs(), rhs()
+            sums = ir.VectorType.get(of_acc, self.kinds[2])
             taken = vector.ShapeCastOp(sums, before).result
-            made = nvgpu.MmaSyncOp(sums, lhs, rhs, taken, shape, tf32Enabled=rounded).result
+            made = nvgpu.MmaSyncOp(sums, *operands, taken, mmaShape=shape, tf32Enabled=rounded).result
             vector.StoreOp(vector.ShapeCastOp(kind, made).result, array, at)
         self.inside.erase()
 
@@ -108,10 +109,9 @@ class _Product:
             view = producer(view.operands[0])
             assert view is not None, "the accumulator is a view of an array of the thread's own"
         kind = ir.MemRefType(view.operands[0].type)
-        first = {} if self.halves is None else {_variable(self.halves): 0}
         dimensions = 2 if self.halves is None else 4
         with ahead_of(self.inside):
-            copies = {variable: _index(n) for variable, n in first.items()}
+            copies = {} if self.halves is None else {_variable(self.halves): _index(0)}
             at = [
                 _index(offset) if isinstance(offset, int) else _cloned(offset, copies, self.inside)
                 for offset in parts_of(view)[0]
@@ -167,9 +167,9 @@ class _Product:
         """Load matrices of 8 x 8 elements. Lanes whose address nobody asks for give that of another one."""
         part = self.product.vectors[operand]
         kind = ir.VectorType.get(part, element_type(tile))
-        matrices, last = part[0], 8 * part[0] - 1
-        at = [f"({form})" if matrices == 4 else f"({form.replace('d0', f'(d0 mod {last + 1})')})" for form in at]
-        return nvgpu.LdMatrixOp(kind, tile, [self._at(form) for form in at], transposed, matrices).result
+        asked = f"(d0 mod {8 * part[0]})" if part[0] < 4 else "d0"
+        places = [self._at(form.replace("d0", asked)) for form in at]
+        return nvgpu.LdMatrixOp(kind, tile, places, transposed, part[0]).result
 
     def _elements(self, tile: ir.Value, operand: int) -> ir.Value:
         """Load them one by one: g = lane / 4 and t = lane mod 4 have the same factors everywhere."""
@@ -183,8 +183,8 @@ class _Product:
 
     def _at(self, form: str) -> ir.Value:
         """A subscript of the lane's number."""
-        attribute = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(d0) -> ({form})>"))
-        return affine.AffineApplyOp(attribute.value if hasattr(attribute, "value") else attribute, [self.lane()]).result
+        of_lane = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(d0) -> ({form})>")).value
+        return affine.AffineApplyOp(of_lane, [self.lane()]).result
 
 
 def _by_matrices(tile: ir.Value) -> str | None:
