@@ -26,7 +26,7 @@ main()
 """
 
 API = """
-import os, signal, sys
+import signal, sys
 import weft
 
 weft.build
@@ -34,7 +34,7 @@ weft.build
 def strike(frame, event, argument):
     if event == "call" and frame.f_code.co_name == {function!r} and frame.f_globals.get("__name__") == {module!r}:
         sys.setprofile(None)
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)  # of this thread: another one may get what is sent to the process
 
 {before}
 sys.setprofile(strike)
