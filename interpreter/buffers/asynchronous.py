@@ -64,7 +64,10 @@ def expect_movable(op: ir.Operation, kind: ir.Type, lanes: int) -> None:
 def is_zero_constant(value: ir.Value) -> bool:
     """Whether the value is the constant zero; of a float of either sign, of which a copy makes the positive one."""
     made = made_by(value, "arith.constant")
-    return made is not None and str(made.attributes["value"]).split(" :")[0].lstrip("-") in ("0", "0.000000e+00", "false")
+    if made is None:
+        return False
+    stated = made.attributes["value"]
+    return isinstance(stated, ir.IntegerAttr | ir.FloatAttr) and stated.value == 0
 
 
 def refuse_body(op: ir.Operation, why: str) -> Exception:

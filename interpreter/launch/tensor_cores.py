@@ -39,14 +39,14 @@ from ..session.rewriter import refuse
 
 ROW = 8
 """Elements of 16 bits in a row of a matrix that `ldmatrix` loads."""
-MMA = "weft.mma"
+MARK = "weft.mma"
 """On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is spelled)."""
 
 
 def use_tensor_cores(function: ir.Operation, lane: Callable[[], ir.Value]) -> None:
     """Rewrite all marked products. `lane`: emits the lane's number. Raises W0369."""
     for op in list(operations(function)):
-        if MMA in op.attributes:
+        if MARK in op.attributes:
             with op.location:
                 _Product(op, lane).rewrite()
 
@@ -56,7 +56,7 @@ class _Product:
 
     def __init__(self, op: ir.Operation, lane: Callable[[], ir.Value]) -> None:
         self.op, self.lane = op, lane
-        said = ir.StringAttr(op.attributes[MMA]).value
+        said = ir.StringAttr(op.attributes[MARK]).value
         self.product = next(p for p in PRODUCTS if str(p) == said)
         if len(op.operands) != 3:
             raise refuse(

@@ -56,7 +56,7 @@ class Mma(Statement):
     tf32: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.tensor_cores import MMA
+        from ..launch.tensor_cores import MARK
 
         op = rewrite.find(self.target)
         product = self._product(rewrite, op)
@@ -71,7 +71,7 @@ class Mma(Statement):
         lanes = Coalesce(node=self.node, target=tiled["loop"]).apply(rewrite)["loop"]
         Map(node=self.node, target=lanes, space=SpaceSpec("lanes", (), (), False)).apply(rewrite)
         made = rewrite.find(tiled["op"])
-        made.attributes[MMA] = ir.StringAttr.get(str(product))
+        made.attributes[MARK] = ir.StringAttr.get(str(product))
         rewrite.remark(f"by {product}")
         return {"op": tiled["op"]}
 

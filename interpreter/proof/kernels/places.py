@@ -87,6 +87,7 @@ class Landing:
 
     def there(self, form: Linear) -> Linear:
         """A form of the loop's counter in that iteration."""
-        if self.loop is None or self.counter is None:
+        loop, counter = self.loop, self.counter
+        if loop is None or counter is None:
             return form
-        return form.replaced(lambda s: self.counter if s is self.loop.counter else Linear.of(s))  # type: ignore[union-attr]
+        return form.replaced(lambda s: counter if s is loop.counter else Linear.of(s))
