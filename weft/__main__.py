@@ -23,8 +23,10 @@ def _command(arguments: list[str]) -> int:
 
     try:
         from .cli import run
+        from .cli.supervisor import raise_what_was_put_off
 
         code = run(arguments)
+        raise_what_was_put_off()
     except KeyboardInterrupt:  # while still importing
         sys.stderr.write("interrupted\n")
         code = 130

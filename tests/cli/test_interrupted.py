@@ -83,6 +83,17 @@ def test_interrupted_in_somebody_elses_process(place: str, tmp_path: Path) -> No
     assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
 
 
+def test_interrupted_where_all_that_is_left_is_delicate(tmp_path: Path) -> None:
+    module, function = PLACES["a statement is done"]
+    before = f"{PYTHON_S}\nimport weft.cli.supervisor\nweft.cli.supervisor._delicate = lambda frame: True"
+    done = subprocess.run(
+        [sys.executable, "-c", API.format(module=module, function=function, before=before)],
+        capture_output=True, text=True, cwd=tmp_path, timeout=600,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
+    assert (tmp_path / "out" / "plan.json").exists()
+
+
 def test_somebody_elses_handler_stays(tmp_path: Path) -> None:
     module, function = PLACES["a statement is done"]
     before = "signal.signal(signal.SIGINT, lambda *_: print('theirs'))"

@@ -210,28 +210,47 @@ def interruptible() -> Iterator[None]:
         return
     before = signal.signal(signal.SIGINT, _interrupt)
     try:
-        yield
+        try:
+            yield
+        finally:
+            raise_what_was_put_off()
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-_last = _put_off = float("-inf")
+NEVER = float("-inf")
+
+_last = _put_off = NEVER
 """When the last signal came, and when the last one was put off that has not been raised."""
+
+_again: threading.Timer | None = None
+"""Sends the one that was put off once more."""
+
+
+def raise_what_was_put_off() -> None:
+    """At the end of what can be interrupted: a signal that came in time is not lost because all that was left was delicate."""
+    global _put_off
+    if _again is not None:
+        _again.cancel()
+        _again.join()  # it may be sending just now, and then the signal is raised here
+    if _put_off > NEVER:
+        _put_off = NEVER
+        raise KeyboardInterrupt
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    global _last, _put_off
+    global _last, _put_off, _again
     now = time.monotonic()
     if now - _last < TOGETHER_SECONDS and _put_off < _last:
         return
     _last = now
     if _delicate(frame):
         _put_off = now
-        again = threading.Timer(RETRY_SECONDS, _send, [number])
-        again.daemon = True
-        again.start()
+        _again = threading.Timer(RETRY_SECONDS, _send, [number])
+        _again.daemon = True
+        _again.start()
         return
-    _put_off = float("-inf")
+    _put_off = NEVER
     raise KeyboardInterrupt
 
 
