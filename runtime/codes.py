@@ -102,10 +102,10 @@ W0724 something that a graph cannot contain or report
     right:  weft run … --trace t.json
 W0725 a kernel that the CPU cannot run natively
     With `--target cpu` a kernel becomes loops over its blocks and threads, cut at its barriers, and machine code. That
-    is not possible if threads exchange values in other ways (shuffles, tensor cores), if a barrier may not be reached
-    by all threads (in a loop or a branch whose bounds or condition the threads compute or read), if a kernel calls a
-    function, has ops of a dialect that is not upstream's, or ops with an explicit rounding mode. MLIR or LLVM may
-    reject something, too; their messages are in the notes. The simulator runs most of it: `--target sim`.
+    is not possible if threads exchange values in other ways than by tensor cores (shuffles), if a barrier may not be
+    reached by all threads (in a loop or a branch whose bounds or condition the threads compute or read), if a kernel
+    calls a function, has ops of a dialect that is not upstream's, or ops with an explicit rounding mode. MLIR or LLVM
+    may reject something, too; their messages are in the notes. The simulator runs most of it: `--target sim`.
 W0726 more shared memory than the chip has
     A block may have 227 KiB of shared memory on sm_90 and sm_100, 163 KiB on sm_80, 99 KiB on sm_86, sm_89 and sm_120,
     64 KiB on sm_75. The kernel needs more than the device gives; nothing was launched. Take smaller tiles or fewer
@@ -197,8 +197,8 @@ W0801 the CPU reference cannot be linked
 W0802 the CPU reference cannot run this op
     The payload calls a function that has no body, or has ops of a dialect that is not upstream's, or ops with an
     explicit rounding mode (the reference rounds to nearest). Kernels that the payload launches itself are run one
-    thread after another, cut at their barriers. That is not possible if threads exchange values in other ways
-    (shuffles, tensor cores), if a barrier may not be reached by all threads (in a loop or a branch whose bounds or
+    thread after another, cut at their barriers. That is not possible if threads exchange values in other ways than by
+    tensor cores (shuffles), if a barrier may not be reached by all threads (in a loop or a branch whose bounds or
     condition the threads compute or read), or if the kernels were found to fault. Run without a reference:
     `--reference none`.
 W0803 the CPU reference was killed

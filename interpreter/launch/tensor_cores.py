@@ -32,13 +32,11 @@ from ..ir.mlir import (
 )
 from ..ir.structured import element_type, parts_of
 from ..mapping.processors import loop_over
-from ..memory.fragments import PRODUCTS
+from ..memory.fragments import PRODUCTS, ROW_BYTES
 from ..memory.layouts import element_bytes, is_shared, strided
 from ..memory.views import behind, is_view
 from ..session.rewriter import refuse
 
-ROW = 8
-"""Elements of 16 bits in a row of a matrix that `ldmatrix` loads."""
 MARK = "weft.mma"
 """On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is spelled)."""
 
@@ -193,9 +191,9 @@ def _by_matrices(tile: ir.Value) -> str | None:
     if not is_shared(kind) or element_bytes(kind.element_type) != 2:
         return None
     strides, _ = strided(kind)
-    beside = [stride for stride in strides if stride != 1]
-    if len(beside) == len(strides) or any(stride % ROW for stride in beside) or not offset_divisible(tile, ROW):
-        return None  # a row of a matrix begins at a multiple of 16 bytes
+    beside, row = [stride for stride in strides if stride != 1], ROW_BYTES // element_bytes(kind.element_type)
+    if len(beside) == len(strides) or any(stride % row for stride in beside) or not offset_divisible(tile, row):
+        return None
     return "columns" if strides[-1] == 1 else "rows"
 
 

@@ -24,6 +24,8 @@ from ..ir.mlir import ir
 
 LDMATRIX, MMA = "nvgpu.ldmatrix", "nvgpu.mma.sync"
 """What all lanes of a warp execute together, or none."""
+ROW_BYTES = 16
+"""In a row of a matrix that `ldmatrix` loads; where one begins is a multiple of it."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,13 @@ def matrices(op: ir.Operation) -> tuple[int, bool]:
 
 
 def row_of(op: ir.Operation) -> ir.VectorType:
-    """What a lane reads for a `nvgpu.ldmatrix`: a row of a matrix, of 8 elements of 16 bits, or of others in as much room."""
-    dealt = ir.VectorType(op.results[0].type)
-    return ir.VectorType.get([4 * dealt.shape[-1]], dealt.element_type, loc=op.location)
+    """What a lane reads for a `nvgpu.ldmatrix`: a row of a matrix."""
+    registers = ir.VectorType(op.results[0].type)
+    return ir.VectorType.get([ROW_BYTES // 4 * registers.shape[-1]], registers.element_type, loc=op.location)
+
+
+def dealt(lane: int, matrix: int, element: int, each: int, transposed: bool) -> tuple[int, int]:
+    """Which lane's row, and which element of it, a lane gets of a matrix that `ldmatrix` loads, `each` elements in a register."""
+    g, t = divmod(lane, 4)
+    row, column = (each * t + element, g) if transposed else (g, each * t + element)
+    return 8 * matrix + row, column

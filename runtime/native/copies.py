@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ...interpreter.ir.mlir import arith, ir, operations, vector
+from ...interpreter.ir.mlir import ir, operations, vector
 from ..kernel_form import ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT, async_copy
+from .threads import nought
 
 
 def copy_at_once(module: ir.Module) -> None:
@@ -29,11 +30,7 @@ def _copy(op: ir.Operation) -> None:
         value = vector.load(kind, found.source, found.begin)
     else:
         bits = ir.VectorType.get([found.count], ir.IntegerType.get_signless(1))
-        nought = arith.constant(kind, ir.DenseElementsAttr.get_splat(kind, _zero(kind.element_type)))
         mask = vector.create_mask(bits, [found.read])
-        value = vector.maskedload(kind, found.source, found.begin, mask, nought)
+        value = vector.maskedload(kind, found.source, found.begin, mask, nought(kind))
     vector.store(value, found.target, found.at)
 
-
-def _zero(kind: ir.Type) -> ir.Attribute:
-    return ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)

@@ -14,15 +14,16 @@ from ..kernel_form import axis_of
 from .threads import THREAD_IDS, byte_size
 
 
-def loops_in_step(kernel: ir.Operation) -> list[ir.Operation]:
+def loops_in_step(kernel: ir.Operation, judge: Judge) -> list[ir.Operation]:
     """The loops of a kernel to be interchanged with the loops over its threads."""
     if not all(_may_cross(op, value) for op in operations(kernel) for value in op.results):
         return []
-    judge = _Judge()
     return [loop for loop in operations(kernel, "scf.for") if judge.in_step(loop, kernel)]
 
 
-class _Judge:
+class Judge:
+    """What threads of a block have in common."""
+
     def __init__(self) -> None:
         self._varies: dict[ir.Value, bool] = {}
 

@@ -5,29 +5,31 @@ barriers, each piece becomes a loop over the threads, and a loop or a branch wit
 (loop fission; J. A. Stratton, S. S. Stone, W. W. Hwu, "MCUDA", 2008). The ops move there as they are. What a thread carries from
 one piece into another stands in an array with an element per thread. Values that all threads of a block share are computed once,
 outside of the loops over threads; so are the bounds and conditions around a barrier, which must be such values.
+
+A piece in which warps do something together is a loop over the warps, cut once more in there, into loops over the lanes. All lanes
+of a warp are taken to have the bounds and conditions around such an op that its first one has, as the op demands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import takewhile
 
 from ...interpreter.ir.functions import inputs_of, sizes_of, workgroup_buffers
-from ...interpreter.ir.mlir import DYNAMIC, ancestors, func, ir, is_within, memref, operations, scf
+from ...interpreter.ir.mlir import DYNAMIC, ancestors, func, i64, ir, is_within, memref, operations, ops_of, scf
 from ...interpreter.memory.effects import is_pure
-from ...interpreter.session.rewriter import describe
 from . import threads
-from .interchange import is_cheap, loops_in_step
+from .edges import EDGE, OF_WARPS, controls, ends_piece, expect_loop_or_branch, mark_edges
+from .interchange import is_cheap
 from .limits import NotLoopsError, expect_loops
 from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, block_range, constant, known_or, loops, placeholders
+from .warps import TOGETHER, Together, get, put
 
 KEEP = "weft.keep"
 """Each thread stores half of the op's operands in its elements of the others, arrays."""
 SHARED = "weft.shared"
 """On an allocation of constant size: all threads of a block have the same."""
-EDGE = "weft.edge"
-"""Marks the kernel, its barriers, loops in step, and the ops that they are in: a piece ends at each."""
-
 
 LEADING = 9
 """Arguments of a function of loops in front of the kernel's own."""
@@ -56,7 +58,7 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.
         one.uniform.update((*arguments, *grid, *block))
         for old, new in zip(body.arguments, arguments[LEADING:], strict=False):
             old.replace_all_uses_with(new)
-        one.prepare()
+        one.prepare(module)
         one.attributions(body.arguments[count:])
         with block_range(arguments[0], arguments[1], grid) as place:
             one.uniform.update(place)
@@ -78,6 +80,7 @@ class NativeKernel:
     Attributes:
         uniform: the values that all threads of a block share.
         loop: the loop over threads that is written now.
+        first: the number of the first thread of the warp in whose loop this is.
         owned: memory to free in the end.
     """
 
@@ -86,11 +89,10 @@ class NativeKernel:
         self.place: Triple
         self.start = constant(0)  # memory is allocated in front of all loops, where this stands
         self.uniform: set[ir.Value] = {self.start}
-        edges = (*operations(kernel, "gpu.barrier"), *loops_in_step(kernel))
-        for op in (kernel, *(each for edge in edges for each in (edge, *ancestors(edge)))):
-            op.attributes[EDGE] = ir.UnitAttr.get()
-        self.loop = kernel
+        self.loop, self.first = kernel, None
         self.owned: list[ir.Value] = []
+        self.together: list[Together] = []
+        mark_edges(kernel)
 
     @property
     def _front(self) -> ir.InsertionPoint:
@@ -130,14 +132,16 @@ class NativeKernel:
 
     # ---- what outlives a piece --------------------------------------------------------------------------------------------
 
-    def prepare(self) -> None:
-        """What loops and branches with a barrier in them carry, and make, stands in arrays from now on."""
+    def prepare(self, module: ir.Module) -> None:
+        """What warps do together takes and gives, and what loops and branches around edges carry and make, stands in arrays from
+        now on."""
         for op in operations(self.kernel):
             if EDGE not in op.attributes or op.name in ("gpu.barrier", "gpu.func"):
                 continue
-            if op.name not in ("scf.for", "scf.if"):
-                message = f"a barrier in {describe(op)}: on the CPU barriers may stand in scf.for and scf.if"
-                raise NotLoopsError(_barrier_in(op), message)
+            if op.name in TOGETHER:
+                self._prepare_together(op, module)
+                continue
+            expect_loop_or_branch(op)
             arrays = [self._array(v) for v in op.results]
             carried = dict(zip(op.results, arrays, strict=True))
             blocks = [block for region in op.regions for block in region.blocks]
@@ -148,6 +152,25 @@ class NativeKernel:
                 carried.update(zip(list(blocks[0].arguments)[1:], arrays, strict=True))
             for value, array in carried.items():
                 self._at(list(value.uses), partial(self._element, array))
+
+    def _prepare_together(self, op: ir.Operation, module: ir.Module) -> None:
+        count = threads.known_count(self.threads)
+        if count is not None and count % threads.WARP:
+            raise NotLoopsError(
+                op, f"a block of {count} threads has a warp that is not whole: `{op.name}` is done by whole warps"
+            )
+        with self._front:
+            found = Together(op, module, self.threads, self.owned)
+        op.attributes[OF_WARPS] = i64(len(self.together))
+        self.together.append(found)
+        for value, array in zip(op.results, found.made, strict=False):
+            self._at(
+                list(value.uses), lambda value=value, array=array: get(value.type, array, self._number(placeholders()))
+            )
+        self._keep(op, 0, found.given)
+
+    def _number(self, thread: Triple) -> ir.Value:
+        return threads.linear_thread(thread, self.threads)
 
     def _keep(self, op: ir.Operation, first: int, arrays: Sequence[ir.Value]) -> None:
         """In front of `op` each thread stores the operands from `first` on, which the op itself needs no longer."""
@@ -180,7 +203,7 @@ class NativeKernel:
             raise NotLoopsError(op, message)
         memory, array_of = made
         self._own(memory)
-        self._at(list(value.uses), lambda: array_of(threads.linear_thread(placeholders(), self.threads)))
+        self._at(list(value.uses), lambda: array_of(self._number(placeholders())))
 
     def _at(self, uses: Sequence[ir.OpOperand], make: Callable[[], ir.Value]) -> None:
         """Replace uses of a value by what `make` makes in front of the ops of the piece that they are in."""
@@ -197,18 +220,29 @@ class NativeKernel:
 
     # ---- pieces between barriers ----------------------------------------------------------------------------------------
 
-    def sequence(self, block: ir.Block) -> None:
-        """Move the ops of a block here, in pieces that all threads do; its terminator stays."""
-        while len(block.operations) > 1:
-            ops = [view.operation for view in block.operations][:-1]
-            cut = next((number for number, op in enumerate(ops) if EDGE in op.attributes), len(ops))
-            self._piece(ops[:cut])
-            for op in ops[cut : cut + 1]:
-                self._cross(op)
-                op.erase()
+    def sequence(self, block: ir.Block, stop: ir.Operation | None = None) -> None:
+        """Move the ops of a block here, in pieces that all threads do, or all lanes of a warp: those in front of `stop`, or of the
+        terminator."""
+        stop = stop or ops_of(block)[-1]
+        while ops := list(takewhile(lambda op: op != stop, ops_of(block))):
+            in_warp = self.first is not None
+            cut = next((number for number, op in enumerate(ops) if ends_piece(op, in_warp=in_warp)), len(ops))
+            own = self._without_shared(ops[:cut])
+            edge = ops[cut] if cut < len(ops) else None
+            given = [] if edge is None else controls(edge, self.uniform)
+            if not in_warp and any(OF_WARPS in op.attributes for op in own):
+                with threads.warps(self.threads) as self.first:
+                    self.uniform.add(self.first)
+                    self.sequence(block, edge or stop)
+                self.first = None
+            elif own:
+                self._piece(own)
+            if edge is not None:
+                self._cross(edge, given)
+                edge.erase()
 
-    def _piece(self, ops: Sequence[ir.Operation]) -> None:
-        """A loop over the threads, around what is not the same for all of them."""
+    def _without_shared(self, ops: Sequence[ir.Operation]) -> list[ir.Operation]:
+        """Move ahead what is the same for all threads; the others."""
         own: list[ir.Operation] = []
         for op in ops:
             if is_pure(op) and op.name not in THREAD_IDS and all(v in self.uniform for v in op.operands):
@@ -216,9 +250,12 @@ class NativeKernel:
                 self.uniform.update(op.results)
             else:
                 own.append(op)
-        if not own:
-            return
-        with loops(self.threads) as thread:
+        return own
+
+    def _piece(self, own: Sequence[ir.Operation]) -> None:
+        """A loop over the threads, or the lanes."""
+        around = loops(self.threads) if self.first is None else threads.lanes(self.first, self.threads)
+        with around as thread:
             for op in own:
                 _move(op)
             self.loop = own[0].parent.operation
@@ -250,7 +287,10 @@ class NativeKernel:
         if op.name == KEEP:
             half = len(op.operands) // 2
             for value, array in zip(op.operands[:half], op.operands[half:], strict=True):
-                memref.store(value, array, list(reversed(thread)))
+                if ir.MemRefType(array.type).rank == 1:
+                    put(value, array, self._number(thread))
+                else:
+                    memref.store(value, array, list(reversed(thread)))
         elif op.name in THREAD_IDS:
             op.results[0].replace_all_uses_with(threads.thread_id(op, thread, self.threads, self.place))
         elif list(op.results[0].uses):
@@ -260,18 +300,22 @@ class NativeKernel:
             with self._front:
                 op.results[0].replace_all_uses_with(threads.turn_memory(op.results[0].type, self.owned))
 
-    # ---- barriers -------------------------------------------------------------------------------------------------------
+    # ---- edges ----------------------------------------------------------------------------------------------------------
 
-    def _cross(self, op: ir.Operation) -> None:
-        """A barrier, or a loop or a branch around pieces."""
-        if op.name == "scf.for":
+    def _cross(self, op: ir.Operation, given: Sequence[ir.Value]) -> None:
+        """A barrier, what a warp does together, or a loop or a branch around pieces. `given`: its `controls`."""
+        if op.name in TOGETHER:
+            number = ir.IntegerAttr(op.attributes[OF_WARPS]).value
+            if (made := self.together[number].of_warp(self.first)) is not None:
+                self._share(op.results[0], made)
+        elif op.name == "scf.for":
             block = op.regions[0].blocks[0]
-            made = scf.ForOp(*(self._for_all(v, op, "bounds") for v in op.operands[:3]))
+            made = scf.ForOp(*given)
             self._share(block.arguments[0], made.induction_variable)
             self._inside(made.body, block)
         elif op.name == "scf.if":
             arms = [list(region.blocks) for region in op.regions]
-            made = scf.IfOp(self._for_all(op.operands[0], op, "condition"), has_else=bool(arms[1]))
+            made = scf.IfOp(given[0], has_else=bool(arms[1]))
             for arm, target in zip(arms, (made.regions[0], made.regions[1]), strict=True):
                 for block in arm:
                     self._inside(target.blocks[0], block)
@@ -281,17 +325,7 @@ class NativeKernel:
             self.sequence(block)
             scf.YieldOp([])
 
-    def _for_all(self, value: ir.Value, op: ir.Operation, what: str) -> ir.Value:
-        if value in self.uniform:
-            return value
-        message = f"a barrier in {describe(op)}, whose {what} may differ from thread to thread: it is not certain "
-        raise NotLoopsError(_barrier_in(op), message + "that all threads reach it")
-
 
 def _move(op: ir.Operation) -> None:
     op.detach_from_parent()
     ir.InsertionPoint.current.insert(op)
-
-
-def _barrier_in(op: ir.Operation) -> ir.Operation:
-    return next(operations(op, "gpu.barrier"))

@@ -20,6 +20,7 @@ from .copies import copy_at_once
 from .kernel import SHARED, serial_function
 from .limits import NotLoopsError
 from .threads import constant
+from .warps import split_matrices
 
 TOKEN = "!gpu.async.token"
 
@@ -62,8 +63,9 @@ def keep_kernels(module: ir.Module, symbols: Sequence[str]) -> list[func.FuncOp]
 
 
 def _plain(module: ir.Module) -> None:
-    """No affine ops and no asynchronous copies in kernels, and one kind of memory everywhere."""
+    """No affine ops, no asynchronous copies and no `ldmatrix` in kernels, and one kind of memory everywhere."""
     copy_at_once(module)
+    split_matrices(module)
     if any(operations(module.operation, "gpu.module")):
         run_passes(module, "gpu.module(lower-affine)")
     with module.context, ir.Location.unknown():

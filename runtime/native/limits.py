@@ -10,6 +10,7 @@ from ...interpreter.session.rewriter import describe
 from ..reference.rounding import own_rounding
 from ..reference.widening import HALVES
 from .threads import BLOCK_IDS, THREAD_IDS
+from .warps import TOGETHER
 
 _OTHERS = {"gpu.func", "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory"}
 KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, *_OTHERS}
@@ -44,7 +45,7 @@ def expect_loops(kernel: ir.Operation) -> None:
         if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
             message = f"on the CPU one thread runs after the other; `{op.name}` is done by several together"
             raise NotLoopsError(op, message)
-        if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu"):
+        if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu") and op.name not in TOGETHER:
             raise NotLoopsError(op, f"the CPU cannot do `{op.name}`, an op of one kind of GPU")
         if op.name in ("arith.truncf", "math.fma"):
             given, made = (str(element_type(value)) for value in (op.operands[0], op.results[0]))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
 
-from ...interpreter.ir.mlir import DYNAMIC, arith, ir, memref, scf
+from ...interpreter.ir.mlir import DYNAMIC, arith, constant_of, ir, memref, scf
 from ..kernel_form import axis_of
 
 Triple = tuple[ir.Value, ir.Value, ir.Value]
@@ -25,6 +25,13 @@ def constant(value: int) -> ir.Value:
     return arith.constant(ir.IndexType.get(), value)
 
 
+def nought(kind: ir.Type) -> ir.Value:
+    """Zero, or a vector of zeros."""
+    element = kind.element_type if isinstance(kind, ir.VectorType) else kind
+    zero = ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
+    return arith.constant(kind, ir.DenseElementsAttr.get_splat(kind, zero) if isinstance(kind, ir.VectorType) else zero)
+
+
 def known_or(known: tuple[int, int, int] | None, given: Sequence[ir.Value]) -> Triple:
     """Constants where the kernel says what its sizes are: loops over these unroll."""
     x, y, z = given if known is None else map(constant, known)
@@ -36,8 +43,7 @@ def block_id(op: ir.Operation, grid: Triple, block: Triple, place: Triple) -> ir
     if op.name == "gpu.subgroup_size":
         return constant(WARP)
     if op.name == "gpu.num_subgroups":
-        threads = arith.muli(arith.muli(block[0], block[1]), block[2])
-        return arith.ceildivui(threads, constant(WARP))
+        return arith.ceildivui(count_of(block), constant(WARP))
     axis = axis_of(op)
     if op.name in ("gpu.block_id", "gpu.cluster_id"):
         return place[axis]
@@ -92,6 +98,42 @@ def loops(sizes: Triple) -> Iterator[Triple]:
 
 
 @contextmanager
+def warps(block: Triple) -> Iterator[ir.Value]:
+    """A loop over the warps of a block; gives the number of each one's first thread."""
+    loop = scf.ForOp(constant(0), count_of(block), constant(WARP))
+    with ir.InsertionPoint(loop.body):
+        yield loop.induction_variable
+        scf.YieldOp([])
+
+
+@contextmanager
+def lanes(first: ir.Value, block: Triple) -> Iterator[Triple]:
+    """A loop over the threads of a warp; gives the place x, y, z of each."""
+    whole = (size := known_count(block)) is not None and size % WARP == 0
+    count = constant(WARP) if whole else arith.minui(constant(WARP), arith.subi(count_of(block), first))
+    loop = scf.ForOp(constant(0), count, constant(1))
+    with ir.InsertionPoint(loop.body):
+        number, zero = arith.addi(first, loop.induction_variable), constant(0)
+        if [constant_of(size) for size in block[1:]] == [1, 1]:
+            yield number, zero, zero
+        else:
+            row = arith.divui(number, block[0])
+            yield arith.remui(number, block[0]), arith.remui(row, block[1]), arith.divui(row, block[1])
+        scf.YieldOp([])
+
+
+def count_of(block: Triple) -> ir.Value:
+    """How many threads a block has."""
+    return arith.muli(arith.muli(block[0], block[1]), block[2])
+
+
+def known_count(block: Triple) -> int | None:
+    """How many threads a block has; None where the launch says."""
+    x, y, z = map(constant_of, block)
+    return None if x is None or y is None or z is None else x * y * z
+
+
+@contextmanager
 def block_range(first: ir.Value, end: ir.Value, grid: Triple) -> Iterator[Triple]:
     """A loop over the blocks with these numbers, x fastest; gives the block's place x, y, z inside of it."""
     loop = scf.ForOp(first, end, constant(1))
@@ -130,9 +172,8 @@ def private_memory(type_: ir.Type, block: Triple) -> tuple[ir.Value, Callable[[i
     size = element * prod(shape)
     alone = size <= element  # such lie side by side, for vectors over threads
     stride = size if alone else -(-size // ALIGNMENT) * ALIGNMENT
-    threads = arith.muli(arith.muli(block[0], block[1]), block[2])
     flat = ir.MemRefType.get([DYNAMIC], ir.IntegerType.get_signless(8))
-    memory = allocated(flat, [arith.muli(threads, constant(stride))])
+    memory = allocated(flat, [arith.muli(count_of(block), constant(stride))])
     return memory, lambda thread: memref.view(array, memory, arith.muli(thread, constant(stride)), [])
 
 

@@ -9,7 +9,7 @@ from math import prod
 from ...interpreter.ir.affine_maps import dimension_of
 from ...interpreter.ir.cloning import crop_before_padding
 from ...interpreter.ir.functions import symbol
-from ...interpreter.ir.mlir import func, ir, linalg, operations, run_passes, run_transform
+from ...interpreter.ir.mlir import func, ir, linalg, operations, run_passes, run_transform, vector
 from ...interpreter.ir.structured import replace, structure
 from ...interpreter.memory.layouts import is_plain
 from ..kernel_lowering import classified
@@ -63,11 +63,30 @@ def lower(module: ir.Module) -> None:
 def lower_ops(module: ir.Module) -> None:
     """Loops, arithmetic and memory become the LLVM dialect, in place."""
     lower_functions(module)
+    by_rows(module)
     run_passes(module, FLOATS)
     round_always(module)
     run_passes(module, EXPAND)
     bfloats_as_bits(module)
     run_passes(module, LOWER)
+
+
+def by_rows(module: ir.Module) -> None:
+    """LLVM loads and stores vectors of one dimension; upstream takes transfers of others apart, and no loads and stores."""
+    for op in list(operations(module.operation, "vector.load", "vector.store")):
+        stores, (memory, *at) = op.name == "vector.store", list(op.operands)[op.name == "vector.store" :]
+        kind = ir.VectorType((op.operands if stores else op.results)[0].type)
+        if kind.rank == 1:
+            continue
+        with module.context, op.location, ir.InsertionPoint(op):
+            rows = ir.AffineMap.get_minor_identity(len(at), kind.rank)
+            inside = [True] * kind.rank
+            if stores:
+                vector.transfer_write(None, op.operands[0], memory, at, rows, inside)
+            else:
+                outside = _made("ub.poison", [], kind.element_type, value=ir.Attribute.parse("#ub.poison"))
+                op.results[0].replace_all_uses_with(vector.transfer_read(kind, memory, at, rows, outside, inside))
+            op.erase()
 
 
 def round_always(module: ir.Module) -> None:

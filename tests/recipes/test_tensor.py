@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from weft.recipes import builders
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
+from weft.runtime.native.device import CpuDevice
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
@@ -34,9 +36,8 @@ def inputs(done: Planned, sizes: dict[str, str]) -> dict[str, np.ndarray]:
     return random_inputs(sized(signature(done.applied.payload), sizes, done.plan.agreements, None), 1)
 
 
-def expect_right(done: Planned, arrays: dict[str, np.ndarray], device: SimDevice | NativeDevice) -> None:
-    simulated = isinstance(device, SimDevice)
-    ran = run_plan(done.plan, device, arrays, text=done.applied.located_text if simulated else done.cuda)
+def expect_right(done: Planned, arrays: dict[str, np.ndarray], device: SimDevice | NativeDevice | CpuDevice) -> None:
+    ran = run_plan(done.plan, device, arrays, text=done.cuda if device.wants == "cuda" else done.applied.located_text)
     assert not ran.races and not ran.faults
     expected = reference(done.applied.payload, None, dict(arrays))
     assert compare(signature(done.applied.payload), ran.outputs, expected).ok
@@ -52,7 +53,8 @@ def test_random_sizes(type: str, stages: int) -> None:
         m, n, k = (draw.randrange(1, 80) for _ in range(3))
         if turn % 2:
             n, k = -(-n // 16) * 16, -(-k // 16) * 16
-        expect_right(done, inputs(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}), SimDevice())
+        for device in (SimDevice(), CpuDevice(2)):
+            expect_right(done, inputs(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}), device)
 
 
 @pytest.mark.parametrize("type", TYPES)
@@ -69,7 +71,7 @@ CODE = EACH if SOAK else [("bf16", "sm_80", True), ("f16", "sm_90a", False), ("i
 @pytest.mark.parametrize(("type", "chip", "even"), CODE)
 def test_machine_code(type: str, chip: str, even: bool) -> None:
     """No spills; tiles by LDGSTS, fragments of 16 bits by LDSM, products by the tensor cores."""
-    sizes = {"m": 512, "n": 512, "k": 512} if even else {"m": 1000, "n": 777, "k": 333}
+    sizes: dict[str, Any] = {"m": 512, "n": 512, "k": 512} if even else {"m": 1000, "n": 777, "k": 333}
     done = made(type=type, **sizes)
     used = sass.resources(done.cuda, "matmul", chip)
     assert used.spill_bytes == used.stack_bytes == 0, used

@@ -40,22 +40,17 @@ def small(name: str) -> dict[str, str]:
     return {key: str(value) for key, value in sizes.items()}
 
 
-TENSOR_CORES = {"tensor", "igemm_tensor"}
-"""Recipes whose instructions warps execute together, which the CPU does not do."""
+CASES = [
+    *((name, "") for name in sorted(schedules())), *((str(file), "") for file in PROGRAMS),
+    *(("tensor", kind) for kind in ("f16", "i8", "f64")), ("igemm_tensor", "f16"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("recipe", sorted(TENSOR_CORES))
-def test_products_of_warps_are_refused(recipe: str) -> None:
-    made = planned(applied(Choice(recipe, None, small(recipe)).open()))
-    with pytest.raises(WeftError, match="W0725"):
-        run_plan(made.plan, CpuDevice(), random_inputs(signature(made.applied.payload), 7), text=made.applied.text)
-
-
-@pytest.mark.parametrize(
-    "file", [*sorted({*schedules()} - TENSOR_CORES), *map(str, PROGRAMS)], ids=lambda file: Path(file).name
-)
-def test_agrees_with_the_simulator_and_the_reference(file: str) -> None:
-    made = planned(applied(Choice(file, None, small(file) if file in schedules() else {}).open()))
+@pytest.mark.parametrize(("file", "kind"), CASES, ids=lambda part: Path(part).name)
+def test_agrees_with_the_simulator_and_the_reference(file: str, kind: str) -> None:
+    """`kind`: of the elements; empty: what the program has."""
+    settings = (small(file) if file in schedules() else {}) | ({"type": kind} if kind else {})
+    made = planned(applied(Choice(file, None, settings).open()))
     payload, entry = made.applied.payload, made.plan.entry
     named = signature(payload, entry)
     inputs = random_inputs(named, 7)

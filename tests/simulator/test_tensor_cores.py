@@ -23,6 +23,8 @@ from weft.runtime.cuda.module import emit
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.host.host import make_plan
 from weft.runtime.native.device import CpuDevice
+from weft.runtime.plan.plan import KernelEntry
+from weft.runtime.run.device import DeviceView
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.runtime.simulator.report import LaunchReport
@@ -60,7 +62,8 @@ def test_all_who_run_it_agree(kernel: MatrixProduct) -> None:
         a, b, c = kernel.arguments(1, whole=small)
         want = kernel.expected(a, b)
         allowed = 0 if small else 2e-3 if kernel.product.sum == "f16" else ERROR[kernel.product.kind]
-        for device in (SimDevice(), SimDevice(check=False), NativeDevice("quick"), NativeDevice("quick", reverse=True)):
+        texts = NativeDevice("quick"), NativeDevice("quick", reverse=True)
+        for device in (SimDevice(), SimDevice(check=False), *texts, CpuDevice(2)):
             result = run_plan(plan, device, {"A": a, "B": b, "C": c}, text=text if device.wants == "cuda" else str(module))
             assert np.abs(result.outputs["C"].astype(np.float64) - want).max() <= allowed * np.abs(want).max()
             assert not result.races and not result.faults
@@ -164,6 +167,11 @@ def test_a_warp_that_is_not_whole() -> None:
         kernel_model(next(mlir.operations(module.operation, "gpu.func")))
 
 
+def on_cpu(device: CpuDevice, array: np.ndarray, kind: str) -> DeviceView:
+    """The array itself, of rows side by side."""
+    return DeviceView(device.adopt(array.ctypes.data, array.nbytes), "x", kind, 0, array.shape, (array.shape[1], 1))
+
+
 # ---- matrices ----------------------------------------------------------------------------------------------------------
 
 KINDS = {"f16": 2, "bf16": 2, "f32": 4, "i8": 1}
@@ -221,6 +229,12 @@ def test_who_gets_what_of_matrices(count: int, kind: str, transposed: bool) -> N
             want[lane, t * each : (t + 1) * each] = m[row, column * each :][:each]
     report = sim(text).launch((1, 1, 1), (32, 1, 1), [a, c])
     assert report.clean and np.array_equal(c, want)
+    c[:] = 0
+    device, whole_module = CpuDevice(2), f"module attributes {{gpu.container_module}} {{ gpu.module @m {{ {text} }} }}"
+    device.load(whole_module, [KernelEntry("f", "m::f", ())])
+    views = [on_cpu(device, array, kind) for array in (a, c)]
+    device.launcher(KernelEntry("f", "m::f", ()), (1, 1, 1), (32, 1, 1), 0, views, None)()
+    assert np.array_equal(c, want)
     (use,) = (use for use in report.banks or () if use.kind == "load")
     assert (use.width, use.wavefronts, use.ideal) == (16, count, count)
     c[:] = 0
@@ -279,8 +293,66 @@ def test_the_plan_says_which_chip_it_takes(product: TileProduct, chip: str) -> N
     assert make_plan(mlir.parse(MatrixProduct(product).module(), one_context())).kernels[0].requires == chip
 
 
-def test_the_cpu_refuses_it() -> None:
+def test_the_cpu_refuses_a_warp_that_is_not_whole() -> None:
     kernel = MatrixProduct(of("bf16"))
+    plan, (a, b, c) = make_plan(mlir.parse(kernel.module(), one_context())), kernel.arguments()
+    text = kernel.module().replace("known_block_size = array<i32: 128", "known_block_size = array<i32: 120")
+    with pytest.raises(WeftError, match=r"W0725: a block of 120 threads has a warp that is not whole"):
+        run_plan(plan, CpuDevice(2), {"A": a, "B": b, "C": c}, text=text)
+
+
+# ---- on the CPU --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", [case for case, (_, torn) in SOME.items() if not torn])
+@pytest.mark.parametrize("kind", ["bf16", "tf32", "i8"])
+def test_warps_that_decide_by_themselves_on_the_cpu(case: str, kind: str) -> None:
+    """Some multiply and others do not, each in some turns of its own."""
+    kernel = replace(MatrixProduct(of(kind)), condition=SOME[case][0])
+    report, want, _ = launch(kernel)
+    assert report.clean and want.any()
     module, (a, b, c) = mlir.parse(kernel.module(), one_context()), kernel.arguments()
-    with pytest.raises(WeftError, match=r"the CPU cannot do `nvgpu.ldmatrix`"):
-        run_plan(make_plan(module), CpuDevice(2), {"A": a, "B": b, "C": c}, text=str(module))
+    result = run_plan(make_plan(module), CpuDevice(2), {"A": a, "B": b, "C": c}, text=str(module))
+    assert np.array_equal(result.outputs["C"], want)
+
+
+@pytest.mark.parametrize("shape", [(32, 4, 1), (8, 4, 4), (16, 8, 1)], ids=str)
+def test_warps_of_blocks_of_several_dimensions_on_the_cpu(shape: tuple[int, int, int]) -> None:
+    """Threads are counted x first; each warp does as many turns as its number says, and hands on what it has from turn to turn."""
+    of_block = "known_block_size = array<i32: " + ", ".join(map(str, shape)) + ">"
+    types = "(vector<1x1xf64>, vector<1x1xf64>, vector<1x2xf64>) -> vector<1x2xf64>"
+    text = f"""module attributes {{gpu.container_module}} {{ gpu.module @m {{ gpu.func @k(%C: memref<128x2xf64>) kernel
+      attributes {{{of_block}}} {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %warp = gpu.subgroup_id : index
+      %lane = gpu.lane_id
+      %c32 = arith.constant 32 : index
+      %w32 = arith.muli %warp, %c32 : index
+      %at = arith.addi %w32, %lane : index
+      %v = arith.constant dense<1.0> : vector<1x1xf64>
+      %c = arith.constant dense<0.0> : vector<1x2xf64>
+      %s = scf.for %i = %c0 to %warp step %c1 iter_args(%a = %c) -> vector<1x2xf64> {{
+        %d = nvgpu.mma.sync(%v, %v, %a) {{mmaShape = [8, 8, 4]}} : {types}
+        scf.yield %d : vector<1x2xf64>
+      }}
+      %row = vector.extract %s[0] : vector<2xf64> from vector<1x2xf64>
+      vector.store %row, %C[%at, %c0] : memref<128x2xf64>, vector<2xf64>
+      gpu.return
+    }} }} }}"""
+    device, out = CpuDevice(2), np.zeros((128, 2))
+    entry = KernelEntry("k", "m::k", ())
+    device.load(text, [entry])
+    device.launcher(entry, (1, 1, 1), shape, 0, [on_cpu(device, out, "f64")], None)()
+    assert np.array_equal(out, 4.0 * np.repeat(np.arange(4), 32)[:, None] * [1, 1])
+
+
+@pytest.mark.parametrize("kind", ["bf16", "tf32", "i8", "f64"])
+def test_a_map_of_fragments_that_is_off_changes_values_on_the_cpu(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It multiplies by the table of `memory/fragments.py`, and by no other."""
+    at = TileProduct.b_at
+    monkeypatch.setattr(TileProduct, "b_at", lambda self, lane, *rest: at(self, lane ^ 1, *rest))
+    kernel = MatrixProduct(of(kind), (1, 1), (1, 1), (16, 8, 32))
+    module, (a, b, c) = mlir.parse(kernel.module(), one_context()), kernel.arguments()
+    result = run_plan(make_plan(module), CpuDevice(2), {"A": a, "B": b, "C": c}, text=str(module) + "// another text")
+    assert not np.array_equal(result.outputs["C"], kernel.expected(a, b))

@@ -1,0 +1,220 @@
+"""What the lanes of a warp do together, on a CPU: what each gives lies in memory, and of that is made what each gets.
+
+    d = nvgpu.mma.sync a, b, c    →    for each lane: A[l] = a, B[l] = b, C[l] = c
+                                       D = C + A · B: `memory/fragments.py` says whose an element is
+                                       for each lane: d = D[l]
+
+Of matrices lanes read rows, as any memory, and then deal them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from ...interpreter.ir.mlir import DYNAMIC, arith, gpu, ir, memref, operations, scf, vector
+from ...interpreter.memory.fragments import LDMATRIX, MMA, TileProduct, dealt, matrices, row_of
+from ..kernel_form import expected_product
+from .threads import WARP, Triple, allocated, constant, count_of, nought, turn_memory
+
+DEAL = "weft.deal"
+"""A lane gives its row of a matrix, and gets the elements that `ldmatrix` gives it."""
+FIRST = "weft.first"
+"""A lane gets what the first one of its warp has."""
+TOGETHER = (DEAL, FIRST, MMA)
+
+
+def split_matrices(module: ir.Module) -> None:
+    """Make of each `ldmatrix` a load by the lanes whose rows it takes, and `DEAL`, in place."""
+    with module.context:
+        for op in operations(module.operation, LDMATRIX):
+            with op.location, ir.InsertionPoint(op):
+                (count, transposed), kind, (source, *at) = matrices(op), row_of(op), list(op.operands)
+                asked = arith.cmpi(arith.CmpIPredicate.ult, gpu.lane_id(), constant(8 * count))
+                mask = vector.broadcast(ir.VectorType.get(kind.shape, ir.IntegerType.get_signless(1)), asked)
+                row = vector.maskedload(kind, source, at, mask, nought(kind))
+                attributes = {"transpose": ir.BoolAttr.get(transposed)}
+                made = ir.Operation.create(DEAL, [op.results[0].type], [row], attributes)
+                op.results[0].replace_all_uses_with(made.result)
+            op.erase()
+
+
+# ---- what all threads of a block have, side by side -----------------------------------------------------------------------
+
+
+def side_by_side(kind: ir.Type, block: Triple) -> ir.Value:
+    """An array for the values of all threads of a block, element by element; for those of whole warps."""
+    whole = arith.muli(arith.ceildivui(count_of(block), constant(WARP)), constant(WARP))
+    element = kind.element_type if isinstance(kind, ir.VectorType) else kind
+    return allocated(ir.MemRefType.get([DYNAMIC], element), [arith.muli(whole, constant(_count(kind)))])
+
+
+def put(value: ir.Value, array: ir.Value, thread: ir.Value) -> None:
+    """Store a thread's value."""
+    at = [arith.muli(thread, constant(_count(value.type)))]
+    if isinstance(value.type, ir.VectorType):
+        vector.store(vector.shape_cast(_flat(value.type), value), array, at)
+    else:
+        memref.store(value, array, at)
+
+
+def get(kind: ir.Type, array: ir.Value, thread: ir.Value) -> ir.Value:
+    """A thread's value."""
+    at = [arith.muli(thread, constant(_count(kind)))]
+    if isinstance(kind, ir.VectorType):
+        return vector.shape_cast(kind, vector.load(_flat(kind), array, at))
+    return memref.load(array, at)
+
+
+def _count(kind: ir.Type) -> int:
+    return prod(kind.shape) if isinstance(kind, ir.VectorType) else 1
+
+
+def _flat(kind: ir.VectorType) -> ir.VectorType:
+    return ir.VectorType.get([_count(kind)], kind.element_type)
+
+
+# ---- what becomes of it ---------------------------------------------------------------------------------------------------
+
+
+class Together:
+    """One of `TOGETHER`, with the memory that it takes, made here.
+
+    Attributes:
+        given, made: what all threads of a block have of each operand, and get of each result; none of what the warp gets once.
+    """
+
+    def __init__(self, op: ir.Operation, module: ir.Module, block: Triple, owned: list[ir.Value]) -> None:
+        self._name, self._kinds = op.name, [value.type for value in (*op.operands, *op.results)]
+        self.given = [side_by_side(value.type, block) for value in op.operands]
+        self.made = [side_by_side(value.type, block) for value in op.results if op.name != FIRST]
+        owned += (*self.given, *self.made)
+        if op.name == DEAL:
+            (row, result), transposed = self._kinds, ir.BoolAttr(op.attributes["transpose"]).value
+            count, each = result.shape
+            places = (dealt(*which, each, transposed) for which in product(range(WARP), range(count), range(each)))
+            self._tables = [_table(module, [lane * _count(row) + column for lane, column in places])]
+        elif op.name == MMA:
+            self._product = expected_product(op, "W0725")
+            m, n, k = self._product.shape
+            a, b, c = _whose(self._product)
+            self._tables = [_table(module, places) for places in (np.argsort(a).tolist(), np.argsort(b).tolist(), c)]
+            wide = ir.F32Type.get() if self._product.sum == "f16" else self._kinds[2].element_type
+            self._tiles = [turn_memory(ir.MemRefType.get([size], wide), owned) for size in (m * k, k * n, m * n)]
+
+    def of_warp(self, first: ir.Value) -> ir.Value | None:
+        """Do it for the warp whose first thread has this number. Of `FIRST`: the value."""
+        if self._name == FIRST:
+            return get(self._kinds[0], self.given[0], first)
+        begin = [arith.muli(first, constant(_count(kind))) for kind in self._kinds]
+        if self._name == DEAL:
+            _copied(self.given[0], begin[0], self.made[0], begin[1], self._tables[0], lambda x: x)
+        else:
+            self._multiply(begin)
+        return None
+
+    def _multiply(self, begin: list[ir.Value]) -> None:
+        """Sums along k are in f32 where C is f16, and rounded once; C is added last."""
+        (m, n, k), (a, b, sums), zero = self._product.shape, self._tiles, constant(0)
+        wide = ir.MemRefType(sums.type).element_type
+        for number, tile in enumerate((a, b)):
+            _copied(self.given[number], begin[number], tile, zero, self._tables[number], self._widened)
+        row = ir.VectorType.get([n], wide)
+        calculate = (arith.mulf, arith.addf) if isinstance(wide, ir.FloatType) else (arith.muli, arith.addi)
+
+        def of_row(i: ir.Value) -> None:
+            along = scf.ForOp(zero, constant(k), constant(1), [nought(row)])
+            with ir.InsertionPoint(along.body):
+                j = along.induction_variable
+                factor = memref.load(a, [arith.addi(arith.muli(i, constant(k)), j)])
+                others = vector.load(row, b, [arith.muli(j, constant(n))])
+                products = calculate[0](vector.broadcast(row, factor), others)
+                scf.YieldOp([calculate[1](along.inner_iter_args[0], products)])
+            vector.store(along.results[0], sums, [arith.muli(i, constant(n))])
+
+        def of_element(e: ir.Value) -> None:
+            before = memref.load(self.given[2], [arith.addi(begin[2], e)])
+            total = memref.load(sums, [memref.load(self._tables[2], [e])])
+            if before.type != wide:
+                before = arith.extf(wide, before)
+            made = calculate[1](before, total)
+            if made.type != self._kinds[3].element_type:
+                made = arith.truncf(self._kinds[3].element_type, made)
+            memref.store(made, self.made[0], [arith.addi(begin[3], e)])
+
+        _each(m, of_row)
+        _each(m * n, of_element)
+
+    def _widened(self, value: ir.Value) -> ir.Value:
+        """An element of A or B as what products are computed in."""
+        match self._product.kind:
+            case "f16" | "bf16":
+                return arith.extf(ir.F32Type.get(), value)
+            case "i8":
+                return arith.extsi(ir.IntegerType.get_signless(32), value)
+            case "tf32":
+                return _tf32(value)
+        return value
+
+
+def _tf32(value: ir.Value) -> ir.Value:
+    """Rounded to 10 bits of mantissa, to nearest and ties away from zero; what is not finite stays what it is."""
+    word = ir.IntegerType.get_signless(32)
+    bits, exponent = arith.bitcast(word, value), arith.constant(word, 0x7F800000)
+    rounded = arith.andi(arith.addi(bits, arith.constant(word, 1 << 12)), arith.constant(word, -1 << 13))
+    finite = arith.cmpi(arith.CmpIPredicate.ne, arith.andi(bits, exponent), exponent)
+    return arith.bitcast(value.type, arith.select(finite, rounded, bits))
+
+
+def _whose(product: TileProduct) -> list[list[int]]:
+    """Of all elements of A, B and C that the lanes hold, in their order: where in the tile, row by row, each of them is."""
+    _, n, k = product.shape
+    found: list[list[int]] = []
+    for (registers, each), at, columns in zip(
+        product.vectors, (product.a_at, product.b_at, product.c_at), (k, n, n), strict=True
+    ):
+        held = (at(lane, r, j) for lane in range(WARP) for r in range(registers) for j in range(each))
+        found.append([row * columns + column for row, column in held])
+    return found
+
+
+def _table(module: ir.Module, numbers: Sequence[int]) -> ir.Value:
+    """A constant array."""
+    values = np.array(numbers, np.int64)
+    kind, shaped = (of.get([len(values)], ir.IndexType.get()) for of in (ir.MemRefType, ir.RankedTensorType))
+    attribute = ir.DenseElementsAttr.get(values, type=shaped)
+    known = [op for op in module.body.operations if isinstance(op, memref.GlobalOp)]
+    same = next((op for op in known if op.initial_value == attribute), None)
+    if same is None:
+        name = f"weft_table{len(known)}"
+        with ir.InsertionPoint.at_block_begin(module.body):
+            same = memref.GlobalOp(name, kind, sym_visibility="private", initial_value=attribute, constant=True)
+    return memref.get_global(kind, ir.FlatSymbolRefAttr.get(same.sym_name.value))
+
+
+def _copied(
+    source: ir.Value,
+    at: ir.Value,
+    target: ir.Value,
+    to: ir.Value,
+    table: ir.Value,
+    made: Callable[[ir.Value], ir.Value],
+) -> None:
+    """For each number n in the table, in order: target[to + …] = made(source[at + n])."""
+
+    def element(e: ir.Value) -> None:
+        place = arith.addi(at, memref.load(table, [e]))
+        memref.store(made(memref.load(source, [place])), target, [arith.addi(to, e)])
+
+    _each(ir.MemRefType(table.type).shape[0], element)
+
+
+def _each(count: int, do: Callable[[ir.Value], None]) -> None:
+    """A loop."""
+    loop = scf.ForOp(constant(0), constant(count), constant(1))
+    with ir.InsertionPoint(loop.body):
+        do(loop.induction_variable)
+        scf.YieldOp([])
