@@ -167,6 +167,10 @@ class TreeBuilder:
     def _most(self, span: Span, _: str, value: tree.Expr) -> FilledField:
         return FilledField("most", span, value)
 
+    def _split(self, span: Span, word: str) -> tree.Word:
+        """What operands of f32 become in tensor cores."""
+        return tree.Word(span, word)
+
     def _zero(self, span: Span, *written: str) -> str:
         """What is assumed of a size is that nothing is left of its division. The words are no field."""
         if written != ("==", "0"):

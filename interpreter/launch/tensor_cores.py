@@ -4,6 +4,8 @@
     →   A_frag[mi] = ldmatrix lhs;  B_frag[ni] = ldmatrix rhs      (in front of the loops over pieces, once each)
         acc[…, 0 … 1] = mma.sync A_frag[mi], B_frag[ni], acc[…, 0 … 1]
 
+Operands of f32 that are to be sums of two numbers each are taken apart in front of `mma.sync`, of which there are three then.
+
 What a lane has of each operand is said in `memory/fragments.py`, what it owns of the result by the maps that `mma` made.
 """
 
@@ -32,7 +34,7 @@ from ..ir.mlir import (
 )
 from ..ir.structured import element_type, parts_of
 from ..mapping.processors import loop_over
-from ..memory.fragments import PRODUCTS, ROW_BYTES
+from ..memory.fragments import AS_TYPE, PRODUCTS, ROW_BYTES, SPLITS, TF32_BITS
 from ..memory.layouts import element_bytes, is_shared, strided
 from ..memory.views import behind, is_view
 from ..session.rewriter import refuse
@@ -56,6 +58,7 @@ class _Product:
         self.op, self.lane = op, lane
         said = ir.StringAttr(op.attributes[MARK]).value
         self.product = next(p for p in PRODUCTS if str(p) == said)
+        self.split = ir.StringAttr(op.attributes[AS_TYPE]).value if AS_TYPE in op.attributes else None
         if len(op.operands) != 3:
             raise refuse(
                 "W0369",
@@ -91,12 +94,31 @@ class _Product:
             before = vector.LoadOp(kind, array, at).result
             shape = ir.ArrayAttr.get([i64(size) for size in self.product.shape])
             rounded = self.product.kind == "tf32" or None
-            operands = lhs(), rhs()
             sums = ir.VectorType.get(of_acc, self.kinds[2])
-            taken = vector.ShapeCastOp(sums, before).result
-            made = nvgpu.MmaSyncOp(sums, *operands, taken, mmaShape=shape, tf32Enabled=rounded).result
-            vector.StoreOp(vector.ShapeCastOp(kind, made).result, array, at)
+            total = vector.ShapeCastOp(sums, before).result
+            for a, b in _products(self._terms(lhs()), self._terms(rhs())):
+                made = nvgpu.MmaSyncOp(sums, a, b, total, mmaShape=shape, tf32Enabled=rounded)
+                if self.split is not None:
+                    made.attributes[AS_TYPE] = ir.StringAttr.get(self.split)
+                total = made.result
+            vector.StoreOp(vector.ShapeCastOp(kind, total).result, array, at)
         self.inside.erase()
+
+    def _terms(self, whole: ir.Value) -> list[ir.Value]:
+        """The numbers of which each element is the sum, the large ones first. Of tf32 the large one is what is left when bits are
+        cut off, which takes one instruction, and cannot overflow; the small one `mma.sync` rounds."""
+        if self.split is None or SPLITS[self.split][1] == 1:
+            return [whole]
+        kind = ir.VectorType(whole.type)
+        if self.product.kind == "bf16":
+            narrow = ir.VectorType.get(kind.shape, ir.BF16Type.get())
+            big = arith.TruncFOp(narrow, whole).result
+            return [big, arith.TruncFOp(narrow, arith.SubFOp(whole, arith.ExtFOp(kind, big).result).result).result]
+        bits = ir.VectorType.get(kind.shape, ir.IntegerType.get_signless(32))
+        kept = ir.DenseElementsAttr.get_splat(bits, ir.IntegerAttr.get(bits.element_type, TF32_BITS))
+        cut = arith.AndIOp(arith.BitcastOp(bits, whole).result, arith.ConstantOp(bits, kept).result).result
+        big = arith.BitcastOp(kind, cut).result
+        return [big, arith.SubFOp(whole, big).result]
 
     def _accumulator(self) -> tuple[ir.Value, list[ir.Value], ir.VectorType]:
         """The lane's array of the result, where in it the piece at hand begins, and what of it one instruction makes: all that the
@@ -183,6 +205,12 @@ class _Product:
         """A subscript of the lane's number."""
         of_lane = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(d0) -> ({form})>")).value
         return affine.AffineApplyOp(of_lane, [self.lane()]).result
+
+
+def _products(lhs: list[ir.Value], rhs: list[ir.Value]) -> list[tuple[ir.Value, ir.Value]]:
+    """What is multiplied with what, the small ones first; the product of two small numbers is left out."""
+    count = len(lhs)
+    return [(lhs[i], rhs[order - i]) for order in reversed(range(count)) for i in reversed(range(order + 1))]
 
 
 def _by_matrices(tile: ir.Value) -> str | None:

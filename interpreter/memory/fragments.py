@@ -10,7 +10,9 @@ with g = l div 4 and t = l mod 4, and w elements in a register of A and B, has a
     C (m x n):  row g + 8*r,              column 2*t + j
 
 Products are exact. Sums are rounded by the accumulator's type, in an order that is the hardware's own. An f32 operand is rounded to
-tf32 first, to nearest and ties away from zero: 10 bits of mantissa (`cvt.rna.tf32.f32`).
+tf32 first, to nearest and ties away from zero: 10 bits of mantissa (`cvt.rna.tf32.f32`). An f32 that is the sum of two numbers of a
+narrower type, big + small, is multiplied by three products: small · big, big · small, and big · big; what is left out is as
+small as what f32 rounds off anyway (tf32), or ten times that (bf16).
 
 Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and its neighbors.
 """
@@ -22,6 +24,12 @@ from math import prod
 
 from ..ir.mlir import ir
 
+SPLITS = {"tf32": ("tf32", 1), "3xtf32": ("tf32", 2), "bf16x3": ("bf16", 2)}
+"""How a schedule spells what operands of f32 become: numbers of which type, and of how many of these each is the sum."""
+AS_TYPE = "weft.as_type"
+"""On a product of operands of f32: which of `SPLITS`."""
+TF32_BITS = -1 << 13
+"""Of an f32 those that a tf32 has."""
 LDMATRIX, MMA = "nvgpu.ldmatrix", "nvgpu.mma.sync"
 """What all lanes of a warp execute together, or none."""
 ROW_BYTES = 16

@@ -1,12 +1,12 @@
-"""`mma OP [m, n, k] [as tf32]`: a warp computes its tile with tensor-core instructions."""
+"""`mma OP [m, n, k] [as …]`: a warp computes its tile with tensor-core instructions."""
 
 from __future__ import annotations
 
 from ...dsl.signature import SpaceSpec
 from ..ir.mlir import ir, ops_of
 from ..ir.structured import body_of, element_type, operand_names, structure
-from ..memory.fragments import PRODUCTS, TileProduct
-from ..session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integers, statement
+from ..memory.fragments import AS_TYPE, PRODUCTS, SPLITS, TileProduct
+from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement, string
 from .coalesce import Coalesce
 from .map import Map
 from .tile import Tile
@@ -26,15 +26,17 @@ class Mma(Statement):
         target: a product whose tile is a warp's (in a loop over warps, and in none over lanes), k of whose reduction are left;
             consumed.
         shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and [16, 8, 8]
-            for f32 `as tf32`.
-        tf32: `as tf32`: operands of f32 are rounded to 10 bits of mantissa. Nothing else rounds them.
+            for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`.
+        as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
+            `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are added up.
+            An infinite operand gives NaN then.
 
     Returns:
         op: the product of one lane, for `promote-to-registers op.acc across k`.
 
     Errors:
         W0379: a product that no instruction computes.
-            Tensor cores multiply f16, bf16, i8, f64 and (`as tf32`) f32 in tiles of fixed shapes. The op must be
+            Tensor cores multiply f16, bf16, i8, f64 and (`as …`) f32 in tiles of fixed shapes. The op must be
             such a product, [rows, columns, sum], of a warp's tile that consists of whole pieces, and its sum must be as long as
             one instruction's: tile it by k in front of the loop over warps.
 
@@ -53,7 +55,7 @@ class Mma(Statement):
 
     target: Handle = consumed()
     shape: tuple[int, ...] = integers(minimum=1)
-    tf32: bool = flag()
+    as_type: str | None = string(optional=True, written="as")
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..launch.tensor_cores import MARK
@@ -72,14 +74,19 @@ class Mma(Statement):
         Map(node=self.node, target=lanes, space=SpaceSpec("lanes", (), (), False)).apply(rewrite)
         made = rewrite.find(tiled["op"])
         made.attributes[MARK] = ir.StringAttr.get(str(product))
-        rewrite.remark(f"by {product}")
+        split = ""
+        if self.as_type is not None:
+            made.attributes[AS_TYPE] = ir.StringAttr.get(self.as_type)
+            split = ", three for each" if SPLITS[self.as_type][1] > 1 else ""
+        rewrite.remark(f"by {product}{split}")
         return {"op": tiled["op"]}
 
     def _product(self, rewrite: Rewriter, op: ir.Operation) -> TileProduct:
         """The instruction. Raises W0379."""
         rewrite.expect_structured(op, "W0379")
         kinds = [str(element_type(v)) for v in op.operands]
-        kinds = ["tf32" if self.tf32 and kind == "f32" else kind for kind in kinds[:2]] + kinds[2:]
+        if self.as_type in SPLITS:
+            kinds = [SPLITS[self.as_type][0] if kind == "f32" else kind for kind in kinds[:2]] + kinds[2:]
         known = [p for p in PRODUCTS if [p.kind, p.kind, p.sum] == kinds]
         why = self._why_not(op, kinds, known)
         if why is not None:
@@ -88,7 +95,7 @@ class Mma(Statement):
             if "plain product" in why:
                 hint = "batches, parts of a sum and transposed operands have other dimensions, which `mma` does not take"
             if kinds[:2] == ["f32", "f32"]:
-                hint = "`as tf32` rounds the operands to 10 bits of mantissa, for [16, 8, 8]"
+                hint = "`as 3xtf32` multiplies operands in two parts, `as tf32` rounds them to 10 bits of mantissa, for [16, 8, 8]"
             raise rewrite.error("W0379", why, op, hint, notes=(f"dimensions {space.spelled()}",))
         return next(p for p in known if p.shape == self.shape)
 
@@ -99,8 +106,11 @@ class Mma(Statement):
         body = {inner.name for inner in ops_of(body_of(op))}
         if [str(m) for m in space.maps] != _MAPS or operand_names(op) != ("lhs", "rhs", "acc") or not body <= _BODY:
             return f"{op.name} is not a plain product of two matrices, lhs[m, k] by rhs[k, n]"
-        if self.tf32 and "tf32" not in kinds:
-            return f"`as tf32` rounds operands of f32, and these are of {kinds[0]}"
+        if self.as_type is not None and self.as_type not in SPLITS:
+            return f"operands cannot be multiplied `as {self.as_type}`, only as {', '.join(SPLITS)}"
+        given = [str(element_type(v)) for v in op.operands[:2]]
+        if self.as_type is not None and given != ["f32", "f32"]:
+            return f"`as {self.as_type}` is for operands of f32, and these are of {given[0]}"
         if all(p.shape != self.shape for p in known):
             others = ", ".join(map(str, known)) or ", ".join(dict.fromkeys(f"{p.kind} in {p.sum}" for p in PRODUCTS))
             return f"no instruction multiplies {kinds[0]} by {kinds[1]} into {kinds[2]} in tiles of {asked}; there are {others}"

@@ -375,10 +375,10 @@ module attributes {gpu.container_module} {
           scf.for %arg7 = %c0 to %c4 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
               %71 = vector.load %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
-              %72 = vector.load %alloca_2[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
-              %73 = vector.load %alloca_3[%arg8, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
-              %74 = vector.shape_cast %71 : vector<2x1x1x2xf32> to vector<2x2xf32>
-              %75 = nvgpu.mma.sync(%72, %73, %74) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
+              %72 = vector.shape_cast %71 : vector<2x1x1x2xf32> to vector<2x2xf32>
+              %73 = vector.load %alloca_2[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
+              %74 = vector.load %alloca_3[%arg8, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
+              %75 = nvgpu.mma.sync(%73, %74, %72) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
               %76 = vector.shape_cast %75 : vector<2x2xf32> to vector<2x1x1x2xf32>
               vector.store %76, %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
             }

@@ -147,10 +147,10 @@ module attributes {gpu.container_module} {
           scf.for %arg7 = %c0 to %c4 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
               %28 = vector.load %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
-              %29 = vector.load %alloca_0[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
-              %30 = vector.load %alloca_1[%arg8, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
-              %31 = vector.shape_cast %28 : vector<2x1x1x2xf32> to vector<2x2xf32>
-              %32 = nvgpu.mma.sync(%29, %30, %31) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
+              %29 = vector.shape_cast %28 : vector<2x1x1x2xf32> to vector<2x2xf32>
+              %30 = vector.load %alloca_0[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
+              %31 = vector.load %alloca_1[%arg8, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
+              %32 = nvgpu.mma.sync(%30, %31, %29) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
               %33 = vector.shape_cast %32 : vector<2x2xf32> to vector<2x1x1x2xf32>
               vector.store %33, %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
             }

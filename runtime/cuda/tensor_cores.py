@@ -73,8 +73,7 @@ def _multiply(product: TileProduct) -> str:
     sum, count = sums_of(product)
     (a, _), (b, _), _ = product.vectors
     sums, names = [f"d{i}" for i in range(count)], [f"a{i}" for i in range(a)] + [f"b{i}" for i in range(b)]
-    taken, letter = {"tf32": ("float", "r"), "f64": ("double", "d")}.get(product.kind, ("unsigned", "r"))
-    values = [f"to_tf32({name})" if product.kind == "tf32" else name for name in names]
+    taken, letter = ("double", "d") if product.kind == "f64" else ("unsigned", "r")
     result = {"float": "f", "unsigned": "r", "int": "r", "double": "d"}[sum]
     total, kind = (t.replace("i", "s") for t in (product.sum, product.kind))
     return _MULTIPLY.format(
@@ -84,7 +83,7 @@ def _multiply(product: TileProduct) -> str:
         types=f"{total}.{kind}.{kind}.{total}",
         d=_holes(0, count), a=_holes(count, a), b=_holes(count + a, b),
         outs=", ".join(f'"+{result}"({name})' for name in sums),
-        ins=", ".join(f'"{letter}"({value})' for value in values),
+        ins=", ".join(f'"{letter}"({name})' for name in names),
     )  # fmt: skip
 
 
@@ -94,6 +93,6 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "pack_i8": ((), _PACK_BYTES),
     "to_tf32": ((), _TF32),
     **{load_name(n, t): ((), _load(n, t)) for n in (1, 2, 4) for t in (False, True)},
-    **{product_name(p): (("to_tf32",) if p.kind == "tf32" else (), _multiply(p)) for p in PRODUCTS},
+    **{product_name(p): ((), _multiply(p)) for p in PRODUCTS},
 }
 """As in `prelude`."""

@@ -12,13 +12,13 @@ from ...interpreter.ir.cloning import UNPROVEN
 from ...interpreter.ir.functions import MOST_BLOCKS, inputs_of, launch_sizes, sizes_of, symbol, workgroup_buffers
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory import limits
-from ...interpreter.memory.fragments import MMA
+from ...interpreter.memory.fragments import AS_TYPE, MMA
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.session.rewriter import describe
 from ..cuda.function import FunctionText
 from ..cuda.values.sizes import GRID
 from ..kernel_form import SINCE_CHIP, refuse, since_chip
-from ..plan.dtypes import itemsize
+from ..plan.dtypes import itemsize, rounds_most
 from ..plan.plan import Apply, Arg, Assumption, BufferView, DimOf, Launch, Narrow, ScalarValue, Size
 from ..plan.resolve import fold
 from .functions import array_type
@@ -44,8 +44,14 @@ def unproven(kernel: ir.Operation) -> str | None:
 
 
 def rounded_to(kernel: ir.Operation) -> str | None:
-    """The type that a kernel rounds operands to, because its schedule says so: `tf32`."""
-    return "tf32" if any("tf32Enabled" in op.attributes for op in mlir.operations(kernel, MMA)) else None
+    """What a kernel makes of operands, because its schedule says so: of several what rounds most."""
+    return rounds_most(map(_rounded, mlir.operations(kernel, MMA)))
+
+
+def _rounded(product: ir.Operation) -> str | None:
+    if AS_TYPE in product.attributes:
+        return ir.StringAttr(product.attributes[AS_TYPE]).value
+    return "tf32" if "tf32Enabled" in product.attributes else None
 
 
 def required_chip(kernel: ir.Operation) -> str | None:

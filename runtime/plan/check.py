@@ -12,7 +12,7 @@ from math import prod
 
 from ...dsl.diagnostics import Diagnostic, WeftError, quoted
 from ...interpreter.memory import limits
-from .dtypes import NUMPY, itemsize
+from .dtypes import NUMPY, ROUNDED, itemsize
 from .order import unordered_uses
 from .plan import (
     RELATIONS,
@@ -46,7 +46,6 @@ MIN_INT, MAX_INT, MAX_UNSIGNED = -(2**63), 2**63 - 1, 2**64 - 1
 MAX_STREAMS = 4096
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 CHIP = re.compile(r"sm_\d{2,3}")
-ROUNDED = ("tf32",)
 
 
 def validate(plan: Plan, name: str = "plan.json") -> Plan:

@@ -6,7 +6,7 @@ and CuPy alone keeps the 16 bits in `uint16`. `widen` gives the numbers in both 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -40,11 +40,19 @@ MOST_ELEMENTS = 4096
 FLOATS = ("f64", "f32", "f16", "bf16")
 """From the highest precision to the lowest."""
 
+ROUNDED = ("tf32", "bf16x3", "3xtf32")
+"""What kernels make of operands of f32 where a schedule asks for it: what rounds most stands first."""
+
 POISON_FLOAT = 0xFF
 """Every byte of a fresh float buffer: a NaN in each of the float formats."""
 
 POISON_INTEGER = 0xA5
 """Every byte of a fresh integer buffer: far from the small numbers that tests compute, and no boolean."""
+
+
+def rounds_most(names: Iterable[str | None]) -> str | None:
+    """Of several of `ROUNDED` what rounds most; None where nothing is rounded."""
+    return min((name for name in names if name is not None), key=ROUNDED.index, default=None)
 
 
 def is_float(dtype: str) -> bool:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal, get_args
 
+from .dtypes import rounds_most
+
 VERSION = 1
 
 Role = Literal["input", "output", "inout", "temp", "constant"]
@@ -132,8 +134,7 @@ class KernelEntry:
 
     `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
     text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0). `unproven`: why it is not
-    proven race-free, where the schedule let it through all the same. `requires`: the oldest chip that has its instructions
-    (`sm_80`); None: any. `rounded`: the type that it rounds operands to, where the schedule asks for it (`tf32`).
+    proven race-free. `requires`: the oldest chip that has its instructions (`sm_80`). `rounded`: what operands become (`tf32`).
     """
 
     name: str
@@ -158,9 +159,7 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 @dataclass(frozen=True)
 class Agreement:
-    """What has to hold between two integers for `op` to mean something: sizes that are one dimension of it are equal, and what it
-    reads of an array is no more than there is.
-    """
+    """What has to hold between two integers for `op` to mean something: sizes are equal, or no more is read than there is."""
 
     left: Size
     right: Size
@@ -338,8 +337,8 @@ class Plan:
 
     @property
     def rounded(self) -> str | None:
-        """The type that some kernel rounds operands to, where the schedule asks for it."""
-        return next((kernel.rounded for kernel in self.kernels if kernel.rounded is not None), None)
+        """What kernels make of operands, where the schedule asks for it."""
+        return rounds_most(kernel.rounded for kernel in self.kernels)
 
     @property
     def inputs(self) -> tuple[Buffer, ...]:

@@ -12,7 +12,9 @@ import numpy as np
 from ..plan.dtypes import FLOATS, narrow, poisoned, widen
 from ..plan.signature import FunctionSignature
 
-TOLERANCES: Mapping[str, float] = MappingProxyType({"f64": 1e-12, "f32": 1e-5, "tf32": 1e-3, "f16": 1e-2, "bf16": 1e-2})
+TOLERANCES: Mapping[str, float] = MappingProxyType(
+    {"f64": 1e-12, "f32": 1e-5, "3xtf32": 1e-5, "bf16x3": 1e-5, "tf32": 1e-3, "f16": 1e-2, "bf16": 1e-2}
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def compare(
     Args:
         got: the run's outputs, by name, in their element types.
         reference: the reference's; f16 and bf16 outputs may come in f32.
-        rounded: a type that operands are rounded to on the way, where the schedule asks for that: `tf32`.
+        rounded: what is made of operands on the way, where the schedule asks for that: `tf32`.
     """
     limit = max(tolerance(signature), TOLERANCES[rounded] if rounded is not None else 0.0)
     found: list[OutputComparison] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from weft.dsl.highlighter import WeftLexer
 from weft.dsl.parser import parse_file
 from weft.dsl.syntax import language
-from weft.dsl.tree import Let, StatementNode, Versions
+from weft.dsl.tree import If, Item, Let, StatementNode, Versions
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*/*.weft"))
 
@@ -67,11 +68,19 @@ def test_colors(text: str, kind: object, value: str) -> None:
     assert (kind, value) in list(WeftLexer().get_tokens(text))
 
 
+def nested(item: Item) -> Iterator[Item]:
+    """The item itself, or those in its blocks."""
+    if not isinstance(item, If | Versions):
+        yield item
+        return
+    for block in item.blocks if isinstance(item, Versions) else (item.then, item.otherwise):
+        for one in block:
+            yield from nested(one)
+
+
 @pytest.mark.parametrize("path", RECIPES, ids=lambda p: p.stem)
 def test_statements_of_recipes(path: Path) -> None:
-    top = [item for schedule in parse_file(path).schedules for item in schedule.body]
-    inside = ([one for block in item.blocks for one in block] if isinstance(item, Versions) else [item] for item in top)
-    body = [item for items in inside for item in items]
+    body = [item for schedule in parse_file(path).schedules for top in schedule.body for item in nested(top)]
     items = [item.value if isinstance(item, Let) else item for item in body]
     wanted = [item.keyword for item in items if isinstance(item, StatementNode)]
     tokens = list(WeftLexer().get_tokens(path.read_text()))

@@ -68,8 +68,11 @@ def ring_schedule(seed: int) -> RingSchedule:
         given = dict.fromkeys(given, "?")
     tensor = draw.random() < 0.6
     im, ik = min(16, 64 // size), 32 // size
+    word = draw.choice(["tf32", "3xtf32", "bf16x3"])
+    if word == "bf16x3" and type == "f32":
+        ik = draw.choice([8, 16])
     warp = {"wm": draw.choice([16, bm]), "wn": draw.choice([8, 16, bn])}
-    inner = WARPS.format(im=im, ik=ik, word=" as tf32" if type == "f32" else "", **warp)
+    inner = WARPS.format(im=im, ik=ik, word=f" as {word}" if type == "f32" else "", **warp)
     if not tensor:
         inner = THREADS.format(tm=draw.choice([1, 2]), tn=draw.choice([1, 2, 4]))
     text = SCHEDULE.format(

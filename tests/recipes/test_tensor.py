@@ -11,8 +11,12 @@ import pytest
 import sass
 from native_device import NativeDevice
 
+from weft.interpreter.ir.cloning import clone_module
+from weft.interpreter.ir.mlir import ir, operations
+from weft.interpreter.memory.fragments import MMA
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes import builders
+from weft.runtime.cuda.module import emit
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
@@ -23,7 +27,7 @@ from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
 SOAK = "WEFT_SOAK" in os.environ
-TYPES = ("f16", "bf16", "i8", "f64")
+TYPES = ("f16", "bf16", "i8", "f64", "f32")
 SIZES = 30 if SOAK else 4
 SMALL = {"bm": "32", "bn": "32", "wm": "16", "wn": "16"}
 
@@ -40,7 +44,7 @@ def expect_right(done: Planned, arrays: dict[str, np.ndarray], device: SimDevice
     ran = run_plan(done.plan, device, arrays, text=done.cuda if device.wants == "cuda" else done.applied.located_text)
     assert not ran.races and not ran.faults
     expected = reference(done.applied.payload, None, dict(arrays))
-    assert compare(signature(done.applied.payload), ran.outputs, expected).ok
+    assert compare(signature(done.applied.payload), ran.outputs, expected, rounded=done.plan.rounded).ok
 
 
 @pytest.mark.parametrize("stages", [2, 3, 4, 5] if SOAK else [2, 5])
@@ -63,9 +67,52 @@ def test_text(type: str) -> None:
     expect_right(done, inputs(done, {}), NativeDevice())
 
 
-INSTRUCTIONS = {"f16": "HMMA", "bf16": "HMMA", "i8": "IMMA", "f64": "DMMA"}
+WORDS = {"tf32": (1e-3, 1), "3xtf32": (1e-5, 3), "bf16x3": (1e-5, 3)}
+"""What operands of f32 become: the error that is allowed, and how many products each takes."""
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_words(word: str) -> None:
+    """Three products are as good as f32, and the loss of any of them shows, on the simulator and in the text."""
+    allowed, count = WORDS[word]
+    done = made(type="f32", as_type=word, m=32, n=32, k=64, **SMALL)
+    arrays = inputs(done, {})
+    expected = reference(done.applied.payload, None, dict(arrays))
+    assert done.plan.rounded == word
+
+    def error(module: ir.Module, device: SimDevice | NativeDevice) -> float:
+        text = module.operation.get_asm(enable_debug_info=True) if isinstance(device, SimDevice) else emit(module)
+        ran = run_plan(done.plan, device, arrays, text=text)
+        return compare(signature(done.applied.payload), ran.outputs, expected).max_rel_error
+
+    for device in (SimDevice(), NativeDevice()):
+        assert error(done.applied.module, device) <= allowed
+        assert len(list(operations(done.applied.module, MMA))) == count
+        for lost in range(count):
+            module = clone_module(done.applied.module)
+            product = list(operations(module, MMA))[lost]
+            product.results[0].replace_all_uses_with(product.operands[2])
+            product.erase()
+            assert error(module, device) > allowed
+
+
+def test_what_is_not_finite() -> None:
+    """An infinite operand of a product in parts gives NaN, in its row alone; the largest number is taken apart like any other."""
+    for device in (SimDevice(), NativeDevice()):
+        done = made(type="f32", m=32, n=32, k=32, **SMALL)
+        arrays = inputs(done, {})
+        arrays["A"][3, 5], arrays["A"][4, 5] = np.inf, np.finfo(np.float32).max
+        text = done.applied.located_text if isinstance(device, SimDevice) else done.cuda
+        with np.errstate(all="ignore"):
+            got = run_plan(done.plan, device, arrays, text=text).outputs["C"]
+        assert np.isnan(got[3]).all() and np.isfinite(got[[*range(3), *range(5, 32)]]).all()
+        assert not np.isnan(got[4]).any()
+
+
+INSTRUCTIONS = {"f16": "HMMA", "bf16": "HMMA", "f32": "HMMA", "i8": "IMMA", "f64": "DMMA"}
 EACH = [(type, chip, even) for type in TYPES for chip in ARCHITECTURES for even in (True, False)]
-CODE = EACH if SOAK else [("bf16", "sm_80", True), ("f16", "sm_90a", False), ("i8", "sm_89", True), ("f64", "sm_80", True)]
+SOME = [("bf16", "sm_80", True), ("f16", "sm_90a", False), ("i8", "sm_89", True), ("f64", "sm_80", True), ("f32", "sm_90a", False)]
+CODE = EACH if SOAK else SOME
 
 
 @pytest.mark.parametrize(("type", "chip", "even"), CODE)

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator
 
 from ....interpreter.ir.mlir import ir, made_by, ops_of, producer, users
-from ....interpreter.memory.fragments import LDMATRIX, MMA, TileProduct, matrices
+from ....interpreter.memory.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, matrices
 from ...kernel_form import expected_product
 from ..kernel import KernelWriter, Lanes, writes
 from ..tensor_cores import load_name, product_name, sums_of
@@ -44,21 +44,28 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
         kernel.line(f"{type} {', '.join(f'{name} = {value}' for name, value in zip(sums, start, strict=True))};")
         words = (_elements(name, total) if type == "unsigned" else (_part(name, total),) for name in sums)
         made = tuple(e for word in words for e in word)
-    kernel.line(f"{product_name(product)}({', '.join([*sums, *_registers(a, product), *_registers(b, product)])});")
+    words = [*_registers(a, product, op.operands[0]), *_registers(b, product, op.operands[1])]
+    kernel.line(f"{product_name(product)}({', '.join([*sums, *words])});")
     kernel.values[op.results[0]] = made
 
 
 def _is_in_place(kernel: KernelWriter, op: ir.Operation) -> bool:
-    """Whether C was loaded from a thread's own array for this op alone, and D is stored there at once."""
-    value, following = op.operands[2], ops_of(op.block)
+    """Whether C was loaded from a thread's own array for this op alone, and D is stored there at once; several products in a row
+    may add to it."""
+    first = last = op
+    while (before := made_by(first.operands[2], MMA)) is not None and len(users(first.operands[2])) == 1:
+        first = before
+    while [use.operand_number for use in last.results[0].uses] == [2] and users(last.results[0])[0].name == MMA:
+        last = users(last.results[0])[0]
+    value, following = first.operands[2], ops_of(op.block)
     while (cast := made_by(value, "vector.shape_cast")) is not None and len(users(value)) == 1:
         value = cast.operands[0]
     load = producer(value)
-    after = itertools.dropwhile(lambda other: other.name == "vector.shape_cast", following[following.index(op) + 1 :])
+    after = itertools.dropwhile(lambda other: other.name == "vector.shape_cast", following[following.index(last) + 1 :])
     store = next(after)
     if load is None or (load.name, store.name) != ("vector.load", "vector.store") or load.block != op.block:
         return False
-    stored, taken = store.operands[0], op.results[0]
+    stored, taken = store.operands[0], last.results[0]
     while stored != taken and (cast := made_by(stored, "vector.shape_cast")) is not None:
         stored = cast.operands[0]
     used_once = len(users(value)) == len(users(taken)) == 1
@@ -66,13 +73,22 @@ def _is_in_place(kernel: KernelWriter, op: ir.Operation) -> bool:
     return stored == taken and used_once and there
 
 
-def _registers(lanes: Lanes, product: TileProduct) -> Iterator[str]:
+def _registers(lanes: Lanes, product: TileProduct, operand: ir.Value) -> Iterator[str]:
     """What the instruction takes of A or B."""
     if product.kind in ("tf32", "f64"):
-        yield from (e.text for e in lanes)
+        function = "" if product.kind == "f64" else "__float_as_uint" if _is_tf32(operand) else "to_tf32"
+        yield from (f"{function}({e.text})" if function else e.text for e in lanes)
         return
     for first in range(0, len(lanes), product.each):
         yield _word(lanes[first : first + product.each], SCALARS[product.kind])
+
+
+def _is_tf32(operand: ir.Value) -> bool:
+    """Whether all numbers of a vector of f32 are shown to be of tf32 already: the other bits have been cut off."""
+    bits = made_by(operand, "arith.bitcast")
+    cut = None if bits is None else made_by(bits.operands[0], "arith.andi")
+    mask = None if cut is None else made_by(cut.operands[1], "arith.constant")
+    return mask is not None and all(n & ~TF32_BITS == 0 for n in ir.DenseIntElementsAttr(mask.attributes["value"]))
 
 
 def _elements(word: str, kind: ScalarType) -> Lanes:

@@ -43,10 +43,12 @@ struct shim_bf16 {
 };
 struct shim_i8 { static const int each = 4; using word = unsigned; static double at(word w, int j) { return (signed char)(w >> 8 * j); } };
 struct shim_f64 { static const int each = 1; using word = double; static double at(word w, int) { return w; } };
-struct shim_tf32 {  // 10 bits of mantissa, to nearest, ties away from zero
+// To 10 bits of mantissa, to nearest, ties away from zero.
+inline unsigned to_tf32(float x) { return std::isfinite(x) ? (__float_as_uint(x) + 0x1000u) & ~0x1fffu : __float_as_uint(x); }
+struct shim_tf32 {  // a word with other bits is not a tf32
   static const int each = 1;
-  using word = float;
-  static double at(word w, int) { return std::isfinite(w) ? __uint_as_float((__float_as_uint(w) + 0x1000u) & ~0x1fffu) : w; }
+  using word = unsigned;
+  static double at(word w, int) { return std::isfinite(__uint_as_float(w)) && w & 0x1fffu ? NAN : __uint_as_float(w); }
 };
 
 // D += A B, of m x 8 x k.
@@ -86,11 +88,11 @@ template <int k, typename T, typename S, typename W> inline void shim_21(SHIM_D4
 }
 constexpr auto mma_m16n8k16_f16 = shim_42<16, shim_f16, float, unsigned>;
 constexpr auto mma_m16n8k16_bf16 = shim_42<16, shim_bf16, float, unsigned>;
-constexpr auto mma_m16n8k8_tf32 = shim_42<8, shim_tf32, float, float>;
+constexpr auto mma_m16n8k8_tf32 = shim_42<8, shim_tf32, float, unsigned>;
 constexpr auto mma_m16n8k32_i8 = shim_42<32, shim_i8, int, unsigned>;
 constexpr auto mma_m16n8k8_f16 = shim_21<8, shim_f16, float, unsigned>;
 constexpr auto mma_m16n8k8_bf16 = shim_21<8, shim_bf16, float, unsigned>;
-constexpr auto mma_m16n8k4_tf32 = shim_21<4, shim_tf32, float, float>;
+constexpr auto mma_m16n8k4_tf32 = shim_21<4, shim_tf32, float, unsigned>;
 constexpr auto mma_m16n8k16_i8 = shim_21<16, shim_i8, int, unsigned>;
 inline void mma_m8n8k4_f64(double& d0, double& d1, double a0, double b0) { shim_multiply<8, 4, shim_f64, double>({{&d0, &d1}, {a0}, {b0}}); }
 // Sums in f16, each rounded once.

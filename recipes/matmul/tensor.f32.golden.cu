@@ -1,0 +1,170 @@
+// weft golden tensor.weft --set type=f32
+// Starts a copy of 16 bytes of global to shared memory, past L1; all but the first `bytes` of them become zero.
+#ifdef __CUDA_ARCH__
+__device__ inline void copy_async16(void* to, const void* from, int bytes = 16) {
+  unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(at), "l"(from), "r"(bytes) : "memory");
+}
+#endif
+
+// The copies that the thread has started since the last call become a group.
+#ifdef __CUDA_ARCH__
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+#endif
+
+// Waits until at most n of the thread's groups are under way, the last n.
+#ifdef __CUDA_ARCH__
+template <int n> __device__ inline void wait_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory"); }
+#endif
+
+// To tf32, to nearest and ties away from zero.
+#ifdef __CUDA_ARCH__
+__device__ inline unsigned to_tf32(float x) {
+  unsigned r;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return r;
+}
+#endif
+
+// D += A B by the warp, 16 x 8 x 8: the lane's elements, those of A and B in registers of 1 tf32.
+#ifdef __CUDA_ARCH__
+__device__ inline void mma_m16n8k8_tf32(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(128) matmul(
+    const float* __restrict__ A,
+    const float* __restrict__ B,
+    float* __restrict__ C) {
+  extern __shared__ float4 dynamic_shared[];
+  float (*A_shared)[128][16] = reinterpret_cast<float (*)[128][16]>(dynamic_shared + 0);
+  float (*B_shared)[16][136] = reinterpret_cast<float (*)[16][136]>(dynamic_shared + 1536);
+  const int tx = threadIdx.x;
+  const int bx = blockIdx.x;
+  const int by = blockIdx.y;
+  const int warp = tx / 32;
+  const int lane = tx % 32;
+  alignas(16) float acc[4][8][2][1][1][2];
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    #pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      #pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        #pragma unroll
+        for (int m = 0; m < 2; ++m) {
+          acc[i][j][l][0][0][m] = 0.0f;
+        }
+      }
+    }
+  }
+  const int col = tx % 4 * 4;
+  const int idx = tx / 4;
+  const int row = bx * 128 + tx / 4;
+  for (int i = 0; i < 4; ++i) {
+    const int idx1 = idx + i * 32;
+    copy_async16(&A_shared[0][idx1][col ^ (idx1 / 2 % 4 * 4)], &A[(row + i * 32) * 512 + col]);
+  }
+  const int col1 = by * 128 + lane * 4;
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = warp + i * 4;
+    copy_async16(&B_shared[0][row1][lane * 4], &B[row1 * 512 + col1]);
+  }
+  commit_copies();
+  for (int i = 0; i < 4; ++i) {
+    const int idx1 = idx + i * 32;
+    copy_async16(&A_shared[1][idx1][col ^ (idx1 / 2 % 4 * 4)], &A[(row + i * 32) * 512 + col + 16]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = warp + i * 4;
+    copy_async16(&B_shared[1][row1][lane * 4], &B[(row1 + 16) * 512 + col1]);
+  }
+  commit_copies();
+  const int B_shared_row = tx % 4;
+  const int idx1 = lane / 4 + warp / 2 * 64;
+  const int B_shared_col = lane / 4 + warp % 2 * 64;
+  for (int k = 0; k < 512; k += 16) {
+    wait_copies<1>();
+    __syncthreads();
+    const int plane = (k / 16 + 2) % 3;
+    const int col2 = col + k + 32;
+    const int row1 = warp + k;
+    if (k + 32 < 512) {
+      for (int i = 0; i < 4; ++i) {
+        const int idx2 = idx + i * 32;
+        copy_async16(&A_shared[plane][idx2][col ^ (idx2 / 2 % 4 * 4)], &A[(row + i * 32) * 512 + col2]);
+      }
+      for (int i = 0; i < 4; ++i) {
+        copy_async16(&B_shared[plane][warp + i * 4][lane * 4], &B[(row1 + i * 4 + 32) * 512 + col1]);
+      }
+    }
+    commit_copies();
+    const int plane1 = k / 16 % 3;
+    #pragma unroll
+    for (int i = 0; i < 16; i += 8) {
+      float A_frag[4][4][1];
+      const int B_shared_row1 = B_shared_row + i;
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int idx2 = idx1 + j * 16;
+        const int idx3 = idx2 / 2 % 4 * 4;
+        const int idx4 = (idx2 + 8) / 2 % 4 * 4;
+        A_frag[j][0][0] = A_shared[plane1][idx2][B_shared_row1 ^ idx3];
+        A_frag[j][1][0] = A_shared[plane1][idx2 + 8][B_shared_row1 ^ idx4];
+        A_frag[j][2][0] = A_shared[plane1][idx2][(B_shared_row1 + 4) ^ idx3];
+        A_frag[j][3][0] = A_shared[plane1][idx2 + 8][(B_shared_row1 + 4) ^ idx4];
+      }
+      float B_frag[8][2][1];
+      #pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const int B_shared_col1 = B_shared_col + j * 8;
+        B_frag[j][0][0] = B_shared[plane1][B_shared_row1][B_shared_col1];
+        B_frag[j][1][0] = B_shared[plane1][B_shared_row1 + 4][B_shared_col1];
+      }
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int l = 0; l < 8; ++l) {
+          const float v0 = A_frag[j][0][0];
+          const float v1 = A_frag[j][1][0];
+          const float v2 = A_frag[j][2][0];
+          const float v3 = A_frag[j][3][0];
+          const float v4 = __int_as_float(__float_as_int(v0) & -8192);
+          const float v5 = __int_as_float(__float_as_int(v1) & -8192);
+          const float v6 = __int_as_float(__float_as_int(v2) & -8192);
+          const float v7 = __int_as_float(__float_as_int(v3) & -8192);
+          const float v8 = B_frag[l][0][0];
+          const float v9 = B_frag[l][1][0];
+          const float v10 = __int_as_float(__float_as_int(v8) & -8192);
+          const float v11 = __int_as_float(__float_as_int(v9) & -8192);
+          mma_m16n8k8_tf32(acc[j][l][0][0][0][0], acc[j][l][0][0][0][1], acc[j][l][1][0][0][0], acc[j][l][1][0][0][1],
+              to_tf32(v0 - v4), to_tf32(v1 - v5), to_tf32(v2 - v6), to_tf32(v3 - v7), __float_as_uint(v10),
+              __float_as_uint(v11));
+          mma_m16n8k8_tf32(acc[j][l][0][0][0][0], acc[j][l][0][0][0][1], acc[j][l][1][0][0][0], acc[j][l][1][0][0][1],
+              __float_as_uint(v4), __float_as_uint(v5), __float_as_uint(v6), __float_as_uint(v7), to_tf32(v8 - v10),
+              to_tf32(v9 - v11));
+          mma_m16n8k8_tf32(acc[j][l][0][0][0][0], acc[j][l][0][0][0][1], acc[j][l][1][0][0][0], acc[j][l][1][0][0][1],
+              __float_as_uint(v4), __float_as_uint(v5), __float_as_uint(v6), __float_as_uint(v7), __float_as_uint(v10),
+              __float_as_uint(v11));
+        }
+      }
+    }
+  }
+  const int col2 = by * 128 + tx % 4 * 2 + warp % 2 * 64;
+  const int row1 = bx * 128 + lane / 4 + warp / 2 * 64;
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int row2 = row1 + i * 16;
+    #pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const int col3 = col2 + j * 8;
+      #pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        *reinterpret_cast<float2*>(&C[(row2 + l * 8) * 512 + col3])
+            = *reinterpret_cast<const float2*>(&acc[i][j][l][0][0][0]);
+      }
+    }
+  }
+}
