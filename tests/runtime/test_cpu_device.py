@@ -42,7 +42,7 @@ def small(name: str) -> dict[str, str]:
 
 CASES = [
     *((name, "") for name in sorted(schedules())), *((str(file), "") for file in PROGRAMS),
-    *(("tensor", kind) for kind in ("f16", "i8", "f64")), ("igemm_tensor", "f16"),
+    *(("tensor", kind) for kind in ("f16", "f32", "i8", "f64")), ("igemm_tensor", "f16"),
 ]  # fmt: skip
 
 
