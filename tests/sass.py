@@ -9,83 +9,19 @@ No GPU is needed: NVRTC and nvdisasm come as wheels.
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from weft.runtime.cuda.nvrtc import CompileResult, KernelResources, compile_cubin
+from weft.runtime.predict.sass import Disassembly, Instruction, disassembled
 
 CONTROL = frozenset(["BRA", "BSSY", "BSYNC", "EXIT", "NOP", "WARPSYNC", "BREAK", "RET", "YIELD"])
 LOOP_ARITHMETIC = frozenset(
     ["IADD3", "UIADD3", "ISETP", "UISETP", "VIADD", "MOV", "UMOV", "IMAD", "PLOP3", "UPLOP3", "LEA", "ULEA", "LOP3", "ULOP3"]
 )
 """What a loop's counter, its pointers and its condition take."""
-
-_LINE = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z0-9_.]+)\s*(.*?)\s*;")
-_LABEL = re.compile(r"^(\.L_x_\d+):")
-_TARGET = re.compile(r"`\((\.L_x_\d+)\)")
-_SECTION = re.compile(r"^\.text\.(\w+):")
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One instruction: `@P0 LDS.128 R4, [R2+0x10]` has the mnemonic `LDS` and the modifiers `("128",)`."""
-
-    address: int
-    mnemonic: str
-    modifiers: tuple[str, ...]
-    operands: str
-    predicate: str | None = None
-
-    @property
-    def bits(self) -> int:
-        """How wide a memory access is."""
-        for modifier in self.modifiers:
-            if modifier in ("64", "128"):
-                return int(modifier)
-            if modifier in ("U8", "S8", "U16", "S16"):
-                return int(modifier[1:])
-        return 32
-
-
-@dataclass(frozen=True)
-class Program:
-    """The instructions of one kernel and where its labels stand (the index of the next instruction)."""
-
-    instructions: tuple[Instruction, ...]
-    labels: dict[str, int]
-
-    def loops(self) -> list[range]:
-        """The bodies of all loops, as ranges of indices: from the target of a backward branch to the branch."""
-        found: dict[int, int] = {}
-        for at, one in enumerate(self.instructions):
-            named = _TARGET.search(one.operands) if one.mnemonic == "BRA" else None
-            target = self.labels.get(named[1]) if named is not None else None
-            if target is not None and target < at:  # `BRA .` after the end goes to itself
-                found[target] = max(at, found.get(target, 0))
-        return [range(start, end + 1) for start, end in sorted(found.items())]
-
-    def innermost(self) -> list[range]:
-        """The loops with no loop inside."""
-        loops = self.loops()
-        return [a for a in loops if not any(b != a and b.start >= a.start and b.stop <= a.stop for b in loops)]
-
-    def between_barriers(self, loop: range) -> list[list[Instruction]]:
-        """The loop's instructions, cut at barriers; what follows the last one goes on with what precedes the first."""
-        parts: list[list[Instruction]] = [[]]
-        for one in self.instructions[loop.start : loop.stop]:
-            if one.mnemonic == "BAR":
-                parts.append([])
-            else:
-                parts[-1].append(one)
-        return [parts[-1] + parts[0], *parts[1:-1]] if len(parts) > 1 else parts
-
 
 @dataclass(frozen=True)
 class Counts:
@@ -148,7 +84,7 @@ class Counts:
 
 
 def _divides(one: Instruction) -> bool:
-    far_jump = _TARGET.search(one.operands) is not None  # a label of the kernel itself, too far for a branch
+    far_jump = one.target is not None  # a label of the kernel itself, too far for a branch
     return (one.mnemonic == "CALL" and not far_jump) or (one.mnemonic in ("I2F", "I2FP") and "RP" in one.modifiers)
 
 
@@ -158,7 +94,7 @@ def compiled(text: str, chip: str) -> CompileResult:
 
 
 @cache
-def program(text: str, kernel: str, chip: str) -> Program:
+def program(text: str, kernel: str, chip: str) -> Disassembly:
     """The disassembly of one kernel of a text. Raises KeyError where the text has no such kernel."""
     return _programs(text, chip)[kernel]
 
@@ -203,28 +139,5 @@ def _products(instructions: Sequence[Instruction]) -> int:
 
 
 @cache
-def _programs(text: str, chip: str) -> dict[str, Program]:
-    with tempfile.TemporaryDirectory() as folder:
-        cubin = Path(folder) / "kernels.cubin"
-        cubin.write_bytes(compiled(text, chip).cubin)
-        done = subprocess.run([_nvdisasm(), "-c", "-ndf", str(cubin)], capture_output=True, text=True, check=True)
-    found: dict[str, tuple[list[Instruction], dict[str, int]]] = {}
-    here: tuple[list[Instruction], dict[str, int]] = ([], {})
-    for line in done.stdout.splitlines():
-        if section := _SECTION.match(line):
-            here = found.setdefault(section[1], ([], {}))
-        elif label := _LABEL.match(line):
-            here[1][label[1]] = len(here[0])
-        elif one := _LINE.match(line):
-            mnemonic, *modifiers = one[3].split(".")
-            here[0].append(Instruction(int(one[1], 16), mnemonic, tuple(modifiers), one[4], one[2]))
-    return {name: Program(tuple(instructions), labels) for name, (instructions, labels) in found.items()}
-
-
-@cache
-def _nvdisasm() -> str:
-    """The disassembler of the wheel `nvidia-cuda-nvdisasm`."""
-    places = [p for entry in sys.path for p in sorted(Path(entry or ".").glob("nvidia/cu*/bin/nvdisasm*"))]
-    if not places:
-        raise FileNotFoundError("nvdisasm is not installed: pip install nvidia-cuda-nvdisasm")
-    return str(places[0])
+def _programs(text: str, chip: str) -> dict[str, Disassembly]:
+    return disassembled(compiled(text, chip).cubin)

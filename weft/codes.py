@@ -204,6 +204,7 @@ _HOMES = (
     ".interpreter.proof.codes",
     ".runtime.codes",
     ".runtime.cuda.codes",
+    ".runtime.predict.codes",
     ".runtime.simulator.codes",
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .dsl.diagnostics import WeftError, fail
 from .pipeline import Applied, Planned, Recipe, applied, planned
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .interpreter.session.session import Step
+    from .runtime.predict.prediction import Prediction
     from .runtime.run.device import Device
     from .runtime.run.runner import RunResult
 
@@ -123,6 +124,27 @@ def _expected(made: Planned, arrays: Arrays, how: Reference, result: RunResult) 
         raise fail("W0802", "the payload's own kernels fault, and what they compute is undefined")
     with made.applied.recipe.clock.phase("reference"):
         return reference(payload, made.plan.entry, dict(arrays))
+
+
+def predicted(made: Planned, chip: str, sizes: Mapping[str, str] | None = None) -> Prediction:
+    """The time of the launches on a chip, by a model that runs their machine code. `sizes`: of what the payload leaves open.
+
+    Errors: W0780 … W0782, and W0505, W0726, W0727; W0719 where a size is left open.
+    """
+    from .runtime.files.inputs import sized
+    from .runtime.host.functions import signature
+    from .runtime.plan.resolve import resolve
+    from .runtime.predict.chips import chip_named
+    from .runtime.predict.prediction import predict
+
+    done, on = made.applied, chip_named(chip)
+    by_axis = _by_axis(done.recipe, sizes or {})
+    wanted = sized(signature(done.payload, made.plan.entry), by_axis, made.plan.agreements)
+    shapes = {a.name: a.shape for a in wanted.arguments if a.shape is not None}
+    if left := [f"{name}.{axis}" for name, shape in shapes.items() for axis, size in enumerate(shape) if size is None]:
+        raise fail("W0719", f"these sizes are open: {', '.join(left)}", hint=f"`--size {left[0]}=1024` names one")
+    with done.recipe.clock.phase("predict"):
+        return predict(resolve(made.plan, cast("Mapping[str, tuple[int, ...]]", shapes), {}), made.cuda, on)
 
 
 def build_bundle(

@@ -66,6 +66,13 @@ def layers(context: click.Context, parameter: click.Parameter, begun: str) -> li
     return []
 
 
+def chips(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Those that times are predicted for."""
+    from ..runtime.predict.chips import CHIPS
+
+    return _those(CHIPS, begun)
+
+
 def _settings(context: click.Context) -> Iterator[str]:
     from ..dsl.expressions import evaluate, show
     from ..payloads.settings import builder_named, builder_of

@@ -19,7 +19,7 @@ from ..interpreter.session.session import Session
 from ..runtime.run.execution import Clock
 from .workbench import Workbench
 
-Argument = Literal["none", "number", "handle", "parameter", "file", "topic", "code", "target"]
+Argument = Literal["none", "number", "handle", "parameter", "file", "topic", "code", "target", "chip"]
 """What completion offers behind a command."""
 
 ROOM = 9

@@ -1,4 +1,4 @@
-"""The commands on what is mapped or launched: sync, cuda, run."""
+"""The commands on what is mapped or launched: sync, cuda, run, predict."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..interpreter.ir.cloning import strip_tags
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.session import Session
 from ..pipeline import Applied
+from ..runtime.predict.chips import DEFAULT
 from ..runtime.run.execution import TARGETS
 from .command import Desk, Misuse, command
 from .workbench import Workbench, do, first_line, live_handles
@@ -111,6 +112,22 @@ def run(desk: Desk, text: str) -> None:
         applied = Applied(replace(bench.recipe, clock=clock), bench.payload, bench.session)
         done = run_applied(applied, None, RunOptions(target), device)
     show_report(desk.console, done.report, title=done.title)
+
+
+@command("predict [CHIP]", f"the time on a GPU ({DEFAULT}) of what is launched so far, by a model", "chip")
+def predict(desk: Desk, text: str) -> None:
+    """Raises W0062 where nothing is launched, and what the model does not know."""
+    from ..cli.predicted import show_prediction
+    from ..execution import predicted
+    from ..pipeline import planned
+
+    bench = desk.bench
+    if not _launched(bench.session):
+        raise _nothing_launched(bench)
+    with desk.progress("predict") as clock:
+        applied = Applied(replace(bench.recipe, clock=clock), bench.payload, bench.session)
+        found = predicted(planned(applied), text or DEFAULT)
+    show_prediction(desk.console, found)
 
 
 def _launched(session: Session) -> bool:

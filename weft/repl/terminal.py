@@ -23,6 +23,7 @@ from ..dsl.highlighter import WeftLexer
 from ..dsl.syntax import accepted, language
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.statement import signatures
+from ..runtime.predict.chips import CHIPS
 from .command import COMMANDS, Desk
 from .journal import state_folder
 from .kernels import TARGETS
@@ -161,6 +162,8 @@ def _behind(desk: Desk, command: str) -> Iterable[str]:
             return [f"{name}=" for name in (*desk.bench.recipe.values, *desk.bench.recipe.payload_values)]
         case "target":
             return TARGETS
+        case "chip":
+            return tuple(CHIPS)
     return ()
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from ...runtime.predict.chips import CHIPS, DEFAULT
 from ...runtime.run.execution import TARGETS
 from .. import completion
 
@@ -96,6 +97,11 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
     "--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit",
     help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
 )  # fmt: skip
+@click.option("--predict", is_flag=True, help="Do not run it: predict its time on a GPU, which need not be there.")
+@click.option(
+    "--chip", metavar="NAME", default=DEFAULT, shell_complete=completion.chips,
+    help=f"The GPU of `--predict`, {DEFAULT} by default: {', '.join(CHIPS)}.",
+)  # fmt: skip
 @json_option
 def run(
     chosen: Choice,
@@ -110,6 +116,8 @@ def run(
     trace: Path | None,
     graph: bool,
     reference: Reference,
+    predict: bool,
+    chip: str,
     as_json: bool,
 ) -> int:
     """Run a schedule on its payload, or a bundle that `weft build` wrote, and compare with the untouched payload.
@@ -127,6 +135,10 @@ def run(
     options = RunOptions(target, seed, inputs, save, reference, trace, graph, asked=wanted, sizes=open_)
     if graph and trace is not None:
         raise click.UsageError(UNTRACED)
+    if predict:
+        if sweep is not None or save is not None or trace is not None or graph or inputs is not None or asked:
+            raise click.UsageError("--predict runs nothing: it takes no inputs, no --sizes, --save, --trace and --graph")
+        return _predict(chosen, entry, open_, chip, as_json)
     if sweep is not None:
         if Path(chosen.file).is_dir() or save is not None or trace is not None:
             raise click.UsageError("--sizes runs a schedule many times: it takes no bundle, no --save and no --trace")
@@ -162,6 +174,23 @@ def run(
     if trace is not None:
         say(f"{trace}, {trace.with_suffix('.svg')}: written")
     return 1 if done.report.ok is False else 0
+
+
+def _predict(chosen: Choice, entry: str | None, sizes: Mapping[str, str], chip: str, as_json: bool) -> int:
+    from ...execution import predicted
+    from ...pipeline import applied, planned
+    from ..console import emit, progress, stderr
+    from ..predicted import show_prediction
+
+    if Path(chosen.file).is_dir():
+        raise click.UsageError("--predict takes a schedule, not a bundle")
+    with progress(f"weft run {chosen.file} --predict") as clock:
+        found = predicted(planned(applied(chosen.open(clock)), entry), chip, sizes)
+    if as_json:
+        emit(json.dumps(found.to_json(), indent=2, allow_nan=False))
+    else:
+        show_prediction(stderr(), found)
+    return 0
 
 
 def applied_with_progress(chosen: Choice, command: str, output: Path | None = None, kind: str = "") -> Applied:

@@ -1,0 +1,100 @@
+"""The chips that times are predicted for: what NVIDIA's whitepapers say of them, and what others measured.
+
+- Processors, clocks, bandwidth of DRAM, products of tensor cores: the whitepapers of GA100, GA102, AD102 and GH100, and the
+  H200's datasheet.
+- Warps, blocks, registers and shared memory of a multiprocessor, and the lanes of each pipe: CUDA C++ Programming Guide, Compute
+  Capabilities and Arithmetic Instructions.
+- Bytes per clock from L2: 5120 by the whitepaper of GA100; none is published for GH100, which is given the same here; those of
+  GA102 and AD102 are estimates.
+- What `mma.sync` reaches of GH100's tensor cores, which only `wgmma` fills: 62.9 % (Luo et al., arXiv 2402.13499).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...dsl.diagnostics import did_you_mean, fail
+
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A chip. What is per clock is so for one multiprocessor, where nothing else is said.
+
+    Args:
+        arch: what kernels are compiled for.
+        dram: bytes per second. `l2`: bytes per clock of the whole chip; `l2_bytes`: its size.
+        fp32, fp64: multiplications and additions in one.
+        tensor: the same of tensor cores, by the type of what is multiplied; `tensor_share`: what `mma.sync` reaches of it.
+        parameters: where in the constant bank a kernel's parameters begin.
+        shared_bytes: for all blocks together; `l1_bytes`: with it what the L1 cache has.
+    """
+
+    name: str
+    title: str
+    arch: str
+    processors: int
+    gigahertz: float
+    dram: float
+    l2: float
+    l2_bytes: int
+    fp32: int
+    fp64: int
+    tensor: dict[str, int]
+    shared_bytes: int
+    l1_bytes: int
+    parameters: int = 0x160
+    threads: int = 2048
+    blocks: int = 32
+    registers: int = 65536
+    tensor_share: float = 1.0
+
+    @property
+    def peak(self) -> float:
+        """FLOP/s in fp32 without tensor cores."""
+        return self.processors * self.fp32 * 2 * self.gigahertz * 1e9
+
+    def tensor_peak(self, kind: str) -> float:
+        """FLOP/s of products of `kind`, as the whitepaper counts."""
+        return self.processors * self.tensor[kind] * 2 * self.gigahertz * 1e9
+
+    @property
+    def shared_most(self) -> int:
+        """Bytes that one block may have: the system keeps one KiB."""
+        return self.shared_bytes - KIB
+
+
+_H200 = Chip(
+    "h200", "H200", "sm_90a", 132, 1.98, 4.8e12, 5120, 50 << 20, 128, 64,
+    {"f16": 2048, "bf16": 2048, "tf32": 1024, "i8": 4096, "f64": 128}, 228 * KIB, 256 * KIB, 0x210, tensor_share=0.629,
+)  # fmt: skip
+CHIPS: dict[str, Chip] = {
+    chip.name: chip
+    for chip in (
+        _H200,
+        replace(_H200, name="h100", title="H100", dram=3.35e12),
+        Chip(
+            "a100", "A100", "sm_80", 108, 1.41, 2.039e12, 5120, 40 << 20, 64, 32,
+            {"f16": 1024, "bf16": 1024, "tf32": 512, "i8": 2048, "f64": 64}, 164 * KIB, 192 * KIB,
+        ),
+        Chip(
+            "rtx3090", "RTX 3090", "sm_86", 82, 1.695, 0.936e12, 1536, 6 << 20, 128, 2,
+            {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 100 * KIB, 128 * KIB, threads=1536, blocks=16,
+        ),
+        Chip(
+            "rtx4090", "RTX 4090", "sm_89", 128, 2.52, 1.008e12, 2048, 72 << 20, 128, 2,
+            {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 100 * KIB, 128 * KIB, threads=1536, blocks=24,
+        ),
+    )
+}  # fmt: skip
+DEFAULT = "h200"
+
+
+def chip_named(name: str) -> Chip:
+    """The chip of that name. Raises W0781."""
+    if (chip := CHIPS.get(name.lower().replace(" ", ""))) is not None:
+        return chip
+    notes = (f"known chips: {', '.join(f'{c.name} ({c.arch})' for c in CHIPS.values())}",)
+    hint = did_you_mean(name, CHIPS) or "take the one of the same architecture that is closest"
+    raise fail("W0781", f"there are no figures of a chip `{name}`", notes=notes, hint=hint)

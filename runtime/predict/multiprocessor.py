@@ -1,0 +1,321 @@
+"""One multiprocessor, clock by clock: four schedulers, each of which issues at most one instruction of its warps.
+
+A warp's next instruction waits for the clocks and the scoreboards that control words name, for its pipe, for a place in the
+queue of memory instructions, at barriers. A loop that takes the same time again and again is executed until it does; the time
+of its other iterations is added. Blocks that go on at different paces have the same on average: others take their places.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from .chips import Chip
+from .memory import SECTOR, Accesses
+from .pipes import SCHEDULERS, bank_conflicts, interval, pipe_of
+from .repeats import WINDOW, Repeats
+from .sass import Disassembly
+from .trace import Grid, Trace, Track
+
+SHARED, STORE, GLOBAL, L1, OTHER = 30, 20, 650, 40, 12
+"""Clocks from issue to result: of shared loads, of stores, of global loads that miss in L1, of those that hit, and of other
+instructions that set a scoreboard. These, QUEUE and STAGGER are what was calibrated."""
+L2 = 300
+"""Clocks from when L2 has got round to a load to its result."""
+QUEUE = 8
+"""Memory instructions of a scheduler's warps that may be on their way to their pipe."""
+STAGGER = 400
+"""Clocks that a block begins after the one before it."""
+RELEASE = 8
+"""Clocks from the last warp's arrival at a barrier to the next instruction."""
+LATEST = 5 * WINDOW
+"""Iterations after which a loop that has not settled is taken as it is on average."""
+SETTLED = 0.01
+"""By how much two stretches of a loop may differ that take the same time."""
+WARM = 4000
+"""Clocks until the warps of a loop are taken to have found their order."""
+NEVER = float("inf")
+
+Counts = defaultdict[Any, float]
+
+
+@dataclass
+class Clocks:
+    """What one multiprocessor did until its last block had ended.
+
+    Args:
+        issued: by its number, how often each instruction of the program was issued.
+        lost: clocks of schedulers in which nothing was issued, by why.
+        busy: clocks of pipes; where each scheduler has its part of one, of all four.
+        moved: bytes from and to L2.
+    """
+
+    clocks: float = 0.0
+    issued: Counts = field(default_factory=lambda: defaultdict(float))
+    lost: Counts = field(default_factory=lambda: defaultdict(float))
+    busy: Counts = field(default_factory=lambda: defaultdict(float))
+    moved: Counts = field(default_factory=lambda: defaultdict(float))
+
+    @property
+    def counts(self) -> tuple[Counts, ...]:
+        """All that is counted."""
+        return self.issued, self.lost, self.busy, self.moved
+
+    def copied(self) -> tuple[Counts, ...]:
+        """What was counted so far."""
+        return tuple(one.copy() for one in self.counts)
+
+    def add(self, other: Clocks, times: float) -> None:
+        """Add what another one did, so many times."""
+        self.clocks += other.clocks * times
+        for mine, more in zip(self.counts, other.counts, strict=True):
+            for key, number in more.items():
+                mine[key] += number * times
+
+    def repeat(self, since: tuple[Counts, ...], times: float) -> None:
+        """Count once more, so many times, what was counted since then."""
+        for mine, before in zip(self.counts, since, strict=True):
+            for key in list(mine):
+                mine[key] += (mine[key] - before[key]) * times
+
+
+class Warp:
+    """A warp: where it stands, from when on it may go on, and why not before."""
+
+    def __init__(self, number: int, block: int, track: Track, repeats: Repeats) -> None:
+        self.number, self.block, self.track, self.repeats = number, block, track, repeats
+        self.at = 0
+        self.ready = float(block * STAGGER)
+        self.why = "latency"
+        self.boards = [(0.0, "latency")] * 6
+        self.copied = 0.0
+        self.groups: list[float] = []
+        self.waiting = False
+        self.ended = not track.code
+        if self.ended:
+            self.ready = NEVER
+
+
+class Scheduler:
+    """A quarter of a multiprocessor: its warps, its part of the pipes, its queue of memory instructions."""
+
+    def __init__(self, warps: list[Warp]) -> None:
+        self.warps = warps
+        self.last = warps[0]
+        self.queue: deque[float] = deque()
+        self.line: list[Warp] = []
+        self.pipes: dict[str, float] = dict.fromkeys(("fma", "alu", "tensor", "fp64", "special"), 0.0)
+        self.next = 0.0
+        self.idle: tuple[float, list[str]] | None = None
+
+
+class Multiprocessor:
+    """A trace's blocks on one multiprocessor of a chip.
+
+    Args:
+        l1_bytes: what shared memory leaves to the cache.
+        l2: bytes per clock that it gets from there.
+    """
+
+    def __init__(self, program: Disassembly, trace: Trace, grid: Grid, chip: Chip, l1_bytes: int, l2: float) -> None:
+        every = program.instructions
+        self.instructions, self.l2, self.l1_sectors = every, l2, l1_bytes // SECTOR
+        self.accesses = Accesses(every, len(trace.tracks))
+        tracks = {id(track): track for track in trace.tracks}
+        repeats = {key: Repeats(track, program) for key, track in tracks.items()}
+        self.warps = [Warp(n, n // grid.warps, track, repeats[id(track)]) for n, track in enumerate(trace.tracks)]
+        self.schedulers = [Scheduler(mine) for s in range(SCHEDULERS) if (mine := self.warps[s::SCHEDULERS])]
+        self.l1: OrderedDict[int, float] = OrderedDict()
+        self.shared_free = self.l2_free = self.skipped = self.end = 0.0
+        self.first, self.warm = 0, 0.0
+        self.history: list[tuple[float, float, tuple[Counts, ...]]] = []
+        self.timing = Clocks()
+        self.pipe = [pipe_of(one) for one in every]
+        self.interval = [interval(one, chip) for one in every]
+        self.conflict = bank_conflicts(every)
+        self.stall = [max(1, one.control.stall) for one in every]
+        self.waits = [[b for b in range(6) if one.control.waits >> b & 1] for one in every]
+        self.allowed = [int(one.arguments[1], 0) if one.mnemonic == "DEPBAR" else 0 for one in every]
+
+    def run(self) -> Clocks:
+        """Until every warp has ended."""
+        while (now := min(s.next for s in self.schedulers)) < NEVER:
+            for scheduler in self.schedulers:
+                if scheduler.next <= now:
+                    self._turn(scheduler, now)
+        for scheduler in self.schedulers:
+            self._lost(scheduler, self.end)
+        self.timing.clocks = self.skipped + self.end
+        return self.timing
+
+    def _turn(self, scheduler: Scheduler, now: float) -> None:
+        """One clock of a scheduler: the warp that issued last goes on if it can, else the oldest that can."""
+        soonest = NEVER
+        for warp in (scheduler.last, *scheduler.warps):
+            if warp.ready <= now:
+                code = warp.track.code[warp.at]
+                warp.ready = self._from(scheduler, warp, code, now)
+                if warp.ready <= now:
+                    if scheduler.idle is not None:
+                        self._lost(scheduler, now)
+                    scheduler.next, scheduler.last = now + 1, warp
+                    self._issue(scheduler, warp, code, now)
+                    return
+            if warp.ready < soonest:
+                soonest = warp.ready
+        if scheduler.idle is None:
+            scheduler.idle = (now, [warp.why for warp in scheduler.warps if not warp.ended])
+        scheduler.next = soonest
+
+    def _lost(self, scheduler: Scheduler, now: float) -> None:
+        """Count the clocks since the scheduler last issued; each of its warps gives a reason."""
+        if scheduler.idle is not None:
+            since, reasons = scheduler.idle
+            for why in reasons or ["ended"]:
+                self.timing.lost[why] += (now - since) / max(len(reasons), 1)
+            scheduler.idle = None
+
+    def _from(self, scheduler: Scheduler, warp: Warp, code: int, now: float) -> float:
+        """When the warp can issue its next instruction, as far as is known now; what holds it up is noted."""
+        wake, why = now, warp.why
+        for board in self.waits[code]:
+            if warp.boards[board][0] > wake:
+                wake, why = warp.boards[board]
+        pipe = self.pipe[code]
+        if wake == now and pipe in ("shared", "global"):
+            if (free := self._queued(scheduler, warp, now)) > now:
+                wake, why = free, "queue"
+        elif wake == now and self.interval[code] and scheduler.pipes[pipe] >= now + 1:
+            wake, why = float(int(scheduler.pipes[pipe])), "pipe"
+        elif wake == now and pipe == "wait" and len(warp.groups) > self.allowed[code]:
+            done = warp.groups[len(warp.groups) - 1 - self.allowed[code]]
+            wake, why = (done, "global") if done > now else (now, why)
+        warp.why = why
+        return wake
+
+    @staticmethod
+    def _queued(scheduler: Scheduler, warp: Warp, now: float) -> float:
+        """When there is a place in the queue, which warps get in the order in which they asked."""
+        queue, line = scheduler.queue, scheduler.line
+        while queue and queue[0] <= now:
+            queue.popleft()
+        before = line.index(warp) if warp in line else len(line)
+        if len(queue) + before < QUEUE:
+            if before < len(line):
+                line.remove(warp)
+            return now
+        if before == len(line):
+            line.append(warp)
+        over = len(queue) + before - QUEUE
+        return queue[over] if over < len(queue) else queue[-1] + 1
+
+    def _issue(self, scheduler: Scheduler, warp: Warp, code: int, now: float) -> None:
+        self.timing.issued[code] += 1
+        pipe, control = self.pipe[code], self.instructions[code].control
+        warp.ready, warp.why = now + self.stall[code], "latency"
+        why, done, freed = "latency", now + OTHER, now + OTHER / 2
+        if pipe == "shared":
+            why = pipe
+            freed, done = self._shared(scheduler, self.accesses.wavefronts(warp.track, warp.at), now)
+            done += (SHARED if control.sets < 6 else STORE) - 4
+        elif pipe == "global":
+            why = pipe
+            freed, done = self._global(scheduler, warp, code, now)
+        elif pipe == "group":
+            warp.groups = [*(g for g in warp.groups if g > now), warp.copied]
+            done = warp.copied
+        elif length := self.interval[code]:
+            scheduler.pipes[pipe] = max(scheduler.pipes[pipe], now) + length
+            self.timing.busy[pipe] += length
+        if self.conflict[code]:
+            scheduler.next = now + 2
+            self.timing.lost["bank"] += 1
+        for board, when in ((control.sets, done), (control.frees, freed)):
+            if board < 6 and pipe != "group" and when > warp.boards[board][0]:
+                warp.boards[board] = (when, why)
+        warp.at += 1
+        if pipe == "barrier":
+            warp.waiting, warp.ready, warp.why = True, NEVER, "barrier"
+        if warp.at == len(warp.track.code):
+            warp.ended, warp.ready, self.end = True, NEVER, now
+            if warp.number == self.first:
+                self.first = next((other.number for other in self.warps if not other.ended), -1)
+                self.history.clear()
+        if warp.waiting or warp.ended:
+            self._gather(warp.block, now)
+        elif warp.number == self.first and warp.repeats.begins(warp.at):
+            self._settle(now)
+
+    def _shared(self, scheduler: Scheduler, wavefronts: float, now: float) -> tuple[float, float]:
+        """When the operands were read, and when the data are through."""
+        self.shared_free = max(self.shared_free, now + 2) + wavefronts
+        self.timing.busy["shared"] += wavefronts
+        scheduler.queue.append(self.shared_free)
+        return self.shared_free + 4, self.shared_free
+
+    def _global(self, scheduler: Scheduler, warp: Warp, code: int, now: float) -> tuple[float, float]:
+        """When the operands were read, and when the data are there: from L1, or as L2 gives them."""
+        mnemonic, access = self.instructions[code].mnemonic, self.accesses.of_global(warp.track, warp.at, warp.number)
+        begin = max(self.shared_free, now + 2)
+        self.shared_free = begin + access.wavefronts
+        self.timing.busy["shared"] += access.wavefronts
+        scheduler.queue.append(begin + 2)
+        loads, done, missing = mnemonic in ("LDG", "LD", "LDL"), now + L1, 0
+        for sector in access.sectors:
+            if loads and (there := self.l1.pop(sector, None)) is not None:
+                done = max(done, there)
+                self.l1[sector] = there
+            else:
+                missing += 1
+        if missing:
+            self.l2_free = max(self.l2_free, now) + missing * SECTOR / self.l2
+            done = max(done, now + GLOBAL, self.l2_free + L2)
+            self.timing.moved["stored" if mnemonic in ("STG", "ST", "STL", "RED") else "loaded"] += missing * SECTOR
+        if loads:
+            for sector in access.sectors:
+                self.l1.setdefault(sector, done)
+            while len(self.l1) > self.l1_sectors:
+                self.l1.popitem(last=False)
+        if mnemonic == "LDGSTS":
+            warp.copied = max(warp.copied, done)
+        return begin + 10, done
+
+    def _gather(self, block: int, now: float) -> None:
+        """Let a block's warps go on if all that have not ended have arrived."""
+        mine = [warp for warp in self.warps if warp.block == block and not warp.ended]
+        if mine and all(warp.waiting for warp in mine):
+            for warp in mine:
+                warp.waiting, warp.ready = False, now + RELEASE
+                scheduler = self.schedulers[warp.number % SCHEDULERS]
+                scheduler.next = min(scheduler.next, now + RELEASE)
+
+    def _settle(self, now: float) -> None:
+        """The first warp begins an iteration: if those before took the same time, most of those that follow are skipped."""
+        running = [warp for warp in self.warps if not warp.ended]
+        here = [warp.repeats.at(warp.at) for warp in running]
+        head = here[0].head if here[0] is not None else None
+        if head is None or any(one is None or one.head != head for one in here):
+            self.history.clear()
+            self.warm = now + WARM
+        if now < self.warm:
+            return
+        alive = [(warp, one) for warp, one in zip(running, here, strict=True) if one is not None]
+        done = sum(warp.at / one.length for warp, one in alive) / len(alive)  # iterations, of a warp on average
+        self.history.append((now, done, self.timing.copied()))
+        if len(self.history) <= 2 * WINDOW:
+            return
+        (then, old, since), (before, older, _) = self.history[-1 - WINDOW], self.history[-1 - 2 * WINDOW]
+        new, last = (now - then) / (done - old), (then - before) / (old - older)
+        if abs(new - last) > SETTLED * new:
+            if len(self.history) <= LATEST:
+                return
+            then, old, since = self.history[WINDOW]
+            new = (now - then) / (done - old)
+        times = min(one.left for _, one in alive) - WINDOW // 2
+        if times > 0:
+            for warp, one in alive:
+                warp.at += times * one.length
+            self.skipped += new * times
+            self.timing.repeat(since, times / (done - old))
+        self.history.clear()

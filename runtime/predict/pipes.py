@@ -1,0 +1,88 @@
+"""Which pipe executes an instruction, and for how long it is taken; register banks."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from .chips import Chip
+from .sass import Instruction
+
+SCHEDULERS = 4
+LANES = 32
+
+_PIPES: dict[str, str] = {
+    **dict.fromkeys(["FFMA", "FMUL", "FADD", "IMAD", "HFMA2", "HADD2", "HMUL2", "FFMA2", "FADD2", "FMUL2"], "fma"),
+    **dict.fromkeys(["HMMA", "IMMA", "DMMA"], "tensor"),
+    **dict.fromkeys(["DFMA", "DMUL", "DADD", "DSETP"], "fp64"),
+    **dict.fromkeys(["MUFU", "I2F", "F2I", "F2F", "I2FP", "POPC", "FLO", "BREV", "FRND"], "special"),
+    **dict.fromkeys(["IADD3", "VIADD", "LOP3", "SHF", "LEA", "ISETP", "FSETP", "SEL", "FSEL", "PRMT", "MOV", "IABS", "FMNMX",
+                     "IMNMX", "VIMNMX", "PLOP3", "SGXT", "BMSK"], "alu"),
+    **dict.fromkeys(["LDS", "STS", "LDSM", "STSM", "ATOMS"], "shared"),
+    **dict.fromkeys(["LDG", "STG", "LD", "ST", "RED", "ATOMG", "ATOM", "LDL", "STL", "LDGSTS"], "global"),
+    "BAR": "barrier", "DEPBAR": "wait", "LDGDEPBAR": "group",
+}  # fmt: skip
+FLOPS: dict[str, int] = {
+    **dict.fromkeys(["FFMA", "DFMA", "HADD2", "HMUL2", "FADD2", "FMUL2"], 2), **dict.fromkeys(["FMUL", "FADD", "DMUL", "DADD"], 1),
+    **dict.fromkeys(["HFMA2", "FFMA2"], 4),
+}  # fmt: skip
+"""Operations of a thread that an instruction does."""
+_PRODUCTS = {"884": 256, "1684": 512, "1688": 1024, "8816": 1024, "16816": 2048, "16832": 4096}
+
+
+def pipe_of(one: Instruction) -> str:
+    """The pipe that executes an instruction; empty where it does not matter."""
+    return _PIPES.get(one.mnemonic, "")
+
+
+def flops(one: Instruction) -> int:
+    """Operations that an instruction of a whole warp does."""
+    if pipe_of(one) == "tensor":
+        spelled = (math.prod(map(int, m.split("x"))) for m in one.modifiers if re.fullmatch(r"\d+x\d+x\d+", m))
+        return 2 * next((_PRODUCTS[m] for m in one.modifiers if m in _PRODUCTS), next(spelled, 0))
+    if one.mnemonic == "HFMA2" and one.arguments[1].lstrip("-") == "RZ":  # a constant
+        return 0
+    return FLOPS.get(one.mnemonic, 0) * LANES
+
+
+def multiplied(one: Instruction) -> str:
+    """The type that a tensor-core instruction multiplies."""
+    by_mnemonic = {"DMMA": "f64", "IMMA": "i8"}
+    return by_mnemonic.get(one.mnemonic) or ("tf32" if "TF32" in one.modifiers else "bf16" if "BF16" in one.modifiers else "f16")
+
+
+def interval(one: Instruction, chip: Chip) -> float:
+    """Clocks for which an instruction takes its scheduler's part of a pipe."""
+    match pipe_of(one):
+        case "tensor":
+            return flops(one) / 2 * SCHEDULERS / (chip.tensor[multiplied(one)] * chip.tensor_share)
+        case "fma":
+            return SCHEDULERS * LANES / chip.fp32
+        case "fp64":
+            return SCHEDULERS * LANES / chip.fp64
+        case "alu":
+            return 2
+        case "special":
+            return 8
+    return 0
+
+
+def bank_conflicts(instructions: Sequence[Instruction]) -> list[bool]:
+    """Of each instruction, whether it takes a clock more to read its registers: each bank (even numbers, and odd ones) gives two at
+    a time, and what the instruction before has left at the pipe need not be read."""
+    found: list[bool] = []
+    held: dict[int, str] = {}
+    for one in instructions:
+        conflict = False
+        if one.mnemonic == "FFMA":
+            names = [re.match(r"-?\|?(R\d+)", text) for text in one.arguments[1:4]]
+            registers = {slot: name[1] for slot, name in enumerate(names) if name is not None}
+            need = {name for slot, name in registers.items() if held.get(slot) != name}
+            odd = sum(int(name[1:]) % 2 for name in need)
+            conflict = odd > 2 or len(need) - odd > 2
+            held = {slot: name for slot, name in registers.items() if one.control.reuse >> slot & 1}
+        elif one.control.reuse:
+            held = {}
+        found.append(conflict)
+    return found

@@ -1,0 +1,246 @@
+"""The time of a plan's launches on a chip: how many blocks a multiprocessor holds, how many rounds of them, what limits."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+
+from ...dsl.diagnostics import fail
+from ..cuda.nvrtc import KernelResources, compile_cubin
+from ..plan.dtypes import itemsize
+from ..plan.plan import BufferView, KernelEntry, Launch, Plan, ScalarValue, integers
+from ..run.cupy_work import parameters
+from ..run.device import DeviceView
+from ..run.work import scalar, triple
+from .chips import Chip
+from .multiprocessor import Clocks, Multiprocessor
+from .pipes import LANES, SCHEDULERS, flops, multiplied, pipe_of
+from .sass import Disassembly, disassembled
+from .trace import Execution, Grid
+
+LOST = {
+    "bank": "register bank conflicts",
+    "latency": "waiting for results of arithmetic",
+    "pipe": "waiting for a pipe of the arithmetic",
+    "shared": "waiting for shared memory",
+    "global": "waiting for global memory",
+    "queue": "the queue of memory instructions is full",
+    "barrier": "waiting at barriers",
+    "ended": "no warp is left",
+}
+"""Why a scheduler issues nothing."""
+PIPES = {
+    "fma": "fp32 arithmetic", "alu": "integer arithmetic", "tensor": "tensor cores", "fp64": "fp64 arithmetic",
+    "special": "special functions", "shared": "shared memory and L1",
+}  # fmt: skip
+NEARLY = 0.8
+"""Where nothing is busier than this, it is waiting that limits."""
+
+
+@dataclass(frozen=True)
+class KernelPrediction:
+    """One launch.
+
+    Args:
+        seconds: from its first block's beginning to its last one's end.
+        flops: operations that it does on floats, those of threads past an edge too. `peak`: the chip's most, a second.
+        limit: what limits it.
+        grid, threads: how many blocks, of how many threads. `resident`: how many of them a multiprocessor has at a time.
+        rounds: so often it gets new ones; a part of it where fewer are left.
+        issue: what became of the schedulers' clocks: share by what was issued, or by why nothing was.
+        busy: shares of their most that pipes, L2 and DRAM are in use.
+        assumed: accesses whose addresses depend on data, which are taken as a sector for each thread.
+    """
+
+    name: str
+    seconds: float
+    flops: int
+    peak: float
+    limit: str
+    grid: tuple[int, int, int]
+    threads: int
+    registers: int
+    spill_bytes: int
+    shared_bytes: int
+    resident: int
+    rounds: float
+    issue: dict[str, float]
+    busy: dict[str, float]
+    assumed: int = 0
+
+    @property
+    def rate(self) -> float:
+        """FLOP/s."""
+        return self.flops / self.seconds
+
+    @property
+    def share(self) -> float:
+        """Of the chip's peak."""
+        return self.rate / self.peak
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A plan on a chip: its launches, one after the other."""
+
+    chip: str
+    title: str
+    arch: str
+    kernels: tuple[KernelPrediction, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Of all launches."""
+        return sum(kernel.seconds for kernel in self.kernels)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for `json.dumps`."""
+        kernels = [asdict(kernel) | {"flops_per_second": kernel.rate, "share_of_peak": kernel.share} for kernel in self.kernels]
+        return {"chip": self.chip, "arch": self.arch, "seconds": self.seconds, "kernels": kernels}
+
+
+def predict(plan: Plan, cuda: str, chip: Chip) -> Prediction:
+    """The time of each launch of a plan of plain numbers.
+
+    Raises:
+        WeftError: W0505, W0780 where the compiler or the disassembler is missing, W0726 where a block does not fit the chip, W0727
+            where the chip lacks instructions, W0782 where the model does not know what a kernel does.
+    """
+    compiled = compile_cubin(cuda, chip.arch)
+    programs = disassembled(compiled.cubin)
+    entries = {kernel.name: kernel for kernel in plan.kernels}
+    bases = {buffer.name: number << 40 for number, buffer in enumerate(plan.buffers, 1)}
+    found: dict[Launch, KernelPrediction] = {}
+    kernels = []
+    for step in plan.steps:
+        if isinstance(step, Launch) and 0 not in step.grid:
+            if step not in found:
+                entry = entries[step.kernel]
+                given = constants(plan, step, entry, bases, chip)
+                kernel = _Kernel(chip, step, entry, programs[entry.name], compiled.kernels[entry.name], given)
+                found[step] = kernel.predicted(_moved(plan, step, chip))
+            kernels.append(found[step])
+    return Prediction(chip.name, chip.title, chip.arch, tuple(kernels))
+
+
+class _Kernel:
+    """A launch on a chip."""
+
+    def __init__(
+        self, chip: Chip, step: Launch, entry: KernelEntry, program: Disassembly, resources: KernelResources,
+        constants: dict[int, int],
+    ) -> None:  # fmt: skip
+        self.chip, self.entry, self.program, self.resources = chip, entry, program, resources
+        self.constants = constants
+        self.grid, self.block = triple(step.grid), triple(step.block)
+        self.threads, self.blocks = math.prod(self.block), math.prod(self.grid)
+        (passed,) = integers([step.shared_bytes])
+        self.shared = resources.shared_bytes + entry.dynamic_shared_bytes + passed
+        self.resident = self._resident()
+
+    def _resident(self) -> int:
+        """How many blocks a multiprocessor holds: registers are handed out to warps 256 at a time."""
+        if self.shared > self.chip.shared_most:
+            message = f"a block of `{self.entry.name}` takes {self.shared} bytes of shared memory, and an {self.chip.title} has "
+            hint = "take smaller tiles or fewer stages, or another chip"
+            raise fail("W0726", f"{message}{self.chip.shared_most} for one", hint=hint)
+        warps = -(-self.threads // LANES)
+        per_warp = -(-self.resources.registers * LANES // 256) * 256
+        chip = self.chip
+        by_shared = chip.shared_bytes // (self.shared + 1024)
+        return min(chip.registers // per_warp // warps, chip.threads // (warps * LANES), chip.blocks, by_shared)
+
+    def predicted(self, memory: int) -> KernelPrediction:
+        """The prediction. `memory`: bytes that DRAM moves."""
+        chip, every = self.chip, self.program.instructions
+        each = -(-self.blocks // chip.processors)  # the blocks of the multiprocessor that has most
+        total, assumed = Clocks(), 0
+        for times, count in ((each // self.resident, self.resident), (1, each % self.resident)):
+            if times and count:
+                clocks, assumed = self._timing(count)
+                total.add(clocks, times)
+        products: dict[str, float] = defaultdict(float)
+        issued: dict[str, float] = defaultdict(float)
+        for code, number in total.issued.items():
+            done = flops(every[code])
+            issued["products" if done else "other instructions"] += number
+            products[multiplied(every[code]) if pipe_of(every[code]) == "tensor" else "fp32"] += number * done
+        slots = total.clocks * SCHEDULERS
+        seconds = max(total.clocks / (chip.gigahertz * 1e9), memory / chip.dram)
+        issue = {name: issued[name] / slots for name in ("products", "other instructions") if issued[name]}
+        issue |= {name: total.lost[key] / slots for key, name in LOST.items() if total.lost[key]}
+        busy = {name: total.busy[pipe] / (total.clocks if pipe == "shared" else slots) for pipe, name in PIPES.items()}
+        busy["L2"] = sum(total.moved.values()) / total.clocks / self._l2
+        busy["DRAM"] = memory / chip.dram / seconds
+        busy["instruction issue"] = sum(issued.values()) / slots
+        limit = max(busy, key=lambda name: busy[name])
+        if busy[limit] < NEARLY:
+            limit = max(LOST.values(), key=lambda name: issue.get(name, 0))
+        tensor = [kind for kind in products if kind != "fp32"]
+        return KernelPrediction(
+            self.entry.name, seconds, round(sum(products.values()) / each * self.blocks),
+            chip.tensor_peak(tensor[0]) if tensor else chip.peak, limit, self.grid, self.threads, self.resources.registers,
+            self.resources.spill_bytes, self.shared, self.resident, each / self.resident, issue,
+            {name: share for name, share in sorted(busy.items(), key=lambda one: -one[1]) if share}, assumed,
+        )  # fmt: skip
+
+    @property
+    def _l2(self) -> float:
+        """Bytes per clock that a multiprocessor gets from L2."""
+        return min(64, self.chip.l2 / min(self.chip.processors, self.blocks))
+
+    def _timing(self, count: int) -> tuple[Clocks, int]:
+        """That many blocks on one multiprocessor, from the middle of the chip: every so many blocks are its own."""
+        chip = self.chip
+        start = min(chip.processors, self.blocks) // 2
+        numbers = [min(start + n * chip.processors, self.blocks - 1) for n in range(count)]
+        x, y, _ = self.grid
+        grid = Grid(self.block, [(n % x, n // x % y, n // (x * y)) for n in numbers], self.constants)
+        trace = Execution(self.program, grid).run()
+        cache = max(chip.l1_bytes - count * (self.shared + 1024), 8 * 1024)
+        return Multiprocessor(self.program, trace, grid, chip, cache, self._l2).run(), len(trace.unknown)
+
+
+def _moved(plan: Plan, step: Launch, chip: Chip) -> int:
+    """Bytes that DRAM moves at least: of each argument once. Temporaries stay in L2 where all fits into half of it."""
+    buffers = {buffer.name: buffer for buffer in plan.buffers}
+    each = [
+        (buffers[arg.buffer].role, math.prod(integers(arg.shape)) * itemsize(buffers[arg.buffer].dtype))
+        for arg in step.args if isinstance(arg, BufferView)
+    ]  # fmt: skip
+    fits = sum(size for _, size in each) <= chip.l2_bytes // 2
+    return sum(size for role, size in each if role != "temp" or not fits)
+
+
+def constants(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Chip) -> dict[int, int]:
+    """The constant bank of a launch: sizes of the launch, then the parameters, each at a multiple of its size."""
+    found = dict(enumerate([*triple(step.block), *triple(step.grid)]))
+    words = {4 * at: number for at, number in found.items()}
+    place = chip.parameters
+    for value in _values(plan, step, entry, bases):
+        size = value.dtype.itemsize
+        place = -(-place // size) * size
+        raw = value.tobytes().ljust(4, b"\0")
+        for at in range(0, len(raw), 4):
+            words[place + at & ~3] = int.from_bytes(raw[at : at + 4], "little")
+        place += size
+    return words
+
+
+def _values(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int]) -> Iterator[np.generic]:
+    dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
+    given: list[Any] = [*step.args, *map(np.int64, integers(step.reciprocals))]
+    for arg, param in zip(given, entry.text_params, strict=True):
+        if isinstance(arg, BufferView):
+            memory = cast(Any, SimpleNamespace(address=bases[arg.buffer]))
+            (offset,) = integers([arg.offset])
+            arg = DeviceView(memory, arg.buffer, dtypes[arg.buffer], offset, integers(arg.shape), integers(arg.strides))
+        elif isinstance(arg, ScalarValue):
+            arg = scalar(arg)
+        yield from parameters(arg, param)

@@ -1,0 +1,147 @@
+"""The machine code of a kernel: nvdisasm's text as instructions, with what their control words say, and loops."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from ...dsl.diagnostics import fail
+
+_LINE = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z0-9_a-z.]+)\s*(.*?)\s*;\s+/\* 0x[0-9a-f]+ \*/")
+_CONTROL = re.compile(r"^\s+/\* 0x([0-9a-f]+) \*/")
+_LABEL = re.compile(r"^(\.L_x_\d+):")
+_TARGET = re.compile(r"`\((\.L_x_\d+)\)")
+_SECTION = re.compile(r"^\.text\.(\w+):")
+
+
+@dataclass(frozen=True)
+class Control:
+    """What the compiler tells the hardware beside the instruction.
+
+    Args:
+        stall: clocks until the warp's next instruction.
+        sets, frees: the scoreboard that its result sets, and the one that its reading of operands sets; 7 is none.
+        waits: a bit for each scoreboard that it waits for.
+        reuse: a bit for each operand that stays at the pipe for the next instruction.
+    """
+
+    stall: int = 1
+    sets: int = 7
+    frees: int = 7
+    waits: int = 0
+    reuse: int = 0
+
+    @classmethod
+    def of(cls, word: int) -> Control:
+        bits = word >> 41
+        return cls(bits & 15, bits >> 5 & 7, bits >> 8 & 7, bits >> 11 & 63, bits >> 17 & 15)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction: `@P0 LDS.128 R4, [R2+0x10]` has the mnemonic `LDS` and the modifiers `("128",)`."""
+
+    address: int
+    mnemonic: str
+    modifiers: tuple[str, ...]
+    operands: str
+    predicate: str | None = None
+    control: Control = Control()
+
+    @property
+    def bits(self) -> int:
+        """How wide a memory access is."""
+        for modifier in self.modifiers:
+            if modifier in ("64", "128"):
+                return int(modifier)
+            if modifier in ("U8", "S8", "U16", "S16"):
+                return int(modifier[1:])
+        return 32
+
+    @cached_property
+    def arguments(self) -> list[str]:
+        """The operands, without marks that mean nothing for their values."""
+        return [part.strip().replace(".reuse", "") for part in self.operands.split(",")] if self.operands else []
+
+    @property
+    def target(self) -> str | None:
+        """The label that it names."""
+        named = _TARGET.search(self.operands)
+        return named[1] if named is not None else None
+
+
+@dataclass(frozen=True)
+class Disassembly:
+    """The instructions of one kernel and where its labels stand (the index of the next instruction)."""
+
+    instructions: tuple[Instruction, ...]
+    labels: dict[str, int]
+
+    def loops(self) -> list[range]:
+        """The bodies of all loops, as ranges of indices: from the target of a backward branch to the branch."""
+        found: dict[int, int] = {}
+        for at, one in enumerate(self.instructions):
+            named = one.target if one.mnemonic == "BRA" else None
+            target = self.labels.get(named) if named is not None else None
+            if target is not None and target < at:  # `BRA .` after the end goes to itself
+                found[target] = max(at, found.get(target, 0))
+        return [range(start, end + 1) for start, end in sorted(found.items())]
+
+    def innermost(self) -> list[range]:
+        """The loops with no loop inside."""
+        loops = self.loops()
+        return [a for a in loops if not any(b != a and b.start >= a.start and b.stop <= a.stop for b in loops)]
+
+    def between_barriers(self, loop: range) -> list[list[Instruction]]:
+        """The loop's instructions, cut at barriers; what follows the last one goes on with what precedes the first."""
+        parts: list[list[Instruction]] = [[]]
+        for one in self.instructions[loop.start : loop.stop]:
+            if one.mnemonic == "BAR":
+                parts.append([])
+            else:
+                parts[-1].append(one)
+        return [parts[-1] + parts[0], *parts[1:-1]] if len(parts) > 1 else parts
+
+
+def disassembled(cubin: bytes) -> dict[str, Disassembly]:
+    """The kernels of a cubin, by name. Raises W0780 where the disassembler is missing, or fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernels.cubin"
+        path.write_bytes(cubin)
+        done = subprocess.run([_nvdisasm(), "-hex", "-c", "-ndf", str(path)], capture_output=True, text=True)
+    if done.returncode:
+        raise fail("W0780", "nvdisasm fails", notes=tuple(done.stderr.splitlines()[:20]))
+    return parsed(done.stdout)
+
+
+def parsed(text: str) -> dict[str, Disassembly]:
+    """The kernels of a disassembly."""
+    found: dict[str, tuple[list[Instruction], dict[str, int]]] = {}
+    here: tuple[list[Instruction], dict[str, int]] = ([], {})
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        if section := _SECTION.match(line):
+            here = found.setdefault(section[1], ([], {}))
+        elif label := _LABEL.match(line):
+            here[1][label[1]] = len(here[0])
+        elif one := _LINE.match(line):
+            word = _CONTROL.match(lines[number + 1])
+            mnemonic, *modifiers = one[3].split(".")
+            control = Control.of(int(word[1], 16)) if word is not None else Control()
+            here[0].append(Instruction(int(one[1], 16), mnemonic, tuple(modifiers), one[4], one[2], control))
+    return {name: Disassembly(tuple(instructions), labels) for name, (instructions, labels) in found.items()}
+
+
+@cache
+def _nvdisasm() -> str:
+    """The disassembler of the wheel `nvidia-cuda-nvdisasm`."""
+    places = [p for entry in sys.path for p in sorted(Path(entry or ".").glob("nvidia/cu*/bin/nvdisasm*"))]
+    if not places:
+        hint = "pip install nvidia-cuda-nvdisasm nvidia-cuda-nvrtc"
+        raise fail("W0780", "nvdisasm is not installed, which shows a kernel's machine code", hint=hint)
+    return str(places[0])

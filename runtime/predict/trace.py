@@ -1,0 +1,317 @@
+"""Executing a kernel's machine code for what decides on time: branches, and addresses. All threads of some blocks in lockstep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...dsl.diagnostics import WeftError, fail
+from .integers import COMPUTES, Outcome
+from .operands import Registers, Value, address, read
+from .sass import Disassembly, Instruction
+
+WARP = 32
+MOST = 30_000_000
+"""Instructions of a warp that are executed at most."""
+
+MEMORY = frozenset(["LDS", "STS", "LDSM", "LDG", "STG", "LDGSTS", "ATOMS", "ATOMG", "RED", "LD", "ST", "STSM"])
+JUMPS = frozenset(["BRA", "EXIT", "BAR", "CALL", "RET", "BRX", "JMP", "BREAK"])
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where the threads are that are executed.
+
+    Args:
+        blocks: indices (x, y, z) of the blocks that one multiprocessor has at the same time.
+        constants: the kernel's constant bank: offset → 32 bits.
+    """
+
+    block: tuple[int, int, int]
+    blocks: Sequence[tuple[int, int, int]]
+    constants: Mapping[int, int]
+
+    @property
+    def threads(self) -> int:
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps(self) -> int:
+        """Of a block."""
+        return -(-self.threads // WARP)
+
+
+@dataclass
+class Track:
+    """What warps executed one after the other: indices of instructions; for those that access memory, each thread's address, and
+    whether it takes part (None: it is not known, all do)."""
+
+    code: list[int] = field(default_factory=list)
+    places: list[Value] = field(default_factory=list)
+    active: list[Value] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What all warps executed: a track for each; warps that did the same share one."""
+
+    tracks: list[Track]
+    unknown: frozenset[int]
+    """Instructions whose addresses depend on what was loaded."""
+
+
+class Execution:
+    """All threads of the blocks, padded to whole warps, which are one lane each of an array."""
+
+    def __init__(self, program: Disassembly, grid: Grid) -> None:
+        self.program, self.grid = program, grid
+        lanes = grid.warps * WARP
+        linear = np.arange(lanes)
+        x, y, _ = grid.block
+        inside = linear < grid.threads
+        count = len(grid.blocks)
+        thread = {"X": linear % x, "Y": linear // x % y, "Z": linear // (x * y)}
+        specials: dict[str, Value] = {f"SR_TID.{n}": _uniform(np.tile(v, count)) for n, v in thread.items()}
+        for at, name in enumerate("XYZ"):
+            specials[f"SR_CTAID.{name}"] = _uniform(np.repeat([b[at] for b in grid.blocks], lanes))
+        specials |= {"SRZ": 0, "SR_CgaCtaId": 0, "SR_LANEID": np.tile(linear % WARP, count)}
+        self.state = Registers(dict(grid.constants), specials)
+        self.alive = np.tile(inside, count)
+        self.unknown: set[int] = set()
+        self.does = [self._doer(at, one) for at, one in enumerate(program.instructions)]
+        self.plain = self._stretches()
+
+    def run(self) -> Trace:
+        """Execute all threads to their ends. The group that is furthest behind goes first, so that branches meet again.
+
+        Raises:
+            WeftError: W0782 where a branch depends on data, or something is not known.
+        """
+        total = self.grid.warps * len(self.grid.blocks)
+        tracks: dict[bytes, list[Track]] = {}
+        pieces: list[tuple[np.ndarray, Track]] = []
+        waiting: dict[int, np.ndarray] = {0: self.alive}
+        while waiting:
+            at = min(waiting)
+            lanes = waiting.pop(at)
+            warps = np.asarray(lanes.reshape(total, WARP).any(axis=1))
+            track = Track()
+            pieces.append((warps, track))
+            for target, part in self._advance(at, lanes, track, min(waiting, default=None)).items():
+                waiting[target] = waiting[target] | part if target in waiting else part
+        found: list[Track] = []
+        for warp in range(total):
+            mine = [track for warps, track in pieces if warps[warp]]
+            key = b"".join(id(track).to_bytes(8, "little") for track in mine)
+            if key not in tracks:
+                tracks[key] = mine if len(mine) < 2 else [_joined(mine)]
+            found.append(tracks[key][0] if tracks[key] else Track())
+        return Trace(found, frozenset(self.unknown))
+
+    def _advance(self, at: int, lanes: np.ndarray, track: Track, stop: int | None) -> dict[int, np.ndarray]:
+        """Execute one group from `at` on, until it splits, ends, or reaches another group at `stop`."""
+        whole = bool(lanes.all())
+        code, places, active, does, instructions = track.code, track.places, track.active, self.does, self.program.instructions
+        self.lanes: np.ndarray | None = None if whole else lanes
+        while True:
+            if len(code) > MOST:
+                raise _refused(f"a warp executes more than {MOST:,} instructions")
+            if (stretch := self.plain[at]) is not None and self.lanes is None and (stop is None or stop >= stretch[0]):
+                end, lost = stretch
+                code.extend(range(at, end))
+                places.extend([None] * (end - at))
+                active.extend([None] * (end - at))
+                self.state.registers.update(lost)
+                at = end
+                if stop is not None and at >= stop:
+                    return {at: lanes}
+                continue
+            do = does[at]
+            one = instructions[at]
+            place: Value = None
+            if do is not None:
+                if one.mnemonic in MEMORY:
+                    place = do()
+                elif one.mnemonic in JUMPS:
+                    code.append(at)
+                    places.append(None)
+                    active.append(None)
+                    taken, target = do()
+                    if taken is True or taken is None:
+                        if target is None:
+                            return {}
+                        at = target
+                    elif taken is False:
+                        at += 1
+                    else:
+                        there, here = lanes & taken, lanes & ~taken
+                        split = {at + 1: here} if here.any() else {}
+                        if target is not None and there.any():
+                            split[target] = there
+                        if len(split) == 1 and target is not None:
+                            ((at, lanes),) = split.items()
+                            continue
+                        return split
+                    if stop is not None and at >= stop:
+                        return {at: lanes}
+                    continue
+                else:
+                    do()
+            code.append(at)
+            if place is not None:
+                places.append(place[0])
+                active.append(place[1])
+            else:
+                places.append(None)
+                active.append(None)
+            at += 1
+            if stop is not None and at >= stop:
+                return {at: lanes}
+
+    def _stretches(self) -> list[tuple[int, Outcome] | None]:
+        """Of each instruction that begins a stretch which only makes registers unknown: where that ends, and these registers."""
+        found: list[tuple[int, Outcome] | None] = [None] * (len(self.does) + 1)
+        starts = {*self.program.labels.values()}
+        for at in range(len(self.does) - 1, -1, -1):
+            one = self.program.instructions[at]
+            if one.predicate is None and one.mnemonic not in MEMORY | JUMPS | COMPUTES.keys():
+                lost = _results(one)
+                if any(name.lstrip("U").startswith("P") for name in lost):
+                    continue
+                behind = found[at + 1] if at + 1 not in starts else None
+                found[at] = (behind[0], behind[1] | lost) if behind is not None else (at + 1, lost)
+        return found
+
+    # ---- what each instruction does ------------------------------------------------------------------------------------
+
+    def _doer(self, at: int, one: Instruction) -> Callable[[], Any] | None:
+        if one.mnemonic in MEMORY:
+            return lambda: self._access(at, one)
+        if one.mnemonic in JUMPS:
+            return None if one.mnemonic == "BAR" else lambda: self._jump(one)
+        if (compute := COMPUTES.get(one.mnemonic)) is not None:
+            return lambda: self._store(one, compute(self.state, one))
+        lost = _results(one)
+        registers = self.state.registers
+        if not lost:
+            return None
+        if one.predicate is None and all(name[0] in "UR" and not name.startswith("UP") for name in lost):
+            return lambda: registers.update(lost)
+        return lambda: self._store(one, lost)
+
+    def _guard(self, one: Instruction) -> Value:
+        return True if one.predicate is None else read(self.state, one.predicate)
+
+    def _store(self, one: Instruction, outcome: Outcome) -> None:
+        guard, lanes = self._guard(one), self.lanes
+        if guard is False:
+            return
+        for name, value in outcome.items():
+            if name in ("RZ", "URZ", "PT", "UPT"):
+                continue
+            where = self.state.predicates if name.lstrip("U").startswith("P") else self.state.registers
+            if guard is None:
+                value = None
+            mask = guard if isinstance(guard, np.ndarray) else None
+            if lanes is not None:
+                mask = lanes if mask is None else lanes & mask
+            if mask is not None and name in where:
+                old = where[name]
+                value = None if old is None or value is None else np.where(mask, value, old)
+            where[name] = value
+
+    def _access(self, at: int, one: Instruction) -> tuple[Value, Value]:
+        guard = self._guard(one)
+        if guard is False:
+            return 0, False
+        text = next((a for a in reversed(one.arguments) if "[" in a and not a.startswith("c[")), None)
+        if one.mnemonic == "LDGSTS":
+            text = one.arguments[1]
+        place = address(self.state, text) if text is not None else None
+        if place is None:
+            self.unknown.add(at)
+        if lost := _results(one):
+            self._store(one, lost)
+        if guard is None:
+            guard = True
+        mask = guard
+        if self.lanes is not None:
+            mask = self.lanes & guard
+        return place, mask
+
+    def _jump(self, one: Instruction) -> tuple[Value, int | None]:
+        """Whether each thread takes it (None: all), and where to."""
+        far = one.mnemonic == "CALL" and one.target is not None  # a label of the kernel itself, too far for a branch
+        if one.mnemonic not in ("BRA", "EXIT") and not far:
+            raise _refused(f"the instruction `{one.mnemonic}` goes where it is not known")
+        taken: Value = self._guard(one)
+        for text in one.arguments:
+            if text.lstrip("!U").startswith("P"):
+                flag = read(self.state, text)
+                taken = None if taken is None or flag is None else taken & flag
+        if taken is None:
+            raise _refused(f"the branch at {one.address:#x} depends on data")
+        taken = _same(taken)
+        if one.mnemonic == "EXIT":
+            return taken, None
+        return taken, self.program.labels[one.target] if one.target is not None else None
+
+
+def _same(flag: Value) -> Value:
+    """A predicate that is the same everywhere as one value."""
+    if isinstance(flag, np.ndarray):
+        return bool(flag[0]) if bool((flag == flag[0]).all()) else flag
+    return bool(flag)
+
+
+def _uniform(values: np.ndarray) -> Value:
+    return int(values[0]) if bool((values == values[0]).all()) else values
+
+
+def _joined(tracks: Sequence[Track]) -> Track:
+    whole = Track()
+    for one in tracks:
+        whole.code += one.code
+        whole.places += one.places
+        whole.active += one.active
+    return whole
+
+
+def _results(one: Instruction) -> Outcome:
+    """What an instruction writes that gives nothing known."""
+    arguments = one.arguments
+    if not arguments or one.mnemonic in ("STS", "STG", "LDGSTS", "RED", "ST", "STSM", "BSSY", "BSYNC", "DEPBAR", "NOP", "BAR"):
+        return {}
+    found: Outcome = {}
+    for text in arguments[:2]:
+        name = text.strip()
+        if name[:1] == "P" or name[:2] == "UP":
+            found[name] = None
+        elif name[:1] == "R" or name[:2] == "UR":
+            kind = "UR" if name.startswith("UR") else "R"
+            number = name[len(kind) :].split(".")[0]
+            if number.isdigit():
+                found |= dict.fromkeys(f"{kind}{int(number) + i}" for i in range(_width(one)))
+            break
+        else:
+            break
+    return {name: None for name in found if name not in ("PT", "UPT")}
+
+
+def _width(one: Instruction) -> int:
+    """Registers that the result takes."""
+    if one.mnemonic in ("HMMA", "IMMA", "DMMA", "QMMA"):
+        return 2 if one.mnemonic == "HMMA" and "F16" in one.modifiers[1:2] else 4
+    if one.mnemonic == "LDSM":
+        return int(one.modifiers[-1]) if one.modifiers[-1].isdigit() else 1
+    if one.bits > 32:
+        return one.bits // 32
+    return 2 if one.mnemonic in ("DFMA", "DADD", "DMUL") or "F64" in one.modifiers[:1] else 1
+
+
+def _refused(message: str) -> WeftError:
+    hint = "the model follows branches that sizes and indices decide; measure this kernel, or `--target sim` runs it"
+    return fail("W0782", f"the time of this kernel is not predicted: {message}", hint=hint)

@@ -1,0 +1,170 @@
+"""Predictions of kernels that Weft makes: what their machine code executes, and how the tool shows it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weft import cli
+from weft.dsl.diagnostics import WeftError
+from weft.execution import predicted
+from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.cuda.nvrtc import compile_cubin
+from weft.runtime.plan.plan import Launch
+from weft.runtime.predict import prediction, sass
+from weft.runtime.predict.chips import CHIPS, Chip
+from weft.runtime.predict.pipes import flops
+from weft.runtime.predict.sass import Instruction, disassembled
+from weft.runtime.predict.trace import Execution, Grid, Trace
+from weft.runtime.run.work import triple
+
+
+@cache
+def made(name: str, **settings: object) -> Planned:
+    return planned(applied(Choice(name, None, {key: str(value) for key, value in settings.items()}).open()))
+
+
+def executed(plan: Planned, chip: Chip, block: tuple[int, int, int]) -> tuple[tuple[Instruction, ...], Trace]:
+    """One block of the first launch."""
+    (step, *_) = (s for s in plan.plan.steps if isinstance(s, Launch))
+    entry = next(k for k in plan.plan.kernels if k.name == step.kernel)
+    code = disassembled(compile_cubin(plan.cuda, chip.arch).cubin)[entry.name]
+    bases = {buffer.name: number << 40 for number, buffer in enumerate(plan.plan.buffers, 1)}
+    grid = Grid(triple(step.block), [block], prediction.constants(plan.plan, step, entry, bases, chip))
+    return code.instructions, Execution(code, grid).run()
+
+
+K = 192
+CASES = [
+    ("naive", {"bm": 16, "bn": 16}), ("shared", {}), ("simt", {}), ("simt_pipelined", {}),
+    ("simt", {"m": 300, "n": 260, "k": 100}), ("tensor", {}), ("tensor", {"type": "i8"}), ("tensor", {"type": "f64", "stages": 2}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("chip", ["a100", "h200"])
+@pytest.mark.parametrize(("name", "settings"), CASES, ids=lambda x: x if isinstance(x, str) else "-".join(map(str, x.values())))
+def test_a_block_executes_its_products_and_stores_its_tile(name: str, settings: dict[str, object], chip: str) -> None:
+    """The machine code, executed: as many products as the tile has, each element of C written once, nothing out of bounds."""
+    plan = made(name, **({"m": 512, "n": 256, "k": K} | settings))
+    instructions, trace = executed(plan, CHIPS[chip], (1, 0, 0))
+    work: float = 0
+    stored: Counter[int] = Counter()
+    sides = {b.name: (n, math.prod(b.shape) * _width(b.dtype)) for n, b in enumerate(plan.plan.buffers, 1)}  # type: ignore[type-var]
+    for warp, track in enumerate(trace.tracks):
+        lanes = slice(32 * warp, 32 * warp + 32)
+        for at, place, active in zip(track.code, track.places, track.active, strict=True):
+            one = instructions[at]
+            work += flops(one) / 2 if one.mnemonic in ("FFMA", "HMMA", "IMMA", "DMMA") else 0
+            if one.mnemonic in ("LDG", "STG", "LDGSTS") and active is not False:
+                here = np.broadcast_to(place, 32 * len(trace.tracks))[lanes]
+                here = here if not isinstance(active, np.ndarray) else here[active[lanes]]
+                for number in set((here >> 40).tolist()):
+                    size = next(size for n, size in sides.values() if n == number)
+                    assert ((here & (1 << 40) - 1)[here >> 40 == number] + one.bits // 8 <= size).all(), one
+                if one.mnemonic == "STG":
+                    stored.update((here[:, None] + np.arange(0, one.bits // 8, 4)).ravel().tolist())
+    assert not trace.unknown and set(stored.values()) == {2 if name == "naive" else 1}  # which stores zeros first
+    elements = len(stored) // (2 if settings.get("type") == "f64" else 1)
+    if "m" not in settings:
+        assert work == elements * K
+
+
+def _width(dtype: str) -> int:
+    return {"f32": 4, "bf16": 2, "i8": 1, "i32": 4, "f64": 8}[dtype]
+
+
+def test_a_larger_product_takes_longer_and_each_chip_its_time() -> None:
+    times = {chip: predicted(made("simt", m=1024, n=1024, k=256), chip).kernels[0] for chip in CHIPS}
+    longer = predicted(made("simt", m=1024, n=1024, k=512), "h200").kernels[0]
+    assert longer.flops == 2 * times["h200"].flops == 2 * 1024 * 1024 * 512
+    assert 1.5 < longer.seconds / times["h200"].seconds < 2
+    assert all(0.1 < kernel.share < 1 for kernel in times.values()) and len({k.seconds for k in times.values()}) >= 4
+    for kernel in times.values():
+        assert sum(kernel.issue.values()) == pytest.approx(1, abs=0.02) and max(kernel.busy.values()) <= 1.01
+
+
+def test_open_sizes_are_named() -> None:
+    open_ = made("simt", m="?", n="?", k="?")
+    with pytest.raises(WeftError, match="W0719"):
+        predicted(open_, "h200")
+    fixed = predicted(made("simt", m=512, n=512, k=512), "h200")
+    dynamic = predicted(open_, "h200", {"m": "512", "n": "512", "k": "512"})
+    assert dynamic.seconds == pytest.approx(fixed.seconds, rel=0.15)
+
+
+def test_a_block_that_does_not_fit() -> None:
+    plan = made("tensor", m=512, n=512, k=512, bm=128, bn=256, bk=64, wm=64, wn=64, stages=3)
+    assert predicted(plan, "h200").kernels[0].resident == 1
+    with pytest.raises(WeftError, match=r"W0726.*147456"):
+        predicted(plan, "rtx4090")
+
+
+GATHER = """
+func.func @gather(%i: memref<1024xi32>, %y: memref<1024xf32>) {
+  affine.for %a = 0 to 1024 {
+    %n = memref.load %i[%a] : memref<1024xi32>
+    %z = arith.constant 0 : i32
+    %c = arith.constant 0.0 : f32
+    %d = arith.constant 1.5 : f32
+    %w:2 = scf.while (%k = %n, %f = %c) : (i32, f32) -> (i32, f32) {
+      %p = arith.cmpi sgt, %k, %z : i32
+      scf.condition(%p) %k, %f : i32, f32
+    } do {
+    ^bb0(%k: i32, %f: f32):
+      %o = arith.constant 1 : i32
+      %l = arith.subi %k, %o : i32
+      %g = math.sin %f : f32
+      %h = arith.addf %g, %d : f32
+      scf.yield %l, %h : i32, f32
+    }
+    memref.store %w#1, %y[%a] : memref<1024xf32>
+  }
+  return
+}
+"""
+
+
+def test_a_loop_that_data_end_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "p.mlir").write_text(GATHER)
+    (tmp_path / "s.weft").write_text(
+        'payload "p.mlir"\nschedule s() {\n  let loop = match affine.for\n  map loop to grid(x)\n  launch loop\n}\n'
+    )
+    with pytest.raises(WeftError, match=r"W0782.*depends on data"):
+        predicted(made(str(tmp_path / "s.weft")), "h200")
+
+
+def test_no_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sass.sys, "path", [])
+    sass._nvdisasm.cache_clear()
+    try:
+        with pytest.raises(WeftError, match="W0780") as found:
+            disassembled(b"")
+        assert "pip install" in str(found.value.diagnostics[0].hint)
+    finally:
+        sass._nvdisasm.cache_clear()
+
+
+# ---- the tool ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "naive", "--predict", "--chip", "a100", "--set", "m=256", "--set", "n=256", "--set", "k=64"]
+    assert cli.run(words) == 0
+    shown = capsys.readouterr().err
+    for part in ("@matmul: ", "TFLOP/s", "limited by: ", "schedulers' clocks", "A100 (sm_80)"):
+        assert part in shown, shown
+    assert cli.run([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["chip"] == "a100" and found["seconds"] == found["kernels"][0]["seconds"] > 0
+
+
+@pytest.mark.parametrize(("words", "code"), [(["--chip", "gtx1080"], "W0781"), (["--save", "y.npz"], "--predict runs nothing")])
+def test_what_the_command_refuses(words: list[str], code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["run", "naive", "--predict", *words]) != 0
+    assert code in capsys.readouterr().err

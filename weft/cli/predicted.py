@@ -1,0 +1,53 @@
+"""What `weft run --predict` shows: each launch's time, what limits it, what becomes of the schedulers' clocks."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from ..dsl.diagnostics import count
+from ..runtime.predict.prediction import KernelPrediction, Prediction
+from .report import columns
+
+LEAST = 0.0005
+"""Shares below this are not shown."""
+
+
+def show_prediction(console: Console, found: Prediction) -> None:
+    """Print a prediction."""
+    for kernel in found.kernels:
+        _show(console, kernel)
+    if len(found.kernels) > 1:
+        console.print(Text(f"{count(len(found.kernels), 'launch')}: {_time(found.seconds)}, without what is between them"))
+    told = f"predicted for {found.title} ({found.arch}) by a model that runs the machine code; no GPU was used"
+    console.print(Text(told, "dim"), soft_wrap=True)
+
+
+def _time(seconds: float) -> str:
+    """`9.8 µs`, `107 µs`, `2.94 ms`."""
+    return f"{seconds * 1e6:.3g} µs" if seconds < 1e-3 else f"{seconds * 1e3:.4g} ms"
+
+
+def _show(console: Console, kernel: KernelPrediction) -> None:
+    speed = f", {kernel.rate / 1e12:.1f} TFLOP/s ({kernel.share:.1%} of the peak)" if kernel.flops else ""
+    console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), speed))
+    grid = "×".join(str(n) for n in kernel.grid if n > 1) or "1"
+    spills = f", {kernel.spill_bytes} bytes spilled" if kernel.spill_bytes else ""
+    rounds = f"{kernel.rounds:.2f}".rstrip("0").rstrip(".")
+    lines = [
+        f"limited by: {kernel.limit}",
+        f"{grid} blocks of {count(kernel.threads, 'thread')}, {count(kernel.registers, 'register')} each{spills}, "
+        f"{kernel.shared_bytes} bytes of shared memory; {count(kernel.resident, 'block')} per multiprocessor, {rounds} rounds",
+    ]
+    if kernel.assumed:
+        lines.append(f"{count(kernel.assumed, 'access')} at places that depend on data: taken as a sector for each thread")
+    for line in lines:
+        console.print(Text(f"  {line}"), soft_wrap=True)
+    for title, shares in (("schedulers' clocks", kernel.issue), ("in use", kernel.busy)):
+        table = columns(title, ">share")
+        for name, share in shares.items():
+            if share >= LEAST:
+                table.add_row(name, f"{share:.1%}")
+        console.print(Padding(table, (1, 0, 0, 2)))
+    console.print()
