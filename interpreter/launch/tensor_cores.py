@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..buffers.wide_accesses import offset_divisible
+from ..ir.affine_maps import single_dimensions
 from ..ir.cloning import clone_with
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import (
@@ -32,7 +33,7 @@ from ..ir.mlir import (
     producer,
     vector,
 )
-from ..ir.structured import element_type, parts_of
+from ..ir.structured import element_type, operand_names, parts_of, structure
 from ..mapping.processors import loop_over
 from ..memory.fragments import AS_TYPE, PRODUCTS, ROW_BYTES, SPLITS, TF32_BITS
 from ..memory.layouts import element_bytes, is_shared, strided
@@ -41,6 +42,19 @@ from ..session.rewriter import refuse
 
 MARK = "weft.mma"
 """On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is spelled)."""
+
+
+def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
+    """The dimensions of rows, columns and sum of a product of matrices, rows in front of columns; None of other ops. What a
+    batch or parts of a sum add stands in front of them."""
+    space = structure(op)
+    on = [single_dimensions(indexing) for indexing in space.maps]
+    plain = all(len(dims) == len(indexing.results) for dims, indexing in zip(on, space.maps, strict=True))
+    sums = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
+    if operand_names(op) != ("lhs", "rhs", "acc") or not plain or len(sums) != 1 or not {*sums} <= {*on[0]} & {*on[1]}:
+        return None
+    rows, columns = ({*on[i]} & {*on[2]} - {*on[1 - i]} for i in (0, 1))
+    return (max(rows), max(columns), sums[0]) if rows and columns and max(rows) < max(columns) else None
 
 
 def use_tensor_cores(function: ir.Operation, lane: Callable[[], ir.Value]) -> None:
@@ -68,7 +82,12 @@ class _Product:
             )
         self.lhs, self.rhs, self.acc = op.operands
         m, n, k = self.product.shape
-        self.tiles = _tile(self.lhs, [m, k], op), _tile(self.rhs, [k, n], op)
+        found = matrix_dimensions(op)
+        assert found is not None, "`mma` marks products of matrices"
+        rows, columns, summed = found
+        long, on = {rows: m, columns: n, summed: k}, [single_dimensions(on) for on in structure(op).maps]
+        self.tiles = [_tile(op.operands[i], [long.get(d, 1) for d in on[i]], op) for i in (0, 1)]
+        self.axes = [(on[0].index(rows), on[0].index(summed)), (on[1].index(summed), on[1].index(columns))]
         self.kinds = [element_type(v) for v in op.operands]
         around = list(ancestors(op))
         if made_by(behind(self.acc), "memref.alloca") is None:
@@ -129,7 +148,7 @@ class _Product:
             view = producer(view.operands[0])
             assert view is not None, "the accumulator is a view of an array of the thread's own"
         kind = ir.MemRefType(view.operands[0].type)
-        dimensions = 2 if self.halves is None else 4
+        dimensions = ir.MemRefType(self.acc.type).rank + 2 * (self.halves is not None)
         with ahead_of(self.inside):
             copies = {} if self.halves is None else {_variable(self.halves): _index(0)}
             at = [
@@ -170,14 +189,14 @@ class _Product:
         return loaded
 
     def _load_lhs(self, tile: ir.Value) -> ir.Value:
-        if (along := _by_matrices(tile)) == "columns":
+        if (along := _by_matrices(tile, self.axes[0])) == "columns":
             return self._matrices(tile, 0, ["d0 mod 16", "d0 floordiv 16 * 8"], transposed=False)
         if along == "rows":
             return self._matrices(tile, 0, ["d0 floordiv 8 mod 2 * 8", "d0 floordiv 16 * 8 + d0 mod 8"], transposed=True)
         return self._elements(tile, 0)
 
     def _load_rhs(self, tile: ir.Value) -> ir.Value:
-        if (along := _by_matrices(tile)) == "columns":
+        if (along := _by_matrices(tile, self.axes[1])) == "columns":
             return self._matrices(tile, 1, ["d0 mod 16", "0"], transposed=True)
         if along == "rows":
             return self._matrices(tile, 1, ["d0 floordiv 8 mod 2 * 8", "d0 mod 8"], transposed=False)
@@ -188,7 +207,7 @@ class _Product:
         part = self.product.vectors[operand]
         kind = ir.VectorType.get(part, element_type(tile))
         asked = f"(d0 mod {8 * part[0]})" if part[0] < 4 else "d0"
-        places = [self._at(form.replace("d0", asked)) for form in at]
+        places = self._subscripts(tile, operand, [self._at(form.replace("d0", asked)) for form in at])
         return nvgpu.LdMatrixOp(kind, tile, places, transposed, part[0]).result
 
     def _elements(self, tile: ir.Value, operand: int) -> ir.Value:
@@ -198,8 +217,13 @@ class _Product:
         g, t = "d0 floordiv 4", f"d0 mod 4 * {product.each}"
         forms = (g, t) if operand == 0 else (t, g)
         places = [[self._at(f"{form} + {c}") for form, c in zip(forms, place, strict=True)] for place in first]
-        found = [memref.LoadOp(tile, place).result for place in places]
+        found = [memref.LoadOp(tile, self._subscripts(tile, operand, place)).result for place in places]
         return vector.FromElementsOp(ir.VectorType.get(part, element_type(tile)), found).result
+
+    def _subscripts(self, tile: ir.Value, operand: int, place: Sequence[ir.Value]) -> list[ir.Value]:
+        """Of a row and a column: dimensions beside them have one iteration."""
+        at = dict(zip(self.axes[operand], place, strict=True))
+        return [at[axis] if axis in at else _index(0) for axis in range(ir.MemRefType(tile.type).rank)]
 
     def _at(self, form: str) -> ir.Value:
         """A subscript of the lane's number."""
@@ -213,16 +237,18 @@ def _products(lhs: list[ir.Value], rhs: list[ir.Value]) -> list[tuple[ir.Value, 
     return [(lhs[i], rhs[order - i]) for order in reversed(range(count)) for i in reversed(range(order + 1))]
 
 
-def _by_matrices(tile: ir.Value) -> str | None:
-    """Whether `ldmatrix` loads the tile, and of what neighbours lie side by side in memory: its `columns`, or its `rows`."""
+def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:
+    """Whether `ldmatrix` loads the tile, and of what neighbours lie side by side in memory: its `columns`, or its `rows`.
+    `axes`: of its rows, and of its columns."""
     kind = ir.MemRefType(tile.type)
     if not is_shared(kind) or element_bytes(kind.element_type) != 2:
         return None
     strides, _ = strided(kind)
-    beside, row = [stride for stride in strides if stride != 1], ROW_BYTES // element_bytes(kind.element_type)
-    if len(beside) == len(strides) or any(stride % row for stride in beside) or not offset_divisible(tile, row):
+    down, along = (strides[axis] for axis in axes)
+    row = ROW_BYTES // element_bytes(kind.element_type)
+    if 1 not in (down, along) or (down if along == 1 else along) % row or not offset_divisible(tile, row):
         return None
-    return "columns" if strides[-1] == 1 else "rows"
+    return "columns" if along == 1 else "rows"
 
 
 def _tile(value: ir.Value, shape: Sequence[int], op: ir.Operation) -> ir.Value:

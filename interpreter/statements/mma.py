@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...dsl.signature import SpaceSpec
 from ..ir.mlir import ir, ops_of
-from ..ir.structured import body_of, element_type, operand_names, structure
+from ..ir.structured import body_of, element_type, structure
 from ..memory.fragments import AS_TYPE, PRODUCTS, SPLITS, TileProduct
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement, string
 from .coalesce import Coalesce
@@ -24,7 +24,7 @@ class Mma(Statement):
 
     Args:
         target: a product whose tile is a warp's (in a loop over warps, and in none over lanes), k of whose reduction are left;
-            consumed.
+            consumed. Each operand's rows or columns may come first. Batches and parts of a sum are tiled by 1.
         shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and [16, 8, 8]
             for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`.
         as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
@@ -37,8 +37,8 @@ class Mma(Statement):
     Errors:
         W0379: a product that no instruction computes.
             Tensor cores multiply f16, bf16, i8, f64 and (`as …`) f32 in tiles of fixed shapes. The op must be
-            such a product, [rows, columns, sum], of a warp's tile that consists of whole pieces, and its sum must be as long as
-            one instruction's: tile it by k in front of the loop over warps.
+            such a product, rows in front of columns, of a warp's tile that consists of whole pieces, and its sum must be as long
+            as one instruction's: tile it by k in front of the loop over warps. All other dimensions are tiled by 1.
 
             wrong: let (warps, w) = tile step [64, 32]; map warps to warps(y, x); mma w [16, 8, 16]
             right: let (kk, part) = tile step [_, _, 16]; let (warps, w) = tile part [64, 32]; …; mma w [16, 8, 16]
@@ -58,18 +58,24 @@ class Mma(Statement):
     as_type: str | None = string(optional=True, written="as")
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.tensor_cores import MARK
+        from ..launch.tensor_cores import MARK, matrix_dimensions
 
         op = rewrite.find(self.target)
         product = self._product(rewrite, op)
+        rows, columns, _ = matrix_dimensions(op) or (0, 1, 2)
         m, n, _ = product.shape
         of_registers = SpaceSpec("registers", (), (), False)
-        inner = self.target
-        for sizes in [(m, n), *([(8, n)] if m > 8 else [])]:
-            tiled = Tile(node=self.node, target=inner, sizes=sizes).apply(rewrite)
+        inner, rank = self.target, structure(op).rank
+
+        def tile(height: int, width: int) -> Results:
+            sizes = tuple({rows: height, columns: width}.get(d) for d in range(rank))
+            return Tile(node=self.node, target=inner, sizes=sizes).apply(rewrite)
+
+        for height in [m, 8] if m > 8 else [m]:
+            tiled = tile(height, n)
             Map(node=self.node, target=tiled["loop"], space=of_registers).apply(rewrite)
             inner = tiled["op"]
-        tiled = Tile(node=self.node, target=inner, sizes=(1, 2)).apply(rewrite)
+        tiled = tile(1, 2)
         lanes = Coalesce(node=self.node, target=tiled["loop"]).apply(rewrite)["loop"]
         Map(node=self.node, target=lanes, space=SpaceSpec("lanes", (), (), False)).apply(rewrite)
         made = rewrite.find(tiled["op"])
@@ -93,19 +99,20 @@ class Mma(Statement):
             space = structure(op)
             hint = "tile the sum by k, then the result for warps, and map that loop to `warps`"
             if "plain product" in why:
-                hint = "batches, parts of a sum and transposed operands have other dimensions, which `mma` does not take"
+                hint = "`interchange` changes the order of dimensions, `as-gemm` makes a product of a convolution"
             if kinds[:2] == ["f32", "f32"]:
                 hint = "`as 3xtf32` multiplies operands in two parts, `as tf32` rounds them to 10 bits of mantissa, for [16, 8, 8]"
             raise rewrite.error("W0379", why, op, hint, notes=(f"dimensions {space.spelled()}",))
         return next(p for p in known if p.shape == self.shape)
 
     def _why_not(self, op: ir.Operation, kinds: list[str], known: list[TileProduct]) -> str | None:
+        from ..launch.tensor_cores import matrix_dimensions
         from ..mapping.mapping import enclosing_maps
 
-        space, asked = structure(op), list(self.shape)
+        space, asked, found = structure(op), list(self.shape), matrix_dimensions(op)
         body = {inner.name for inner in ops_of(body_of(op))}
-        if [str(m) for m in space.maps] != _MAPS or operand_names(op) != ("lhs", "rhs", "acc") or not body <= _BODY:
-            return f"{op.name} is not a plain product of two matrices, lhs[m, k] by rhs[k, n]"
+        if found is None or not body <= _BODY:
+            return f"{op.name} is not a plain product of two matrices, with dimensions for rows, columns and one sum, in this order"
         if self.as_type is not None and self.as_type not in SPLITS:
             return f"operands cannot be multiplied `as {self.as_type}`, only as {', '.join(SPLITS)}"
         given = [str(element_type(v)) for v in op.operands[:2]]
@@ -114,8 +121,9 @@ class Mma(Statement):
         if all(p.shape != self.shape for p in known):
             others = ", ".join(map(str, known)) or ", ".join(dict.fromkeys(f"{p.kind} in {p.sum}" for p in PRODUCTS))
             return f"no instruction multiplies {kinds[0]} by {kinds[1]} into {kinds[2]} in tiles of {asked}; there are {others}"
-        whole = all(n is not None and n % s == 0 for n, s in zip(space.extents, self.shape, strict=True))
-        if not whole or space.extents[2] != self.shape[2]:
+        pieces = dict(zip(found, self.shape, strict=True))
+        whole = all(n is not None and n % pieces[d] == 0 if d in pieces else n == 1 for d, n in enumerate(space.extents))
+        if not whole or space.extents[found[2]] != self.shape[2]:
             tile = " × ".join(map(str, space.extents))
             return f"a tile of {tile} does not consist of {asked} pieces with a sum of {self.shape[2]}"
         if [around.space for _, around in enclosing_maps(op)][:1] != ["warps"]:
@@ -123,5 +131,4 @@ class Mma(Statement):
         return None
 
 
-_MAPS = [f"(d0, d1, d2) -> ({result})" for result in ("d0, d2", "d2, d1", "d0, d1")]
 _BODY = {f"arith.{name}" for name in ("extf", "extsi", "mulf", "muli", "addf", "addi")} | {"linalg.yield"}

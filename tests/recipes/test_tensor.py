@@ -29,6 +29,7 @@ from weft.runtime.simulator.device import SimDevice
 SOAK = "WEFT_SOAK" in os.environ
 TYPES = ("f16", "bf16", "i8", "f64", "f32")
 SIZES = 30 if SOAK else 4
+CONVOLUTIONS = {"igemm_tensor": "conv2d", "igemm_tensor_nchw": "conv2d_nchw"}
 SMALL = {"bm": "32", "bn": "32", "wm": "16", "wn": "16"}
 
 
@@ -128,26 +129,42 @@ def test_machine_code(type: str, chip: str, even: bool) -> None:
     assert not inner["BSSY"], inner
 
 
-@pytest.mark.parametrize("type", ["f16", "bf16", "f64"])
-def test_random_convolutions(type: str) -> None:
-    """Tiles of an image whose rows are whole vectors are gathered by asynchronous copies, others element by element."""
+@pytest.mark.parametrize("recipe", CONVOLUTIONS)
+@pytest.mark.parametrize("type", ["f16", "bf16", "f32", "f64"])
+def test_random_convolutions(recipe: str, type: str) -> None:
+    """Channels last, tiles of an image whose rows are whole vectors are gathered by asynchronous copies, others by elements."""
     draw = random.Random(type)
     for turn in range(SIZES):
         sizes = {"n": draw.randrange(1, 4), "h": draw.randrange(3, 12), "w": draw.randrange(3, 12), "stride": draw.choice([1, 2])}
         c, k = (draw.randrange(1, 5) * (8 if turn % 2 else 5) for _ in range(2))
-        done = made("igemm_tensor", type=type, c=c, k=k, pad=draw.choice([0, 1]), stages=draw.choice([2, 4]), **sizes, **SMALL)
-        assert bool(turn % 2) == ("copy_async" in done.cuda), "rows of whole vectors are copied asynchronously"
+        stages = draw.choice([2, 4] if recipe == "igemm_tensor" else [1, 2])
+        done = made(recipe, type=type, c=c, k=k, pad=draw.choice([0, 1]), stages=stages, **sizes, **SMALL)
+        if recipe == "igemm_tensor":
+            assert bool(turn % 2) == ("copy_async" in done.cuda), "rows of whole vectors are copied asynchronously"
         expect_right(done, inputs(done, {}), SimDevice())
+        if not turn:
+            expect_right(done, inputs(done, {}), NativeDevice())
 
 
 LAYERS = list(builders()["conv2d"].layers)
-COMPILED = [(layer, chip) for layer in LAYERS for chip in ARCHITECTURES]
-FEW = [(LAYERS[0], "sm_90a"), (LAYERS[2], "sm_80")]
+COMPILED = [(recipe, layer, chip) for recipe in CONVOLUTIONS for layer in LAYERS for chip in ARCHITECTURES]
+FEW = [(recipe, *which) for recipe in CONVOLUTIONS for which in ((LAYERS[0], "sm_90a"), (LAYERS[2], "sm_80"))]
 
 
-@pytest.mark.parametrize(("layer", "chip"), COMPILED if SOAK else FEW)
-def test_machine_code_of_layers(layer: str, chip: str) -> None:
-    done = made("igemm_tensor", layer, type="bf16", n=8)
-    used = sass.resources(done.cuda, "conv2d", chip)
-    assert used.spill_bytes == used.stack_bytes == 0, used
-    assert sass.whole(done.cuda, "conv2d", chip).by_mnemonic["HMMA"]
+@pytest.mark.parametrize(("recipe", "layer", "chip"), COMPILED if SOAK else FEW)
+def test_machine_code_of_layers(recipe: str, layer: str, chip: str) -> None:
+    for type in ("bf16", "f32") if SOAK else ("bf16",):
+        done = made(recipe, layer, type=type, n=8)
+        used = sass.resources(done.cuda, CONVOLUTIONS[recipe], chip)
+        assert used.spill_bytes == used.stack_bytes == 0, used
+        assert sass.whole(done.cuda, CONVOLUTIONS[recipe], chip).by_mnemonic["HMMA"]
+
+
+@pytest.mark.parametrize("layer", LAYERS if SOAK else [])
+@pytest.mark.parametrize("recipe", CONVOLUTIONS)
+def test_layers(recipe: str, layer: str) -> None:
+    """Each layer's own filters, strides and channels, on images of fewer rows: right, and race-free."""
+    sizes = builders()["conv2d"].layers[layer]
+    rows = min(int(sizes["h"]), 15)
+    done = made(recipe, layer, type="bf16", h=rows, w=rows, c=min(int(sizes["c"]), 64), k=min(int(sizes["k"]), 160))
+    expect_right(done, inputs(done, {}), SimDevice())

@@ -1,0 +1,293 @@
+// weft golden igemm_tensor_nchw.weft
+// n elements that one access moves.
+template <typename T, int n> struct alignas(sizeof(T) * n) vec { T at[n]; };
+
+// Round to odd: a second rounding, to at least two bits less, then gives what one rounding would.
+__device__ inline float round_to_odd(double x) {
+  float r = (float)x;
+  if (x != x || (double)r == x) return r;
+  unsigned bits = __float_as_uint(r);
+  if (((double)r > x) == (x > 0.0)) bits -= 1;
+  return __uint_as_float(bits | 1u);
+}
+
+// The upper half of a float: 16 bits in memory; each operation calculates in float and rounds once.
+struct bf16 {
+  unsigned short bits;
+  bf16() = default;
+  __device__ explicit bf16(float x);
+  __device__ explicit bf16(double x);
+  __device__ explicit operator float() const;
+  __device__ explicit operator double() const { return (double)(float)*this; }
+};
+__device__ inline bf16::bf16(float x) {
+  unsigned u = __float_as_uint(x);
+  bits = x != x ? 0x7fffu : (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+}
+__device__ inline bf16::bf16(double x) { *this = bf16(round_to_odd(x)); }
+__device__ inline bf16::operator float() const { return __uint_as_float((unsigned)bits << 16); }
+__device__ inline bf16 operator+(bf16 a, bf16 b) { return bf16((float)a + (float)b); }
+__device__ inline bf16 operator-(bf16 a, bf16 b) { return bf16((float)a - (float)b); }
+__device__ inline bf16 operator*(bf16 a, bf16 b) { return bf16((float)a * (float)b); }
+__device__ inline bf16 operator/(bf16 a, bf16 b) { return bf16((float)a / (float)b); }
+__device__ inline bf16 operator-(bf16 a) { a.bits ^= 0x8000; return a; }
+
+__device__ inline bf16 bf16_of_bits(int bits) {
+  bf16 r;
+  r.bits = (unsigned short)bits;
+  return r;
+}
+
+__device__ inline unsigned pack_bf16(bf16 low, bf16 high) { return low.bits | (unsigned)high.bits << 16; }
+
+// Of 2 8 x 8 matrices of 16-bit elements, what the lane gets of each, transposed. Lane 8*t + r says where row r of matrix t is.
+#ifdef __CUDA_ARCH__
+__device__ inline void load_matrices_x2_transposed(unsigned (&to)[2], const void* row) {
+  unsigned at = (unsigned)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "r"(at) : "memory");
+}
+#endif
+
+// Of 4 8 x 8 matrices of 16-bit elements, what the lane gets of each. Lane 8*t + r says where row r of matrix t is.
+#ifdef __CUDA_ARCH__
+__device__ inline void load_matrices_x4(unsigned (&to)[4], const void* row) {
+  unsigned at = (unsigned)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(at) : "memory");
+}
+#endif
+
+// D += A B by the warp, 16 x 8 x 16: the lane's elements, those of A and B in registers of 2 bf16.
+#ifdef __CUDA_ARCH__
+__device__ inline void mma_m16n8k16_bf16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
+    const bf16* __restrict__ X,
+    const bf16* __restrict__ W,
+    float* __restrict__ Y) {
+  alignas(16) __shared__ bf16 W_shared[2][128][32];
+  alignas(16) __shared__ bf16 X_shared[2][1][32][128];
+  const int tx = threadIdx.x;
+  const int bx = blockIdx.x;
+  const int warp = tx / 32;
+  const int lane = tx % 32;
+  alignas(16) bf16 W_next[16];
+  alignas(16) bf16 X_next[16];
+  alignas(16) float acc[4][4][2][1][1][1][2];
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    #pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      #pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        #pragma unroll
+        for (int m = 0; m < 2; ++m) {
+          acc[i][j][l][0][0][0][m] = 0.0f;
+        }
+      }
+    }
+  }
+  const int col = tx % 4 * 8;
+  const int idx = tx / 4;
+  for (int i = 0; i < 2; ++i) {
+    const int idx1 = idx + i * 64;
+    bf16 v0;
+    bf16 v1;
+    bf16 v2;
+    bf16 v3;
+    bf16 v4;
+    bf16 v5;
+    bf16 v6;
+    bf16 v7;
+    if (idx1 < 32) {
+      const vec<bf16, 8> w = *reinterpret_cast<const vec<bf16, 8>*>(&W[idx1 * 144 + col]);
+      v0 = w.at[0];
+      v1 = w.at[1];
+      v2 = w.at[2];
+      v3 = w.at[3];
+      v4 = w.at[4];
+      v5 = w.at[5];
+      v6 = w.at[6];
+      v7 = w.at[7];
+    } else {
+      v0 = bf16(0.0f);
+      v1 = bf16(0.0f);
+      v2 = bf16(0.0f);
+      v3 = bf16(0.0f);
+      v4 = bf16(0.0f);
+      v5 = bf16(0.0f);
+      v6 = bf16(0.0f);
+      v7 = bf16(0.0f);
+    }
+    *reinterpret_cast<vec<bf16, 8>*>(&W_shared[0][idx1][col ^ (idx1 / 2 % 4 * 8)]) = vec<bf16,
+        8>{{v0, v1, v2, v3, v4, v5, v6, v7}};
+  }
+  const int idx1 = tx % 16 * 8;
+  const int idx2 = tx / 16;
+  const int d2 = bx * 8 - tx / 16 * 8 + tx / 2;
+  const int d3 = tx % 2 * 8;
+  for (int i = 0; i < 2; ++i) {
+    const int idx3 = idx2 + i * 16;
+    const int d1 = (i * 16 + tx / 16) / 9;
+    const int d2_1 = d2 + (i * 16 + tx / 16) % 9 / 3 - 1;
+    const int d3_1 = d3 + (i * 16 + tx / 16) % 3;
+    const bool in_d2_1 = (unsigned)d2_1 < 16;
+    *reinterpret_cast<vec<bf16, 8>*>(&X_shared[0][0][idx3][idx1 ^ (idx3 % 8 * 8)]) = vec<bf16,
+        8>{{in_d2_1 && (unsigned)(d3_1 - 1) < 16 ? X[d1 * 256 + d2_1 * 16 + (d3_1 - 1)] : bf16(0.0f), in_d2_1
+        ? X[d1 * 256 + d2_1 * 16 + d3_1] : bf16(0.0f), in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 1] : bf16(0.0f),
+        in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 2] : bf16(0.0f), in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 3]
+        : bf16(0.0f), in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 4] : bf16(0.0f), in_d2_1
+        ? X[d1 * 256 + d2_1 * 16 + d3_1 + 5] : bf16(0.0f), in_d2_1 && d3_1 + 6 < 16
+        ? X[d1 * 256 + d2_1 * 16 + d3_1 + 6] : bf16(0.0f)}};
+  }
+  const int idx3 = lane / 16 * 8;
+  const int idx4 = tx % 16 + warp / 4 * 64;
+  const int idx5 = tx % 16;
+  const int idx6 = warp % 4 * 32;
+  for (int k = 0; k < 160; k += 32) {
+    const bool in_k = k + 32 < 160;
+    const int col1 = col + k + 32;
+    const int idx7 = idx2 + k;
+    if (in_k) {
+      const bool in_col1 = col1 < 144;
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int row = idx + i * 64;
+        bf16 v0;
+        bf16 v1;
+        bf16 v2;
+        bf16 v3;
+        bf16 v4;
+        bf16 v5;
+        bf16 v6;
+        bf16 v7;
+        if (in_col1 && row < 32) {
+          const vec<bf16, 8> w = *reinterpret_cast<const vec<bf16, 8>*>(&W[row * 144 + col1]);
+          v0 = w.at[0];
+          v1 = w.at[1];
+          v2 = w.at[2];
+          v3 = w.at[3];
+          v4 = w.at[4];
+          v5 = w.at[5];
+          v6 = w.at[6];
+          v7 = w.at[7];
+        } else {
+          v0 = bf16(0.0f);
+          v1 = bf16(0.0f);
+          v2 = bf16(0.0f);
+          v3 = bf16(0.0f);
+          v4 = bf16(0.0f);
+          v5 = bf16(0.0f);
+          v6 = bf16(0.0f);
+          v7 = bf16(0.0f);
+        }
+        W_next[i * 8] = v0;
+        W_next[i * 8 + 1] = v1;
+        W_next[i * 8 + 2] = v2;
+        W_next[i * 8 + 3] = v3;
+        W_next[i * 8 + 4] = v4;
+        W_next[i * 8 + 5] = v5;
+        W_next[i * 8 + 6] = v6;
+        W_next[i * 8 + 7] = v7;
+      }
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const bool inside = idx7 + i * 16 + 32 < 144;
+        const int d1 = (k + i * 16 + tx / 16 + 32) / 9;
+        const int d2_1 = d2 + (k + i * 16 + tx / 16 + 32) % 9 / 3 - 1;
+        const int d3_1 = d3 + (k + i * 16 + tx / 16 + 32) % 3;
+        const bool in_d2_1 = (unsigned)d2_1 < 16;
+        X_next[i * 8] = inside && in_d2_1 && (unsigned)(d3_1 - 1) < 16 ? X[d1 * 256 + d2_1 * 16 + (d3_1 - 1)]
+            : bf16(0.0f);
+        X_next[i * 8 + 1] = inside && in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1] : bf16(0.0f);
+        X_next[i * 8 + 2] = inside && in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 1] : bf16(0.0f);
+        X_next[i * 8 + 3] = inside && in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 2] : bf16(0.0f);
+        X_next[i * 8 + 4] = inside && in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 3] : bf16(0.0f);
+        X_next[i * 8 + 5] = inside && in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 4] : bf16(0.0f);
+        X_next[i * 8 + 6] = inside && in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 5] : bf16(0.0f);
+        X_next[i * 8 + 7] = inside && in_d2_1 && d3_1 + 6 < 16 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 6] : bf16(0.0f);
+      }
+    }
+    __syncthreads();
+    const int idx8 = k / 32 % 2;
+    #pragma unroll
+    for (int i = 0; i < 32; i += 16) {
+      bf16 W_frag[4][4][2];
+      const int idx9 = idx3 + i;
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int idx10 = idx4 + j * 16;
+        unsigned W_frag1[4];
+        load_matrices_x4(W_frag1, &W_shared[idx8][idx10][idx9 ^ (idx10 / 2 % 4 * 8)]);
+        W_frag[j][0][0] = bf16_of_bits(W_frag1[0]);
+        W_frag[j][0][1] = bf16_of_bits(W_frag1[0] >> 16);
+        W_frag[j][1][0] = bf16_of_bits(W_frag1[1]);
+        W_frag[j][1][1] = bf16_of_bits(W_frag1[1] >> 16);
+        W_frag[j][2][0] = bf16_of_bits(W_frag1[2]);
+        W_frag[j][2][1] = bf16_of_bits(W_frag1[2] >> 16);
+        W_frag[j][3][0] = bf16_of_bits(W_frag1[3]);
+        W_frag[j][3][1] = bf16_of_bits(W_frag1[3] >> 16);
+      }
+      bf16 X_frag[4][2][2];
+      const int idx10 = idx5 + i;
+      const int idx11 = idx10 % 8 * 8;
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        unsigned X_frag1[2];
+        load_matrices_x2_transposed(X_frag1, &X_shared[idx8][0][idx10][(idx6 + j * 8) ^ idx11]);
+        X_frag[j][0][0] = bf16_of_bits(X_frag1[0]);
+        X_frag[j][0][1] = bf16_of_bits(X_frag1[0] >> 16);
+        X_frag[j][1][0] = bf16_of_bits(X_frag1[1]);
+        X_frag[j][1][1] = bf16_of_bits(X_frag1[1] >> 16);
+      }
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          mma_m16n8k16_bf16(acc[j][l][0][0][0][0][0], acc[j][l][0][0][0][0][1], acc[j][l][1][0][0][0][0],
+              acc[j][l][1][0][0][0][1], pack_bf16(W_frag[j][0][0], W_frag[j][0][1]),
+              pack_bf16(W_frag[j][1][0], W_frag[j][1][1]), pack_bf16(W_frag[j][2][0], W_frag[j][2][1]),
+              pack_bf16(W_frag[j][3][0], W_frag[j][3][1]), pack_bf16(X_frag[l][0][0], X_frag[l][0][1]),
+              pack_bf16(X_frag[l][1][0], X_frag[l][1][1]));
+        }
+      }
+    }
+    const int idx9 = (k / 32 + 1) % 2;
+    if (in_k) {
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int idx10 = idx + i * 64;
+        const int W_shared_col = col ^ (idx10 / 2 % 4 * 8);
+        *reinterpret_cast<vec<bf16, 8>*>(&W_shared[idx9][idx10][W_shared_col]) = *reinterpret_cast<const vec<bf16,
+            8>*>(&W_next[i * 8]);
+      }
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int idx10 = idx2 + i * 16;
+        *reinterpret_cast<vec<bf16, 8>*>(&X_shared[idx9][0][idx10][idx1 ^ (idx10 % 8 * 8)])
+            = *reinterpret_cast<const vec<bf16, 8>*>(&X_next[i * 8]);
+      }
+    }
+  }
+  const int row = lane / 4 + warp / 4 * 64;
+  const int col1 = bx * 128 + tx % 4 * 2 + warp % 4 * 32;
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = row + i * 16;
+    #pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const int col2 = col1 + j * 8;
+      #pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        const int row2 = row1 + l * 8;
+        if (row2 < 32) {
+          *reinterpret_cast<float2*>(&Y[row2 * 256 + col2])
+              = *reinterpret_cast<const float2*>(&acc[i][j][l][0][0][0][0]);
+        }
+      }
+    }
+  }
+}
