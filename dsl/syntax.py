@@ -3,15 +3,18 @@
 Before the parser, raw text is blanked and idle line ends go; limits keep every later walk over the tree well inside Python's
 recursion limit.
 
-Making the parse tables takes longer than all of a parse: Lark keeps them beside the compiled Python files, and makes them anew
-where they are missing, damaged, or of another grammar, Lark or Python. No other place is read.
+Making the parse tables takes longer than all of a parse. A wheel brings them along, for the Lark that it was built with; otherwise
+Lark keeps them beside the compiled Python files, and makes them anew where they are missing, damaged, or of another grammar, Lark
+or Python. No other place is read.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib.util
 import os
+import pickle
 import re
 import sys
 from collections.abc import Iterator
@@ -19,8 +22,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast
 
+import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
+from lark.grammar import Rule
 from lark.lexer import PatternRE, PatternStr, TerminalDef
 
 from .. import grammar
@@ -152,20 +157,60 @@ def language() -> Language:
 
 def load() -> Lark:
     """Lark's parser of the grammar."""
+    if (found := _shipped()) is not None:
+        return found
     place = "" if sys.dont_write_bytecode else tables()
     if place:
         with contextlib.suppress(OSError):
             os.makedirs(os.path.dirname(place), exist_ok=True)
+    return _made(place or False)
+
+
+def _made(cache: str | bool) -> Lark:
     return Lark.open(
-        os.path.join(grammar.__path__[0], "weft.lark"),
+        _beside(GRAMMAR),
         parser="lalr",
         start=["file", "body"],
         propagate_positions=True,
         maybe_placeholders=False,
         postlex=Lines(),
         edit_terminals=_end_keyword_at_word_end,  # not among what Lark compares the tables by
-        cache=place or False,
+        cache=cache,
     )
+
+
+GRAMMAR, TABLES = "weft.lark", "weft.lark.tables"
+
+
+def ship_tables() -> None:
+    """Write the tables beside the grammar: for a wheel."""
+    data = _made(False).memo_serialize([TerminalDef, Rule])
+    with open(_beside(TABLES), "wb") as file:
+        file.write(_key() + pickle.dumps(data, protocol=4))
+
+
+def _shipped() -> Lark | None:
+    """The parser of the tables that a wheel brought; None where there are none, or others are needed."""
+    try:
+        with open(_beside(TABLES), "rb") as file:
+            kept = file.read()
+        key = _key()
+        if not kept.startswith(key):
+            return None
+        data, memo = pickle.loads(kept[len(key) :])
+        return Lark._load_from_dict(data, memo, postlex=Lines(), propagate_positions=True)
+    except (OSError, pickle.PickleError, EOFError):
+        return None
+
+
+def _key() -> bytes:
+    """Of what grammar and Lark the tables are."""
+    with open(_beside(GRAMMAR), "rb") as file:
+        return hashlib.sha256(file.read() + lark.__version__.encode()).digest()
+
+
+def _beside(name: str) -> str:
+    return os.path.join(grammar.__path__[0], name)
 
 
 def tables() -> str:
@@ -174,7 +219,7 @@ def tables() -> str:
         compiled = importlib.util.cache_from_source(grammar.__file__ or "")
     except NotImplementedError:
         return ""
-    return os.path.join(os.path.dirname(compiled), "weft.lark.tables")
+    return os.path.join(os.path.dirname(compiled), TABLES)
 
 
 _WORD_END = r"(?!\w|-[A-Za-z])"

@@ -16,7 +16,7 @@ def wheel(folder: Path) -> zipfile.ZipFile:
     """Build the wheel from a copy of the tree: a build writes beside its sources."""
     copy = folder / "tree"
     copy.mkdir()
-    for name in [*ROOMS, "pyproject.toml", "README.md", "LICENSE"]:
+    for name in [*ROOMS, "pyproject.toml", "setup.py", "README.md", "LICENSE"]:
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -28,7 +28,8 @@ def wheel(folder: Path) -> zipfile.ZipFile:
 
 
 def test_the_wheel_is_whole(tmp_path: Path) -> None:
-    names = set(wheel(tmp_path).namelist())
+    built = wheel(tmp_path)
+    names = set(built.namelist())
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"weft"}
     wanted = {
@@ -39,3 +40,25 @@ def test_the_wheel_is_whole(tmp_path: Path) -> None:
     }
     assert wanted - names == set()
     assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert not any("__pycache__" in name for name in names)
+    built.extractall(tmp_path / "installed")
+    expect_tables(tmp_path / "installed")
+
+
+CHECK = """
+import lark, weft.dsl.syntax as syntax
+def refuse(*given, **named): raise AssertionError("the tables are made anew")
+lark.Lark.__init__ = refuse
+language = syntax.language()
+assert "block-cyclic" in language.spellings.values() and language.parser.parse("schedule s() {}", start="file").data == "file"
+"""
+
+
+def expect_tables(folder: Path) -> None:
+    """Where Python writes no compiled files, an installed copy parses by the tables that it brought; by none of another grammar."""
+    command = [sys.executable, "-B", "-c", CHECK]
+    subprocess.run(command, check=True, cwd=folder)
+    with (folder / "weft" / "grammar" / "weft.lark").open("a") as grammar:
+        grammar.write("\n")
+    other = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert "the tables are made anew" in other.stderr
