@@ -1,143 +1,25 @@
-"""ISL, asked in one place and under a budget of work; how formulas become its sets; how instances name their symbols.
+"""ISL, asked in one place and under a budget of work; how instances name their symbols.
 
 ISL counts its operations, and gives up at a limit. Each question is first asked with a small limit, then with larger ones, and
 what was allowed is charged to the budget of the analysis: so its work is bounded, and the same on every machine. A question
 that ISL gives up on, or that nothing is left for, has no answer (`Unknown`): what it would have proven is assumed not to hold.
 Nearly all calls take less than a second, so that an interrupt is heard; the hardest seen take four. The command line ends a child
 that is in one for too long.
-
-ISL reads text constraint after constraint, and works out what it has after each of them. A matrix (in PolyLib's format) is read
-as a whole: ten times as fast. A column is a symbol, or a division `q = floor(n / d)`, of which `0 <= n - d*q < d` is said, from
-which ISL knows it again. A set is a union of such matrices, one for each way through its alternatives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import product
-from math import gcd, prod
 from typing import TypeVar
 
 import islpy as isl
 
-from ..indices.linear import Floor, Formula, Linear, Symbol, Term
+from ..indices.linear import Formula, Linear, Symbol
+from .matrices import Alternatives, conjunctions, matrix
+from .matrices import Unknown as Unknown
 
-MOST_ALTERNATIVES = 32
-"""Alternatives that are multiplied out; those of further formulas are left to ISL's intersection."""
 MOST_PIECES = 1024
 """Of a set: ISL's operations take longer the more it has, and such a set is hardly ever found out about in the end."""
-MOST_WAYS = 4096
-"""Alternatives of one formula, of all its parts together: beyond, nothing is made of it."""
-
-Alternatives = list[list[Formula]]
-Row = tuple[tuple[int, int], ...]
-
-
-class Unknown(Exception):
-    """ISL gave up within its limit, or was not asked."""
-
-
-def conjunctions(formulas: Iterable[Formula]) -> tuple[Alternatives, list[Alternatives]]:
-    """The formulas as a union of conjunctions; and further unions of conjunctions, to be intersected with it."""
-    fixed: list[Formula] = []
-    choices: list[Alternatives] = []
-    for formula in dict.fromkeys(part for f in formulas for part in (f.parts if f.kind == "and" else (f,))):
-        if _ways(formula) > MOST_WAYS:
-            raise Unknown
-        alternatives = _alternatives(formula)
-        if len(alternatives) == 1:
-            fixed += alternatives[0]
-        else:
-            choices.append(alternatives)
-    rest: list[Alternatives] = []
-    taken: list[Alternatives] = []
-    count = 1
-    for choice in sorted(choices, key=len):
-        count *= max(1, len(choice))
-        (taken if count <= MOST_ALTERNATIVES else rest).append(choice)
-    return [[*fixed, *(f for part in parts for f in part)] for parts in product(*taken)], rest
-
-
-def _alternatives(formula: Formula) -> Alternatives:
-    """The formula in disjunctive normal form."""
-    if formula.form is not None:
-        return [[formula]]
-    parts = [_alternatives(part) for part in formula.parts]
-    if formula.kind == "or":
-        return [conjunction for part in parts for conjunction in part]
-    return [[f for conjunction in way for f in conjunction] for way in product(*parts)]
-
-
-def _ways(formula: Formula) -> int:
-    """How many alternatives the formula has."""
-    if formula.form is not None:
-        return 1
-    counts = [_ways(part) for part in formula.parts]
-    return sum(counts) if formula.kind == "or" else prod(counts)
-
-
-def matrix(dimensions: Sequence[Symbol], conjunction: Iterable[Formula], ranged: Iterable[Symbol] = ()) -> str | None:
-    """What ISL reads: rows of coefficients, `0` in front of an equation and `1` of an inequality, the constant last.
-    None if intervals show already that nothing meets the conjunction.
-
-    Args:
-        ranged: dimensions of which the range that their symbol states is said as well.
-    """
-    columns: dict[Term, int] = {symbol: n for n, symbol in enumerate(dimensions)}
-    rows: dict[tuple[int, Row, int], None] = {}
-    for formula in conjunction:
-        form = formula.form
-        assert form is not None
-        if _impossible(formula.kind, form):
-            return None
-        if form.terms:
-            rows[int(formula.kind == "ge"), _row(form, columns, rows), form.constant] = None
-    for symbol in ranged:
-        place = columns[symbol]
-        if symbol.low is not None:
-            rows[1, ((place, 1),), -symbol.low] = None
-        if symbol.high is not None:
-            rows[1, ((place, -1),), symbol.high] = None
-    width = len(columns)
-    lines = [f"{len(rows)} {width + 2} {len(dimensions)} 0 {width - len(dimensions)} 0"]
-    for kind, entries, constant in rows:
-        line = ["0"] * width
-        for place, c in entries:
-            line[place] = str(c)
-        lines.append(f"{kind} {' '.join(line)} {constant}")
-    return "\n".join((*lines, ""))
-
-
-def _impossible(kind: str, form: Linear) -> bool:
-    """Whether no values in the symbols' ranges meet `form >= 0`, or `form == 0`."""
-    low, high = form.bounds()
-    if high is not None and high < 0:
-        return True
-    if kind == "ge":
-        return False
-    step = gcd(*form.terms.values())
-    return (low is not None and low > 0) or bool(form.constant % step if step else form.constant)
-
-
-def _row(form: Linear, columns: dict[Term, int], rows: dict[tuple[int, Row, int], None]) -> Row:
-    return tuple((_column(term, columns, rows), c) for term, c in form.terms.items())
-
-
-def _column(term: Term, columns: dict[Term, int], rows: dict[tuple[int, Row, int], None]) -> int:
-    """The term's column; of a division that has none yet a new one, with the rows that say what it is."""
-    known = columns.get(term)
-    if known is not None:
-        return known
-    if not isinstance(term, Floor):
-        raise Unknown  # a value that is not a dimension of what is asked
-    numerator = _row(term.numerator, columns, rows)
-    place = columns[term] = len(columns)
-    remainder = (*numerator, (place, -term.divisor))
-    rows[1, remainder, term.numerator.constant] = None
-    rows[1, tuple((at, -c) for at, c in remainder), term.divisor - 1 - term.numerator.constant] = None
-    return place
-
-
 BUDGET = 16_000_000
 """Operations of ISL that the questions of one analysis may take."""
 LIMITS = (200, 2_000, 25_000, 100_000, 400_000)
@@ -190,6 +72,27 @@ class Solver:
             raise
         return out
 
+    def point(
+        self, dimensions: Sequence[Symbol], formulas: Iterable[Formula], ranged: Iterable[Symbol] = ()
+    ) -> isl.Set | None:
+        """One of the points of such a set; None where it has none. Alternatives are tried one by one, up to the first that has."""
+        formulas, ranged = list(formulas), tuple(ranged)
+        alternatives, more = conjunctions(formulas)
+        if more:
+            sets = iter((self.set(dimensions, formulas, ranged),))
+        else:
+            texts = dict.fromkeys(matrix(dimensions, conjunction, ranged) for conjunction in alternatives)
+            sets = (self._read(text) for text in texts if text is not None)
+        before = self.left
+        try:
+            for each in sets:
+                if not (found := self._ask(lambda each=each: each.sample_point())).is_void():
+                    return found.to_set()
+        except Unknown:
+            self.lost += before - self.left
+            raise
+        return None
+
     def nothing(self, dimensions: Sequence[Symbol]) -> isl.Set:
         """The empty set: no work at all."""
         return isl.Set.empty(isl.Space.set_alloc(self.context, 0, len(dimensions)))
@@ -204,6 +107,9 @@ class Solver:
 
     def subtract(self, a: isl.Set, b: isl.Set) -> isl.Set:
         return self._ask(lambda: a.subtract(b))
+
+    def disjoint(self, a: isl.Set, b: isl.Set) -> bool:
+        return self._ask(lambda: a.is_disjoint(b))
 
     def union(self, a: isl.Set, b: isl.Set) -> isl.Set:
         return self._ask(lambda: a.union(b))
@@ -246,10 +152,13 @@ class Solver:
         for text in texts:
             if text is None:
                 continue
-            if text not in self._sets:
-                self._sets[text] = self._ask(lambda text=text: isl.BasicSet.read_from_str(self.context, text).to_set())
-            out = self._sets[text] if out is None else self.union(out, self._sets[text])
+            out = self._read(text) if out is None else self.union(out, self._read(text))
         return self.nothing(dimensions) if out is None else out
+
+    def _read(self, text: str) -> isl.Set:
+        if text not in self._sets:
+            self._sets[text] = self._ask(lambda: isl.BasicSet.read_from_str(self.context, text).to_set())
+        return self._sets[text]
 
     def _ask(self, question: Callable[[], T]) -> T:
         for limit in self.limits if self.lost < LOST else self.modest:
@@ -312,9 +221,14 @@ class Naming:
 
 def points(solver: Solver, namings: Sequence[Naming], formulas: Iterable[Formula]) -> tuple[list[Symbol], isl.Set]:
     """Where all formulas hold, and what the symbols are defined by: the dimensions and the set. A parent stands first."""
-    parts = [*formulas, *(f for naming in (*namings[1:], namings[0]) for f in naming.definitions())]
-    names = [name for naming in namings for name in naming.names.values()]
+    names, parts = described(namings, formulas)
     return names, solver.set(names, parts, names)
+
+
+def described(namings: Sequence[Naming], formulas: Iterable[Formula]) -> tuple[list[Symbol], list[Formula]]:
+    """The dimensions, and all that holds."""
+    parts = [*formulas, *(f for naming in (*namings[1:], namings[0]) for f in naming.definitions())]
+    return [name for naming in namings for name in naming.names.values()], parts
 
 
 class BarrierNaming(Naming):

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from ..kernels.model import Barrier, KernelModel, space_of_both
 from ..solver import Unknown
-from .conflicts import Conflict, as_conflict, colliding_classes, empty, in_flight, possible_classes
-from .relations import PairClass, Phases, residue
+from .conflicts import Conflict, as_conflict, colliding_classes, in_flight, possible_classes
+from .phases import Phases
+from .relations import PairClass, all_separated, residue
 
 NODE_LIMIT = 20_000
 
@@ -69,7 +70,7 @@ class _Demand:
             return False
         if parts not in self.left:
             standing = [*self.fixed, *(self.part[n] for n in sorted(parts))]
-            self.left[parts] = empty(self.pair, residue(self.pair, standing))
+            self.left[parts] = all_separated(self.pair, standing)
         return self.left[parts]
 
 
@@ -91,7 +92,7 @@ class _Search:
         self.unseparated += in_flight(model)
 
     def _demand(self, pair: PairClass, fixed: list[Barrier]) -> None:
-        if empty(pair, residue(pair, fixed)):
+        if all_separated(pair, fixed):
             return
         demand = _Demand(pair, set(), {}, fixed)
         for number, barrier in self.barriers.items():
@@ -162,7 +163,7 @@ def superfluous_barriers(model: KernelModel) -> list[Barrier]:
         sure = _two_that_suffice(pair, phases)
         for barrier in [b for b in sure or idle if b in idle] if len(sure) < 2 else ():
             others = [b for b in model.barriers if b is not barrier]
-            if not empty(pair, pair.collisions) and not empty(pair, residue(pair, others)):
+            if not all_separated(pair, ()) and not all_separated(pair, others):
                 del idle[barrier]
     return list(idle)
 

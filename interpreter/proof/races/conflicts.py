@@ -14,7 +14,8 @@ from ..kernels.places import Loop
 from ..solver import Naming, Solver, Unknown
 from .given import given_numbers, needed
 from .in_flight import follow, loops_of_copies, meetings
-from .relations import PairClass, Phases, meeting, residue
+from .phases import Phases, meeting
+from .relations import PairClass, empty, residue
 
 Kind = Literal["RAW", "WAR", "WAW"]
 LIMIT = (
@@ -145,17 +146,9 @@ def conflicts(
 def in_flight(model: KernelModel, solver: Solver | None = None) -> list[Conflict]:
     """What meets an asynchronous copy before it has arrived: no barrier helps."""
     return [
-        replace(as_conflict(pair, None if pair.unknown else pair.collisions), in_flight=True)
+        replace(as_conflict(pair, pair.found), in_flight=True)
         for pair in meetings(model, solver)
     ]
-
-
-def empty(pair: PairClass, left: isl.Set | None) -> bool:
-    """Whether it is known that nothing is left."""
-    try:
-        return left is not None and pair.solver.is_empty(left)
-    except Unknown:
-        return False
 
 
 def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None) -> list[Conflict]:
@@ -166,7 +159,7 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
         if {a.buffer.space, b.buffer.space} <= {"global", "any"} and "ended" not in (a.phase, b.phase):
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
-                out.append(as_conflict(pair, None if pair.unknown else pair.collisions, across_blocks=True))
+                out.append(as_conflict(pair, pair.found, across_blocks=True))
     return out
 
 
@@ -222,7 +215,7 @@ def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
 
 def _collides(pair: PairClass) -> bool:
     try:
-        return not pair.solver.is_empty(pair.collisions)
+        return pair.collide()
     except Unknown:
         pair.unknown = True
         return True

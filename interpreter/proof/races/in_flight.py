@@ -11,7 +11,8 @@ from ...indices.linear import FALSE, TRUE, Formula, Linear, both, either, equal,
 from ..kernels.model import Access, KernelModel
 from ..kernels.places import Landing, Loop
 from ..solver import Solver, Unknown
-from .relations import PairClass, meeting
+from .phases import meeting
+from .relations import PairClass
 
 
 @dataclass(eq=False)
@@ -50,7 +51,7 @@ def meetings(model: KernelModel, solver: Solver | None = None) -> Iterator[Meeti
             for level in levels:
                 found = Meeting(model, copy, other, loops, level, level < len(loops), solver)
                 try:
-                    if not solver.is_empty(found.collisions):
+                    if found.collide():
                         yield found
                 except Unknown:
                     found.unknown = True

@@ -7,14 +7,11 @@ those pairs for which an instance of it, one that is sure to be executed, comes 
 vectors: static positions and loop counters in turn).
 
 Symbols that both instances must agree on share a name and so a dimension: this is what makes uninterpreted values work, and
-keeps the sets small. Most questions about barriers are then answered without ISL, by positions in the text alone (`Phases`): a
-barrier in a block of ops that every execution of an access passes separates it from what stands behind the barrier, and, in a loop,
-from all of other iterations that are separated by an execution of it.
+keeps the sets small. Many barriers need no sets: `phases.py`.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,83 +22,9 @@ import islpy as isl
 from ...indices.algebra import at_or_above
 from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
-from ..kernels.places import Loop, Place, PlaceStep
-from ..solver import BarrierNaming, Naming, Solver, Unknown, points
-
-
-def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
-    """The loops around both places, and which comes first in one iteration of them all (-1: a, 1: b, 0: the same op)."""
-    loops: list[Loop] = []
-    for s, t in zip(a.steps, b.steps, strict=False):
-        if s.position != t.position:
-            return tuple(loops), -1 if s.position < t.position else 1
-        if s.loop is not None:
-            loops.append(s.loop)
-        if s.region != t.region:
-            return tuple(loops), -1 if s.region < t.region else 1
-    depth = min(len(a.steps), len(b.steps))
-    p, q = _position(a, depth), _position(b, depth)
-    return tuple(loops), (p > q) - (p < q)
-
-
-def _position(place: Place, depth: int) -> int:
-    return place.steps[depth].position if depth < len(place.steps) else place.position
-
-
-Steps = tuple[PlaceStep, ...]
-Row = list[Barrier]
-"""The barriers of one block of ops that order one kind of memory, in the order of the text."""
-
-
-def _in_front(row: Row, place: Place) -> int:
-    """How many of the row's barriers stand in front of what holds the place in their block."""
-    return bisect_left(row, _position(place, len(row[0].place.steps)), key=lambda barrier: barrier.place.position)
-
-
-class Phases:
-    """Barriers, by the blocks of ops that they stand in."""
-
-    def __init__(self, barriers: Iterable[Barrier]) -> None:
-        self.barriers = tuple(barriers)
-        self._rows: dict[str, dict[Steps, Row]] = {}
-        self._chains: dict[tuple[str, Steps], list[Row]] = {}
-
-    def rows(self, space: str) -> dict[Steps, Row]:
-        """The rows that order this memory, by the block that they stand in."""
-        if space not in self._rows:
-            made = self._rows[space] = {}
-            for barrier in sorted(self.barriers, key=lambda barrier: barrier.place.position):
-                if space in barrier.spaces:
-                    made.setdefault(barrier.place.steps, []).append(barrier)
-        return self._rows[space]
-
-    def _around(self, place: Place, space: str) -> list[Row]:
-        """The rows in the blocks around the place: whoever gets there passes them."""
-        key = space, place.steps
-        if key not in self._chains:
-            rows = self.rows(space)
-            depths = range(len(place.steps) + 1) if rows else ()
-            self._chains[key] = [rows[place.steps[:d]] for d in depths if place.steps[:d] in rows]
-        return self._chains[key]
-
-    def sure(self, first: Place, second: Place, space: str, carried: Loop | None) -> Iterator[Sequence[Barrier]]:
-        """Barriers each of which separates all instances of two accesses to this memory: `second` in a later iteration of
-        `carried`, or, where it is None, in the same one of all loops around both that hold barriers."""
-        for row in self._around(first, space):
-            around = row[0].place
-            if carried is None:
-                common = around.steps == second.steps[: len(around.steps)]
-                yield row[_in_front(row, first) : _in_front(row, second) if common else None]
-            elif carried in around.loops:
-                yield row[_in_front(row, first) :]
-        for row in self._around(second, space):
-            around = row[0].place
-            if around.steps != first.steps[: len(around.steps)] if carried is None else carried in around.loops:
-                yield row[: _in_front(row, second)]
-
-    def separate(self, first: Place, second: Place, space: str, carried: Loop | None) -> bool:
-        """Whether a barrier is sure to separate all instances."""
-        return any(self.sure(first, second, space, carried))
+from ..kernels.places import Loop, PlaceStep
+from ..solver import BarrierNaming, Naming, Solver, Unknown, described
+from .phases import Steps, meeting
 
 
 @dataclass(eq=False)
@@ -112,6 +35,8 @@ class PairClass:
         equal: in how many of the `shared` loops (those around both that hold barriers) the iterations are the same.
         carried: whether `second` is in a later iteration of the next of them; else all are equal.
         unknown: ISL gave up on the collisions.
+        known: one of the collisions, between neighbouring iterations if there is one: barriers separate it that stand behind the
+            first or in front of the second in the loop's body, and no others.
         unsure: a barrier that may separate more of them than it is known to.
     """
 
@@ -124,8 +49,8 @@ class PairClass:
     solver: Solver
     same_block: bool = True
     unknown: bool = False
+    known: isl.Set | None = None
     unsure: Barrier | None = None
-    names: list[Symbol] = field(default_factory=list)
     _separated: dict[tuple[Steps, int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -144,9 +69,37 @@ class PairClass:
         """The loop that carries the conflict."""
         return self.shared[self.equal] if self.carried else None
 
+    @property
+    def names(self) -> list[Symbol]:
+        """The dimensions of all its sets."""
+        return self._described[0]
+
     @cached_property
     def collisions(self) -> isl.Set:
         """Pairs of instances of two threads that touch one element."""
+        names, parts = self._described
+        return self.solver.set(names, parts, names)
+
+    @property
+    def found(self) -> isl.Set | None:
+        """The collisions; None where ISL gave up on them."""
+        try:
+            return None if self.unknown else self.collisions
+        except Unknown:
+            self.unknown = True
+            return None
+
+    def collide(self) -> bool:
+        """Whether there are any, one of which is then `known`. Raises Unknown."""
+        names, parts = self._described
+        if self.loop is not None:
+            following = equal(Linear.of(self.x(self.loop.counter)) + 1, Linear.of(self.y(self.loop.counter)))
+            self.known = self.solver.point(names, [*parts, following], names)
+        self.known = self.known or self.solver.point(names, parts, names)
+        return self.known is not None
+
+    @cached_property
+    def _described(self) -> tuple[list[Symbol], list[Formula]]:
         parts: list[Formula] = []
         for access, name in ((self.first, self.x), (self.second, self.y)):
             parts += [name.formula(g) for g in (*access.place.guards, access.when, *self.model.facts)]
@@ -163,8 +116,7 @@ class PairClass:
             self.x(symbol)
             self.y(symbol)
         parts += self._known_of_numbers()
-        self.names, found = points(self.solver, (self.shared_names, self.x, self.y), parts)
-        return found
+        return described((self.shared_names, self.x, self.y), parts)
 
     def _different_threads(self) -> Formula:
         ids = self.model.values.thread_ids()
@@ -301,7 +253,7 @@ class PairClass:
 
 def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
     """The collisions that the barriers leave; None if that is not known (which counts as: some)."""
-    left: isl.Set | None = None if pair.unknown else pair.collisions
+    left = pair.found
     pair.unsure = next((b for b in pair.model.divergent if b.assumed and pair.may_separate(b)), None)
     subtracted: set[int] = set()
     for barrier in barriers:
@@ -317,6 +269,31 @@ def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
         except Unknown:
             pair.unsure = barrier  # a barrier of which it is not known what it separates is taken to separate nothing
     return left
+
+
+def all_separated(pair: PairClass, barriers: Sequence[Barrier]) -> bool:
+    """Whether the barriers are known to separate all collisions. One that none separates tells already."""
+    if pair.known is not None:
+        try:
+            if not any(_holds(pair, barrier, pair.known) for barrier in barriers):
+                return False
+        except Unknown:
+            pass
+    return empty(pair, residue(pair, barriers))
+
+
+def empty(pair: PairClass, left: isl.Set | None) -> bool:
+    """Whether it is known that nothing is left."""
+    try:
+        return left is not None and pair.solver.is_empty(left)
+    except Unknown:
+        return False
+
+
+def _holds(pair: PairClass, barrier: Barrier, known: isl.Set) -> bool:
+    """Whether a barrier may separate a collision that is known."""
+    separated = pair.separated_by(barrier)
+    return separated if isinstance(separated, bool) else not pair.solver.disjoint(separated, known)
 
 
 def _unequal(a: Linear, b: Linear) -> tuple[Formula, Formula]:

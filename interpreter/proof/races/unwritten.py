@@ -19,7 +19,7 @@ from ..kernels.model import Access, KernelModel
 from ..kernels.places import Loop, Place
 from ..solver import Naming, Solver, Unknown, points
 from .conflicts import Instance
-from .relations import meeting
+from .phases import meeting
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,89 @@
+"""Which barriers separate two places for certain, by their positions in the text alone.
+
+Most questions about barriers are answered here, without ISL: a barrier in a block of ops that every execution of an access passes
+separates it from what stands behind the barrier, and, in a loop, from all of other iterations that are separated by an execution of
+it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..kernels.model import Barrier
+from ..kernels.places import Loop, Place, PlaceStep
+
+
+def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
+    """The loops around both places, and which comes first in one iteration of them all (-1: a, 1: b, 0: the same op)."""
+    loops: list[Loop] = []
+    for s, t in zip(a.steps, b.steps, strict=False):
+        if s.position != t.position:
+            return tuple(loops), -1 if s.position < t.position else 1
+        if s.loop is not None:
+            loops.append(s.loop)
+        if s.region != t.region:
+            return tuple(loops), -1 if s.region < t.region else 1
+    depth = min(len(a.steps), len(b.steps))
+    p, q = _position(a, depth), _position(b, depth)
+    return tuple(loops), (p > q) - (p < q)
+
+
+def _position(place: Place, depth: int) -> int:
+    return place.steps[depth].position if depth < len(place.steps) else place.position
+
+
+Steps = tuple[PlaceStep, ...]
+Row = list[Barrier]
+"""The barriers of one block of ops that order one kind of memory, in the order of the text."""
+
+
+def _in_front(row: Row, place: Place) -> int:
+    """How many of the row's barriers stand in front of what holds the place in their block."""
+    return bisect_left(row, _position(place, len(row[0].place.steps)), key=lambda barrier: barrier.place.position)
+
+
+class Phases:
+    """Barriers, by the blocks of ops that they stand in."""
+
+    def __init__(self, barriers: Iterable[Barrier]) -> None:
+        self.barriers = tuple(barriers)
+        self._rows: dict[str, dict[Steps, Row]] = {}
+        self._chains: dict[tuple[str, Steps], list[Row]] = {}
+
+    def rows(self, space: str) -> dict[Steps, Row]:
+        """The rows that order this memory, by the block that they stand in."""
+        if space not in self._rows:
+            made = self._rows[space] = {}
+            for barrier in sorted(self.barriers, key=lambda barrier: barrier.place.position):
+                if space in barrier.spaces:
+                    made.setdefault(barrier.place.steps, []).append(barrier)
+        return self._rows[space]
+
+    def _around(self, place: Place, space: str) -> list[Row]:
+        """The rows in the blocks around the place: whoever gets there passes them."""
+        key = space, place.steps
+        if key not in self._chains:
+            rows = self.rows(space)
+            depths = range(len(place.steps) + 1) if rows else ()
+            self._chains[key] = [rows[place.steps[:d]] for d in depths if place.steps[:d] in rows]
+        return self._chains[key]
+
+    def sure(self, first: Place, second: Place, space: str, carried: Loop | None) -> Iterator[Sequence[Barrier]]:
+        """Barriers each of which separates all instances of two accesses to this memory: `second` in a later iteration of
+        `carried`, or, where it is None, in the same one of all loops around both that hold barriers."""
+        for row in self._around(first, space):
+            around = row[0].place
+            if carried is None:
+                common = around.steps == second.steps[: len(around.steps)]
+                yield row[_in_front(row, first) : _in_front(row, second) if common else None]
+            elif carried in around.loops:
+                yield row[_in_front(row, first) :]
+        for row in self._around(second, space):
+            around = row[0].place
+            if around.steps != first.steps[: len(around.steps)] if carried is None else carried in around.loops:
+                yield row[: _in_front(row, second)]
+
+    def separate(self, first: Place, second: Place, space: str, carried: Loop | None) -> bool:
+        """Whether a barrier is sure to separate all instances."""
+        return any(self.sure(first, second, space, carried))
