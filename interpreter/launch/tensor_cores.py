@@ -211,14 +211,27 @@ class _Product:
         return nvgpu.LdMatrixOp(kind, tile, places, transposed, part[0]).result
 
     def _elements(self, tile: ir.Value, operand: int) -> ir.Value:
-        """Load them one by one: g = lane / 4 and t = lane mod 4 have the same factors everywhere."""
-        product, part = self.product, self.product.vectors[operand]
-        first = [(product.a_at, product.b_at)[operand](0, r, j) for r in range(part[0]) for j in range(part[1])]
+        """Load them one by one, or those of a register at once. g = lane / 4 and t = lane mod 4 have the same factors always."""
+        product, (registers, each), kind = self.product, self.product.vectors[operand], element_type(tile)
+        at = (product.a_at, product.b_at)[operand]
         g, t = "d0 floordiv 4", f"d0 mod 4 * {product.each}"
         forms = (g, t) if operand == 0 else (t, g)
-        places = [[self._at(f"{form} + {c}") for form, c in zip(forms, place, strict=True)] for place in first]
-        found = [memref.LoadOp(tile, self._subscripts(tile, operand, place)).result for place in places]
-        return vector.FromElementsOp(ir.VectorType.get(part, element_type(tile)), found).result
+
+        def place(register: int, element: int) -> list[ir.Value]:
+            first = at(0, register, element)
+            return self._subscripts(tile, operand, [self._at(f"{form} + {c}") for form, c in zip(forms, first, strict=True)])
+
+        whole = ir.VectorType.get([registers, each], kind)
+        if each == 1 or not _side_by_side(tile, self.axes[operand][1 - operand], each):
+            places = [place(r, j) for r in range(registers) for j in range(each)]
+            return vector.FromElementsOp(whole, [memref.LoadOp(tile, one).result for one in places]).result
+        word = ir.VectorType.get([each], kind)
+        found = [vector.LoadOp(word, tile, place(r, 0)).result for r in range(registers)]
+        flat = found[0]
+        for number, more in enumerate(found[1:], 2):
+            longer = ir.VectorType.get([number * each], kind)
+            flat = vector.ShuffleOp(flat, more, list(range(number * each)), results=[longer]).result
+        return vector.ShapeCastOp(whole, flat).result
 
     def _subscripts(self, tile: ir.Value, operand: int, place: Sequence[ir.Value]) -> list[ir.Value]:
         """Of a row and a column: dimensions beside them have one iteration."""
@@ -235,6 +248,14 @@ def _products(lhs: list[ir.Value], rhs: list[ir.Value]) -> list[tuple[ir.Value, 
     """What is multiplied with what, the small ones first; the product of two small numbers is left out."""
     count = len(lhs)
     return [(lhs[i], rhs[order - i]) for order in reversed(range(count)) for i in reversed(range(order + 1))]
+
+
+def _side_by_side(tile: ir.Value, axis: int, count: int) -> bool:
+    """Whether that many neighbors along an axis lie side by side in shared memory, from a multiple of their number on."""
+    kind = ir.MemRefType(tile.type)
+    strides, _ = strided(kind)
+    others = [stride for number, stride in enumerate(strides) if number != axis]
+    return is_shared(kind) and strides[axis] == 1 and not any(s % count for s in others) and offset_divisible(tile, count)
 
 
 def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:

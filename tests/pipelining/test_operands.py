@@ -141,6 +141,8 @@ def test_any_order(seed: int, tmp_path: Path) -> None:
         bk=max(32, ik), ik=ik, im=min(16, 64 // size), a=a, b=b, width=width, stages=stages, word=word and f" as {word}"
     )
     done = expect_right(schedule, product(kind, lhs, rhs, sizes), tmp_path)
+    for name, order in (("A", lhs), ("B", rhs)):
+        assert (f"vec<signed char, 4>*>(&{name}_shared" in " ".join(done.cuda.split())) == (size == 1 and order[-1] == "k")
     by_matrices = {transposed for transposed in ("", "_transposed") if f"load_matrices_x4{transposed}(A_frag" in done.cuda}
     assert by_matrices == ({"_transposed" if lhs[-1] == "m" else ""} if size == 2 else set())
 
