@@ -22,6 +22,18 @@ __device__ inline void {name}({given}) {{
 }}
 #endif"""
 
+_MULTIPLY_IN_PAIRS = """\
+// D += A B by the warp, {m} x {n} x {k}, with sums of f16 in pairs: the lane's elements, those of A and B in registers of {each}.
+#ifdef __CUDA_ARCH__
+__device__ inline void {name}({given}) {{
+  unsigned {words};
+  {take};
+  asm volatile("mma.sync.aligned.m{m}n{n}k{k}.row.col.{types} {{{d}}}, {{{a}}}, {{{b}}}, {{{d}}};"
+      : {outs} : {ins});
+  {give};
+}}
+#endif"""
+
 _TF32 = """\
 // To tf32, to nearest and ties away from zero.
 #ifdef __CUDA_ARCH__
@@ -51,9 +63,9 @@ def product_name(product: TileProduct) -> str:
 
 
 def sums_of(product: TileProduct) -> tuple[str, int]:
-    """The C++ type of the registers that C and D take, and how many they are."""
+    """The C++ type of what C and D are, and how many of them there are: pairs of f16, in memory; single elements of others."""
     (registers, each), kind = product.vectors[2], product.sum
-    return ("unsigned", registers) if kind == "f16" else ({"f32": "float", "i32": "int", "f64": "double"}[kind], registers * each)
+    return ("f16", registers) if kind == "f16" else ({"f32": "float", "i32": "int", "f64": "double"}[kind], registers * each)
 
 
 def _load(count: int, transposed: bool) -> str:
@@ -74,15 +86,20 @@ def _multiply(product: TileProduct) -> str:
     (a, _), (b, _), _ = product.vectors
     sums, names = [f"d{i}" for i in range(count)], [f"a{i}" for i in range(a)] + [f"b{i}" for i in range(b)]
     taken, letter = ("double", "d") if product.kind == "f64" else ("unsigned", "r")
-    result = {"float": "f", "unsigned": "r", "int": "r", "double": "d"}[sum]
+    result = {"float": "f", "f16": "r", "int": "r", "double": "d"}[sum]
+    words, given = sums, [f"{sum}& {name}" for name in sums]
+    if sum == "f16":
+        words, given = [f"w{i}" for i in range(count)], [f"{sum}* {name}" for name in sums]
     total, kind = (t.replace("i", "s") for t in (product.sum, product.kind))
-    return _MULTIPLY.format(
+    return (_MULTIPLY if sum != "f16" else _MULTIPLY_IN_PAIRS).format(
         name=product_name(product), m=product.m, n=product.n, k=product.k,
         each=f"{product.each} {product.kind}",
-        given=", ".join([*(f"{sum}& {name}" for name in sums), *(f"{taken} {name}" for name in names)]),
+        given=", ".join([*given, *(f"{taken} {name}" for name in names)]), words=", ".join(words),
+        take=", ".join(f"memcpy(&{word}, {name}, 4)" for word, name in zip(words, sums, strict=True)),
+        give=", ".join(f"memcpy({name}, &{word}, 4)" for word, name in zip(words, sums, strict=True)),
         types=f"{total}.{kind}.{kind}.{total}",
         d=_holes(0, count), a=_holes(count, a), b=_holes(count + a, b),
-        outs=", ".join(f'"+{result}"({name})' for name in sums),
+        outs=", ".join(f'"+{result}"({word})' for word in words),
         ins=", ".join(f'"{letter}"({name})' for name in names),
     )  # fmt: skip
 
@@ -93,6 +110,6 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "pack_i8": ((), _PACK_BYTES),
     "to_tf32": ((), _TF32),
     **{load_name(n, t): ((), _load(n, t)) for n in (1, 2, 4) for t in (False, True)},
-    **{product_name(p): ((), _multiply(p)) for p in PRODUCTS},
+    **{product_name(p): (("f16",) if p.sum == "f16" else (), _multiply(p)) for p in PRODUCTS},
 }
 """As in `prelude`."""

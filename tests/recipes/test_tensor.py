@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -168,3 +169,25 @@ def test_layers(recipe: str, layer: str) -> None:
     rows = min(int(sizes["h"]), 15)
     done = made(recipe, layer, type="bf16", h=rows, w=rows, c=min(int(sizes["c"]), 64), k=min(int(sizes["k"]), 160))
     expect_right(done, inputs(done, {}), SimDevice())
+
+
+def test_sums_of_halves(tmp_path: Path) -> None:
+    """Sums of f16 stay in pairs, as the instruction takes them, and none is packed in the loop."""
+    kinds = "tensor<256x2048xf16>", "tensor<2048x256xf16>", "tensor<256x256xf16>"
+    path = tmp_path / "halves.mlir"
+    path.write_text(f"""func.func @matmul(%A: {kinds[0]}, %B: {kinds[1]}) -> {kinds[2]} {{
+      %zero = arith.constant 0.0 : f16
+      %empty = tensor.empty() : {kinds[2]}
+      %init = linalg.fill ins(%zero : f16) outs(%empty : {kinds[2]}) -> {kinds[2]}
+      %C = linalg.matmul ins(%A, %B : {kinds[0]}, {kinds[1]}) outs(%init : {kinds[2]}) -> {kinds[2]}
+      return %C : {kinds[2]}
+    }}""")
+    for chip in ("sm_80", "sm_90a"):
+        done = planned(applied(Choice("tensor", path, {"type": "f16"}).open()))
+        used = sass.resources(done.cuda, "matmul", chip)
+        assert used.spill_bytes == used.stack_bytes == 0, used
+        inner = sass.compute_region(done.cuda, "matmul", chip).by_mnemonic
+        assert inner["HMMA"] == 64 and inner["PRMT"] < 8, inner
+    done = planned(applied(Choice("tensor", path, {"type": "f16", **SMALL}).open()))
+    for device in (SimDevice(), NativeDevice()):
+        expect_right(done, inputs(done, {}), device)

@@ -35,15 +35,19 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     product = expected_product(op, "W0503")
     a, b, c = (kernel.lanes(v) for v in op.operands)
     (type, count), total = sums_of(product), SCALARS[product.sum]
-    if _is_in_place(kernel, op) and type != "unsigned" and all(e.reads for e in c):
+    each = len(c) // count
+    if _is_in_place(kernel, op) and all(e.reads for e in c):
         kernel.flush()
-        sums, made = [e.text for e in c], c
+        sums, made = [e.text if each == 1 else f"&{e.text}" for e in c[::each]], c
     else:
-        start = [_word(c[i : i + 2], total) for i in range(0, len(c), 2)] if type == "unsigned" else [e.text for e in c]
-        sums = [kernel.fresh("d") for _ in range(count)]
-        kernel.line(f"{type} {', '.join(f'{name} = {value}' for name, value in zip(sums, start, strict=True))};")
-        words = (_elements(name, total) if type == "unsigned" else (_part(name, total),) for name in sums)
-        made = tuple(e for word in words for e in word)
+        sums, start = [kernel.fresh("d") for _ in range(count)], [e.text for e in c]
+        if each == 1:
+            kernel.line(f"{type} {', '.join(f'{name} = {value}' for name, value in zip(sums, start, strict=True))};")
+            made = tuple(_part(name, total) for name in sums)
+        else:
+            pairs = (f"{name}[2] = {{{start[2 * i]}, {start[2 * i + 1]}}}" for i, name in enumerate(sums))
+            kernel.line(f"{type} {', '.join(pairs)};")
+            made = tuple(_part(f"{name}[{j}]", total) for name in sums for j in range(2))
     words = [*_registers(a, product, op.operands[0]), *_registers(b, product, op.operands[1])]
     kernel.line(f"{product_name(product)}({', '.join([*sums, *words])});")
     kernel.values[op.results[0]] = made

@@ -96,16 +96,17 @@ constexpr auto mma_m16n8k4_tf32 = shim_21<4, shim_tf32, float, unsigned>;
 constexpr auto mma_m16n8k16_i8 = shim_21<16, shim_i8, int, unsigned>;
 inline void mma_m8n8k4_f64(double& d0, double& d1, double a0, double b0) { shim_multiply<8, 4, shim_f64, double>({{&d0, &d1}, {a0}, {b0}}); }
 // Sums in f16, each rounded once.
-template <typename F> inline void shim_in_f16(unsigned& d0, unsigned& d1, F multiply) {
-  double d[4] = {shim_half(d0 & 0xffff), shim_half(d0 >> 16), shim_half(d1 & 0xffff), shim_half(d1 >> 16)};
+template <typename T, typename F> inline void shim_in_f16(T* d0, T* d1, F multiply) {
+  T* sums[4] = {d0, d0 + 1, d1, d1 + 1};
+  double d[4];
+  for (int i = 0; i < 4; ++i) d[i] = shim_half(sums[i]->bits);
   multiply(d);
-  auto bits = [](double x) { return (unsigned)shim_bits<unsigned short>((_Float16)x); };
-  d0 = bits(d[0]) | bits(d[1]) << 16, d1 = bits(d[2]) | bits(d[3]) << 16;
+  for (int i = 0; i < 4; ++i) sums[i]->bits = shim_bits<unsigned short>((_Float16)d[i]);
 }
-inline void mma_m16n8k16_f16_in_f16(unsigned& d0, unsigned& d1, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
+template <typename T> void mma_m16n8k16_f16_in_f16(T* d0, T* d1, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
   shim_in_f16(d0, d1, [=](double* d) { shim_42<16, shim_f16, double, unsigned>(d[0], d[1], d[2], d[3], a0, a1, a2, a3, b0, b1); });
 }
-inline void mma_m16n8k8_f16_in_f16(unsigned& d0, unsigned& d1, unsigned a0, unsigned a1, unsigned b0) {
+template <typename T> void mma_m16n8k8_f16_in_f16(T* d0, T* d1, unsigned a0, unsigned a1, unsigned b0) {
   shim_in_f16(d0, d1, [=](double* d) { shim_21<8, shim_f16, double, unsigned>(d[0], d[1], d[2], d[3], a0, a1, b0); });
 }
 
