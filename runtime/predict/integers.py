@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -75,7 +76,12 @@ def _sum(state: Registers, x: Instruction) -> Outcome:
 
 def _sources(x: Instruction) -> tuple[list[str], list[str]]:
     """Results and sources of `OP d [, P [, P]], a, b, …`: the predicates that directly follow the register are results."""
-    arguments = x.arguments
+    return _divided(x.operands)
+
+
+@cache
+def _divided(operands: str) -> tuple[list[str], list[str]]:
+    arguments = [part.strip().replace(".reuse", "") for part in operands.split(",")]
     count = 1
     while count < len(arguments) and PREDICATE.match(arguments[count]) and not arguments[count].startswith("!"):
         count += 1

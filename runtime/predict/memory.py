@@ -28,10 +28,17 @@ class Accesses:
     def __init__(self, instructions: tuple[Instruction, ...], warps: int) -> None:
         self.instructions, self.warps = instructions, warps
         self._patterns: dict[tuple[object, ...], float] = {}
+        self._shared: dict[tuple[int, int], float] = {}
         self._global: dict[tuple[int, int], list[GlobalAccess]] = {}
 
     def wavefronts(self, track: Track, at: int) -> float:
         """Of shared memory, for a warp on average, by the rule that CUDA documents (see `simulator/machine/banks.py`)."""
+        key = (id(track), at)
+        if key not in self._shared:
+            self._shared[key] = self._counted(track, at)
+        return self._shared[key]
+
+    def _counted(self, track: Track, at: int) -> float:
         place, active = self._lanes(track, at)
         if place is None:
             return self.instructions[track.code[at]].bits / 32

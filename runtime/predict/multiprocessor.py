@@ -213,7 +213,7 @@ class Multiprocessor:
     def _issue(self, scheduler: Scheduler, warp: Warp, code: int, now: float) -> None:
         self.timing.issued[code] += 1
         pipe, control = self.pipe[code], self.instructions[code].control
-        warp.ready, warp.why = now + self.stall[code], "latency"
+        warp.ready, warp.why = now + self.stall[code], "pipe" if pipe == "tensor" else "latency"
         why, done, freed = "latency", now + OTHER, now + OTHER / 2
         if pipe == "shared":
             why = pipe

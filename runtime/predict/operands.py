@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,20 @@ class Registers:
     predicates: dict[str, Value] = field(default_factory=dict)
 
 
+@cache
+def _parsed(text: str) -> tuple[str, str, bool, int | None]:
+    """Signs and name of an operand, whether it is a predicate; of a constant its place, and no name."""
+    if found := _TERM.match(text):
+        return found[1], found[2], PREDICATE.match(found[2]) is not None, None
+    found = _CONSTANT.match(text)
+    return ("", "", False, None) if found is None else (found[1], "", False, int(found[2], 16))
+
+
 def read(state: Registers, text: str) -> Value:
     """An operand of 32 bits, or a predicate. A negative one is its complement and 1, which may carry."""
-    if found := _TERM.match(text):
-        signs, name = found[1], found[2]
-        if PREDICATE.match(name):
+    signs, name, is_predicate, constant = _parsed(text)
+    if name:
+        if is_predicate:
             value = True if name.endswith("T") else state.predicates.get(name)
             return value if value is None or "!" not in signs else np.logical_not(value) if many(value) else not value
         if name[0] in "UR":
@@ -54,9 +64,9 @@ def read(state: Registers, text: str) -> Value:
         if "~" in signs:
             return value ^ MASK
         return (value ^ MASK) + 1 if "-" in signs else value
-    if found := _CONSTANT.match(text):
-        value = state.constants.get(int(found[2], 16))
-        return None if value is None else (-value & MASK) if found[1] else value
+    if constant is not None:
+        value = state.constants.get(constant)
+        return None if value is None else (-value & MASK) if signs else value
     return None
 
 
@@ -76,21 +86,29 @@ def pair(state: Registers, text: str) -> Value:
     return None if low is None or high is None else (high << 32) | (low & MASK)
 
 
-def address(state: Registers, text: str) -> Value:
-    """What stands in brackets: `desc[UR4][R2.64+0x10]`, `[R5+UR4+0x80]`."""
+@cache
+def _terms(text: str) -> tuple[bool, list[tuple[str, bool, int]]]:
+    """Of what stands in brackets, whether it has 64 bits, and its terms: a name, whether it is two registers, a factor."""
     inside = text[text.rindex("[") + 1 : -1]
-    wide = ".64" in inside or ".U32" in inside
-    total: Value = 0
+    wide, found = ".64" in inside or ".U32" in inside, []
     for term in re.findall(r"[-+]?[^-+]+", inside):
-        bare, negative = term.lstrip("+-"), term.startswith("-")
+        bare, sign = term.lstrip("+-"), -1 if term.startswith("-") else 1
         scale = re.search(r"\.X(\d+)", bare)
         name = re.sub(r"\.(64|U32|X\d+)", "", bare)
-        value = pair(state, name) if wide and (".64" in bare or name.startswith("UR")) else read(state, name)
+        two = wide and (".64" in bare or name.startswith("UR"))
+        found.append((name, two, sign * (int(scale[1]) if scale is not None else 1)))
+    return wide, found
+
+
+def address(state: Registers, text: str) -> Value:
+    """What stands in brackets: `desc[UR4][R2.64+0x10]`, `[R5+UR4+0x80]`."""
+    total: Value = 0
+    wide, terms = _terms(text)
+    for name, two, scale in terms:
+        value = pair(state, name) if two else read(state, name)
         if value is None:
             return None
-        if scale is not None:
-            value = value * int(scale[1])
-        total = total - value if negative else total + value
+        total = total + (value if scale == 1 else value * scale)
     return total & (2**64 - 1 if wide else MASK) if not many(total) else total & (2**62 - 1 if wide else MASK)
 
 

@@ -30,7 +30,7 @@ LOST = {
     "pipe": "waiting for a pipe of the arithmetic",
     "shared": "waiting for shared memory",
     "global": "waiting for global memory",
-    "queue": "the queue of memory instructions is full",
+    "queue": "waiting for the queue of memory instructions",
     "barrier": "waiting at barriers",
     "ended": "no warp is left",
 }
@@ -39,7 +39,7 @@ PIPES = {
     "fma": "fp32 arithmetic", "alu": "integer arithmetic", "tensor": "tensor cores", "fp64": "fp64 arithmetic",
     "special": "special functions", "shared": "shared memory and L1",
 }  # fmt: skip
-NEARLY = 0.8
+NEARLY = 0.75
 """Where nothing is busier than this, it is waiting that limits."""
 
 
@@ -129,6 +129,14 @@ def predict(plan: Plan, cuda: str, chip: Chip) -> Prediction:
     return Prediction(chip.name, chip.title, chip.arch, tuple(kernels))
 
 
+def resident_blocks(chip: Chip, threads: int, registers: int, shared: int) -> int:
+    """How many blocks a multiprocessor holds: registers are handed out to warps 256 at a time, a KiB of shared memory is CUDA's."""
+    warps = -(-threads // LANES)
+    per_warp = -(-registers * LANES // 256) * 256
+    by_shared = chip.shared_bytes // (shared + 1024)
+    return min(chip.registers // per_warp // warps, chip.threads // (warps * LANES), chip.blocks, by_shared)
+
+
 class _Kernel:
     """A launch on a chip."""
 
@@ -142,19 +150,11 @@ class _Kernel:
         self.threads, self.blocks = math.prod(self.block), math.prod(self.grid)
         (passed,) = integers([step.shared_bytes])
         self.shared = resources.shared_bytes + entry.dynamic_shared_bytes + passed
-        self.resident = self._resident()
-
-    def _resident(self) -> int:
-        """How many blocks a multiprocessor holds: registers are handed out to warps 256 at a time."""
-        if self.shared > self.chip.shared_most:
-            message = f"a block of `{self.entry.name}` takes {self.shared} bytes of shared memory, and an {self.chip.title} has "
+        if self.shared > chip.shared_most:
+            message = f"a block of `{entry.name}` takes {self.shared} bytes of shared memory, and an {chip.title} has "
             hint = "take smaller tiles or fewer stages, or another chip"
-            raise fail("W0726", f"{message}{self.chip.shared_most} for one", hint=hint)
-        warps = -(-self.threads // LANES)
-        per_warp = -(-self.resources.registers * LANES // 256) * 256
-        chip = self.chip
-        by_shared = chip.shared_bytes // (self.shared + 1024)
-        return min(chip.registers // per_warp // warps, chip.threads // (warps * LANES), chip.blocks, by_shared)
+            raise fail("W0726", f"{message}{chip.shared_most} for one", hint=hint)
+        self.resident = resident_blocks(chip, self.threads, resources.registers, self.shared)
 
     def predicted(self, memory: int) -> KernelPrediction:
         """The prediction. `memory`: bytes that DRAM moves."""

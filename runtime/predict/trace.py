@@ -189,7 +189,9 @@ class Execution:
 
     def _doer(self, at: int, one: Instruction) -> Callable[[], Any] | None:
         if one.mnemonic in MEMORY:
-            return lambda: self._access(at, one)
+            text = next((a for a in reversed(one.arguments) if "[" in a and not a.startswith("c[")), None)
+            lost = _results(one)
+            return lambda: self._access(at, one, text, lost)
         if one.mnemonic in JUMPS:
             return None if one.mnemonic == "BAR" else lambda: self._jump(one)
         if (compute := COMPUTES.get(one.mnemonic)) is not None:
@@ -223,17 +225,15 @@ class Execution:
                 value = None if old is None or value is None else np.where(mask, value, old)
             where[name] = value
 
-    def _access(self, at: int, one: Instruction) -> tuple[Value, Value]:
+    def _access(self, at: int, one: Instruction, text: str | None, lost: Outcome) -> tuple[Value, Value]:
+        """Where each thread accesses memory, and which of them do. `text`: the place, as it is written."""
         guard = self._guard(one)
         if guard is False:
             return 0, False
-        text = next((a for a in reversed(one.arguments) if "[" in a and not a.startswith("c[")), None)
-        if one.mnemonic == "LDGSTS":
-            text = one.arguments[1]
         place = address(self.state, text) if text is not None else None
         if place is None:
             self.unknown.add(at)
-        if lost := _results(one):
+        if lost:
             self._store(one, lost)
         if guard is None:
             guard = True

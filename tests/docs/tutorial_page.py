@@ -28,13 +28,21 @@ from functools import cache
 from pathlib import Path
 
 import evidence_tables
-from roofline import H200, Prediction, predict, resident_blocks
 from rung import RUNGS, Counts, counts, kinds_of_load, made, panels
+from sass import product_loop
 
 from weft.cli.changes import change
+from weft.execution import predicted
+from weft.interpreter.session.statement import signatures
+from weft.pipeline import Choice, applied, planned
+from weft.runtime.predict.chips import CHIPS
+from weft.runtime.predict.prediction import KernelPrediction
 
 SIZE = 4096
 WIDTH = 118
+H200 = CHIPS["h200"]
+CUBLAS = {"f32": 51.2, "bf16": 788.0}
+"""TFLOP/s that are published of cuBLAS on an H200: in fp32 without TF32 at 4096³, in bf16 at 8192³."""
 
 
 def page(template: Path, expanded: Callable[[str], Iterable[str]] | None = None) -> str:
@@ -129,12 +137,10 @@ def excerpt(number: int, pattern: str, count: int) -> list[str]:
 
 
 @cache
-def prediction(number: int, size: int = SIZE) -> Prediction:
-    path = RUNGS[number - 1]
-    found = counts(path, size)
-    tile = tile_of(path, size)
-    together = resident_blocks(found, H200) * H200.processors
-    return predict(found, H200, panels(path, size, together) if found.barriers else None, tile)
+def prediction(number: int) -> KernelPrediction:
+    """The time of a rung's launch on an H200."""
+    (found,) = predicted(made(RUNGS[number - 1], SIZE, SIZE, SIZE), H200.name).kernels
+    return found
 
 
 def tile_of(path: Path, size: int) -> tuple[int, int]:
@@ -154,10 +160,18 @@ ROWS: tuple[tuple[str, Callable[[int, Counts], str]], ...] = (
     ("FFMA among the inner loop's instructions", lambda n, c: f"{c.loop.ffma} of {sum(c.loop.by_mnemonic.values())}"),
     ("barriers per step of k", lambda n, c: f"{c.barriers:.0f}"),
     ("registers per thread", lambda n, c: str(c.resources.registers)),
-    ("blocks per multiprocessor", lambda n, c: f"{prediction(n).blocks} of {c.threads} threads"),
+    ("blocks per multiprocessor", lambda n, c: f"{prediction(n).resident} of {c.threads} threads"),
     ("limited by", lambda n, c: prediction(n).limit),
-    ("**predicted share of the fp32 peak**", lambda n, c: f"**{prediction(n).share:.1%}**"),
+    ("of the schedulers' clocks: FFMA", lambda n, c: f"{prediction(n).issue['products']:.0%}"),
+    ("most of the others", lambda n, c: _most_of_the_others(prediction(n))),
+    ("**predicted TFLOP/s**", lambda n, c: f"**{prediction(n).rate / 1e12:.1f}**"),
 )
+
+
+def _most_of_the_others(found: KernelPrediction) -> str:
+    """What else becomes of the clocks, the largest two shares."""
+    others = sorted(((share, name) for name, share in found.issue.items() if name != "products"), reverse=True)
+    return ", ".join(f"{name} {share:.0%}" for share, name in others[:2])
 
 
 def effect(number: int) -> list[str]:
@@ -176,25 +190,48 @@ def panel_table(numbers: Sequence[int]) -> list[str]:
         path = RUNGS[number - 1]
         cells = []
         for size in (4096, 8192):
-            together = prediction(number, size).blocks * H200.processors
+            together = prediction(number).resident * H200.processors
             cells.append(f"{panels(path, size, together):.1f}")
         rows.append((f"rung {number}", *cells))
     return table(("rows and columns of tiles that the blocks of one wave read", "4096³", "8192³"), rows)
 
 
 def ladder() -> list[str]:
-    head = (
-        "rung", "lines per FFMA", "wavefronts per FFMA", "FFMA share", "barriers", "registers", "blocks", "limited by", "predicted",
-    )  # fmt: skip
+    head = ("rung", "what is new", "inner loop's instructions", "of them products", "limited by", "TFLOP/s", "of cuBLAS")
     rows = []
     for number, path in enumerate(RUNGS, 1):
         found, said = counts(path, SIZE), prediction(number)
-        rows.append((
-            path.stem, f"{found.lines / found.product_warps:.3g}", f"{found.wavefronts / found.product_warps:.2f}",
-            f"{found.share:.0%}", f"{found.barriers:.0f}", str(found.resources.registers), str(said.blocks), said.limit,
-            f"{said.share:.1%}",
-        ))  # fmt: skip
+        total = sum(found.loop.by_mnemonic.values())
+        new = ", ".join(f"`{word}`" for word in _statements_of(number)) or "–"
+        rows.append(_rung(path.stem, new, total, found.loop.ffma, said, CUBLAS["f32"]))
+    for name, new, sizes, rate in RECIPES:
+        ready = planned(applied(Choice(name, None, sizes).open()))
+        (said,) = predicted(ready, H200.name).kernels
+        loop = product_loop(ready.cuda, said.name, H200.arch).by_mnemonic
+        rows.append(_rung(f"recipe `{name}`", new, sum(loop.values()), loop["HMMA"], said, rate))
     return table(head, rows)
+
+
+RECIPES = (
+    ("tensor", "`mma`, `pipeline … async`, `swizzle`", {"m": "8192", "n": "8192", "k": "8192"}, CUBLAS["bf16"]),
+    ("igemm_tensor", "the same, for a convolution", {"n": "32", "h": "28", "w": "28", "c": "128", "k": "128"}, None),
+)
+"""Recipes above the rungs: name, what is new, sizes, what cuBLAS reaches of the same."""
+
+
+def _rung(name: str, new: str, instructions: int, products: int, said: KernelPrediction, cublas: float | None) -> tuple[str, ...]:
+    rate = said.rate / 1e12
+    of_cublas = f"{rate / cublas:.0%}" if cublas else "–"
+    return name, new, str(instructions), f"{products / instructions:.0%}", said.limit, f"{rate:.1f}", of_cublas
+
+
+def _statements_of(number: int) -> list[str]:
+    """The statements in the lines that a rung adds."""
+    if number == 1:
+        return ["tile", "fuse", "map", "launch"]
+    before, now = (RUNGS[n].read_text().splitlines() for n in (number - 2, number - 1))
+    added = " ".join(line for line in now if line not in before and not line.startswith(("//", "schedule ")))
+    return [word for word in signatures() if re.search(rf"(?<![\w-]){word}(?![\w-])", added)]
 
 
 SQUARE = ("1024x1024x1024", "2048x2048x2048", "4096x4096x4096", "8192x8192x8192")

@@ -105,6 +105,15 @@ def test_a_block_that_does_not_fit() -> None:
         predicted(plan, "rtx4090")
 
 
+@pytest.mark.parametrize(
+    ("threads", "registers", "shared", "blocks"),
+    [(256, 128, 0, 2), (256, 129, 0, 1), (1024, 32, 0, 2), (32, 16, 0, 32), (256, 64, 48 * 1024, 4), (256, 255, 0, 1)],
+)
+def test_resident_blocks(threads: int, registers: int, shared: int, blocks: int) -> None:
+    """The occupancy that CUDA's own calculator gives for compute capability 9.0."""
+    assert prediction.resident_blocks(CHIPS["h200"], threads, registers, shared) == blocks
+
+
 GATHER = """
 func.func @gather(%i: memref<1024xi32>, %y: memref<1024xf32>) {
   affine.for %a = 0 to 1024 {
