@@ -14,6 +14,7 @@ import numpy as np
 
 from ..interpreter.ir.functions import segments, symbol
 from ..interpreter.ir.mlir import ancestors, children, ir
+from ..interpreter.memory.copies import COPY, GROUP, WAIT
 from ..interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
 from ..interpreter.memory.layouts import space_of
 from ..interpreter.session.rewriter import refuse as refuse
@@ -31,7 +32,7 @@ FORM: dict[str, str] = {
     " tanh trunc",
     "memref": "alloc alloca atomic_rmw cast collapse_shape dim expand_shape"
     " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
-    "nvgpu": "device_async_copy device_async_create_group device_async_wait ldmatrix mma.sync",
+    "nvgpu": " ".join(name.removeprefix("nvgpu.") for name in (COPY, GROUP, WAIT, LDMATRIX, MMA)),
     "scf": "execute_region for if index_switch while",
     "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice from_elements insert"
     " insert_strided_slice interleave load maskedload maskedstore multi_reduction outerproduct reduction shape_cast shuffle step"
@@ -39,10 +40,7 @@ FORM: dict[str, str] = {
 }
 """All ops of the normal form, by dialect. They mean what upstream says; `tests/scalars` holds emitter and simulator to that."""
 
-ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT, *_ = (f"nvgpu.{name}" for name in FORM["nvgpu"].split())
-"""A thread starts a copy; makes a group of those that it has started since the last; waits for its groups but the last few."""
-
-SINCE_CHIP: Mapping[str, int] = {**dict.fromkeys((ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT, MMA), 80), LDMATRIX: 75}
+SINCE_CHIP: Mapping[str, int] = {**dict.fromkeys((COPY, GROUP, WAIT, MMA), 80), LDMATRIX: 75}
 """Ops that not every chip has: the compute capability from which on there is the instruction, times 10; `since_chip` of an op."""
 
 EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
@@ -229,14 +227,3 @@ def expected_product(op: ir.Operation, code: str) -> TileProduct:
         known = "; ".join(map(str, PRODUCTS))
         raise refuse(code, f"there is no `{op.name}` of {shape}, {kinds}", op, hint=f"those that there are: {known}")
     return found
-
-
-def may_pend(op: ir.Operation) -> int:
-    """How many of its thread's last groups a `nvgpu.device_async_wait` leaves pending: that alone, and not its token, tells which
-    groups it waits for, as in what upstream lowers it to."""
-    return ir.IntegerAttr(op.attributes["numGroups"]).value if "numGroups" in op.attributes else 0
-
-
-def is_token(kind: ir.Type) -> bool:
-    """Whether a value of that type orders copies and is nothing at run time."""
-    return str(kind) == "!nvgpu.device.async.token"

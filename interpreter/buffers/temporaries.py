@@ -232,8 +232,11 @@ def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tu
             return [], "which part a thread looks at changes within a loop"
     if not tiles:
         return [], "nobody takes a tile of it"
-    if len({ownership(tile, by_op) for tile in tiles}) > 1:
-        return [], "threads look at each other's parts"
+    if other := [tile for tile in tiles if ownership(tile, by_op) != ownership(tiles[0], by_op)]:
+        ways = tiles[0].cut, other[0].cut
+        if ways[0] == ways[1]:
+            return [], "threads look at each other's parts"
+        return [], f"it is cut in two ways, {ways[0]}; and {ways[1]}"
     if not tiles[0].kind.has_static_shape:
         return [], "its tiles have no static size"
     if not all(one_each(by_op[loop]) for loop in tiles[0].nest):

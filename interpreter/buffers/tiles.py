@@ -5,10 +5,10 @@ Loops over threads may nest (warps, and lanes inside them): a part is then a til
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..ir.mlir import ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
+from ..ir.mlir import DYNAMIC, ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
 from ..ir.structured import body_of, drop_handles, place_of
 from ..mapping.mapping import LoopDimension, Mapped, enclosing_maps, loop_dimensions, mapping_of, trip_counts
 from ..memory.effects import is_pure
@@ -36,6 +36,16 @@ class ThreadTile:
         around = list(ancestors(buffer.owner))
         mine = [loop for loop in self.nest if loop not in around and not is_distributed(loop)]
         return [pair for loop in mine for pair in zip(body_of(loop).arguments, loop_dimensions(loop), strict=True)]
+
+    @property
+    def cut(self) -> str:
+        """How many parts go to whom, one loop after the other, and how large they are, in words."""
+
+        def product(sizes: Iterable[int | None]) -> str:
+            return "x".join("?" if size in (None, DYNAMIC) else str(size) for size in sizes)
+
+        loops = [f"{product(d.static_trips for d in loop_dimensions(loop))} to `{mapping_of(loop)}`" for loop in self.nest]
+        return f"{', '.join(loops)}, of {product(self.kind.shape)} elements"
 
     @property
     def innermost(self) -> ir.Block:

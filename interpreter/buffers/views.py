@@ -11,6 +11,7 @@ from ..ir.functions import name_of, set_name
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, ir, is_used, made_by, memref, operations, producer, users
 from ..ir.sizes import product_of, sizes_of
 from ..ir.structured import drop_handles, parts_of, replace, spelled
+from ..memory.copies import COPY
 from ..memory.effects import accesses
 from ..memory.fragments import LDMATRIX
 from ..memory.layouts import is_plain, strided, transposed
@@ -128,7 +129,7 @@ def subview(source: ir.Value, parts: Sequence[Sequence[Bound]], old: ir.MemRefTy
     return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *spelled(*parts)).result
 
 
-_SUBSCRIPTED = ("memref.load", "memref.store", "vector.load", "vector.store", "nvgpu.device_async_copy", LDMATRIX)
+_SUBSCRIPTED = ("memref.load", "memref.store", "vector.load", "vector.store", COPY, LDMATRIX)
 _ANY_LAYOUT = ("linalg.", "memref.copy", "memref.dim", *_SUBSCRIPTED, *VIEWS)
 
 

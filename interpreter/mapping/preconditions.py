@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ir.mlir import children, ir, operations
 from ..ir.structured import ATOMIC, WRITEBACK
+from ..memory import copies
 from ..memory.effects import accesses, is_pure
 from ..session.rewriter import describe, refuse
 from .geometry import Geometry, count_warps
@@ -69,7 +70,6 @@ def independent(root: ir.Operation) -> bool:
 
 _CONTROL = ("scf.for", "scf.if", "scf.while", "affine.for", "affine.if", "scf.execute_region")
 _NO_EFFECT = ("scf.yield", "scf.condition", "scf.reduce", "scf.forall.in_parallel", "affine.yield", "gpu.barrier")
-_OWN_COPIES = ("nvgpu.device_async_create_group", "nvgpu.device_async_wait")
 _OWN_MEMORY = ("memref.alloc", "memref.alloca", "memref.dealloc")
 
 
@@ -169,7 +169,7 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
 
 def _harmless(op: ir.Operation) -> bool:
     """Every thread may do it: no effect but on what is its own."""
-    if is_pure(op) or op.name in (*_NO_EFFECT, *_OWN_MEMORY, *_OWN_COPIES, "llvm.intr.assume"):
+    if is_pure(op) or op.name in (*_NO_EFFECT, *_OWN_MEMORY, *(copies.GROUP, copies.WAIT), "llvm.intr.assume"):
         return True
     found = accesses(op)
     return bool(found) and all(access.kind == "read" for access in found)

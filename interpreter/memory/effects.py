@@ -15,7 +15,8 @@ from typing import Literal
 from ..ir import structured
 from ..ir.functions import segments
 from ..ir.mlir import children, constant_of, ir, is_used
-from .fragments import LDMATRIX, matrices, row_of
+from .copies import COPY, GROUP, WAIT
+from .fragments import LDMATRIX, MMA, matrices, row_of
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "whole", "anywhere"]
@@ -135,15 +136,14 @@ _NO_ACCESS = _names(
     memref.assume_alignment memref.cast memref.collapse_shape memref.dim memref.distinct_objects memref.expand_shape
     memref.extract_aligned_pointer_as_index memref.extract_strided_metadata memref.get_global memref.global
     memref.memory_space_cast memref.prefetch memref.rank memref.reinterpret_cast memref.subview memref.transpose memref.view
-    nvgpu.device_async_create_group nvgpu.device_async_wait nvgpu.extf nvgpu.mma.sp.sync nvgpu.mma.sync nvgpu.rcp
-    nvgpu.truncf
+    nvgpu.extf nvgpu.mma.sp.sync nvgpu.rcp nvgpu.truncf
     ub.poison ub.unreachable
     vector.bitcast vector.broadcast vector.constant_mask vector.contract vector.create_mask vector.deinterleave vector.extract
     vector.extract_strided_slice vector.fma vector.from_elements vector.insert vector.insert_strided_slice vector.interleave
     vector.multi_reduction vector.outerproduct vector.print vector.reduction vector.scalable.extract vector.scalable.insert
     vector.scan vector.shape_cast vector.shuffle vector.step vector.to_elements vector.transpose vector.type_cast
     vector.vscale"""
-)
+) | {GROUP, WAIT, MMA}
 """Ops that touch no memory: they compute, show a part of a buffer, ask for its shape, or wait for somebody who does."""
 
 CONTROL = _names(
@@ -159,8 +159,8 @@ SYNCHRONIZING = frozenset({"gpu.all_reduce", "gpu.barrier", "gpu.initialize_name
 
 _TOGETHER = SYNCHRONIZING | _names(
     """bufferization.alloc_tensor gpu.ballot gpu.rotate gpu.shuffle gpu.subgroup_broadcast gpu.subgroup_mma_compute
-    gpu.subgroup_reduce gpu.wait nvgpu.device_async_create_group nvgpu.device_async_wait nvgpu.mma.sp.sync nvgpu.mma.sync"""
-)
+    gpu.subgroup_reduce gpu.wait nvgpu.mma.sp.sync"""
+) | {GROUP, WAIT, MMA}
 """Ops without accesses whose result is another one each time, or is made together with other threads."""
 
 CALLS = frozenset({"func.call", "gpu.launch_func"})
@@ -307,7 +307,7 @@ def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
 
 _OTHERS = {
     "bufferization.dealloc": _freed_on_condition,
-    "nvgpu.device_async_copy": _copied_by_device,
+    COPY: _copied_by_device,
     LDMATRIX: _rows_of_matrices,
 }
 """Ops whose accesses their operands tell, by their names."""

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from ...interpreter.ir.affine_maps import results_of
 from ...interpreter.ir.functions import maker, name_of
 from ...interpreter.ir.mlir import DYNAMIC, ir, made_by, operations, users
+from ...interpreter.memory.copies import GROUP, WAIT
 from ...interpreter.memory.effects import accesses
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.memory.views import behind
-from ..kernel_form import ASYNC_GROUP, ASYNC_WAIT, reader_of, refuse, registrar
+from ..kernel_form import reader_of, refuse, registrar
 from .values.expression import Expr, NameScope, identifier, name
 from .values.sizes import HostFacts
 from .values.types import Range, element
@@ -27,7 +28,7 @@ from .values.views import NamedMemory, NamedView, access
 Lanes = tuple[Expr, ...]
 Binding = Lanes | NamedView
 
-_SEQUENCED = frozenset(["gpu.barrier", "gpu.printf", "gpu.return", ASYNC_GROUP, ASYNC_WAIT])
+_SEQUENCED = frozenset(["gpu.barrier", "gpu.printf", "gpu.return", GROUP, WAIT])
 """Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while"])
 _OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")

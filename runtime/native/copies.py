@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...interpreter.ir.mlir import ir, operations, vector
-from ..kernel_form import ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT, async_copy
+from ...interpreter.memory.copies import COPY, GROUP, WAIT
+from ..kernel_form import async_copy
 from .threads import nought
 
 
@@ -13,9 +14,9 @@ def copy_at_once(module: ir.Module) -> None:
     Raises W0725 for a copy that no GPU does.
     """
     with module.context, ir.Location.unknown():
-        for op in list(operations(module.operation, ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT)):
+        for op in list(operations(module.operation, COPY, GROUP, WAIT)):
             with ir.InsertionPoint(op), op.location:
-                if op.name == ASYNC_COPY:
+                if op.name == COPY:
                     _copy(op)
                 for token in op.results:
                     nothing = ir.Operation.create("ub.poison", [token.type], attributes={"value": ir.Attribute.parse("#ub.poison")})

@@ -11,10 +11,10 @@ from typing import Any
 
 from ...interpreter.ir.functions import launch_sizes, symbol
 from ...interpreter.ir.mlir import ancestors, arith, func, ir, linalg, memref, operations, run_passes, users
+from ...interpreter.memory.copies import is_token
 from ...interpreter.memory.layouts import is_shared
 from ..cuda.module import kernel_functions
 from ..host.functions import called
-from ..kernel_form import is_token
 from ..reference.widening import change_types
 from .copies import copy_at_once
 from .kernel import SHARED, serial_function

@@ -16,8 +16,9 @@ import numpy as np
 
 from ...interpreter.ir.functions import inputs_of, name_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ir
+from ...interpreter.memory.copies import is_token
 from ...interpreter.memory.layouts import strided
-from ..kernel_form import is_token, reader_of, refuse, registrar, shape_of
+from ..kernel_form import reader_of, refuse, registrar, shape_of
 from ..plan.dtypes import NUMPY
 from .arguments import ArgumentType
 from .report import Site

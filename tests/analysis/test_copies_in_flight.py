@@ -10,6 +10,7 @@ from contexts import one_context
 from copy_rings import random_ring
 
 import weft
+from weft.dsl.diagnostics import Diagnostic
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_model, kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
@@ -42,8 +43,12 @@ schedule ring() {{
 
 def codes(text: str) -> set[str]:
     """What is wrong with the kernels of a module."""
+    return {found.code for found in diagnostics(text)}
+
+
+def diagnostics(text: str) -> list[Diagnostic]:
     module = mlir.parse(text, one_context())
-    return {found.code for use in kernel_uses(module) for found in Findings(model_of(use)).diagnostics()}
+    return [found for use in kernel_uses(module) for found in Findings(model_of(use)).diagnostics()]
 
 
 @pytest.mark.parametrize("start", range(0, RINGS, 20))
@@ -82,3 +87,7 @@ def test_mutants(m: object, n: object, k: object, stages: int) -> None:
         assert changed != text, what
         found = codes(changed)
         assert code in found if code else found, what
+        if what == "a swizzle":
+            notes = [note for one in diagnostics(changed) for note in one.notes]
+            assert any("not all of them do so alike" in note for note in notes)
+            assert not any("depends on data" in note for note in notes)

@@ -7,7 +7,7 @@ from kernel_text import WORKGROUP, model, read, write
 
 from weft.dsl.diagnostics import Source
 from weft.interpreter.proof.kernels.model import KernelModel
-from weft.interpreter.proof.races import proof
+from weft.interpreter.proof.races import proof, unwritten
 from weft.interpreter.proof.races.conflicts import LIMIT
 from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.interpreter.proof.solver import Solver
@@ -117,3 +117,21 @@ def test_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert diagnostic.code == "W0610"
     assert LIMIT in diagnostic.notes
     assert not any("depends on data" in note for note in diagnostic.notes)
+
+
+@pytest.mark.parametrize("filled", [60, 59])
+def test_neighbours_are_one_question(filled: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve reads of other parts of a tile each: that it is whole is asked once; each by itself where it is not."""
+    asked: list[object] = []
+    all_written = unwritten._all_written
+    monkeypatch.setattr(unwritten, "_all_written", lambda *given: asked.append(given[3]) or all_written(*given))
+    parts = [
+        lines(
+            f"%p{row}{column} = affine.apply affine_map<(d0) -> (d0 mod 2 + {row})>(%tx)",
+            f"%q{row}{column} = affine.apply affine_map<(d0) -> (d0 mod 2 + {column})>(%tx)",
+            read("S", f"%p{row}{column}", f"%q{row}{column}", "%c2", type=TILE),
+        )
+        for row in range(4) for column in range(3)
+    ]  # fmt: skip
+    found = unwritten_reads(kernel(fill(filled), *parts))
+    assert (len(asked), len(found)) == ((1, 0) if filled == 60 else (13, 1))

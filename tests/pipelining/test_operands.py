@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from native_device import NativeDevice
 
-from weft.dsl.diagnostics import Source
+from weft.dsl.diagnostics import Source, WeftError
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
+from weft.runtime.native.device import CpuDevice
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
@@ -113,7 +114,8 @@ def expect_right(schedule: str, payload: str, folder: Path) -> Planned:
     named = signature(done.applied.payload)
     arrays = random_inputs(named, 1)
     expected = reference(done.applied.payload, None, dict(arrays))
-    for device, text in ((SimDevice(), done.applied.located_text), (NativeDevice(), done.cuda)):
+    for device in (SimDevice(), NativeDevice(), CpuDevice(2)):
+        text = done.cuda if device.wants == "cuda" else done.applied.located_text
         ran = run_plan(done.plan, device, arrays, text=text)
         assert not ran.races and not ran.faults
         found = compare(named, ran.outputs, expected, rounded=done.plan.rounded)
@@ -159,3 +161,52 @@ def test_parts_of_a_sum(n: int, k: int, stages: str, tmp_path: Path) -> None:
     }}"""
     done = expect_right(PARTS.replace("STAGES", stages), payload, tmp_path)
     assert "load_matrices_x4(" in done.cuda
+
+
+FINISHED = """func.func @f(%A: tensor<32x32xbf16>, %B: tensor<32x32xbf16>) -> tensor<32x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<32x32xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<32x32xf32>) -> tensor<32x32xf32>
+  %C = linalg.matmul ins(%A, %B : tensor<32x32xbf16>, tensor<32x32xbf16>) outs(%init : tensor<32x32xf32>) -> tensor<32x32xf32>
+  %D = linalg.negf ins(%C : tensor<32x32xf32>) outs(%empty : tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %D : tensor<32x32xf32>
+}"""
+FINISHING = """
+schedule finished() {
+  let gemm = match linalg.matmul
+  let init = match linalg.fill
+  let neg = match linalg.negf
+  let (tiles, tile_neg) = tile neg [32, 32]
+  fuse gemm into tiles
+  fuse init into tiles
+  map tiles to blocks(y, x)
+  let (k, step) = tile gemm [_, _, 16]
+  let (warps, warp_mm) = tile step [16, 16]
+  map warps to warps(y, x)
+  let one = mma warp_mm [16, 8, 16]
+  promote-to-registers one.acc across k
+  let (out_warps, out) = tile tile_neg [16, 16]
+  map out_warps to warps(y, x)
+  PIECES
+  let (pairs, pair) = tile half [1, 2]
+  let lanes = coalesce pairs
+  map lanes to lanes
+  insert-barriers
+  launch tiles
+}
+"""
+PIECES = """let (pieces, piece) = tile out [16, 8]
+  map pieces to registers
+  let (halves, half) = tile piece [8, 8]
+  map halves to registers
+"""
+
+
+def test_what_finishes_sums_is_cut_as_they_are(tmp_path: Path) -> None:
+    expect_right(FINISHING.replace("PIECES", PIECES), FINISHED, tmp_path)
+    otherwise = "let (halves, half) = tile out [8, 8]\n map halves to registers"
+    with pytest.raises(WeftError, match=r"W0380: the 32x32 accumulator cannot live in each thread's registers") as refused:
+        expect_right(FINISHING.replace("PIECES", otherwise), FINISHED, tmp_path)
+    said = str(refused.value)
+    assert "2x2 to `warps(y: 2, x: 2)`, 2x2 to `registers`, 32 to `lanes`, of 1x2 elements" in said
+    assert "2x2 to `warps(y: 2, x: 2)`, 1x2 to `registers`, 2x1 to `registers`, 32 to `lanes`, of 1x2 elements" in said

@@ -49,8 +49,10 @@ def expect_right(done: Planned, arrays: dict[str, np.ndarray], device: SimDevice
     assert compare(signature(done.applied.payload), ran.outputs, expected, rounded=done.plan.rounded).ok
 
 
-@pytest.mark.parametrize("stages", [2, 3, 4, 5] if SOAK else [2, 5])
-@pytest.mark.parametrize("type", TYPES)
+RANDOM = [(type, stages) for type in TYPES for stages in (range(1, 6) if SOAK else (2, 5))]
+
+
+@pytest.mark.parametrize(("type", "stages"), RANDOM if SOAK else [*RANDOM, ("bf16", 1)])
 def test_random_sizes(type: str, stages: int) -> None:
     """One kernel for rows of whole vectors and one for any rows, at sizes that a run brings."""
     draw = random.Random(f"{type} {stages}")

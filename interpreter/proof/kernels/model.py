@@ -55,6 +55,8 @@ class Access:
     """All elements that the coordinates can be are touched: no mask keeps some of them out."""
     phase: Literal["", "begins", "ended"] = ""
     landings: tuple[Landing, ...] = ()
+    exchanged: bool = False
+    """A swizzle is in its last subscript that not all accesses of the buffer have."""
 
     @property
     def settled(self) -> bool:

@@ -14,7 +14,7 @@ from ...indices.values import Values
 from ...ir.functions import segments
 from ...ir.mlir import children, ir, operations, producer
 from ...ir.structured import loop_inits
-from ...memory import effects
+from ...memory import copies, effects
 from ...memory.fragments import LDMATRIX, MMA
 from ...memory.swizzles import Swizzle
 from ...memory.views import terminator
@@ -29,9 +29,8 @@ from .views import View, Views
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
 """Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
-_COPY, _GROUPS = "nvgpu.device_async_copy", {"nvgpu.device_async_create_group", "nvgpu.device_async_wait"}
 _WARPS = {LDMATRIX, MMA}
-_KNOWN = {_COPY, *_WARPS}
+_KNOWN = {copies.COPY, *_WARPS}
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 
 
@@ -105,10 +104,8 @@ class Reader:
             self.block(only_block(op.regions[0], op), place.into(0))
         elif name == "gpu.barrier":
             self._barrier(op, place)
-        elif name in _GROUPS:
-            pending = op.attributes.get("numGroups", None)
-            waited = 0 if pending is None else ir.IntegerAttr(pending).value
-            self._groups.append(GroupEvent(place, waited if name == "nvgpu.device_async_wait" else None))
+        elif name in (copies.GROUP, copies.WAIT):
+            self._groups.append(GroupEvent(place, copies.may_pend(op) if name == copies.WAIT else None))
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
             raise fail(
                 "W0603",
@@ -261,7 +258,7 @@ class Reader:
     def _access(self, op: ir.Operation, place: Place) -> None:
         if op.name in _WARPS:
             self._warp(op, place)
-        phase = "begins" if op.name == _COPY else ""
+        phase = "begins" if op.name == copies.COPY else ""
         late = self._shown if self._shown and any(map(effects.takes_tensors, operations(op))) else ()
         for touch in (*touches(op, self.values), *(Touch("read", memref, None) for memref in late)):
             for view in (View(ANYTHING, None),) if touch.memref is None else self.views.of(touch.memref):
@@ -296,6 +293,8 @@ class Reader:
             common[access.buffer] = common.get(access.buffer, here) & here
         for number, exchanged in enumerate(self._exchanged):
             access = self.model.accesses[number]
+            if any(more != Linear.of(0) for _, more in exchanged) and not common[access.buffer]:
+                self.model.accesses[number] = replace(access, exchanged=True)
             added = [more for swizzle, more in exchanged if swizzle in common[access.buffer]]
             if added and access.coordinates is not None and any(more != Linear.of(0) for more in added):
                 coordinates = (*access.coordinates[:-1], access.coordinates[-1] + added[0])

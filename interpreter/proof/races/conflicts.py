@@ -35,10 +35,19 @@ UNSURE = (
     "assumed, not proven: it is not known whether all threads execute {} in between; an affine condition around it, or none,"
     " makes it exact"
 )
+EXCHANGED = (
+    "assumed, not proven: accesses of the buffer exchange pieces of its rows (a swizzle), and not all of them do so alike;"
+    " one swizzle in all of them makes it exact"
+)
 DATA = (
     "assumed, not proven: the index or a condition is not affine (it depends on data); indices and conditions that are affine in"
     " ids, loop variables, and sizes known before a run make it exact"
 )
+
+
+def not_affine(*accesses: Access) -> str:
+    """Why it is not known which elements they touch."""
+    return EXCHANGED if any(access.exchanged for access in accesses) else DATA
 
 
 @dataclass(frozen=True)
@@ -243,7 +252,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     elif a.chosen or b.chosen:
         why = CHOSEN
     elif not (a.settled and b.settled):
-        why = DATA
+        why = not_affine(a, b)
     else:
         why = "" if pair.unsure is None else UNSURE.format(pair.unsure.op)
     point = dict(zip(pair.names, sample, strict=True))

@@ -23,7 +23,7 @@ from ...launch.kernel import outline
 from ..kernels.kernels import kernel_model, kernel_uses, model_of
 from ..kernels.model import Barrier, KernelModel
 from .barriers import superfluous_barriers
-from .conflicts import DATA, LIMIT, Conflict, conflicts, conflicts_between_blocks
+from .conflicts import Conflict, conflicts, conflicts_between_blocks
 from .unwritten import UnwrittenRead, unwritten_reads
 
 _PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
@@ -144,10 +144,9 @@ class Findings:
         element = f"[{', '.join(map(str, read.element))}]" if read.element else " (any element)"
         state = "may read" if read.assumed else "reads"
         notes = [f"element {read.buffer}{element}"]
-        if read.reader is None:
-            notes.append(LIMIT)
-        else:
-            notes += [read.reader.said() + quoted(self.source, read.op), *([DATA] if read.assumed else [])]
+        if read.reader is not None:
+            notes.append(read.reader.said() + quoted(self.source, read.op))
+        notes += [read.assumption] if read.assumed else []
         message = f"a thread {state} shared memory `{read.buffer}` that was never written"
         hint = "write the element before it is read: shared memory holds what an earlier block left there"
         return Diagnostic("W0610", message, span(self.source, read.op), notes=tuple(notes), hint=hint)

@@ -9,7 +9,7 @@ threads alike: between threads that order is only kept where barriers keep it, a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -18,7 +18,7 @@ from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, e
 from ..kernels.model import Access, KernelModel
 from ..kernels.places import Loop, Place
 from ..solver import Naming, Solver, Unknown, points
-from .conflicts import Instance
+from .conflicts import LIMIT, Instance, not_affine
 from .phases import meeting
 
 
@@ -27,35 +27,55 @@ class UnwrittenRead:
     """A read of an element that no thread of the block has written. `reader` None: ISL gave no witness within its limit.
 
     Args:
-        assumed: not proven, because an index or a condition is not affine.
+        assumption: why it is not proven; empty if it is.
     """
 
     buffer: str
     element: tuple[int, ...]
     op: str
     reader: Instance | None
-    assumed: bool
+    assumption: str
+
+    @property
+    def assumed(self) -> bool:
+        return self.assumption != ""
 
 
 def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[UnwrittenRead]:
     """Reads (and atomic updates) of shared memory that may come before any write of their element, one for each op."""
     solver = solver or Solver()
     whole: dict[Hashable, bool] = {}
+    rooms: dict[Hashable, list[_Room]] = {}
     reads = [a for a in model.accesses if a.buffer.space == "workgroup" and (a.kind == "read" or a.atomic is not None)]
     reads = [a for a in reads if a.phase != "ended"]
-    return [found for read in reads if (found := _unwritten(model, read, solver, whole)) is not None]
+    for read in reads:
+        if (room := _room(read)) is not None:
+            rooms.setdefault(_neighbours(model, read, room), []).append(room)
+    return [found for read in reads if (found := _unwritten(model, read, solver, whole, rooms)) is not None]
 
 
-def _unwritten(model: KernelModel, read: Access, solver: Solver, whole: dict[Hashable, bool]) -> UnwrittenRead | None:
-    """`whole`: the answers of `_all_written` so far. Neighbours that read one buffer behind the same writes have one answer."""
+def _writes(model: KernelModel, read: Access) -> list[Access]:
+    """What may have written the buffer."""
     writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and a.atomic is None]
-    writes = [a for a in writes if a.phase != "begins"]
-    room = _room(read)
-    here = (read.buffer, room, read.place.steps, *(meeting(write.place, read.place)[1] for write in writes))
-    if room is not None and here not in whole:
-        whole[here] = _all_written(model, read, writes, room, solver)
-    if whole.get(here):
-        return None
+    return [a for a in writes if a.phase != "begins"]
+
+
+_Room = tuple[Linear | tuple[int, int], ...]
+
+
+def _unwritten(
+    model: KernelModel, read: Access, solver: Solver, whole: dict[Hashable, bool], rooms: Mapping[Hashable, list[_Room]]
+) -> UnwrittenRead | None:
+    """`whole`: the answers of `_all_written` so far. Neighbours that read one buffer behind the same writes have one answer for the
+    room around all of theirs (`rooms`), mostly; else one for each."""
+    writes = _writes(model, read)
+    if (own := _room(read)) is not None:
+        alike = _neighbours(model, read, own)
+        for room in dict.fromkeys((_around(rooms[alike]), own)):
+            if (room, alike) not in whole:
+                whole[room, alike] = _all_written(model, read, writes, room, solver)
+            if whole[room, alike]:
+                return None
     question = _Question(model, read, solver)
     try:
         left: isl.Set | None = question.without(question.pieces(writes))
@@ -64,16 +84,16 @@ def _unwritten(model: KernelModel, read: Access, solver: Solver, whole: dict[Has
     except Unknown:
         left = None
     sample = None if left is None else solver.sample(left)
-    assumed = sample is None or question.unsure or not settled(question.naming.names)
     if sample is None:
-        return UnwrittenRead(read.buffer.name, (), read.op, None, True)
+        return UnwrittenRead(read.buffer.name, (), read.op, None, LIMIT)
+    why = not_affine(read, *writes) if question.unsure or not settled(question.naming.names) else ""
     point = dict(zip(question.names, sample, strict=True))
     element = tuple(question.naming.form(c).value(point) or 0 for c in read.coordinates or ())
-    return UnwrittenRead(read.buffer.name, element, read.op, Instance.of(model, read, question.naming, point), assumed)
+    return UnwrittenRead(read.buffer.name, element, read.op, Instance.of(model, read, question.naming, point), why)
 
 
 def _all_written(
-    model: KernelModel, read: Access, writes: Sequence[Access], room: Sequence[Linear | tuple[int, int]], solver: Solver
+    model: KernelModel, read: Access, writes: Sequence[Access], room: _Room, solver: Solver
 ) -> bool:
     """Whether every element in `room` is written before the read, whichever of them it reads and whoever does.
 
@@ -92,7 +112,19 @@ def _all_written(
         return False
 
 
-def _room(read: Access) -> tuple[Linear | tuple[int, int], ...] | None:
+def _neighbours(model: KernelModel, read: Access, room: _Room) -> Hashable:
+    """The same for reads that differ in the ranges of their rooms alone."""
+    alike = tuple(at if isinstance(at, Linear) else None for at in room)
+    return read.buffer, alike, read.place.steps, *(meeting(write.place, read.place)[1] for write in _writes(model, read))
+
+
+def _around(rooms: Sequence[_Room]) -> _Room:
+    """The room that holds those of neighbours."""
+    sides = zip(*rooms, strict=True)
+    return tuple(at[0] if isinstance(at[0], Linear) else (min(a for a, _ in at), max(b for _, b in at)) for at in sides)
+
+
+def _room(read: Access) -> _Room | None:
     """The elements that may be meant, along each coordinate: the one that all threads mean (of a stage), or a range, which is that
     of the buffer less its padding. None where the buffer has no known size."""
     out: list[Linear | tuple[int, int]] = []

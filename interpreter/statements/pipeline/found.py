@@ -11,6 +11,7 @@ from ...ir.functions import name_of
 from ...ir.mlir import child_of, children, ir, made_by, made_within, operations, producer, users
 from ...ir.structured import is_parallel_op, is_read, structure, yielded
 from ...mapping.mapping import enclosing_maps, mapping_of
+from ...memory.copies import WAIT
 from ...memory.effects import accesses, is_pure, read, written
 from ...memory.layouts import is_shared
 from ...memory.views import VIEWS, behind, is_view, may_share
@@ -101,7 +102,7 @@ def _checked_step(loop: ir.Operation) -> int:
 
 def _check_fresh(loop: ir.Operation) -> None:
     for op in operations(loop):
-        if op.name == "nvgpu.device_async_wait" or any(is_stage(operand) for operand in op.operands):
+        if op.name == WAIT or any(is_stage(operand) for operand in op.operands):
             raise refuse("W0389", "this loop is pipelined already", loop, "pipeline it once")
     for barrier in operations(loop, "gpu.barrier"):
         raise refuse(

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT, async_copy, may_pend, refuse
+from ....interpreter.memory.copies import COPY, GROUP, WAIT, may_pend
+from ...kernel_form import async_copy, refuse
 from ..kernel import KernelWriter, writes
 from ..values.integers import bounds, literal, multiply
 from ..values.types import INDEX
 from ..values.views import access
 
 
-@writes(ASYNC_COPY)
+@writes(COPY)
 def copy(kernel: KernelWriter, op: ir.Operation) -> None:
     found = async_copy(op, "W0503")
     source, target = kernel.view(found.source), kernel.view(found.target)
@@ -32,14 +33,14 @@ def copy(kernel: KernelWriter, op: ir.Operation) -> None:
     kernel.values[op.results[0]] = ()
 
 
-@writes(ASYNC_GROUP)
+@writes(GROUP)
 def group(kernel: KernelWriter, op: ir.Operation) -> None:
     kernel.flush()
     kernel.line("commit_copies();")
     kernel.values[op.results[0]] = ()
 
 
-@writes(ASYNC_WAIT)
+@writes(WAIT)
 def wait(kernel: KernelWriter, op: ir.Operation) -> None:
     kernel.flush()
     kernel.line(f"wait_copies<{may_pend(op)}>();")

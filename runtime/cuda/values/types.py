@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import is_token, refuse, shape_of
+from ....interpreter.memory.copies import is_token
+from ...kernel_form import refuse, shape_of
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import ASYNC_COPY, ASYNC_GROUP, ASYNC_WAIT, async_copy, may_pend
+from ....interpreter.memory.copies import COPY, GROUP, WAIT, may_pend
+from ...kernel_form import async_copy
 from ..translate import Translator, Val, handles, literal
 from .memory import expect_aligned, listed, reach
 
 
-@handles(ASYNC_COPY)
+@handles(COPY)
 def copy(t: Translator, op: ir.Operation) -> Val:
     found, site = async_copy(op, "W0750"), t.site(op)
     read = None if found.read is None else t.value(found.read)
@@ -25,12 +26,12 @@ def copy(t: Translator, op: ir.Operation) -> Val:
     return literal(0)
 
 
-@handles(ASYNC_GROUP)
+@handles(GROUP)
 def group(t: Translator, op: ir.Operation) -> Val:
     t.emit(f"A.commit(L, {t.mask})")
     return literal(0)
 
 
-@handles(ASYNC_WAIT)
+@handles(WAIT)
 def wait(t: Translator, op: ir.Operation) -> None:
     t.emit(f"A.wait(L, {may_pend(op)}, {t.mask})")
