@@ -70,7 +70,7 @@ def full() -> Extent:
 def small() -> Extent:
     """A trial of the whole way, for a machine without a GPU."""
     layer = {"n": 2, "c": 40, "h": 5, "w": 5, "k": 12, "r": 1, "s": 1, "stride": 1, "pad": 0, "dilation": 1}
-    one = {"matmul": [_mnk(48, 40, 24)], "concurrent_convs": [{"batch": 1, "filters": 2, "size": 5}]}
+    one = {"matmul": [_mnk(48, 40, 40)], "concurrent_convs": [{"batch": 1, "filters": 2, "size": 5}]}
     rungs = sorted((ROOT / "docs" / "tutorial").glob("1-*.weft"))
     return Extent(one, [layer], {"resnet50.conv1": layer}, rungs, [(48, 40, 24), (24, 24, 24)], (3, 2), 32, 7)
 

@@ -66,6 +66,17 @@ def test_random_sizes(type: str, stages: int) -> None:
 
 
 @pytest.mark.parametrize("type", TYPES)
+def test_random_sizes_in_parts(type: str) -> None:
+    draw = random.Random(type)
+    done = made("tensor_split_k", type=type, parts=draw.choice([2, 4, 8]), m="?", n="?", k="?", stages=3, **SMALL)
+    for turn in range(SIZES // 2):
+        m, n, k = draw.randrange(1, 80), draw.randrange(1, 80), draw.randrange(1, 400)
+        if turn % 2:
+            n, k = -(-n // 16) * 16, -(-k // 16) * 16
+        expect_right(done, inputs(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}), SimDevice())
+
+
+@pytest.mark.parametrize("type", TYPES)
 def test_text(type: str) -> None:
     done = made(type=type, m=40, n=64, k=96, **SMALL)
     expect_right(done, inputs(done, {}), NativeDevice())

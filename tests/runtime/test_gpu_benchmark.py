@@ -26,7 +26,7 @@ from weft.runtime.plan.dtypes import NUMPY, itemsize
 from weft.runtime.run import cupy_device
 
 ROOT = Path(__file__).parents[2]
-NAIVE = "recipes: naive m=48 n=40 k=24"
+NAIVE = "recipes: naive m=48 n=40 k=40"
 LAYER = "convolutions: resnet50.conv1 nhwc"
 
 
@@ -139,7 +139,7 @@ def test_from_the_schedules_to_the_page(
         gpu.main(["measure", str(folder), "-o", str(out)])
     assert list(results(out)) == begun[:3] and json.loads(out.read_text())["under_way"] == [begun[3]]
     assert gpu.main(["measure", str(folder), "-o", str(out), "--budget", "0"]) == 1
-    assert "19 of 22 items are left" in capsys.readouterr().err
+    assert "20 of 23 items are left" in capsys.readouterr().err
     assert gpu.main(["measure", str(folder), "-o", str(out)]) == 0
     assert begun[4:] == [*begun[4:-1], begun[3]] and len(set(begun)) == len(begun) - 1, (
         "what was interrupted comes last"
@@ -149,7 +149,7 @@ def test_from_the_schedules_to_the_page(
 
     measured = json.loads(out.read_text())
     found = results(out)
-    assert (measured["device"], measured["cudnn"], measured["under_way"], len(found)) == ("Fake GPU", True, [], 22)
+    assert (measured["device"], measured["cudnn"], measured["under_way"], len(found)) == ("Fake GPU", True, [], 23)
     for one in found.values():
         assert one["right"] and one["took"] > 0
         for who in (
@@ -160,7 +160,7 @@ def test_from_the_schedules_to_the_page(
     assert list(found[LAYER]["entries"]) == ["128x64", "128x128", "64x64", "split 4", "split 8"]
     assert {name: entry["temporaries"] > 0 for name, entry in found[LAYER]["entries"].items()}["split 4"]
     assert set(found[LAYER]["libraries"]) == {"library", "cudnn"} and set(found[NAIVE]["libraries"]) == {"library"}
-    assert not found[NAIVE]["entries"]["naive"]["with_host"] and found[NAIVE]["operations"] == 2 * 48 * 40 * 24
+    assert not found[NAIVE]["entries"]["naive"]["with_host"] and found[NAIVE]["operations"] == 2 * 48 * 40 * 40
     streams = {
         one["case"]: (one["launches"], one["ways"]["streams"]["streams"])
         for one in found.values()
@@ -184,9 +184,9 @@ def test_from_the_schedules_to_the_page(
     out.write_text(json.dumps(measured))
     assert gpu.main(["record", str(out), "--docs", str(docs)]) == 0
     page = (docs / "performance.md").read_text()
-    assert "Measured on Fake GPU: 22 of 22 items right." in page
+    assert "Measured on Fake GPU: 23 of 23 items right." in page
     for row in (
-        "| naive | m=48 n=40 k=24 |", "| 1-naive | 50.0% | 33.5 | – |", "| rung | 48 × 40 × 24 | 24 × 24 × 24 |",
+        "| naive | m=48 n=40 k=40 |", "| 1-naive | 50.0% | 33.5 | – |", "| rung | 48 × 40 × 24 | 24 × 24 × 24 |",
         "| conv1 | 1500.0 µs (128x64) | 100% | 1500.0 µs (128x64) | 100% | 1500.0 µs |",
         "NCHW 1.00 × im2col with cuBLAS (1 layers)",
         "| two convolutions and their sum, 1024 images | 1500.0 µs | 1500.0 µs (1.00×) |", "One of the eight products alone takes",
@@ -235,11 +235,11 @@ def test_what_fails_is_noted(
 ) -> None:
     """A text that does not compile, a bundle that is not there, a schedule that was refused; a library in TF32, and none at all."""
     some = tmp_path / "some"
-    bundle, *_ = only(folder, some, NAIVE, LAYER, "streams: launches", "recipes: shared m=48 n=40 k=24")
+    bundle, *_ = only(folder, some, NAIVE, LAYER, "streams: launches", "recipes: shared m=48 n=40 k=40")
     (bundle.path / "kernels.cu").write_text("#error no\n" + bundle.cuda)
     items = {one["item"]: one for one in json.loads((some / "items.json").read_text())}
     shutil.rmtree(some / items["streams: launches"]["entries"]["launches"])
-    items["recipes: shared m=48 n=40 k=24"] |= {"entries": {}, "refused": {"shared": "W0602: no"}}
+    items["recipes: shared m=48 n=40 k=40"] |= {"entries": {}, "refused": {"shared": "W0602: no"}}
     items[LAYER] |= {"refused": {"other": "W0602: no"}}
     (some / "items.json").write_text(json.dumps(list(items.values())))
 
@@ -254,7 +254,7 @@ def test_what_fails_is_noted(
     assert not any(one["right"] for one in found.values()) and len(found) == 4
     assert "NVRTC" in found[NAIVE]["entries"]["naive"]["failed"]
     assert (
-        "W0710" in found["streams: launches"]["failed"] and "W0602" in found["recipes: shared m=48 n=40 k=24"]["failed"]
+        "W0710" in found["streams: launches"]["failed"] and "W0602" in found["recipes: shared m=48 n=40 k=40"]["failed"]
     )
     layer = found[LAYER]
     assert not layer["libraries"]["cudnn"]["right"] and layer["entries"]["other"]["failed"] == "W0602: no"
@@ -392,7 +392,7 @@ def test_the_tables_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch,
     tables = importlib.import_module("evidence_tables")
     monkeypatch.setattr(tables, "MEASURED", tmp_path / "none.json")
     tables.recorded.cache_clear()
-    for rows, count in ((tables.recipes(), 14), (tables.convolutions(), 23), (tables.streams(), 4)):
+    for rows, count in ((tables.recipes(), 15), (tables.convolutions(), 23), (tables.streams(), 4)):
         assert len(rows) == count and {cell for row in rows for cell in row[1:]} == {"–"}
     assert {tables.recipes_remark(), tables.convolutions_remark(), tables.streams_remark()} == {tables.NOTHING}
     tables.recorded.cache_clear()

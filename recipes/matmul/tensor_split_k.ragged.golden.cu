@@ -1,0 +1,233 @@
+// weft golden tensor_split_k.weft --set m=100 --set n=77 --set k=1333
+// n elements that one access moves.
+template <typename T, int n> struct alignas(sizeof(T) * n) vec { T at[n]; };
+
+// Round to odd: a second rounding, to at least two bits less, then gives what one rounding would.
+__device__ inline float round_to_odd(double x) {
+  float r = (float)x;
+  if (x != x || (double)r == x) return r;
+  unsigned bits = __float_as_uint(r);
+  if (((double)r > x) == (x > 0.0)) bits -= 1;
+  return __uint_as_float(bits | 1u);
+}
+
+// The upper half of a float: 16 bits in memory; each operation calculates in float and rounds once.
+struct bf16 {
+  unsigned short bits;
+  bf16() = default;
+  __device__ explicit bf16(float x);
+  __device__ explicit bf16(double x);
+  __device__ explicit operator float() const;
+  __device__ explicit operator double() const { return (double)(float)*this; }
+};
+__device__ inline bf16::bf16(float x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if (!__builtin_constant_p(x)) {
+    unsigned pair;  // two at once, which is faster than one
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0f), "f"(x));
+    bits = pair;
+    return;
+  }
+#endif
+  unsigned u = __float_as_uint(x);
+  bits = x != x ? 0x7fffu : (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+}
+__device__ inline bf16::bf16(double x) { *this = bf16(round_to_odd(x)); }
+__device__ inline bf16::operator float() const { return __uint_as_float((unsigned)bits << 16); }
+__device__ inline bf16 operator+(bf16 a, bf16 b) { return bf16((float)a + (float)b); }
+__device__ inline bf16 operator-(bf16 a, bf16 b) { return bf16((float)a - (float)b); }
+__device__ inline bf16 operator*(bf16 a, bf16 b) { return bf16((float)a * (float)b); }
+__device__ inline bf16 operator/(bf16 a, bf16 b) { return bf16((float)a / (float)b); }
+__device__ inline bf16 operator-(bf16 a) { a.bits ^= 0x8000; return a; }
+
+__device__ inline bf16 bf16_of_bits(int bits) {
+  bf16 r;
+  r.bits = (unsigned short)bits;
+  return r;
+}
+
+__device__ inline unsigned pack_bf16(bf16 low, bf16 high) { return low.bits | (unsigned)high.bits << 16; }
+
+// Of 2 8 x 8 matrices of 16-bit elements, what the lane gets of each, transposed. Lane 8*t + r says where row r of matrix t is.
+#ifdef __CUDA_ARCH__
+__device__ inline void load_matrices_x2_transposed(unsigned (&to)[2], const void* row) {
+  unsigned at = (unsigned)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "r"(at) : "memory");
+}
+#endif
+
+// Of 4 8 x 8 matrices of 16-bit elements, what the lane gets of each. Lane 8*t + r says where row r of matrix t is.
+#ifdef __CUDA_ARCH__
+__device__ inline void load_matrices_x4(unsigned (&to)[4], const void* row) {
+  unsigned at = (unsigned)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(at) : "memory");
+}
+#endif
+
+// D += A B by the warp, 16 x 8 x 16: the lane's elements, those of A and B in registers of 2 bf16.
+#ifdef __CUDA_ARCH__
+__device__ inline void mma_m16n8k16_bf16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(128) matmul(
+    const bf16* __restrict__ A,
+    const bf16* __restrict__ B,
+    float* __restrict__ temp0) {
+  alignas(16) __shared__ bf16 A_shared[1][128][32];
+  alignas(16) __shared__ bf16 B_shared[1][32][128];
+  const int tx = threadIdx.x;
+  const int bz = blockIdx.z;
+  const int warp = tx / 32;
+  const int lane = tx % 32;
+  float acc[4][8][2][1][1][1][2];
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    #pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      #pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        #pragma unroll
+        for (int m = 0; m < 2; ++m) {
+          acc[i][j][l][0][0][0][m] = 0.0f;
+        }
+      }
+    }
+  }
+  const int idx = tx % 4 * 8;
+  const int col = tx % 16 * 8;
+  const bool in_col = col < 77;
+  const bool in_col1 = col + 1 < 77;
+  const bool in_col2 = col + 2 < 77;
+  const bool in_col3 = col + 3 < 77;
+  const bool in_col4 = col + 4 < 77;
+  const bool in_col5 = col + 5 < 77;
+  const bool in_col6 = col + 6 < 77;
+  const bool in_col7 = col + 7 < 77;
+  const int col1 = bz * 352 + tx % 4 * 8;
+  const int idx1 = tx / 4;
+  const int idx2 = tx / 16;
+  const int row = bz * 352 + tx / 16;
+  const int idx3 = lane / 16 * 8;
+  const int idx4 = tx % 16 + warp / 2 * 64;
+  const int idx5 = tx % 16;
+  const int idx6 = warp % 2 * 64;
+  for (int k = 0; k < 352; k += 32) {
+    const int col2 = col1 + k;
+    const bool in_col2_1 = col2 < 1333;
+    const bool in_col2_2 = col2 + 1 < 1333;
+    const bool in_col2_3 = col2 + 2 < 1333;
+    const bool in_col2_4 = col2 + 3 < 1333;
+    const bool in_col2_5 = col2 + 4 < 1333;
+    const bool in_col2_6 = col2 + 5 < 1333;
+    const bool in_col2_7 = col2 + 6 < 1333;
+    const bool in_col2_8 = col2 + 7 < 1333;
+    for (int i = 0; i < 4; ++i) {
+      const int idx7 = idx1 + i * 32;
+      const bool in_idx7 = idx7 < 100;
+      *reinterpret_cast<vec<bf16, 8>*>(&A_shared[0][idx7][idx ^ (idx7 / 2 % 4 * 8)]) = vec<bf16,
+          8>{{in_idx7 && in_col2_1 ? A[idx7 * 1333 + col2] : bf16(0.0f), in_idx7 && in_col2_2
+          ? A[idx7 * 1333 + col2 + 1] : bf16(0.0f), in_idx7 && in_col2_3 ? A[idx7 * 1333 + col2 + 2] : bf16(0.0f),
+          in_idx7 && in_col2_4 ? A[idx7 * 1333 + col2 + 3] : bf16(0.0f), in_idx7 && in_col2_5
+          ? A[idx7 * 1333 + col2 + 4] : bf16(0.0f), in_idx7 && in_col2_6 ? A[idx7 * 1333 + col2 + 5] : bf16(0.0f),
+          in_idx7 && in_col2_7 ? A[idx7 * 1333 + col2 + 6] : bf16(0.0f), in_idx7 && in_col2_8
+          ? A[idx7 * 1333 + col2 + 7] : bf16(0.0f)}};
+    }
+    const int row1 = row + k;
+    for (int i = 0; i < 4; ++i) {
+      const int idx7 = idx2 + i * 8;
+      const int row2 = row1 + i * 8;
+      const bool in_row2 = row2 < 1333;
+      *reinterpret_cast<vec<bf16, 8>*>(&B_shared[0][idx7][col ^ (idx7 % 8 * 8)]) = vec<bf16,
+          8>{{in_col && in_row2 ? B[row2 * 77 + col] : bf16(0.0f), in_col1 && in_row2 ? B[row2 * 77 + col + 1]
+          : bf16(0.0f), in_col2 && in_row2 ? B[row2 * 77 + col + 2] : bf16(0.0f), in_col3 && in_row2
+          ? B[row2 * 77 + col + 3] : bf16(0.0f), in_col4 && in_row2 ? B[row2 * 77 + col + 4] : bf16(0.0f), in_col5
+          && in_row2 ? B[row2 * 77 + col + 5] : bf16(0.0f), in_col6 && in_row2 ? B[row2 * 77 + col + 6] : bf16(0.0f),
+          in_col7 && in_row2 ? B[row2 * 77 + col + 7] : bf16(0.0f)}};
+    }
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 32; i += 16) {
+      bf16 A_frag[4][4][2];
+      const int idx7 = idx3 + i;
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int idx8 = idx4 + j * 16;
+        unsigned A_frag1[4];
+        load_matrices_x4(A_frag1, &A_shared[0][idx8][idx7 ^ (idx8 / 2 % 4 * 8)]);
+        A_frag[j][0][0] = bf16_of_bits(A_frag1[0]);
+        A_frag[j][0][1] = bf16_of_bits(A_frag1[0] >> 16);
+        A_frag[j][1][0] = bf16_of_bits(A_frag1[1]);
+        A_frag[j][1][1] = bf16_of_bits(A_frag1[1] >> 16);
+        A_frag[j][2][0] = bf16_of_bits(A_frag1[2]);
+        A_frag[j][2][1] = bf16_of_bits(A_frag1[2] >> 16);
+        A_frag[j][3][0] = bf16_of_bits(A_frag1[3]);
+        A_frag[j][3][1] = bf16_of_bits(A_frag1[3] >> 16);
+      }
+      bf16 B_frag[8][2][2];
+      const int idx8 = idx5 + i;
+      const int idx9 = idx8 % 8 * 8;
+      #pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        unsigned B_frag1[2];
+        load_matrices_x2_transposed(B_frag1, &B_shared[0][idx8][(idx6 + j * 8) ^ idx9]);
+        B_frag[j][0][0] = bf16_of_bits(B_frag1[0]);
+        B_frag[j][0][1] = bf16_of_bits(B_frag1[0] >> 16);
+        B_frag[j][1][0] = bf16_of_bits(B_frag1[1]);
+        B_frag[j][1][1] = bf16_of_bits(B_frag1[1] >> 16);
+      }
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int l = 0; l < 8; ++l) {
+          mma_m16n8k16_bf16(acc[j][l][0][0][0][0][0], acc[j][l][0][0][0][0][1], acc[j][l][1][0][0][0][0],
+              acc[j][l][1][0][0][0][1], pack_bf16(A_frag[j][0][0], A_frag[j][0][1]),
+              pack_bf16(A_frag[j][1][0], A_frag[j][1][1]), pack_bf16(A_frag[j][2][0], A_frag[j][2][1]),
+              pack_bf16(A_frag[j][3][0], A_frag[j][3][1]), pack_bf16(B_frag[l][0][0], B_frag[l][0][1]),
+              pack_bf16(B_frag[l][1][0], B_frag[l][1][1]));
+        }
+      }
+    }
+    __syncthreads();
+  }
+  const int row1 = lane / 4 + warp / 2 * 64;
+  const int col2 = tx % 4 * 2 + warp % 2 * 64;
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int row2 = row1 + i * 16;
+    #pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const int col3 = col2 + j * 8;
+      #pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        const int row3 = row2 + l * 8;
+        if (row3 < 100) {
+          #pragma unroll
+          for (int m = 0; m < 2; ++m) {
+            const int col4 = col3 + m;
+            if (col4 < 77) {
+              temp0[bz * 7700 + row3 * 77 + col4] = acc[i][j][l][0][0][0][m];
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(256) matmul_1(float* __restrict__ C, const float* __restrict__ temp0) {
+  const int tx = threadIdx.x;
+  const int bx = blockIdx.x;
+  const int row = (bx * 256 + tx) / 77;
+  const int col = (bx * 256 + tx) % 77;
+  if (bx * 256 + tx < 7700) {
+    float acc = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      acc += temp0[i * 7700 + row * 77 + col];
+    }
+    C[row * 77 + col] = acc;
+  }
+}
