@@ -122,7 +122,7 @@ def test_wide_tiles(recipe: str, wide: dict[str, str]) -> None:
         for chip in ARCHITECTURES:
             if not SOAK and (number != turn % 2 or chip != CHIPS[turn // 2 % 2]):
                 continue
-            settings = {**wide, "bk": "8" if recipe == "simt_pipelined" else "16", "m": m, "n": n, "k": k}
+            settings = {**wide, "m": m, "n": n, "k": k}
             made = planned(applied(Choice(recipe, None, settings).open()))
             used = sass.resources(made.cuda, "matmul", chip)
             assert used.spill_bytes == used.stack_bytes == 0, (settings, chip, used)
