@@ -10,7 +10,7 @@ from .. import grammar
 
 _PLAIN = {
     "_expr": "n", "_atom": "n", "list": "[n, …]", "string": '"…"', "OP": "op", "RAW": "{ … }", "FUNCTION": "@function",
-    "SIZE": "A.1", "_sign": "n", "EQUALS": "==", "AT_MOST": "<=", "INT": "0", "NAME": "name",
+    "SIZE": "A.1", "_sign": "n", "EQUALS": "==", "AT_MOST": "<=", "INT": "0", "NAME": "NAME",
     "names": "A, …", "space_value": "SPACE", "distribution_value": "block|cyclic|block-cyclic(n)",
 }  # fmt: skip
 """What stands for a value, by its rule or its terminal; a handle is its field in capitals."""
