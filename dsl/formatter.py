@@ -16,7 +16,7 @@ from .parser import TreeBuilder
 from .syntax import read
 from .syntax_errors import BRACKETS, OPERATORS
 
-_CALLED = frozenset({"NAME", "WORD", "CALLED", "BLOCKS", "THREADS", "WARPS", "GRID", "GROUPED", "NOALIAS", "LANES"})
+_CALLED = frozenset({"NAME", "WORD", "CALLED", "BLOCKS", "THREADS", "WARPS", "GRID", "GROUPED", "PANELS", "NOALIAS", "LANES"})
 """Before a bracket, these call it: `blocks(y, x)`, `min(a, b)`."""
 
 _OPERAND_ENDS = frozenset({"NAME", "INT", "FLOAT", "STRING", "RPAR", "RSQB", "TRUE", "FALSE"})

@@ -154,7 +154,8 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
             return _entries(field, given, evaluator)
         case bool():
             return () if field.kind == "names" else given
-    what = "the number of rows of `grouped`" if field.name == "group" else f"`{field.word}`"
+    orders = {"group": "the number of rows of `grouped`", "panel": "the number of columns of `panels`"}
+    what = orders.get(field.name, f"`{field.word}`")
     return evaluator.expect(given, "str" if field.kind == "str" else "int", what, field.minimum, field.maximum, field.hint)
 
 

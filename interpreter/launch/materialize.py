@@ -10,6 +10,7 @@ and read behind it is one of each iteration in shared memory (`temporaries.py`);
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
@@ -23,7 +24,7 @@ from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
 from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import AXES, Mapping, extents, loop_dimensions, mapping_of, nested_maps
-from ..mapping.processors import Hardware, for_each, for_each_owned, grouped, when
+from ..mapping.processors import Hardware, coordinate, for_each, for_each_owned, grouped, when
 from ..memory.effects import is_memref, only_computes
 from ..memory.layouts import element_bytes
 from ..memory.views import behind
@@ -187,7 +188,7 @@ class Materializer:
         if any(map(is_stage, op.operands)):
             sharers = self._hardware.sharers(mapping, space)
             self._staging.emit(
-                op, mapping, sharers, lambda at, own: emit_unit(structured, _multi_index(at, space), lanes, own)
+                op, mapping, sharers, lambda at, own: emit_unit(structured, _multi_index(at, space, mapping), lanes, own)
             )
         else:
             self._distribute(mapping, space, lambda at: emit_unit(structured, at, lanes))
@@ -205,19 +206,27 @@ class Materializer:
 
         def nest(at: tuple[Sum, ...]) -> None:
             if len(at) == len(sharers):
-                return emit(_multi_index(at, trips, mapping.group))
+                return emit(_multi_index(at, trips, mapping))
             n, who = sharers[len(at)]
             for_each_owned(n, who, mapping.dist, mapping.chunk, lambda i: nest((*at, i)))
 
         nest(())
 
 
-def _multi_index(at: Sequence[Sum], extents: Sequence[Bound], group: int | None = None) -> Sequence[Sum]:
-    """The index of each dimension, where all of them may be counted row by row, or in groups of `group` rows."""
+def _multi_index(at: Sequence[Sum], extents: Sequence[Bound], mapping: Mapping) -> Sequence[Sum]:
+    """The index of each dimension, where all of them may be counted row by row, or in an order of rows and columns."""
     if len(at) == len(extents):
         return at
-    known = [extent for extent in extents if isinstance(extent, int)]
-    return grouped(at[0], known[0], known[1], group) if group is not None else delinearise(at[0], extents)
+    if mapping.group is None and mapping.panel is None:
+        return delinearise(at[0], extents)
+    *rows, columns = (extent for extent in extents if isinstance(extent, int))
+    if mapping.group is not None:
+        row, column = grouped(at[0], math.prod(rows), columns, mapping.group)
+    else:
+        column, row = grouped(at[0], columns, math.prod(rows), mapping.panel or 1)
+    if mapping.space == "blocks":  # all that a tile does has to do with them
+        row, column = coordinate(row, math.prod(rows)), coordinate(column, columns)
+    return [*delinearise(row, rows), column]
 
 
 def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:

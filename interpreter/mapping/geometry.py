@@ -230,7 +230,7 @@ def _grid(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[s
                     "put the long dimension on x, or give a count and a distribution",
                     notes=(_spelled(one),),
                 )
-        if one.mapping.group is not None and one.mapping.dist is None:  # else it is no order of the grid
+        if one.mapping.group is not None and one.mapping.orders_grid:
             _in_groups(one.mapping, one.mapping.group, blocks)
     return blocks
 

@@ -151,7 +151,7 @@ def _check_numbers(mapping: Mapping) -> None:
             f"block-cyclic({mapping.chunk}) has no iterations in a chunk",
             "a chunk is at least 1 iteration; 1 is `cyclic`",
         )
-    for number in (*mapping.counts, mapping.chunk or 1, mapping.group or 1):
+    for number in (*mapping.counts, mapping.chunk or 1, mapping.group or 1, mapping.panel or 1):
         if number > LARGEST_COUNT:
             raise fail(
                 "W0347",
@@ -160,6 +160,8 @@ def _check_numbers(mapping: Mapping) -> None:
             )
     if mapping.group is not None and mapping.group < 1:
         raise fail("W0347", f"grouped({mapping.group}) has no rows in a group", "a group is at least 1 row")
+    if mapping.panel is not None and mapping.panel < 1:
+        raise fail("W0347", f"panels({mapping.panel}) have no columns", "a panel is at least 1 column")
     known = [c for c in mapping.counts if c > 0]
     if mapping.space == "warps" and math.prod(known) * WARP > MAX_THREADS:
         raise fail(
@@ -176,8 +178,8 @@ def _check_numbers(mapping: Mapping) -> None:
 
 
 def can_order(op: ir.Operation, mapping: Mapping) -> bool:
-    """Whether the tiles that blocks share have numbers that are known, so that their order takes divisions by constants alone."""
-    return mapping.dist is None or None not in trip_counts(Mapped(op, mapping))
+    """Whether iterations that are taken in an order have numbers that are known, so that it takes divisions by constants alone."""
+    return (mapping.group, mapping.panel) == (None, None) or mapping.orders_grid or None not in trip_counts(Mapped(op, mapping))
 
 
 def _check_block(op: ir.Operation, mapping: Mapping) -> None:
@@ -198,14 +200,19 @@ def _check_block(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_order(op: ir.Operation, mapping: Mapping) -> None:
-    """An order of the blocks is a permutation of a grid, each block of which has one tile; or of tiles, which the blocks share."""
-    if mapping.group is None:
+    """An order is a permutation of a grid, of which each block has one tile; or of iterations, rows by columns, that are shared."""
+    if mapping.group is None and mapping.panel is None:
         return
-    if mapping.space != "blocks":
-        why, hint = f"`{mapping.space}` are not blocks", "only blocks start in an order of their own: `blocks(y, x)`"
-    elif len(loop_dimensions(op)) != 2:
-        why, hint = "groups of rows are of a loop of two dimensions", "map the loop before it is coalesced"
-    elif len(mapping.axes) == 2 and (mapping.dist is not None or SYMBOLIC in mapping.counts):
+    rank = len(loop_dimensions(op)) if op.name == "scf.forall" else structure(op).rank
+    axes = 1 if mapping.every else len(mapping.axes)
+    what = "groups of rows are" if mapping.panel is None else "panels of columns are"
+    if rank != 2 and (mapping.space == "blocks" or rank < 2):
+        why, hint = f"{what} of two dimensions", "map a loop before it is coalesced"
+    elif axes > 1 and (mapping.space != "blocks" or mapping.panel is not None):
+        why = f"`{mapping.space}` with {axes} axes have rows and columns of their own"
+        hint = "processors of one axis take iterations in such an order, `threads(*) cyclic`"
+        hint += "; or blocks, `blocks(y, x)`" * (mapping.panel is None)
+    elif axes > 1 and (mapping.dist is not None or SYMBOLIC in mapping.counts):
         why = "a block has several tiles, along each axis its own"
         hint = "as many blocks as tiles, `blocks(y, x)`; or one axis for all tiles, `blocks(x: 132) cyclic`"
     else:

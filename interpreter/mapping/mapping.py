@@ -35,8 +35,8 @@ class Mapping:
         dist: None (one iteration each), `block`, `cyclic` or `block-cyclic`.
         chunk: the b of `block-cyclic(b)`.
         vector: one iteration is that many consecutive elements.
-        group: blocks take the tiles in groups of so many rows (`order grouped(n)`); None: row by row, as they are numbered. With
-            one axis for a loop of two dimensions each block takes several, as `dist` says.
+        group: the iterations are taken in groups of so many rows (`order grouped(n)`), each column by column; None: row by row.
+        panel: they are taken in panels of so many columns (`order panels(n)`), each row by row; likewise.
     """
 
     space: str
@@ -47,27 +47,33 @@ class Mapping:
     chunk: int | None = None
     vector: int = 1
     group: int | None = None
+    panel: int | None = None
 
     @classmethod
     def of(
-        cls, space: SpaceSpec, dist: DistributionSpec | None, vector: int | None, group: int | None = None
+        cls, space: SpaceSpec, dist: DistributionSpec | None, vector: int | None, group: int | None = None, panel: int | None = None
     ) -> Mapping:
         numbers = {None: AS_MANY_AS_ITERATIONS, "?": SYMBOLIC}
         counts = tuple(c if isinstance(c, int) else numbers[c] for c in space.counts)
         kind, chunk = (dist.kind, dist.chunk) if dist else (None, None)
         if space.kind == "lanes":
-            return cls("lanes", ("x",), (WARP,), False, kind, chunk, vector or 1, group)
-        return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1, group)
+            return cls("lanes", ("x",), (WARP,), False, kind, chunk, vector or 1, group, panel)
+        return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1, group, panel)
 
     @property
     def distributes(self) -> bool:
         """Whether processors share the iterations. Those over `registers` are each thread's: it does all of them."""
         return self.space != "registers"
 
+    @property
+    def orders_grid(self) -> bool:
+        """Whether `group` permutes the blocks, each of which has one tile; else it orders iterations that processors share."""
+        return self.group is not None and self.space == "blocks" and self.dist is None and len(self.axes) == 2
+
     @classmethod
     def read(cls, attribute: ir.Attribute) -> Mapping:
         given = {named.name: named.attr for named in entries(attribute)}
-        plain = {key: given[key].value for key in ("space", "dist", "chunk", "vector", "group") if key in given}
+        plain = {key: given[key].value for key in ("space", "dist", "chunk", "vector", "group", "panel") if key in given}
         axes = tuple(axis.value for axis in ir.ArrayAttr(given["axes"])) if "axes" in given else ()
         counts = tuple(entries(given["counts"])) if "counts" in given else ()
         return cls(axes=axes, counts=counts, every="all" in given, **plain)
@@ -88,6 +94,8 @@ class Mapping:
             entries["vector"] = i64(self.vector)
         if self.group is not None:
             entries |= {"order": ir.StringAttr.get("grouped"), "group": i64(self.group)}
+        if self.panel is not None:
+            entries |= {"order": ir.StringAttr.get("panels"), "panel": i64(self.panel)}
         return ir.DictAttr.get(entries)
 
     def slots(self) -> frozenset[tuple[str, str]]:
@@ -108,6 +116,7 @@ class Mapping:
     def _how(self) -> str:
         how = f" {self.dist}" + (f"({self.chunk})" if self.chunk is not None else "") if self.dist else ""
         how += f" order grouped({self.group})" if self.group is not None else ""
+        how += f" order panels({self.panel})" if self.panel is not None else ""
         return how + (f" vector {self.vector}" if self.vector > 1 else "")
 
 

@@ -158,7 +158,7 @@ class Hardware:
 
     def order_blocks(self, mapping: Mapping, trips: Sequence[Bound]) -> None:
         """From here on, a block's id is that of the tile which it takes in the order that the map says."""
-        if mapping.group is None:
+        if mapping.group is None or not mapping.orders_grid:
             return
         x, y = sorted(mapping.axes)
         rows, columns = self._static("blocks", y), self._static("blocks", x)
@@ -168,7 +168,7 @@ class Hardware:
             tiles = _by_groups(*index, wanted[y], wanted[x], mapping.group)
         else:
             row, column = _grouped_blocks(*index, rows, columns, mapping.group)
-            tiles = Processors(row, rows), Processors(column, columns)
+            tiles = Processors(coordinate(row, rows), rows), Processors(coordinate(column, columns), columns)
         self._tiles = dict(zip((y, x), tiles, strict=True))
 
     def id(self, space: str, axis: str) -> Sum:
@@ -226,7 +226,7 @@ class Hardware:
     def along(self, mapping: Mapping, position: int, trips: Bound) -> Processors:
         """The processors that a map puts to one of its axes, for a loop of `trips` iterations."""
         axis, count = mapping.axes[position], mapping.counts[position]
-        if mapping.group is not None and mapping.dist is None:
+        if mapping.orders_grid:
             return self._tiles[axis]
         if mapping.space == "grid":
             per_block, blocks = self.size("threads", axis), self.size("blocks", axis)
@@ -260,11 +260,11 @@ class Hardware:
         return self._values[key]
 
 
-# ---- `order grouped(n)`: in which order the blocks of a grid take its tiles ----------------------------------------------
+# ---- `order grouped(n)`: in which order tiles are taken, and elements of a copy ----------------------------------------------
 
 
 def grouped(number: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
-    """The tile of that number, of `rows` x `columns` of them.
+    """The tile of that number, of `rows` x `columns` of them. With the two exchanged it is the order of panels of columns.
 
     With p the number, it is row `first + p % (group * columns) % height` and column
     `p % (group * columns) / height`, where `first` is its group's first row and `height` the group's: `group`, but for a last
@@ -301,7 +301,7 @@ def _in_group(above: Sum, place: Sum, at: tuple[Sum, int], rows: int, columns: i
         last_column, last_row = place.divide(cut)
         pairs = ((column, last_column), (row, last_row))
         column, row = (Sum.of(arith.SelectOp(whole, one.emit(), other.emit()).result) for one, other in pairs)
-    return _coordinate(above.times(group) + row, rows), _coordinate(column, columns)
+    return above.times(group) + row, column
 
 
 def _by_groups(y: Sum, x: Sum, rows: Bound, columns: Bound, group: int) -> tuple[Processors, Processors]:
@@ -312,11 +312,11 @@ def _by_groups(y: Sum, x: Sum, rows: Bound, columns: Bound, group: int) -> tuple
     """
     height = min(group, rows) if isinstance(rows, int) else group
     column, row = x.divide(height)
-    row = _coordinate(y.times(height) + row, None)
+    row = coordinate(y.times(height) + row, None)
     return Processors(row, rows, surplus=not divisible(rows, height)), Processors(column, columns)
 
 
-def _coordinate(total: Sum, extent: int | None) -> Sum:
+def coordinate(total: Sum, extent: int | None) -> Sum:
     """The sum as a value of its own, below `extent`: an `arith.addi` is not composed into the affine maps of its uses, which
     would all work the order out again."""
     parts = [Sum(0, (term,)).emit() for term in total.terms] or [total.emit()]

@@ -1,4 +1,4 @@
-"""`map OP to SPACE [DISTRIBUTION] [order grouped(n)] [vector n]`: say which processors do which iterations."""
+"""`map OP to SPACE [DISTRIBUTION] [order grouped(n)|order panels(n)] [vector n]`: say which processors do which iterations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..ir.mlir import ir
 from ..session.statement import Handle, Results, Rewriter, Statement, distribution, handle, integer, space, statement
 from ..tensors.levels import refuse_overlap
 
-_FIELDS = {"W0348": "vector", "W0343": "target", "W0344": "target", "W0364": "group"}
+_FIELDS = {"W0348": "vector", "W0343": "target", "W0344": "target", "W0364": "space"}
 """Where the space is not what is wrong."""
 
 
@@ -38,8 +38,11 @@ class Map(Statement):
         distribution: `block`, `cyclic` or `block-cyclic(b)`; default: each processor gets one iteration.
         group: `order grouped(n)`, with `blocks(y, x)`: the blocks, x counting fastest, take the tiles in groups of n rows, each
             group column by column; blocks that run at the same time then share what they read in the L2 cache. With
-            `blocks(x: n) cyclic` n blocks take all tiles of a loop of two dimensions in that order. Default: each block takes the
-            tile of its own ids.
+            `blocks(x: n) cyclic` n blocks take all tiles of a loop of two dimensions in that order, and with `threads(*)` threads
+            the elements of a copy; with `vector`, a column is a vector. Default: each block takes the tile of its own ids;
+            iterations that are shared are taken row by row.
+        panel: `order panels(n)`: processors of one axis, as `threads(*)`, take panels of n columns one after the other, each row by
+            row.
         vector: for an op: one iteration is that many consecutive elements.
 
     Returns:
@@ -92,11 +95,11 @@ class Map(Statement):
             `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
             time (`warps(x: ?)`) has a single axis: how to split it over two is not defined. Over `registers` goes a
             loop with a known number of iterations, without a distribution: each thread does all of them.
-        W0364: an order for anything but the tiles of a loop of two dimensions.
+        W0364: an order for anything but rows and columns.
             `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
             reuse in the L2 cache. Each block has one tile, or all blocks along one axis share them: `blocks(x: 132)
-            cyclic`. Where the tiles to be shared are as many as is known at run time, blocks take them row by row, and
-            the step's report says so.
+            cyclic`. Of threads, those of one axis, `threads(*)`, share rows and columns in an order. Where these are as
+            many as is known at run time, they are taken row by row, and the step's report says so.
         W0396: an op that reads elements that it writes elsewhere.
             Two operands are views of one buffer, one is read and the other written, and not each element at the same
             place. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
@@ -116,6 +119,7 @@ class Map(Statement):
     space: SpaceSpec = space()
     distribution: DistributionSpec | None = distribution()
     group: int | None = integer(optional=True, minimum=1)
+    panel: int | None = integer(optional=True, minimum=1)
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
@@ -132,13 +136,13 @@ class Map(Statement):
         refuse_overlap(rewrite, op, "target")
         # `promote-to-shared` may have promised a vector
         promised = ir.IntegerAttr(op.attributes[VECTOR]).value if VECTOR in op.attributes else None
-        mapping = Mapping.of(self.space, self.distribution, self.vector or promised, self.group)
+        mapping = Mapping.of(self.space, self.distribution, self.vector or promised, self.group, self.panel)
         no_chunk = mapping.chunk is not None and mapping.chunk < 1
         with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):
             check_map(op, mapping)
-        if mapping.group is not None and not can_order(op, mapping):
-            mapping = replace(mapping, group=None)
-            rewrite.remark("blocks take the tiles row by row: how many there are is known only at run time")
+        if not can_order(op, mapping):
+            mapping = replace(mapping, group=None, panel=None)
+            rewrite.remark("iterations are taken row by row: how many there are is known only at run time")
         op.attributes[ATTRIBUTE] = mapping.attribute()
         rewrite.remark(str(mapping))
         return {}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...dsl.diagnostics import Diagnostic, WeftError
 
-ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90a")
+ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a")
 
 
 def compile_options() -> tuple[str, ...]:

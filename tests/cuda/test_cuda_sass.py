@@ -100,7 +100,7 @@ def test_the_head_of_a_capped_kernel(block: str, cap: int, head: str) -> None:
     assert f"void {head} f(" in text
 
 
-@pytest.mark.parametrize("chip", [*ARCHITECTURES, "sm_100a"])
+@pytest.mark.parametrize("chip", ARCHITECTURES)
 def test_asynchronous_copies_pass_no_register(chip: str) -> None:
     """One instruction each, as wide as it says; none of global to registers, none of registers to shared memory."""
     text = emitted("copies")

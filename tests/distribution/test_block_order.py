@@ -17,6 +17,8 @@ from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts_between_blocks
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
 from weft.runtime.simulator.kernel import SimKernel
 
 HERE = Path(__file__).parent
@@ -62,6 +64,35 @@ def test_blocks_that_stay_take_tile_after_tile_in_that_order(group: int, count: 
             each.setdefault(store.block[0], set()).add(store.at)
         tiles = [triton((n % columns, n // columns, 0), rows, columns, group) for n in range(rows * columns)]
         assert each == {b: set(tiles[b::blocks]) for b in range(min(blocks, rows * columns))}, (rows, columns)
+
+
+WHO = """\
+func.func @who() -> tensor<{0}x{1}xi32> {{
+  %empty = tensor.empty() : tensor<{0}x{1}xi32>
+  %who = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}}
+      outs(%empty : tensor<{0}x{1}xi32>) {{
+    ^bb0(%out: i32):
+      %thread = gpu.thread_id x
+      %number = arith.index_cast %thread : index to i32
+      linalg.yield %number : i32
+  }} -> tensor<{0}x{1}xi32>
+  return %who : tensor<{0}x{1}xi32>
+}}
+"""
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+@pytest.mark.parametrize("order", ["grouped", "panels"])
+def test_threads_share_elements_in_that_order(order: str, number: int, tmp_path: Path) -> None:
+    for rows, columns in ((1, 1), (3, 5), (7, 5), (16, 4)):
+        steps = f"let op = match linalg.generic\nmap op to threads(x: 8) cyclic order {order}({number})\nlaunch op"
+        made = program(tmp_path, WHO.format(rows, columns), steps).ready
+        (done,) = run_plan(made.plan, SimDevice(), {}, text=made.applied.located_text).outputs.values()
+        places = [(row, column) for row in range(rows) for column in range(columns)]
+        by_panels = sorted(places, key=lambda at: (at[1] // number, at[0], at[1]))
+        by_groups = [triton((n % columns, n // columns, 0), rows, columns, number) for n in range(rows * columns)]
+        taken = by_groups if order == "grouped" else by_panels
+        assert {at: int(thread) for at, thread in np.ndenumerate(done)} == {at: n % 8 for n, at in enumerate(taken)}, done
 
 
 def test_groups_run_along_the_slower_axis_whatever_dimension_it_is() -> None:
@@ -198,7 +229,7 @@ def test_blocks_that_stay_and_sizes_of_run_time(count: str, sizes: tuple[int, in
         assert codes(refusal(tmp_path, matmul("?", "?", sizes[2]), stay)) == ["W0354"]
         return
     made = program(tmp_path, matmul("?", "?", sizes[2]), stay)
-    assert any(remark.startswith("blocks take the tiles row by row") for remark in made.remarks)
+    assert any(remark.startswith("iterations are taken row by row") for remark in made.remarks)
     arrays = random_inputs(functions.signature(known.ready.applied.payload, known.ready.plan.entry), 3)
     assert not made.run(arrays, grid=grid) and not made.run(arrays, grid=grid, native=True)
 

@@ -31,6 +31,7 @@ def space(kind: str, axes: str = "", *counts: int | str | None) -> SpaceSpec:
 
 EVERY = SpaceSpec("threads", (), (), True)
 LOOP = f"scf.forall (%i, %j) in (64, 5) {{ }} {{{ROOT}}}"
+ROW = f"linalg.fill {{{ROOT}}} ins(%z : f64) outs(%R : memref<10xf64>)"
 COPY = f"linalg.copy {{{ROOT}}} ins(%A : memref<6x10xf64>) outs(%B : memref<6x10xf64>)"
 DYNAMIC2 = f"scf.forall (%i, %j) in (%n, 5) {{ }} {{{ROOT}}}"
 DYNAMIC = f"scf.forall (%i) in (%n) {{ }} {{{ROOT}}}"
@@ -80,8 +81,8 @@ MAPS = {
     "lanes in a loop over threads": (INSIDE, SpaceSpec("lanes", (), ()), None, None),
     "lanes twice": (INSIDE.replace(THREADS8, mapped("lanes", "x", [32])), SpaceSpec("lanes", (), ()), None, None),
     "an order of threads": (LOOP, space("threads", "yx", 64, 5), None, None, 4),
-    "an order of one axis": (COPY, space("blocks", "x"), None, None, 4),
-    "an order of every thread": (COPY, EVERY, CYCLIC, None, 4),
+    "an order of registers": (COPY, SpaceSpec("registers", (), ()), None, None, 4),
+    "an order of a row": (ROW, EVERY, CYCLIC, None, 4),
     "an order of blocks with several tiles": (LOOP, space("blocks", "yx", 8, 5), CYCLIC, None, 4),
     "an empty group": (LOOP, space("blocks", "yx"), None, None, 0),
     "a group that is too large": (LOOP, space("blocks", "yx"), None, None, 2**31),
@@ -92,7 +93,7 @@ def function(body: str) -> str:
     shape = "6x16" if "6x16" in body else "6x10"
     kind = f"memref<{shape}xf64>"
     return f"""\
-func.func @f(%A: {kind}, %B: {kind}, %T: memref<10x6xf64>, %S: memref<6x6xf64>, %n: index) {{
+func.func @f(%A: {kind}, %B: {kind}, %T: memref<10x6xf64>, %S: memref<6x6xf64>, %R: memref<10xf64>, %n: index) {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %z = arith.constant 0.0 : f64
