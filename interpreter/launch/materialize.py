@@ -217,7 +217,7 @@ def _multi_index(at: Sequence[Sum], extents: Sequence[Bound], mapping: Mapping) 
     """The index of each dimension, where all of them may be counted row by row, or in an order of rows and columns."""
     if len(at) == len(extents):
         return at
-    if mapping.group is None and mapping.panel is None:
+    if not mapping.ordered:
         return delinearise(at[0], extents)
     *rows, columns = (extent for extent in extents if isinstance(extent, int))
     if mapping.group is not None:

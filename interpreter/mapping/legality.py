@@ -179,7 +179,7 @@ def _check_numbers(mapping: Mapping) -> None:
 
 def can_order(op: ir.Operation, mapping: Mapping) -> bool:
     """Whether iterations that are taken in an order have numbers that are known, so that it takes divisions by constants alone."""
-    return (mapping.group, mapping.panel) == (None, None) or mapping.orders_grid or None not in trip_counts(Mapped(op, mapping))
+    return not mapping.ordered or mapping.orders_grid or None not in trip_counts(Mapped(op, mapping))
 
 
 def _check_block(op: ir.Operation, mapping: Mapping) -> None:
@@ -201,7 +201,7 @@ def _check_block(op: ir.Operation, mapping: Mapping) -> None:
 
 def _check_order(op: ir.Operation, mapping: Mapping) -> None:
     """An order is a permutation of a grid, of which each block has one tile; or of iterations, rows by columns, that are shared."""
-    if mapping.group is None and mapping.panel is None:
+    if not mapping.ordered:
         return
     rank = len(loop_dimensions(op)) if op.name == "scf.forall" else structure(op).rank
     axes = 1 if mapping.every else len(mapping.axes)

@@ -66,6 +66,11 @@ class Mapping:
         return self.space != "registers"
 
     @property
+    def ordered(self) -> bool:
+        """Whether iterations are taken in another order than row by row."""
+        return self.group is not None or self.panel is not None
+
+    @property
     def orders_grid(self) -> bool:
         """Whether `group` permutes the blocks, each of which has one tile; else it orders iterations that processors share."""
         return self.group is not None and self.space == "blocks" and self.dist is None and len(self.axes) == 2

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..simulator.machine.banks import count
+from ..simulator.machine.banks import WARP, count
 from .sass import Instruction
-from .trace import WARP, Track
+from .trace import Track
 
 SECTOR, LINE = 32, 128
 """Bytes that caches move at a time, and bytes that one access of a warp gets at a time."""

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
+from ..simulator.machine.banks import WARP
 from .integers import COMPUTES, Outcome
 from .operands import Registers, Value, address, read
 from .sass import Disassembly, Instruction
 
-WARP = 32
 MOST = 30_000_000
 """Instructions of a warp that are executed at most."""
 
