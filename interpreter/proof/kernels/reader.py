@@ -24,6 +24,7 @@ from .memory_ops import Touch, touches
 from .model import ALL_SPACES, Access, Barrier, KernelModel
 from .places import Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
+from .rows import joined
 from .views import View, Views
 
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
@@ -280,6 +281,7 @@ class Reader:
             kinds.setdefault(access.buffer, set()).add(access.sizes)
         flat = {a.buffer for a in self.model.accesses if a.flat or len(kinds[a.buffer]) > 1}
         self.model.accesses[:] = [a.flattened() if a.buffer in flat else a for a in self.model.accesses]
+        self.model.accesses[:] = joined(self.model.accesses, self.model.barriers, self.values)
         self.model.buffers = tuple(self.views.buffers)
         self.model.facts = tuple(self.values.size_facts())
         return self.model
