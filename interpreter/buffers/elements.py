@@ -5,7 +5,7 @@ where one thread does the op alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum, apply_map
@@ -43,6 +43,7 @@ class StructuredOp:
     outputs: int
     atomic: int | None = None
     asynchronous: ir.Operation | None = None
+    _wide: dict[tuple[int, int], bool] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, op: ir.Operation) -> StructuredOp:
@@ -63,6 +64,11 @@ class StructuredOp:
 
     def wide(self, number: int, lanes: int) -> bool:
         """Whether the op's last dimension walks `lanes` aligned neighbours of this operand."""
+        if (number, lanes) not in self._wide:
+            self._wide[number, lanes] = self._walks(number, lanes)
+        return self._wide[number, lanes]
+
+    def _walks(self, number: int, lanes: int) -> bool:
         walked, last = list(map(dimension_of, self.maps[number].results)), self.maps[number].n_dims - 1
         alone = None not in walked and walked[-1:] == [last] and walked.count(last) == 1
         return alone and aligned_rows(self.operands[number], lanes)
@@ -235,12 +241,12 @@ def goes_along(op: ir.Operation) -> bool:
     return all(place == sorted(place) for place in map(single_dimensions, structure(op).maps))
 
 
-def widest(op: ir.Operation) -> int:
+def widest(op: ir.Operation, structured: StructuredOp | None = None) -> int:
     """How many elements the op's accesses of memory have at once, on at least one side: 1 where no alignment is proven, or nothing
-    asks for more."""
+    asks for more. `structured`: the op, taken apart."""
     if VECTOR not in op.attributes:
         return 1
-    structured = StructuredOp.of(op)
+    structured = structured or StructuredOp.of(op)
     space = structure(op).extents
     last = space[-1] if space else None
     lanes = ir.IntegerAttr(op.attributes[VECTOR]).value
@@ -265,7 +271,8 @@ def in_memory(operand: ir.Value) -> bool:
 
 def do_per_thread(op: ir.Operation) -> None:
     """Emit all iterations of an op at the insertion point, in the thread at hand."""
-    structured, lanes = StructuredOp.of(op), widest(op)
+    structured = StructuredOp.of(op)
+    lanes = widest(op, structured)
     space = extents(op)
     units = [*space[:-1], last // lanes if isinstance(last := space[-1], int) else last] if space else []
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..indices.arithmetic import Bound
-from ..indices.values import range_of
+from ..indices.values import range_of, unchanged
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, ir, is_used, made_by, memref, operations, producer, users
 from ..ir.sizes import product_of, sizes_of
@@ -177,9 +177,11 @@ def fold_constant_offsets(function: ir.Operation) -> None:
     Folding puts a subview of a subview together and works out its offsets; where they come to numbers, the view's type should name
     one, too, and keeps its `offset: ?`: the verifier refuses what the pass has made.
     """
-    for view in operations(function, "memref.subview"):
+    views = list(operations(function, "memref.subview"))
+    with unchanged(function):
+        found = [[range_of(offset) for offset in parts_of(view)[0]] for view in views]
+    for view, ranges in zip(views, found, strict=True):
         offsets, sizes, strides = parts_of(view)
-        ranges = [range_of(offset) for offset in offsets]
         known = [(low if low == high else None) for low, high in ranges]
         whole = ir.MemRefType(view.operands[0].type).shape
         for axis, (low, count, step, room) in enumerate(zip(known, sizes, strides, whole, strict=True)):

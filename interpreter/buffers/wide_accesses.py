@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import prod
 
 from ..indices.neighbours import Neighbours
-from ..indices.values import divisible, multiples
+from ..indices.values import divisible, multiples, unchanged
 from ..ir.cloning import clone_with, index_dimension
-from ..ir.mlir import arith, ir, operations, ops_of, producer, scf, vector
+from ..ir.mlir import arith, ir, maker, operations, ops_of, producer, scf, vector
 from ..ir.structured import place_of
 from ..mapping.mapping import DYNAMIC, subview_offsets
 from ..memory.layouts import is_plain, kept_dimensions, strided
@@ -31,10 +31,13 @@ def aligned_rows(memref: ir.Value, lanes: int) -> bool:
     """
     if not isinstance(memref.type, ir.MemRefType) or memref.type.rank == 0:
         return False
-    strides = zip(_stride_multiples(memref)[:-1], memref.type.shape[:-1], strict=True)
-    if strided(memref.type)[0][-1] != 1 or any(s % lanes for s, extent in strides if extent != 1):
+    if strided(memref.type)[0][-1] != 1:
         return False
-    return _in_a_row(memref, memref.type.rank - 1, lanes) and offset_divisible(memref, lanes)
+    with unchanged(maker(memref)):
+        strides = zip(_stride_multiples(memref)[:-1], memref.type.shape[:-1], strict=True)
+        if any(s % lanes for s, extent in strides if extent != 1):
+            return False
+        return _in_a_row(memref, memref.type.rank - 1, lanes) and offset_divisible(memref, lanes)
 
 
 def _stride_multiples(memref: ir.Value) -> list[int]:

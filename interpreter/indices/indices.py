@@ -20,7 +20,8 @@ from .integers import WARP
 
 THREAD = 2
 _BLOCK = "known_block_size"
-
+STAND_IN = "weft.barrier"
+"""What stands for a barrier that bears marks while a kernel is lowered."""
 
 Number = tuple[int, int]
 """Which value: its rank (block ids first, thread ids last), and its place in the order of first use."""
@@ -72,6 +73,8 @@ def _throughout(key: Key) -> set[Number]:
 
 
 def _order(key: Key) -> tuple:
+    if key[0] == "value":
+        return (key[1], "value", "")
     return (min(values_in(key), default=(0, 0)), key[0], repr(key))
 
 
@@ -105,18 +108,18 @@ def share_indices(function: ir.Operation) -> None:
         apply.erase()
 
 
-def _guards(function: ir.Operation) -> list[ir.Operation]:
+def guards(function: ir.Operation) -> list[ir.Operation]:
     """The `if` that all threads of a block enter, or none, and behind which nothing is left to do: values that stood in front of it
     would be kept in registers throughout."""
     last = [op.operation for op in function.regions[0].blocks[0].operations][-2:-1]
-    return [op for op in last if isinstance(op.opview, scf.IfOp) and any(operations(op, "gpu.barrier"))]
+    return [op for op in last if isinstance(op.opview, scf.IfOp) and any(operations(op, "gpu.barrier", STAND_IN))]
 
 
 class _Numbers:
     """The values of a kernel by number: block ids first, thread ids last; and how deep in loops each of them is known."""
 
     def __init__(self, function: ir.Operation) -> None:
-        self._bodies = [function, *_guards(function)]
+        self._bodies = [function, *guards(function)]
         self._numbers: dict[ir.Value, Number] = {}
         self._values: list[ir.Value] = []
         self._depths: dict[Number, int] = {}

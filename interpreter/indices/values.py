@@ -7,7 +7,8 @@ arguments (loop variables, kernel arguments) are bound by whoever walks the regi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import gcd, prod
 
 from ..ir.functions import MOST, MULTIPLES, most_of, multiples_of, segments, sizes_of
@@ -257,7 +258,8 @@ class KnownIndices(Values):
     counters between the bounds of their loops, and as many times what divides those."""
 
     def __init__(self, op: ir.Operation | None = None) -> None:
-        kernel = None if op is None else next((around for around in ancestors(op) if around.name == "gpu.func"), None)
+        around = () if op is None else (op, *ancestors(op))
+        kernel = next((op for op in around if op.name == "gpu.func"), None)
         unknown = (None, None, None)
         stated = [kernel and sizes_of(kernel, f"known_{what}_size") for what in ("block", "grid")]
         super().__init__(LaunchShape(*(sizes or unknown for sizes in stated)), lambda _: NOTHING)
@@ -326,4 +328,19 @@ def stated_sizes(value: ir.Value) -> dict[str, ir.Attribute]:
 
 def _form(bound: Bound) -> Linear:
     bound = known(bound)
-    return Linear.of(bound) if isinstance(bound, int) else KnownIndices(maker(bound)).linear(bound)
+    if isinstance(bound, int):
+        return Linear.of(bound)
+    return (_shared[-1] if _shared else KnownIndices(maker(bound))).linear(bound)
+
+
+_shared: list[KnownIndices] = []
+
+
+@contextmanager
+def unchanged(op: ir.Operation) -> Iterator[None]:
+    """Inside, nothing changes what an index of the kernel around `op` is made of: what is found out of one is so of all of it."""
+    _shared.append(_shared[-1] if _shared else KnownIndices(op))
+    try:
+        yield
+    finally:
+        _shared.pop()

@@ -13,7 +13,7 @@ from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module, text_of
 from ..ir.functions import MOST_BLOCKS, symbol
-from ..ir.mlir import ir, operations
+from ..ir.mlir import ancestors, ir, operations
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
 from ..memory import limits
@@ -32,23 +32,30 @@ class LaunchInfo:
     Args:
         kernel, launch: the `gpu.func`, and the `gpu.launch_func` in the host function.
         grid, block: along x, y, z; None where only the host knows at run time.
-        shared_bytes: shared memory of the kernel; more than `limits.STATIC` is dynamic in its text.
         remarks: what was done, a few words each.
-        found: what has been found out of this kernel and all that are like it, by whom; to be added to.
+        made: what is the same of all kernels that are like this one.
     """
 
     kernel: ir.Operation
     launch: ir.Operation
     grid: Size
     block: Size
-    shared_bytes: int
     remarks: tuple[str, ...]
-    found: dict[Hashable, Any]
+    made: Materialized
+
+    @property
+    def found(self) -> dict[Hashable, Any]:
+        """What has been found out of this kernel and all that are like it, by whom; to be added to."""
+        return self.made.found
 
 
 @dataclass(frozen=True)
-class _Materialized:
-    """What has become of a kernel's loop; the grid in terms of the host's values."""
+class Materialized:
+    """What has become of a kernel's loop; the grid in terms of the host's values.
+
+    Args:
+        shared_bytes: shared memory of the kernel; more than `limits.STATIC` is dynamic in its text.
+    """
 
     geometry: Geometry
     shared_bytes: int
@@ -94,14 +101,14 @@ def launch_loop(
             summary += f", {made.shared_bytes} bytes of shared memory"
         if made.shared_bytes > limits.STATIC:
             summary += f" (needs one of {limits.chips_with(made.shared_bytes)})"
-        return LaunchInfo(kernel.function, launch, grid, block, made.shared_bytes, (summary, *made.remarks), made.found)
+        return LaunchInfo(kernel.function, launch, grid, block, (summary, *made.remarks), made)
 
 
 def _shape(sizes: Sequence[int | None]) -> str:
     return "x".join("?" if s is None else str(s) for s in sizes)
 
 
-def _materialize(kernel: Outlined) -> _Materialized:
+def _materialize(kernel: Outlined) -> Materialized:
     """Materialize the maps of an outlined loop, and lower it: the passes of a launch, in their order."""
     remarks = inherit_maps(kernel)
     remarks += split_at_barriers(kernel.root)
@@ -122,54 +129,91 @@ def _materialize(kernel: Outlined) -> _Materialized:
         kernel.function.attributes[MOST_BLOCKS] = ir.DenseI64ArrayAttr.get(most)
     shared = lower(kernel)
     kernel.module.operation.verify()
-    return _Materialized(dataclasses.replace(geometry, blocks=on_host), shared, (*remarks, *dict.fromkeys(materializer.remarks)))
+    return Materialized(dataclasses.replace(geometry, blocks=on_host), shared, (*remarks, *dict.fromkeys(materializer.remarks)))
 
 
 # ---- kernels that were made before --------------------------------------------------------------------------------------
 
 
-def _materialized(kernel: Outlined, known: Known) -> tuple[Outlined, _Materialized]:
-    """The kernel, materialized; or a copy of one that was like it, which nobody has to make and to judge again.
+@dataclass(frozen=True)
+class _Likeness:
+    """What is alike in all loops that become the same kernel: the text with all that it takes of the host, places and what buffers
+    are called left out. Those are a kernel's own, in the order of the text."""
 
-    What is alike is the text of the loop with all that it takes of the host, places and what buffers are called left out; the copy
-    gets its own.
+    key: Hashable
+    places: list[ir.Location]
+    called: list[str]
+
+    @classmethod
+    def of(cls, function: ir.Operation) -> _Likeness:
+        name = function.attributes["sym_name"]
+        function.attributes["sym_name"] = ir.StringAttr.get("kernel")
+        text = text_of(function)
+        function.attributes["sym_name"] = name
+        locations = [op.location for op in operations(function)]
+        places = list[ir.Location]()
+        places += (location for location in locations if location not in places)
+        called = list(dict.fromkeys(_NAMED.findall(text)))
+        text = _NAMED.sub(lambda found: f"buffer {called.index(found[1])}", text)
+        return cls((text, tuple(map(places.index, locations))), places, called)
+
+
+def remember(module: ir.Module, root: ir.Operation, tried: LaunchInfo, known: Known) -> None:
+    """The launch of `root`, as it stands now, makes the kernel that a trial has made; that becomes a kernel that was made before.
+
+    `tried`: with barriers more than those in `root`, which have been taken out of its kernel. Where a loop over threads was split
+    at one of these, the launch makes something else.
     """
-    name = kernel.function.attributes["sym_name"]
-    kernel.function.attributes["sym_name"] = ir.StringAttr.get("kernel")
-    text = text_of(kernel.function)
-    kernel.function.attributes["sym_name"] = name
-    locations = [op.location for op in operations(kernel.function)]
-    places = list[ir.Location]()
-    places += (location for location in locations if location not in places)
-    called = list(dict.fromkeys(_NAMED.findall(text)))
-    text = _NAMED.sub(lambda found: f"buffer {called.index(found[1])}", text)
-    key = text, tuple(map(places.index, locations))
-    if key not in known:
+    with module.context, root.location:
+        outlined = outline(module, root)  # its function goes with it
+        likeness = _Likeness.of(outlined.function)
+        if likeness.key in known:
+            return
+        holder = next(ancestors(tried.kernel))
+        holder.detach_from_parent()
+        made = ir.Module.create(root.location)
+        made.body.append(holder)
+        _remember(known, likeness, made, dataclasses.replace(tried.made, found={}))
+
+
+def _remember(known: Known, likeness: _Likeness, module: ir.Module, done: Materialized) -> None:
+    """Keep a kernel where it is known whole: its grid does not depend on the host, and its places are those of the loop."""
+    seen = (*likeness.places, ir.Location.unknown())
+    function = next(operations(module.operation, "gpu.func"))
+    if None in done.geometry.static_grid() or not all(op.location in seen for op in operations(function)):
+        return
+    if len(known) == MOST:
+        known.clear()
+    places = likeness.places
+    made = (op.location for op in operations(module.operation))
+    where = [places.index(location) if location in places else None for location in made]
+    known[likeness.key] = clone_module(module), where, likeness, done
+
+
+def _materialized(kernel: Outlined, known: Known) -> tuple[Outlined, Materialized]:
+    """The kernel, materialized; or a copy of one that was like it, which nobody has to make and to judge again. The copy gets
+    places and names of its own."""
+    mine = _Likeness.of(kernel.function)
+    if mine.key not in known:
         done = _materialize(kernel)
-        seen = (*places, ir.Location.unknown())
-        if None not in done.geometry.static_grid() and all(op.location in seen for op in operations(kernel.function)):
-            if len(known) == MOST:
-                known.clear()
-            made = (op.location for op in operations(kernel.module.operation))
-            where = [places.index(location) if location in places else None for location in made]
-            known[key] = clone_module(kernel.module), where, places, called, done
+        _remember(known, mine, kernel.module, done)
         return kernel, done
-    made, where, before, were, done = known[key]
+    made, where, other, done = known[mine.key]
     module = clone_module(made)
     function = next(operations(module.operation, "gpu.func"))
-    function.attributes["sym_name"] = name
+    function.attributes["sym_name"] = kernel.function.attributes["sym_name"]
     module.body.operations[0].attributes["sym_name"] = kernel.module.body.operations[0].attributes["sym_name"]
-    if were != called:
-        renamed = dict(zip(were, called, strict=True))
+    if other.called != mine.called:
+        renamed = dict(zip(other.called, mine.called, strict=True))
         rename_buffers(function, renamed)
         remarks = tuple(re.sub("(?<=temporary `)[^`]*", lambda found: renamed[found[0]], remark) for remark in done.remarks)
         done = dataclasses.replace(done, remarks=remarks)
-    if before != places:
+    if other.places != mine.places:
         for op, number in zip(operations(module.operation), where, strict=True):
             if number is not None:
-                op.location = places[number]
-    if before != places and done.remarks:
-        names = {spelled(one): spelled(other) for one, other in zip(before, places, strict=True)}
+                op.location = mine.places[number]
+    if other.places != mine.places and done.remarks:
+        names = {spelled(one): spelled(own) for one, own in zip(other.places, mine.places, strict=True)}
         place = "|".join(rf"(?<= at ){re.escape(name)}(?!\d)" for name in names)  # as `rewriter.describe` names it
         remarks = tuple(re.sub(place, lambda found: names[found[0]], remark) for remark in done.remarks)
         done = dataclasses.replace(done, remarks=remarks)

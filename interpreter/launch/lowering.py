@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ...dsl.diagnostics import fail
 from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshapes, sink_transposes
 from ..indices.arithmetic import constant_of
-from ..indices.indices import share_indices
+from ..indices.indices import STAND_IN, share_indices
 from ..ir.functions import NAME, name_of
 from ..ir.mlir import ahead_of, arith, attributes, children, i64, ir, linalg, made_by, operations, run_passes, scf
 from ..ir.structured import body_of, copy_marks
@@ -19,7 +19,6 @@ from ..session.rewriter import describe, upstream_messages
 from .kernel import TO_LOOPS, Outlined
 from .swizzle import apply_swizzles
 
-_STAND_IN = "weft.barrier"
 _FOLD_VIEWS = "fold-memref-alias-ops"
 _TAKE_APART = "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion"
 """Indices that are taken apart become divisions, in front of the loops that do not change them; others become sums.
@@ -82,9 +81,9 @@ def _barriers_hidden(function: ir.Operation) -> Iterator[None]:
     """
     for barrier in operations(function, "gpu.barrier"):
         if any(name.startswith("weft.") for name in barrier.attributes):
-            _replace(barrier, _STAND_IN)
+            _replace(barrier, STAND_IN)
     yield
-    for stand_in in operations(function, _STAND_IN):
+    for stand_in in operations(function, STAND_IN):
         _replace(stand_in, "gpu.barrier")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from ...dsl.diagnostics import fail
 from ...dsl.signature import DistributionSpec, SpaceSpec
@@ -77,6 +78,14 @@ class Mapping:
 
     @classmethod
     def read(cls, attribute: ir.Attribute) -> Mapping:
+        """What an attribute says. One is the same for ever where its context is, and its hash is which it is."""
+        seen = _seen.setdefault(attribute.context, {})
+        if (found := seen.get(hash(attribute))) is None:
+            found = seen[hash(attribute)] = cls._read(attribute)
+        return found
+
+    @classmethod
+    def _read(cls, attribute: ir.Attribute) -> Mapping:
         given = {named.name: named.attr for named in entries(attribute)}
         plain = {key: given[key].value for key in ("space", "dist", "chunk", "vector", "group", "panel") if key in given}
         axes = tuple(axis.value for axis in ir.ArrayAttr(given["axes"])) if "axes" in given else ()
@@ -123,6 +132,10 @@ class Mapping:
         how += f" order grouped({self.group})" if self.group is not None else ""
         how += f" order panels({self.panel})" if self.panel is not None else ""
         return how + (f" vector {self.vector}" if self.vector > 1 else "")
+
+
+_seen: WeakKeyDictionary[ir.Context, dict[int, Mapping]] = WeakKeyDictionary()
+"""The maps that have been read before: nothing else of the IR is asked for as often."""
 
 
 def mapping_of(op: ir.Operation | ir.OpView) -> Mapping | None:

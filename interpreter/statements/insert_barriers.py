@@ -11,6 +11,7 @@ from ..session.statement import Results, Rewriter, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
+    from ..launch.launch import LaunchInfo
     from ..proof.kernels.model import KernelModel
     from ..proof.races.barriers import ChosenBarriers
     from ..proof.races.conflicts import Conflict
@@ -90,7 +91,10 @@ class InsertBarriers(Statement):
             chosen = found[key] if key in found else self._chosen(rewrite, root, existing, trial.model)
             if chosen.proven:
                 found[key] = chosen
+            splits = _splits(root, chosen.choice)
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
+            if not splits:
+                _remember(rewrite, root, trial.info, chosen.choice, existing)
             if chosen.believed:
                 rewrite.remark(proof.BELIEVED)
             elif chosen.proven:  # what is believed is judged again by whoever asks, and said again
@@ -150,25 +154,11 @@ _HINTS = {
 
 def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, proven: bool) -> str:
     """Keep the chosen barriers, with their fences, and remove the others. Returns the remark."""
-    from ..proof.kernels.trial import CANDIDATE
-
     lines: list[str] = []
-    removed = 0
-    for barrier in operations(root, "gpu.barrier"):
-        number = ir.IntegerAttr(barrier.attributes[CANDIDATE]).value
-        if number not in choice.chosen:
-            removed += number in existing
-            barrier.erase()
-            continue
-        del barrier.attributes[CANDIDATE]
+    for number, barrier in _kept(root, choice, existing):
         why = ", ".join(_reasons(choice, number))
         lines.append(f"{_where(barrier)} ({why}{', was there' if number in existing else ''})")
-        if number not in existing and len(choice.spaces[number]) == 1:  # it orders this memory, and not all
-            (space,) = choice.spaces[number]
-            attribute = ir.Attribute.parse(f"[#gpu.address_space<{space}>]", barrier.context)
-            with ahead_of(barrier):
-                gpu.BarrierOp(address_spaces=attribute)
-            barrier.erase()
+    removed = len(existing.difference(choice.chosen))
     count = f"{len(lines)} barrier{'s' * (len(lines) != 1)}"
     text = f"{count}: {'; '.join(lines)}" if lines else f"no barrier needed: {'proven' if proven else 'assumed'}"
     if removed:
@@ -176,6 +166,47 @@ def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, p
     if not choice.exact:
         text += "; perhaps not the fewest: the search reached its limit"
     return text
+
+
+def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> list[tuple[int, ir.Operation]]:
+    """The barriers in a loop, or in the kernel that it became, that are chosen, by number; the others are removed."""
+    from ..proof.kernels.trial import CANDIDATE, candidates
+
+    found: list[tuple[int, ir.Operation]] = []
+    for number, barrier in candidates(root):
+        if number not in choice.chosen:
+            barrier.erase()
+            continue
+        del barrier.attributes[CANDIDATE]
+        if number not in existing and len(choice.spaces[number]) == 1:  # it orders this memory, and not all
+            (space,) = choice.spaces[number]
+            attribute = ir.Attribute.parse(f"[#gpu.address_space<{space}>]", barrier.context)
+            wide = barrier
+            with ahead_of(wide):
+                barrier = gpu.BarrierOp(address_spaces=attribute).operation
+            wide.erase()
+        found.append((number, barrier))
+    return found
+
+
+def _splits(root: ir.Operation, choice: ChosenBarriers) -> bool:
+    """Whether a barrier that is not chosen has split a loop over threads where its launch was tried."""
+    from ..launch.materialize import hands_on
+    from ..proof.kernels.trial import candidates
+
+    left_out = (barrier for number, barrier in candidates(root) if number not in choice.chosen)
+    return any(hands_on(barrier.parent.operation) for barrier in left_out)
+
+
+def _remember(rewrite: Rewriter, root: ir.Operation, tried: LaunchInfo, choice: ChosenBarriers, existing: set[int]) -> None:
+    """What was tried is what `launch` makes of the loop, once the barriers are gone that are gone from the loop."""
+    from ..indices.indices import guards
+    from ..launch.launch import remember
+
+    guarded = guards(tried.kernel)
+    _kept(tried.kernel, choice, existing)
+    if guards(tried.kernel) == guarded:
+        remember(rewrite.module, root, tried, rewrite.known)
 
 
 def _reasons(choice: ChosenBarriers, number: int) -> list[str]:

@@ -115,7 +115,7 @@ MIRRORED = (
 
 def test_a_temporary_that_each_thread_keeps(update: bool) -> None:
     module, info = launched(ragged(OWN))
-    assert any("each thread keeps its 1x1 part" in r for r in info.remarks) and info.shared_bytes == 0
+    assert any("each thread keeps its 1x1 part" in r for r in info.remarks) and info.made.shared_bytes == 0
     judge, result = Evaluator(module), Buffer((20, 37), lambda at: 0.0)
     judge.run("f", [result])
     assert result.elements == {(i, j): 2.0 for i in range(20) for j in range(37)}
@@ -132,7 +132,7 @@ def test_a_temporary_that_each_thread_keeps(update: bool) -> None:
 def test_a_temporary_that_threads_share(update: bool) -> None:
     module, info = launched(ragged(MIRRORED))
     assert any("in shared memory, 1024 bytes (threads look at each other's parts)" in r for r in info.remarks)
-    assert info.shared_bytes == 1024
+    assert info.made.shared_bytes == 1024
     pinned(
         HERE / "golden" / "temporary-shared.mlir",
         f"{module}\n" + "".join(f"// {placed(r)}\n" for r in info.remarks),

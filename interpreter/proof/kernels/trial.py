@@ -109,6 +109,12 @@ def propose_barriers(root: ir.Operation) -> set[int]:
     return set(range(len(existing)))
 
 
+def candidates(root: ir.Operation) -> Iterator[tuple[int, ir.Operation]]:
+    """The barriers that `propose_barriers` has numbered, in a loop or in the kernel that it became."""
+    for barrier in operations(root, "gpu.barrier"):
+        yield ir.IntegerAttr(barrier.attributes[CANDIDATE]).value, barrier
+
+
 def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
     """Blocks that all threads of a GPU block run through together, or can be made to. A loop over blocks that holds another has
     to nest perfectly, so nothing is put into it."""
