@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import gcd
 from typing import Literal
 
 from ...indices.linear import THREAD, TRUE, Formula, Linear, both, less
@@ -79,7 +80,7 @@ def _exchanged(op: ir.Operation, access: effects.MemoryEffect, values: Values) -
             plain = Linear.of(at.constant ^ number.constant)
         elif plain is None and number == Linear.of(0):
             plain = at
-        if plain is not None and plain.content % access.count == 0:  # a whole vector stays together
+        if plain is not None and gcd(plain.content, swizzle.width) % access.count == 0:  # a vector is of one piece
             yield swizzle, plain - at
 
 
