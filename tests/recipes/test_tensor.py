@@ -86,6 +86,13 @@ WORDS = {"tf32": (1e-3, 1), "3xtf32": (1e-5, 3), "bf16x3": (1e-5, 3)}
 """What operands of f32 become: the error that is allowed, and how many products each takes."""
 
 
+def test_few_products_of_bf16_in_three_parts() -> None:
+    """Longer sums even out what a product of two numbers in two parts each is off by."""
+    done = made(type="f32", as_type="bf16x3", m=32, n=32, k=16, **SMALL)
+    worst = np.full((32, 16), 1.0039138793945312, "f4")  # 3e-5, found by looking at all
+    expect_right(done, {"A": worst, "B": worst.T.copy()}, SimDevice())
+
+
 @pytest.mark.parametrize("word", WORDS)
 def test_words(word: str) -> None:
     """Three products are as good as f32, and the loss of any of them shows, on the simulator and in the text."""
