@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import numpy as np
 
+from .named import divided, parts
 from .operands import MASK, PREDICATE, Registers, Value, many, pair, read
 from .sass import Instruction
 
@@ -38,20 +38,6 @@ Outcome = dict[str, Value]
 """Registers and predicates → what they hold afterwards."""
 
 
-def _parts(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Where results go (a register, with predicates around it), and the sources."""
-    count, registers = 0, 0
-    for text in arguments:
-        if PREDICATE.match(text) and not text.startswith("!"):
-            count += 1
-        elif not registers and re.match(r"^U?R(\d+|Z)$", text):
-            count += 1
-            registers += 1
-        else:
-            break
-    return list(arguments[:count]), list(arguments[count:])
-
-
 def _wide(name: str, value: Value) -> Outcome:
     if name.endswith("Z"):
         return {}
@@ -61,7 +47,7 @@ def _wide(name: str, value: Value) -> Outcome:
 
 
 def _sum(state: Registers, x: Instruction) -> Outcome:
-    results, sources = _sources(x)
+    results, sources = divided(x)
     carries = [s for s in sources if PREDICATE.match(s)]
     values = [read(state, s) for s in sources if not PREDICATE.match(s)]
     if "X" in x.modifiers:
@@ -74,22 +60,8 @@ def _sum(state: Registers, x: Instruction) -> Outcome:
     return out
 
 
-def _sources(x: Instruction) -> tuple[list[str], list[str]]:
-    """Results and sources of `OP d [, P [, P]], a, b, …`: the predicates that directly follow the register are results."""
-    return _divided(x.operands)
-
-
-@cache
-def _divided(operands: str) -> tuple[list[str], list[str]]:
-    arguments = [part.strip().replace(".reuse", "") for part in operands.split(",")]
-    count = 1
-    while count < len(arguments) and PREDICATE.match(arguments[count]) and not arguments[count].startswith("!"):
-        count += 1
-    return arguments[:count], arguments[count:]
-
-
 def _multiply(state: Registers, x: Instruction) -> Outcome:
-    results, sources = _sources(x)
+    results, sources = divided(x)
     carries = [s for s in sources if PREDICATE.match(s)]
     a, b, c = [s for s in sources if not PREDICATE.match(s)][:3]
     wide, high, unsigned = "WIDE" in x.modifiers, "HI" in x.modifiers, "U32" in x.modifiers
@@ -117,7 +89,7 @@ def _product(left: Value, right: Value) -> Value:
 
 
 def _lea(state: Registers, x: Instruction) -> Outcome:
-    results, sources = _sources(x)
+    results, sources = divided(x)
     carries = [s for s in sources if PREDICATE.match(s)]
     rest = [s for s in sources if not PREDICATE.match(s)]
     values = [read(state, s) for s in rest]
@@ -150,7 +122,7 @@ def _lut(values: Sequence[Value], table: int, full: int) -> Value:
 
 
 def _lop3(state: Registers, x: Instruction) -> Outcome:
-    results, sources = _parts(x.arguments)
+    results, sources = parts(x.arguments)
     if len(results) > 1 and results[0].lstrip("U").startswith("P"):
         results = [results[1], results[0]]
     table = int(sources[3], 0)
@@ -250,6 +222,37 @@ def _minimum(state: Registers, x: Instruction) -> Outcome:
     return {result: _choice(smaller == least, left, right)}
 
 
+def _sum_or_other(state: Registers, x: Instruction) -> Outcome:
+    """`VIADDMNMX R0, a, b, c, P`: the smaller one (P), or the larger one, of a + b and c."""
+    result, a, b, c, flag = x.arguments[:5]
+    left, more, right, least = (read(state, s) for s in (a, b, c, flag))
+    if left is None or more is None or right is None or least is None or not {*x.modifiers} <= {"U32"}:
+        return {result: None}
+    total = (left + more) & MASK
+    smaller = total < right & MASK if x.modifiers else _signed(total) < _signed(right)
+    return {result: _choice(smaller == least, total, right)}
+
+
+def _packed(state: Registers, x: Instruction) -> Outcome:
+    """`P2R R0, PR, R1, 0x20`: bits of R1, those of the mask replaced by predicates."""
+    result, _, a, mask = x.arguments[:4]
+    bits, total = int(mask, 0), read(state, a)
+    flags = {n: read(state, f"P{n}") for n in range(7) if bits >> n & 1}
+    if total is None or x.modifiers or any(f is None for f in flags.values()):
+        return {result: None}
+    total = total & ~bits & MASK
+    for n, flag in flags.items():
+        total = total | _as_int(flag) << n
+    return {result: total}
+
+
+def _unpacked(state: Registers, x: Instruction) -> Outcome:
+    """`R2P PR, R0, 0x20`: the predicates of the mask are bits of R0."""
+    _, a, mask = x.arguments[:3]
+    value = read(state, a)
+    return {f"P{n}": None if value is None else value >> n & 1 != 0 for n in range(7) if int(mask, 0) >> n & 1}
+
+
 def _permute(state: Registers, x: Instruction) -> Outcome:
     result, a, selector, b = x.arguments[:4]
     low, pick, high = read(state, a), read(state, selector), read(state, b)
@@ -314,6 +317,9 @@ COMPUTES: dict[str, Callable[[Registers, Instruction], Outcome]] = {
     **dict.fromkeys(["LDC", "ULDC", "LDCU"], _constant),
     **dict.fromkeys(["S2R", "S2UR", "CS2R"], _special),
     "IABS": _absolute,
+    "VIADDMNMX": _sum_or_other,
+    "P2R": _packed,
+    "R2P": _unpacked,
     "HFMA2": _halves,
 }
 """What is computed of integers. All else gives what is not known."""

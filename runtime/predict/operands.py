@@ -29,12 +29,42 @@ class Registers:
     Args:
         constants: offset in the kernel's constant bank → the 32 bits there.
         specials: special registers, such as `SR_TID.X`.
+        known: of registers and predicates that are known of some threads alone: of which.
     """
 
     constants: dict[int, int]
     specials: dict[str, Value]
     registers: dict[str, Value] = field(default_factory=dict)
     predicates: dict[str, Value] = field(default_factory=dict)
+    known: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def known_of(self, names: frozenset[str]) -> np.ndarray | None:
+        """Of which threads all of these are known, as far as anything is known of them; None: of all."""
+        found = None
+        for name in names & self.known.keys() if self.known else ():
+            found = self.known[name] if found is None else found & self.known[name]
+        return found
+
+    def put(self, name: str, value: Value, mask: np.ndarray | None, known: np.ndarray | None, certain: np.ndarray | None) -> None:
+        """Set it, in the threads of `mask` (None: all).
+
+        Args:
+            known: of which threads the value is. `certain`: of which it is known whether it is set.
+        """
+        where = self.predicates if name.lstrip("U").startswith("P") else self.registers
+        if mask is not None and name in where:
+            old = where[name]
+            if value is None:
+                where[name] = None
+                return
+            known = np.where(mask, True if known is None else known, self.known.get(name, True) if old is not None else False)
+            known = known if certain is None else known & certain
+            value = value if old is None else np.where(mask, value, old)
+        where[name] = value
+        if known is None or known.all():
+            self.known.pop(name, None)
+        else:
+            self.known[name] = known
 
 
 @cache

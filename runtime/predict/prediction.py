@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from .chips import Chip
 from .multiprocessor import Clocks, Multiprocessor
 from .pipes import LANES, SCHEDULERS, flops, multiplied, pipe_of
 from .sass import Disassembly, disassembled
-from .trace import Execution, Grid
+from .trace import Execution, Grid, working
 
 LOST = {
     "bank": "register bank conflicts",
@@ -39,6 +39,8 @@ PIPES = {
     "fma": "fp32 arithmetic", "alu": "integer arithmetic", "tensor": "tensor cores", "fp64": "fp64 arithmetic",
     "special": "special functions", "shared": "shared memory and L1",
 }  # fmt: skip
+SAMPLE = 1 << 18
+"""Threads, the blocks of which are asked whether they do anything."""
 NEARLY = 0.75
 """Where nothing is busier than this, it is waiting that limits."""
 
@@ -51,7 +53,8 @@ class KernelPrediction:
         seconds: from its first block's beginning to its last one's end.
         flops: operations that it does on floats, those of threads past an edge too. `peak`: the chip's most, a second.
         limit: what limits it.
-        grid, threads: how many blocks, of how many threads. `resident`: how many of them a multiprocessor has at a time.
+        grid, threads: how many blocks, of how many threads. `working`: how many of them have anything to do, as far as some tell.
+        resident: how many of them a multiprocessor has at a time. `idle`: multiprocessors without any.
         rounds: so often it gets new ones; a part of it where fewer are left.
         issue: what became of the schedulers' clocks: share by what was issued, or by why nothing was.
         busy: shares of their most that pipes, L2 and DRAM are in use.
@@ -72,6 +75,8 @@ class KernelPrediction:
     rounds: float
     issue: dict[str, float]
     busy: dict[str, float]
+    working: int
+    idle: int
     assumed: int = 0
 
     @property
@@ -155,11 +160,14 @@ class _Kernel:
             hint = "take smaller tiles or fewer stages, or another chip"
             raise fail("W0726", f"{message}{chip.shared_most} for one", hint=hint)
         self.resident = resident_blocks(chip, self.threads, resources.registers, self.shared)
+        some = self._grid(_spread(self.blocks, max(1, SAMPLE // self.threads)))
+        self.busy = working(program, some) or some.blocks
+        self.working = -(-self.blocks * len(self.busy) // len(some.blocks))
 
     def predicted(self, memory: int) -> KernelPrediction:
         """The prediction. `memory`: bytes that DRAM moves."""
         chip, every = self.chip, self.program.instructions
-        each = -(-self.blocks // chip.processors)  # the blocks of the multiprocessor that has most
+        each = -(-self.working // chip.processors)  # the blocks of the multiprocessor that has most
         total, assumed = Clocks(), 0
         for times, count in ((each // self.resident, self.resident), (1, each % self.resident)):
             if times and count:
@@ -184,27 +192,40 @@ class _Kernel:
             limit = max(LOST.values(), key=lambda name: issue.get(name, 0))
         tensor = [kind for kind in products if kind != "fp32"]
         return KernelPrediction(
-            self.entry.name, seconds, round(sum(products.values()) / each * self.blocks),
+            self.entry.name, seconds, round(sum(products.values()) / each * self.working),
             chip.tensor_peak(tensor[0]) if tensor else chip.peak, limit, self.grid, self.threads, self.resources.registers,
             self.resources.spill_bytes, self.shared, self.resident, each / self.resident, issue,
-            {name: share for name, share in sorted(busy.items(), key=lambda one: -one[1]) if share}, assumed,
+            {name: share for name, share in sorted(busy.items(), key=lambda one: -one[1]) if share},
+            self.working, max(0, chip.processors - self.working), assumed,
         )  # fmt: skip
 
     @property
     def _l2(self) -> float:
         """Bytes per clock that a multiprocessor gets from L2."""
-        return min(64, self.chip.l2 / min(self.chip.processors, self.blocks))
+        return min(64, self.chip.l2 / min(self.chip.processors, self.working))
+
+    def _grid(self, numbers: Sequence[int]) -> Grid:
+        """The blocks of these numbers."""
+        x, y, _ = self.grid
+        return Grid(self.block, [(n % x, n // x % y, n // (x * y)) for n in numbers], self.constants)
 
     def _timing(self, count: int) -> tuple[Clocks, int]:
         """That many blocks on one multiprocessor, from the middle of the chip: every so many blocks are its own."""
         chip = self.chip
         start = min(chip.processors, self.blocks) // 2
         numbers = [min(start + n * chip.processors, self.blocks - 1) for n in range(count)]
-        x, y, _ = self.grid
-        grid = Grid(self.block, [(n % x, n // x % y, n // (x * y)) for n in numbers], self.constants)
+        grid = self._grid(numbers)
+        if self.working < self.blocks:
+            middle = len(self.busy) // 2
+            grid = replace(grid, blocks=[self.busy[(middle + n) % len(self.busy)] for n in range(count)])
         trace = Execution(self.program, grid).run()
         cache = max(chip.l1_bytes - count * (self.shared + 1024), 8 * 1024)
         return Multiprocessor(self.program, trace, grid, chip, cache, self._l2).run(), len(trace.unknown)
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """So many numbers below `count`, at no regular distance; or all of them."""
+    return list(range(count)) if count <= most else sorted({int(count * (n * 0.6180339887 % 1)) for n in range(most)})
 
 
 def _moved(plan: Plan, step: Launch, chip: Chip) -> int:

@@ -81,6 +81,7 @@ class Disassembly:
 
     instructions: tuple[Instruction, ...]
     labels: dict[str, int]
+    name: str = ""
 
     def loops(self) -> list[range]:
         """The bodies of all loops, as ranges of indices: from the target of a backward branch to the branch."""
@@ -134,7 +135,7 @@ def parsed(text: str) -> dict[str, Disassembly]:
             mnemonic, *modifiers = one[3].split(".")
             control = Control.of(int(word[1], 16)) if word is not None else Control()
             here[0].append(Instruction(int(one[1], 16), mnemonic, tuple(modifiers), one[4], one[2], control))
-    return {name: Disassembly(tuple(instructions), labels) for name, (instructions, labels) in found.items()}
+    return {name: Disassembly(tuple(instructions), labels, name) for name, (instructions, labels) in found.items()}
 
 
 @cache

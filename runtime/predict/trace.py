@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ...dsl.diagnostics import WeftError, fail
 from ..simulator.machine.banks import WARP
 from .integers import COMPUTES, Outcome
+from .named import named_in, read_by, unknown_results
 from .operands import Registers, Value, address, read
 from .sass import Disassembly, Instruction
 
@@ -63,6 +64,22 @@ class Trace:
     """Instructions whose addresses depend on what was loaded."""
 
 
+class _Accessed(Exception):
+    """Memory is accessed, by the threads that it holds."""
+
+
+def working(program: Disassembly, grid: Grid) -> list[tuple[int, int, int]]:
+    """Those of the blocks that access memory at all: the others are left without a tile."""
+    found, left = [False] * len(grid.blocks), list(range(len(grid.blocks)))
+    while left:
+        some = Execution(program, replace(grid, blocks=[grid.blocks[n] for n in left]))
+        accessing, left_over = some.first_accesses()
+        for n in accessing:
+            found[left[n]] = True
+        left = [left[n] for n in left_over]
+    return [block for block, works in zip(grid.blocks, found, strict=True) if works]
+
+
 class Execution:
     """All threads of the blocks, padded to whole warps, which are one lane each of an array."""
 
@@ -81,8 +98,27 @@ class Execution:
         self.state = Registers(dict(grid.constants), specials)
         self.alive = np.tile(inside, count)
         self.unknown: set[int] = set()
+        self.probing = False
         self.does = [self._doer(at, one) for at, one in enumerate(program.instructions)]
         self.plain = self._stretches()
+
+    def first_accesses(self) -> tuple[list[int], list[int]]:
+        """Execute all threads until they access memory: which blocks do (by number), and of which others that is not known, since
+        they went along with these."""
+        self.probing = True
+        count = len(self.grid.blocks)
+        accessing, along = np.zeros(count, bool), np.zeros(count, bool)
+        waiting: dict[int, np.ndarray] = {0: self.alive}
+        while waiting:
+            at = min(waiting)
+            lanes = waiting.pop(at)
+            try:
+                for target, part in self._advance(at, lanes, Track(), min(waiting, default=None)).items():
+                    waiting[target] = waiting[target] | part if target in waiting else part
+            except _Accessed as access:
+                accessing |= np.broadcast_to(access.args[0], lanes.shape).reshape(count, -1).any(axis=1)
+                along |= lanes.reshape(count, -1).any(axis=1)
+        return np.flatnonzero(accessing).tolist(), np.flatnonzero(along & ~accessing).tolist()
 
     def run(self) -> Trace:
         """Execute all threads to their ends. The group that is furthest behind goes first, so that branches meet again.
@@ -118,7 +154,7 @@ class Execution:
         self.lanes: np.ndarray | None = None if whole else lanes
         while True:
             if len(code) > MOST:
-                raise _refused(f"a warp executes more than {MOST:,} instructions")
+                raise self._refused(f"a warp executes more than {MOST:,} instructions")
             if (stretch := self.plain[at]) is not None and self.lanes is None and (stop is None or stop >= stretch[0]):
                 end, lost = stretch
                 code.extend(range(at, end))
@@ -178,7 +214,7 @@ class Execution:
         for at in range(len(self.does) - 1, -1, -1):
             one = self.program.instructions[at]
             if one.predicate is None and one.mnemonic not in MEMORY | JUMPS | COMPUTES.keys():
-                lost = _results(one)
+                lost = unknown_results(one)
                 if any(name.lstrip("U").startswith("P") for name in lost):
                     continue
                 behind = found[at + 1] if at + 1 not in starts else None
@@ -190,13 +226,14 @@ class Execution:
     def _doer(self, at: int, one: Instruction) -> Callable[[], Any] | None:
         if one.mnemonic in MEMORY:
             text = next((a for a in reversed(one.arguments) if "[" in a and not a.startswith("c[")), None)
-            lost = _results(one)
+            lost = unknown_results(one)
             return lambda: self._access(at, one, text, lost)
         if one.mnemonic in JUMPS:
             return None if one.mnemonic == "BAR" else lambda: self._jump(one)
         if (compute := COMPUTES.get(one.mnemonic)) is not None:
-            return lambda: self._store(one, compute(self.state, one))
-        lost = _results(one)
+            names = read_by(one)
+            return lambda: self._store(one, compute(self.state, one), names)
+        lost = unknown_results(one)
         registers = self.state.registers
         if not lost:
             return None
@@ -207,23 +244,18 @@ class Execution:
     def _guard(self, one: Instruction) -> Value:
         return True if one.predicate is None else read(self.state, one.predicate)
 
-    def _store(self, one: Instruction, outcome: Outcome) -> None:
-        guard, lanes = self._guard(one), self.lanes
+    def _store(self, one: Instruction, outcome: Outcome, names: frozenset[str] = frozenset()) -> None:
+        """Set what an instruction gives. `names`: what that is made of."""
+        guard, mask = self._guard(one), self.lanes
         if guard is False:
             return
+        if isinstance(guard, np.ndarray):
+            mask = guard if mask is None else mask & guard
+        known = self.state.known_of(names)
+        certain = self.state.known_of(named_in(one.predicate)) if one.predicate is not None else None
         for name, value in outcome.items():
-            if name in ("RZ", "URZ", "PT", "UPT"):
-                continue
-            where = self.state.predicates if name.lstrip("U").startswith("P") else self.state.registers
-            if guard is None:
-                value = None
-            mask = guard if isinstance(guard, np.ndarray) else None
-            if lanes is not None:
-                mask = lanes if mask is None else lanes & mask
-            if mask is not None and name in where:
-                old = where[name]
-                value = None if old is None or value is None else np.where(mask, value, old)
-            where[name] = value
+            if name not in ("RZ", "URZ", "PT", "UPT"):
+                self.state.put(name, None if guard is None else value, mask, known, certain)
 
     def _access(self, at: int, one: Instruction, text: str | None, lost: Outcome) -> tuple[Value, Value]:
         """Where each thread accesses memory, and which of them do. `text`: the place, as it is written."""
@@ -231,33 +263,46 @@ class Execution:
         if guard is False:
             return 0, False
         place = address(self.state, text) if text is not None else None
-        if place is None:
+        if not self._sure(one.predicate or "", True):
+            guard = None
+        mask = True if guard is None else guard
+        if self.lanes is not None:
+            mask = self.lanes & mask
+        if place is None or not self._sure(text or "", mask):
             self.unknown.add(at)
+            place = None
+        if self.probing and np.any(mask):
+            raise _Accessed(mask if self.lanes is None else self.lanes & mask)
         if lost:
             self._store(one, lost)
-        if guard is None:
-            guard = True
-        mask = guard
-        if self.lanes is not None:
-            mask = self.lanes & guard
         return place, mask
+
+    def _sure(self, text: str, mask: Value) -> bool:
+        """Whether what a text names is known of all threads that take part, as far as anything is."""
+        known = self.state.known_of(named_in(text))
+        lanes = self.alive if self.lanes is None else self.lanes
+        return known is None or bool((known | ~(lanes & mask)).all())
 
     def _jump(self, one: Instruction) -> tuple[Value, int | None]:
         """Whether each thread takes it (None: all), and where to."""
         far = one.mnemonic == "CALL" and one.target is not None  # a label of the kernel itself, too far for a branch
         if one.mnemonic not in ("BRA", "EXIT") and not far:
-            raise _refused(f"the instruction `{one.mnemonic}` goes where it is not known")
+            raise self._refused(f"the instruction `{one.mnemonic}` goes where it is not known")
         taken: Value = self._guard(one)
         for text in one.arguments:
             if text.lstrip("!U").startswith("P"):
                 flag = read(self.state, text)
                 taken = None if taken is None or flag is None else taken & flag
-        if taken is None:
-            raise _refused(f"the branch at {one.address:#x} depends on data")
+        if taken is None or not self._sure(f"{one.predicate} {one.operands}", True):
+            raise self._refused(f"the branch at {one.address:#x} depends on data, or on an instruction that is not executed here")
         taken = _same(taken)
         if one.mnemonic == "EXIT":
             return taken, None
         return taken, self.program.labels[one.target] if one.target is not None else None
+
+    def _refused(self, message: str) -> WeftError:
+        hint = "the model follows branches that sizes and indices decide; measure this kernel, or `--target sim` runs it"
+        return fail("W0782", f"the time of `{self.program.name}` is not predicted: {message}", hint=hint)
 
 
 def _same(flag: Value) -> Value:
@@ -278,40 +323,3 @@ def _joined(tracks: Sequence[Track]) -> Track:
         whole.places += one.places
         whole.active += one.active
     return whole
-
-
-def _results(one: Instruction) -> Outcome:
-    """What an instruction writes that gives nothing known."""
-    arguments = one.arguments
-    if not arguments or one.mnemonic in ("STS", "STG", "LDGSTS", "RED", "ST", "STSM", "BSSY", "BSYNC", "DEPBAR", "NOP", "BAR"):
-        return {}
-    found: Outcome = {}
-    for text in arguments[:2]:
-        name = text.strip()
-        if name[:1] == "P" or name[:2] == "UP":
-            found[name] = None
-        elif name[:1] == "R" or name[:2] == "UR":
-            kind = "UR" if name.startswith("UR") else "R"
-            number = name[len(kind) :].split(".")[0]
-            if number.isdigit():
-                found |= dict.fromkeys(f"{kind}{int(number) + i}" for i in range(_width(one)))
-            break
-        else:
-            break
-    return {name: None for name in found if name not in ("PT", "UPT")}
-
-
-def _width(one: Instruction) -> int:
-    """Registers that the result takes."""
-    if one.mnemonic in ("HMMA", "IMMA", "DMMA", "QMMA"):
-        return 2 if one.mnemonic == "HMMA" and "F16" in one.modifiers[1:2] else 4
-    if one.mnemonic == "LDSM":
-        return int(one.modifiers[-1]) if one.modifiers[-1].isdigit() else 1
-    if one.bits > 32:
-        return one.bits // 32
-    return 2 if one.mnemonic in ("DFMA", "DADD", "DMUL") or "F64" in one.modifiers[:1] else 1
-
-
-def _refused(message: str) -> WeftError:
-    hint = "the model follows branches that sizes and indices decide; measure this kernel, or `--target sim` runs it"
-    return fail("W0782", f"the time of this kernel is not predicted: {message}", hint=hint)

@@ -77,6 +77,11 @@ def clocks(program: Disassembly, threads: int = 32, blocks: int = 1, chip: str =
         ("PLOP3.LUT P0, PT, P1, P2, PT, 0x80, 0x8", {"P1": True, "P2": False}, {"P0": False}),
         ("CS2R R4, SRZ", {}, {"R4": 0, "R5": 0}),
         ("HFMA2.MMA R5, -RZ, RZ, 0, 5.9604644775390625e-08", {}, {"R5": 1}),
+        ("VIADDMNMX R1, R2, 0x1d, 0x3, PT", {"R2": 2**32 - 30}, {"R1": 2**32 - 1}),
+        ("VIADDMNMX R1, R2, 0x1, RZ, !PT", {"R2": 2**32 - 5}, {"R1": 0}),
+        ("VIADDMNMX.U32 R1, R2, -R3, 0x3, PT", {"R2": 4, "R3": 5}, {"R1": 3}),
+        ("P2R R1, PR, R2, 0x5", {"R2": 0x13, "P0": False, "P2": True}, {"R1": 0x16}),
+        ("R2P PR, R2, 0x6", {"R2": 0x5}, {"P1": False, "P2": True}),
         ("FFMA R1, R2, R3, R1", {"R1": 7}, {"R1": 7}),
     ],
 )  # fmt: skip
@@ -111,6 +116,21 @@ def test_what_is_not_known_stays_so() -> None:
     program = code(": LDG.E R2, [R4.64]", ": IADD3 R3, R2, 0x1, RZ", ": ISETP.GE.AND P0, PT, R3, RZ, PT", ": @P0 EXIT", ": EXIT")
     with pytest.raises(WeftError, match="the branch at 0x30 depends on data"):
         traced(program)
+
+
+def test_what_is_known_of_some_threads_serves_these() -> None:
+    """Of threads below 16, R2 is loaded; of the others it is 8."""
+    begin = (": S2R R0, SR_TID.X", ": ISETP.LT.AND P0, P1, R0, 0x10, PT", ": @P0 LDS R2, [RZ]", ": @P1 MOV R2, 0x8")
+    trace, _ = traced(code(*begin, ": @P1 LDS R3, [R2]", ": EXIT"))
+    assert not trace.unknown and np.all(trace.tracks[0].places[4] == 8)
+    assert traced(code(*begin, ": IADD3 R4, R2, 0x1, RZ", ": LDS R3, [R4]", ": EXIT"))[0].unknown == {5}
+    compared = ": ISETP.EQ.AND P2, PT, R2, 0x8, PT"
+    with pytest.raises(WeftError, match="the branch at 0x50 depends on data"):
+        traced(code(*begin, compared, ": @P2 EXIT", ": EXIT"))
+    with pytest.raises(WeftError, match="the branch at 0x60 depends on data"):
+        traced(code(*begin, compared, ": @P2 IADD3 R5, R0, 0x1, RZ", ": @P2 EXIT", ": EXIT"))
+    trace, _ = traced(code(*begin, compared, ": @P1 MOV R2, 0x4", ": @P1 LDS R3, [R2]", ": @P2 LDS R3, [R0]", ": EXIT"))
+    assert not trace.unknown and trace.tracks[0].active[7] is True  # which of them do is not known
 
 
 @pytest.mark.parametrize(("first", "second"), [("0x28", [0, 1, 2, 3, 4, 5]), ("0x20", [0, 1, 2, 4, 5])])

@@ -98,6 +98,29 @@ def test_open_sizes_are_named() -> None:
     assert dynamic.seconds == pytest.approx(fixed.seconds, rel=0.15)
 
 
+def test_blocks_without_a_tile_take_no_time() -> None:
+    """A grid whose size is known at run time has a row of blocks for each group of 8 rows of tiles; here there is one of these."""
+    (open_,) = predicted(made("simt", m="?", n="?", k="?"), "h200", {"m": "64", "n": "380", "k": "64"}).kernels
+    (fixed,) = predicted(made("simt", m=64, n=380, k=64), "h200").kernels
+    assert (math.prod(open_.grid), open_.working, open_.idle) == (24, 3, 129)
+    assert math.prod(fixed.grid) == fixed.working == 3
+    assert open_.flops == fixed.flops
+    assert open_.seconds == pytest.approx(fixed.seconds, rel=0.4)
+
+
+@pytest.mark.parametrize("name", ["shared", "tensor"])
+def test_places_in_ragged_tiles_are_known(name: str) -> None:
+    """Addresses are computed under the predicate that they are used under."""
+    kernels = predicted(made(name, m=130, n=131, k=100), "h200").kernels
+    assert [kernel.assumed for kernel in kernels] == [0]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_convolutions_with_padding(chip: str) -> None:
+    assert len(predicted(made("concurrent_convs", batch=1, filters=4, size=7), chip).kernels) == 3
+    assert predicted(made("igemm_bias_relu", h=13, w=11, c=17, k=19), chip).kernels
+
+
 def test_a_block_that_does_not_fit() -> None:
     plan = made("tensor", m=512, n=512, k=512, bm=128, bn=256, bk=64, wm=64, wn=64, stages=3)
     assert predicted(plan, "h200").kernels[0].resident == 1

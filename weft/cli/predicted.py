@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
@@ -32,14 +34,18 @@ def _time(seconds: float) -> str:
 def _show(console: Console, kernel: KernelPrediction) -> None:
     speed = f", {kernel.rate / 1e12:.1f} TFLOP/s ({kernel.share:.1%} of the peak)" if kernel.flops else ""
     console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), speed))
-    grid = "×".join(str(n) for n in kernel.grid if n > 1) or "1"
+    grid = "×".join(str(n) for n in kernel.grid if n > 1) + " blocks" if math.prod(kernel.grid) > 1 else "1 block"
     spills = f", {kernel.spill_bytes} bytes spilled" if kernel.spill_bytes else ""
     rounds = f"{kernel.rounds:.2f}".rstrip("0").rstrip(".")
     lines = [
         f"limited by: {kernel.limit}",
-        f"{grid} blocks of {count(kernel.threads, 'thread')}, {count(kernel.registers, 'register')} each{spills}, "
+        f"{grid} of {count(kernel.threads, 'thread')}, {count(kernel.registers, 'register')} each{spills}, "
         f"{kernel.shared_bytes} bytes of shared memory; {count(kernel.resident, 'block')} per multiprocessor, {rounds} rounds",
     ]
+    if kernel.working < math.prod(kernel.grid):
+        lines.append(f"{kernel.working} of them with work, the others end at once")
+    if kernel.idle:
+        lines.append(f"{count(kernel.idle, 'multiprocessor')} without work")
     if kernel.assumed:
         lines.append(f"{count(kernel.assumed, 'access')} at places that depend on data: taken as a sector for each thread")
     for line in lines:

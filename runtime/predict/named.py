@@ -1,0 +1,87 @@
+"""Which registers and predicates an instruction reads and writes, by its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from .operands import PREDICATE
+from .sass import Instruction
+
+
+def parts(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Where results go (a register, with predicates around it), and the sources."""
+    count, registers = 0, 0
+    for text in arguments:
+        if PREDICATE.match(text) and not text.startswith("!"):
+            count += 1
+        elif not registers and re.match(r"^U?R(\d+|Z)$", text):
+            count += 1
+            registers += 1
+        else:
+            break
+    return list(arguments[:count]), list(arguments[count:])
+
+
+def divided(x: Instruction) -> tuple[list[str], list[str]]:
+    """Results and sources of `OP d [, P [, P]], a, b, …`: the predicates that directly follow the register are results."""
+    return _divided(x.operands)
+
+
+@cache
+def _divided(operands: str) -> tuple[list[str], list[str]]:
+    arguments = [part.strip().replace(".reuse", "") for part in operands.split(",")]
+    count = 1
+    while count < len(arguments) and PREDICATE.match(arguments[count]) and not arguments[count].startswith("!"):
+        count += 1
+    return arguments[:count], arguments[count:]
+
+
+@cache
+def read_by(x: Instruction) -> frozenset[str]:
+    """The registers and predicates that decide on what an instruction of `COMPUTES` gives."""
+    given = x.arguments[2:] if x.mnemonic in ("PLOP3", "UPLOP3") else divided(x)[1]
+    if "WIDE" in x.modifiers:
+        given = [*given, f"{given[2]}.64"]
+    named = named_in(" ".join((*given, x.predicate or "")))
+    return named | {f"P{n}" for n in range(7)} if "PR" in given else named
+
+
+@cache
+def named_in(text: str) -> frozenset[str]:
+    """The registers and predicates that a text names: `R4.64` are two."""
+    found = re.findall(r"\b(U?[RP])(\d+)(\.64)?", text)
+    return frozenset(f"{kind}{int(number) + more}" for kind, number, two in found for more in ((0, 1) if two else (0,)))
+
+
+def unknown_results(one: Instruction) -> dict[str, None]:
+    """What an instruction writes that gives nothing known."""
+    arguments = one.arguments
+    if not arguments or one.mnemonic in ("STS", "STG", "LDGSTS", "RED", "ST", "STSM", "BSSY", "BSYNC", "DEPBAR", "NOP", "BAR"):
+        return {}
+    found: dict[str, None] = {}
+    for text in arguments[:2]:
+        name = text.strip()
+        if name[:1] == "P" or name[:2] == "UP":
+            found[name] = None
+        elif name[:1] == "R" or name[:2] == "UR":
+            kind = "UR" if name.startswith("UR") else "R"
+            number = name[len(kind) :].split(".")[0]
+            if number.isdigit():
+                found |= dict.fromkeys(f"{kind}{int(number) + i}" for i in range(_width(one)))
+            break
+        else:
+            break
+    return {name: None for name in found if name not in ("PT", "UPT")}
+
+
+def _width(one: Instruction) -> int:
+    """Registers that the result takes."""
+    if one.mnemonic in ("HMMA", "IMMA", "DMMA", "QMMA"):
+        return 2 if one.mnemonic == "HMMA" and "F16" in one.modifiers[1:2] else 4
+    if one.mnemonic == "LDSM":
+        return int(one.modifiers[-1]) if one.modifiers[-1].isdigit() else 1
+    if one.bits > 32:
+        return one.bits // 32
+    return 2 if one.mnemonic in ("DFMA", "DADD", "DMUL") or "F64" in one.modifiers[:1] else 1
