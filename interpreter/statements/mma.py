@@ -94,40 +94,41 @@ class Mma(Statement):
         if self.as_type in SPLITS:
             kinds = [SPLITS[self.as_type][0] if kind == "f32" else kind for kind in kinds[:2]] + kinds[2:]
         known = [p for p in PRODUCTS if [p.kind, p.kind, p.sum] == kinds]
-        why = self._why_not(op, kinds, known)
-        if why is not None:
-            space = structure(op)
-            hint = "tile the sum by k, then the result for warps, and map that loop to `warps`"
-            if "plain product" in why:
-                hint = "`interchange` changes the order of dimensions, `as-gemm` makes a product of a convolution"
-            if kinds[:2] == ["f32", "f32"]:
-                hint = "`as 3xtf32` multiplies operands in two parts, `as tf32` rounds them to 10 bits of mantissa, for [16, 8, 8]"
-            raise rewrite.error("W0379", why, op, hint, notes=(f"dimensions {space.spelled()}",))
+        wrong = self._wrong(op, kinds, known)
+        if wrong is not None:
+            raise rewrite.error("W0379", wrong[0], op, wrong[1], notes=(f"dimensions {structure(op).spelled()}",))
         return next(p for p in known if p.shape == self.shape)
 
-    def _why_not(self, op: ir.Operation, kinds: list[str], known: list[TileProduct]) -> str | None:
+    def _wrong(self, op: ir.Operation, kinds: list[str], known: list[TileProduct]) -> tuple[str, str] | None:
+        """Why no instruction computes it, and the way out."""
         from ..launch.tensor_cores import matrix_dimensions
         from ..mapping.mapping import enclosing_maps
 
         space, asked, found = structure(op), list(self.shape), matrix_dimensions(op)
         body = {inner.name for inner in ops_of(body_of(op))}
         if found is None or not body <= _BODY:
-            return f"{op.name} is not a plain product of two matrices, with dimensions for rows, columns and one sum, in this order"
-        if self.as_type is not None and self.as_type not in SPLITS:
-            return f"operands cannot be multiplied `as {self.as_type}`, only as {', '.join(SPLITS)}"
+            plain = "a plain product of two matrices, with dimensions for rows, columns and one sum, in this order"
+            out = "`interchange` changes the order of dimensions, `as-gemm` makes a product of a convolution"
+            return f"{op.name} is not {plain}", out
         given = [str(element_type(v)) for v in op.operands[:2]]
+        of_f32 = "`as 3xtf32` multiplies operands in two parts, `as tf32` rounds them to 10 bits of mantissa, for [16, 8, 8]"
+        if self.as_type is not None and self.as_type not in SPLITS:
+            return f"operands cannot be multiplied `as {self.as_type}`, only as {', '.join(SPLITS)}", of_f32
         if self.as_type is not None and given != ["f32", "f32"]:
-            return f"`as {self.as_type}` is for operands of f32, and these are of {given[0]}"
+            return f"`as {self.as_type}` is for operands of f32, and these are of {given[0]}", f"leave out `as {self.as_type}`"
         if all(p.shape != self.shape for p in known):
+            out = f"take one of these, as `{list(known[0].shape)}`, and tile the sum by its k" if known else "take such operands"
             others = ", ".join(map(str, known)) or ", ".join(dict.fromkeys(f"{p.kind} in {p.sum}" for p in PRODUCTS))
-            return f"no instruction multiplies {kinds[0]} by {kinds[1]} into {kinds[2]} in tiles of {asked}; there are {others}"
+            why = f"no instruction multiplies {kinds[0]} by {kinds[1]} into {kinds[2]} in tiles of {asked}; there are {others}"
+            return why, of_f32 if given == ["f32", "f32"] and not known else out
         pieces = dict(zip(found, self.shape, strict=True))
         whole = all(n is not None and n % pieces[d] == 0 if d in pieces else n == 1 for d, n in enumerate(space.extents))
+        out = "tile the sum by k, then the result for warps, and map that loop to `warps`"
         if not whole or space.extents[found[2]] != self.shape[2]:
             tile = " × ".join(map(str, space.extents))
-            return f"a tile of {tile} does not consist of {asked} pieces with a sum of {self.shape[2]}"
+            return f"a tile of {tile} does not consist of {asked} pieces with a sum of {self.shape[2]}", out
         if [around.space for _, around in enclosing_maps(op)][:1] != ["warps"]:
-            return "the op is not the tile of a warp"
+            return "the op is not the tile of a warp", out
         return None
 
 

@@ -102,11 +102,14 @@ class PromoteToShared(Statement):
         kind = ir.MemRefType(alloc.results[0].type)
         row = kind.shape[-1] * element_bytes(kind.element_type)
         if not Swizzle.fits(kind, self.swizzle or 0):
+            wanted = f"a multiple of {self.swizzle}" if self.swizzle in SPANS else "spans of 32, 64 or 128"
+            fitting = [str(span) for span in SPANS if Swizzle.fits(kind, span)]
+            taken = f"take `swizzle {fitting[-1]}`, " if fitting else ""
             raise rewrite.error(
                 "W0368",
-                f"`swizzle {self.swizzle}` needs rows of whole spans of 32, 64 or 128 bytes; {kind} has rows of {row} bytes",
+                f"`swizzle {self.swizzle}` needs rows of {wanted} bytes; {kind} has rows of {row} bytes",
                 at="swizzle",
-                hint="choose a span that divides the row, leave `pad` out, or stage wider tiles",
+                hint=f"{taken}leave `pad` out, or stage wider tiles",
             )
 
     def _position(self, rewrite: Rewriter, op: ir.Operation) -> int:
