@@ -102,7 +102,7 @@ W0724 something that a graph cannot contain or report
     right:  weft run … --trace t.json
 W0725 a kernel that the CPU cannot run natively
     With `--target cpu` a kernel becomes loops over its blocks and threads, cut at its barriers, and machine code. That
-    is not possible if threads exchange values in other ways than by tensor cores (shuffles), if a barrier may not be
+    is not possible if threads exchange values in other ways than by shuffles and tensor cores, if a barrier may not be
     reached by all threads (in a loop or a branch whose bounds or condition the threads compute or read), if a kernel
     calls a function, has ops of a dialect that is not upstream's, or ops with an explicit rounding mode. MLIR or LLVM
     may reject something, too; their messages are in the notes. The simulator runs most of it: `--target sim`.
@@ -198,7 +198,7 @@ W0802 the CPU reference cannot run this op
     The payload calls a function that has no body, or has ops of a dialect that is not upstream's, or ops with an
     explicit rounding mode (the reference rounds to nearest). Kernels that the payload launches itself are run one
     thread after another, cut at their barriers. That is not possible if threads exchange values in other ways than by
-    tensor cores (shuffles), if a barrier may not be reached by all threads (in a loop or a branch whose bounds or
+    shuffles and tensor cores, if a barrier may not be reached by all threads (in a loop or a branch whose bounds or
     condition the threads compute or read), or if the kernels were found to fault. Run without a reference:
     `--reference none`.
 W0803 the CPU reference was killed

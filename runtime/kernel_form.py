@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..interpreter.ir.functions import segments, symbol
-from ..interpreter.ir.mlir import ancestors, children, ir
+from ..interpreter.ir.mlir import ancestors, children, constant_of, ir
 from ..interpreter.memory.copies import COPY, GROUP, WAIT
 from ..interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
 from ..interpreter.memory.layouts import space_of
@@ -21,12 +21,15 @@ from ..interpreter.session.rewriter import refuse as refuse
 from .plan.dtypes import MOST_ELEMENTS, NUMPY
 from .reference.rounding import own_rounding
 
+WARP = 32
+"""Threads."""
+
 FORM: dict[str, str] = {
     "affine": "apply max min",
     "arith": "addf addi andi bitcast ceildivsi cmpf cmpi constant divf divsi divui extf extsi extui"
     " floordivsi fptosi fptoui index_cast index_castui maximumf maxnumf maxsi maxui minimumf minnumf minsi minui mulf muli"
     " negf ori remf remsi remui select shli shrsi shrui sitofp subf subi truncf trunci uitofp xori",
-    "gpu": "all_reduce barrier block_dim block_id grid_dim printf shuffle subgroup_reduce thread_id",
+    "gpu": "all_reduce barrier block_dim block_id grid_dim printf shuffle thread_id",
     "math": "absf acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh ctlz ctpop cttz erf erfc exp"
     " exp2 expm1 floor fma fpowi ipowi log log10 log1p log2 powf round roundeven rsqrt sin sinh sqrt tan"
     " tanh trunc",
@@ -45,8 +48,8 @@ SINCE_CHIP: Mapping[str, int] = {**dict.fromkeys((COPY, GROUP, WAIT, MMA), 80), 
 
 EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
 SIMULATOR_ALONE = frozenset(
-    ("gpu.all_reduce", "gpu.shuffle", "gpu.subgroup_reduce", "math.ipowi", "vector.bitcast",
-     "vector.constant_mask", "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",
+    ("gpu.all_reduce", "math.ipowi", "vector.bitcast", "vector.constant_mask",
+     "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",
      "vector.outerproduct", "vector.step"),
 )  # fmt: skip
 """What only one of the two knows, and the other refuses."""
@@ -227,3 +230,33 @@ def expected_product(op: ir.Operation, code: str) -> TileProduct:
         known = "; ".join(map(str, PRODUCTS))
         raise refuse(code, f"there is no `{op.name}` of {shape}, {kinds}", op, hint=f"those that there are: {known}")
     return found
+
+
+# ---- between the lanes of a warp ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WarpShuffle:
+    """Where `gpu.shuffle` takes values from. Lanes are in groups of `width`; those outside of the own one give nothing.
+
+    Args:
+        mode: of which lane of the group, counted from its first: `xor`, own ^ offset; `up`, own - offset; `down`, own + offset;
+            `idx`, offset, whoever asks. Offsets have no sign.
+    """
+
+    mode: str
+    width: int
+
+
+def expected_shuffle(op: ir.Operation, code: str) -> WarpShuffle:
+    """What a `gpu.shuffle` says. Raises `code` for one that Weft does not know."""
+    mode = str(op.attributes["mode"]).split()[-1].rstrip(">")
+    offset, width = (constant_of(value) for value in list(op.operands)[1:])
+    if width is None or not 0 < width <= WARP or width & (width - 1):
+        said = "a width that is not constant" if width is None else f"width {width}"
+        raise refuse(code, f"`{op.name}` with {said}", op, hint=f"take a power of two up to {WARP}")
+    if mode == "xor" and offset is not None and not 0 <= offset < width:
+        raise refuse(code, f"`{op.name} xor` with offset {offset}: no lane of {width} has that number", op)
+    if isinstance(op.results[0].type, ir.VectorType):
+        raise refuse(code, f"`{op.name}` of {op.results[0].type}", op, hint="take one element after the other")
+    return WarpShuffle(mode, width)

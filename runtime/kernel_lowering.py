@@ -12,9 +12,8 @@ from typing import Any
 from ..interpreter.ir.functions import name_of, set_name
 from ..interpreter.ir.mlir import ancestors, i64, ir, linalg, operations, run_passes
 from ..interpreter.ir.structured import replace
-from .kernel_form import axis_of
-
-WARP = 32
+from ..interpreter.memory.lanes import SHUFFLE, SUBGROUP_REDUCE
+from .kernel_form import WARP, axis_of
 
 _PIPELINE = "gpu.module(gpu.func(affine-expand-index-ops,lower-affine,convert-linalg-to-loops))"
 
@@ -52,9 +51,9 @@ def _keep_reads(function: ir.Operation) -> None:
                 ir.Operation.create(_KEPT, operands=values)
 
 
-def simplify(function: ir.Operation) -> None:
-    """Replace the ops of `LOWERINGS`, in place."""
-    for op in operations(function, *LOWERINGS):
+def simplify(function: ir.Operation, *names: str) -> None:
+    """Replace the ops of `LOWERINGS`, those with these names, or all, in place."""
+    for op in operations(function, *(names or LOWERINGS)):
         with ir.InsertionPoint(op), op.location:
             made = LOWERINGS[op.name](op, *op.operands)
             for new in made:
@@ -123,6 +122,25 @@ def _global_id(op: ir.Operation) -> tuple[ir.Value, ...]:
     axis = "xyz"[axis_of(op)]
     first = _make("arith.muli", _place("block_id", axis), _place("block_dim", axis))
     return (_make("arith.addi", first, _place("thread_id", axis)),)
+
+
+# ---- between lanes -----------------------------------------------------------------------------------------------------
+
+
+def _butterfly(op: ir.Operation, value: ir.Value) -> tuple[ir.Value, ...]:
+    """Combine with the lane at a distance of 1, 2, 4, … of those that reduce together: each has all of them then."""
+    kind = str(op.attributes["op"]).split()[-1].rstrip(">")
+    combine = "arith." + (kind + ("f" if isinstance(_element(value.type), ir.FloatType) else "i") if kind in ("add", "mul")
+                          else f"{kind}i" if kind in ("and", "or", "xor") else kind)  # fmt: skip
+    size, step = (op.attributes[name].value if name in op.attributes else usual
+                  for name, usual in (("cluster_size", WARP), ("cluster_stride", 1)))  # fmt: skip
+    word = ir.IntegerType.get_signless(32)
+    distance, width = step, _constant(WARP, word)
+    while distance < size * step:
+        mode, types = ir.Attribute.parse("#gpu<shuffle_mode xor>"), [value.type, ir.IntegerType.get_signless(1)]
+        other = ir.Operation.create(SHUFFLE, types, [value, _constant(distance, word), width], {"mode": mode}).results[0]
+        value, distance = _make(combine, value, other), 2 * distance
+    return (value,)
 
 
 # ---- arithmetic --------------------------------------------------------------------------------------------------------
@@ -216,7 +234,7 @@ Lowering = Callable[..., Sequence[ir.Value]]
 LOWERINGS: dict[str, Lowering] = {
     "arith.addui_extended": _sum_and_carry, "arith.ceildivui": _division_up, "arith.mulsi_extended": _both_halves,
     "arith.mului_extended": _both_halves, "gpu.global_id": _global_id, "gpu.lane_id": _threads, "gpu.num_subgroups": _threads,
-    "gpu.subgroup_id": _threads, "gpu.subgroup_size": _threads, "math.absi": _magnitude,
+    "gpu.subgroup_id": _threads, SUBGROUP_REDUCE: _butterfly, "gpu.subgroup_size": _threads, "math.absi": _magnitude,
     "math.clampf": lambda op, a, low, high: [_make("arith.minimumf", _make("arith.maximumf", a, low), high)],
     "math.isfinite": classified, "math.isinf": classified, "math.isnan": classified, "memref.assume_alignment": _unchanged,
     "memref.copy": _copied, "memref.dealloc": _unchanged, "memref.distinct_objects": _unchanged,

@@ -17,6 +17,7 @@ from ..ir.functions import segments
 from ..ir.mlir import children, constant_of, ir, is_used
 from .copies import COPY, GROUP, WAIT
 from .fragments import LDMATRIX, MMA, matrices, row_of
+from .lanes import SHUFFLE, SUBGROUP_REDUCE
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "whole", "anywhere"]
@@ -158,9 +159,9 @@ SYNCHRONIZING = frozenset({"gpu.all_reduce", "gpu.barrier", "gpu.initialize_name
 """Ops that wait for the other threads of a block."""
 
 _TOGETHER = SYNCHRONIZING | _names(
-    """bufferization.alloc_tensor gpu.ballot gpu.rotate gpu.shuffle gpu.subgroup_broadcast gpu.subgroup_mma_compute
-    gpu.subgroup_reduce gpu.wait nvgpu.mma.sp.sync"""
-) | {GROUP, WAIT, MMA}
+    """bufferization.alloc_tensor gpu.ballot gpu.rotate gpu.subgroup_broadcast gpu.subgroup_mma_compute gpu.wait
+    nvgpu.mma.sp.sync"""
+) | {GROUP, WAIT, MMA, SHUFFLE, SUBGROUP_REDUCE}
 """Ops without accesses whose result is another one each time, or is made together with other threads."""
 
 CALLS = frozenset({"func.call", "gpu.launch_func"})

@@ -47,6 +47,8 @@ class InsertBarriers(Statement):
         W0603: a barrier of the payload is where not all threads pass.
             A barrier waits for all threads of its block. Inside a condition or a loop that is not the same for all of
             them, it waits forever, or orders less than it seems to. Move it out, to a place that every thread passes.
+            Shuffles and tensor-core instructions take all 32 lanes of a warp: conditions around them must be the same
+            for each 32 threads in a row, and the size of a block a multiple of 32.
         W0604: threads conflict where no barrier can be placed.
             Threads conflict inside one distributed op or loop: its iterations, distributed over threads, access the
             same element. A barrier inside would not be reached by all threads in the same way. Give each element one
@@ -103,17 +105,15 @@ class InsertBarriers(Statement):
 
     def _chosen(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> _Chosen:
         from ..mapping.preconditions import independent
+        from ..proof.races import proof
         from ..proof.races.barriers import ChosenBarriers, choose_barriers
         from ..proof.races.conflicts import conflicts, conflicts_between_blocks
         from ..proof.races.unwritten import unwritten_reads
 
-        astray = [b for b in model.divergent if b.candidate in existing]
+        astray = [b for b in model.divergent if b.candidate is None or b.candidate in existing]
         if astray:
-            raise rewrite.error(
-                "W0603",
-                f"not all threads of a block reach {astray[0].op}",
-                hint="move the barrier out of the condition or loop",
-            )
+            said = proof.divergence(astray[0])
+            raise rewrite.error(said.code, said.message, hint=said.hint, notes=said.notes)
         alone = independent(root)
         across = conflicts_between_blocks(model)
         between = [c for c in across if not (alone and c.assumed)]

@@ -117,7 +117,7 @@ class LaunchStatement(Statement):
             (all accesses to the element in one block), or two kernels. The usual cause is a reduction dimension
             distributed over blocks: `split-k` cuts it into parts, which a second launch adds up, or, with `atomic`, the
             blocks themselves.
-        W0603: a barrier that not all threads of a block reach.
+        W0603: a barrier that not all threads of a block reach, a shuffle that not all lanes of a warp reach.
         W0367: an access of a swizzled buffer that cannot be exchanged.
             `promote-to-shared … swizzle` exchanges 16-byte pieces of rows, in the subscripts of each access. A view that
             cannot be folded into its accesses, and an access of more than 16 bytes, have no such subscripts.

@@ -28,7 +28,7 @@ class VerifySync(Statement):
     Errors:
         W0601: two threads of a block conflict: the witness names them, the element and both operations.
         W0602: two blocks conflict.
-        W0603: a barrier that not all threads of a block reach.
+        W0603: a barrier that not all threads of a block reach, a shuffle that not all lanes of a warp reach.
         W0605: there is neither a mapped loop nor a kernel.
         W0610: a thread reads shared memory that was never written.
         W0640: an op whose effects on memory are not known.

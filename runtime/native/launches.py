@@ -20,7 +20,7 @@ from .copies import copy_at_once
 from .kernel import SHARED, serial_function
 from .limits import NotLoopsError
 from .threads import constant
-from .warps import split_matrices
+from .warps import split_matrices, split_shuffles
 
 TOKEN = "!gpu.async.token"
 
@@ -63,9 +63,10 @@ def keep_kernels(module: ir.Module, symbols: Sequence[str]) -> list[func.FuncOp]
 
 
 def _plain(module: ir.Module) -> None:
-    """No affine ops, no asynchronous copies and no `ldmatrix` in kernels, and one kind of memory everywhere."""
+    """No affine ops, no asynchronous copies, no `ldmatrix` and no shuffles in kernels, and one kind of memory everywhere."""
     copy_at_once(module)
     split_matrices(module)
+    split_shuffles(module)
     if any(operations(module.operation, "gpu.module")):
         run_passes(module, "gpu.module(lower-affine)")
     with module.context, ir.Location.unknown():

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from math import prod
 
 from ...interpreter.ir.mlir import DYNAMIC, arith, constant_of, ir, memref, scf
-from ..kernel_form import axis_of
+from ..kernel_form import WARP, axis_of
 
 Triple = tuple[ir.Value, ir.Value, ir.Value]
 """x, y, z."""
 
-WARP = 32
 BLOCK_IDS = {
     "gpu.block_id", "gpu.block_dim", "gpu.grid_dim", "gpu.cluster_id", "gpu.cluster_dim", "gpu.cluster_dim_blocks",
     "gpu.cluster_block_id", "gpu.num_subgroups", "gpu.subgroup_size",

@@ -4,7 +4,7 @@
                                        D = C + A · B: `memory/fragments.py` says whose an element is
                                        for each lane: d = D[l]
 
-Of matrices lanes read rows, as any memory, and then deal them out.
+Of a shuffle, each lane says whose value it gets. Of matrices lanes read rows, as any memory, and then deal them out.
 """
 
 from __future__ import annotations
@@ -17,14 +17,18 @@ import numpy as np
 
 from ...interpreter.ir.mlir import DYNAMIC, arith, gpu, ir, memref, operations, scf, vector
 from ...interpreter.memory.fragments import LDMATRIX, MMA, TileProduct, dealt, matrices, row_of
-from ..kernel_form import expected_product
+from ...interpreter.memory.lanes import SHUFFLE, SUBGROUP_REDUCE
+from ..kernel_form import expected_product, expected_shuffle
+from ..kernel_lowering import simplify
 from .threads import WARP, Triple, allocated, constant, count_of, nought, turn_memory
 
 DEAL = "weft.deal"
 """A lane gives its row of a matrix, and gets the elements that `ldmatrix` gives it."""
 FIRST = "weft.first"
 """A lane gets what the first one of its warp has."""
-TOGETHER = (DEAL, FIRST, MMA)
+EXCHANGE = "weft.exchange"
+"""A lane gives a value, and gets that of the lane with a number."""
+TOGETHER = (DEAL, FIRST, EXCHANGE, MMA)
 
 
 def split_matrices(module: ir.Module) -> None:
@@ -39,6 +43,36 @@ def split_matrices(module: ir.Module) -> None:
                 attributes = {"transpose": ir.BoolAttr.get(transposed)}
                 made = ir.Operation.create(DEAL, [op.results[0].type], [row], attributes)
                 op.results[0].replace_all_uses_with(made.result)
+            op.erase()
+
+
+def split_shuffles(module: ir.Module) -> None:
+    """Make of each shuffle the number of the lane that is asked, and `EXCHANGE`, in place; reductions are made of shuffles."""
+    with module.context:
+        for kernel in operations(module.operation, "gpu.func"):
+            simplify(kernel, SUBGROUP_REDUCE)
+        for op in operations(module.operation, SHUFFLE):
+            with op.location, ir.InsertionPoint(op):
+                value, offset, width = op.operands
+                asked, word = expected_shuffle(op, "W0725"), offset.type
+                lane = arith.index_cast(word, gpu.lane_id())
+                own = arith.andi(lane, arith.constant(word, asked.width - 1))
+                below, most = arith.CmpIPredicate.ult, (offset, width)
+                match asked.mode:
+                    case "up":
+                        source, below, most = arith.subi(own, offset), arith.CmpIPredicate.ule, (offset, own)
+                    case "down":
+                        source, most = arith.addi(own, offset), (offset, arith.subi(width, own))
+                    case "xor":
+                        source = arith.xori(own, offset)
+                    case _:
+                        source = offset
+                valid = arith.cmpi(below, *most)
+                number = arith.select(valid, arith.addi(arith.subi(lane, own), source), lane)
+                number = arith.index_cast(ir.IndexType.get(), number)
+                made = ir.Operation.create(EXCHANGE, [value.type], [value, number])
+                for old, new in zip(op.results, (made.result, valid), strict=True):
+                    old.replace_all_uses_with(new)
             op.erase()
 
 
@@ -112,9 +146,16 @@ class Together:
         begin = [arith.muli(first, constant(_count(kind))) for kind in self._kinds]
         if self._name == DEAL:
             _copied(self.given[0], begin[0], self.made[0], begin[1], self._tables[0], lambda x: x)
+        elif self._name == EXCHANGE:
+            _each(WARP, lambda lane: self._exchange(first, arith.addi(first, lane)))
         else:
             self._multiply(begin)
         return None
+
+    def _exchange(self, first: ir.Value, thread: ir.Value) -> None:
+        (values, numbers), (made,) = self.given, self.made
+        asked = arith.addi(first, memref.load(numbers, [thread]))
+        memref.store(memref.load(values, [asked]), made, [thread])
 
     def _multiply(self, begin: list[ir.Value]) -> None:
         """Sums along k are in f32 where C is f16, and rounded once; C is added last."""

@@ -19,7 +19,7 @@ _PIPES: dict[str, str] = {
     **dict.fromkeys(["MUFU", "I2F", "F2I", "F2F", "I2FP", "POPC", "FLO", "BREV", "FRND"], "special"),
     **dict.fromkeys(["IADD3", "VIADD", "LOP3", "SHF", "LEA", "ISETP", "FSETP", "SEL", "FSEL", "PRMT", "MOV", "IABS", "FMNMX",
                      "IMNMX", "VIMNMX", "PLOP3", "SGXT", "BMSK"], "alu"),
-    **dict.fromkeys(["LDS", "STS", "LDSM", "STSM", "ATOMS"], "shared"),
+    **dict.fromkeys(["LDS", "STS", "LDSM", "STSM", "ATOMS", "SHFL"], "shared"),
     **dict.fromkeys(["LDG", "STG", "LD", "ST", "RED", "ATOMG", "ATOM", "LDL", "STL", "LDGSTS"], "global"),
     "BAR": "barrier", "DEPBAR": "wait", "LDGDEPBAR": "group",
 }  # fmt: skip

@@ -12,7 +12,9 @@ W0650 a race, found by the simulator
 W0651 a barrier that not all threads reach
     Some threads of a block reached a barrier at which others never arrive together with them. On a GPU that hangs or
     worse. Barriers belong where all threads of the block pass: not under a condition that differs between threads,
-    and not in a loop whose trip count does.
+    and not in a loop whose trip count does. The same holds for what the 32 lanes of a warp do together, shuffles and
+    tensor-core instructions: a lane that is elsewhere, or that a block of another size than a multiple of 32 does not
+    have, leaves undefined what the others get.
 
     wrong: scf.if %guard { …; gpu.barrier }
     right: scf.if %guard { … }; gpu.barrier

@@ -228,6 +228,21 @@ def test_wavefronts_take_the_pipe() -> None:
     assert time("0x2") == 40 and time("0x3") == 80 and time("0x7") == 40 * 32
 
 
+def test_a_shuffle_is_one_wavefront_and_waited_for() -> None:
+    line = "1 0: SHFL.BFLY PT, R1, R1, 0x10, 0x1f"
+    found = clocks(code(*[line, "1 7 7 1: FADD R1, R1, R1"] * 5, "1: EXIT"))
+    assert found.busy["shared"] == 5 and found.clocks == 5 * (1 + 2 + 26 + 1) and found.lost["shared"] > 100
+
+
+def test_what_another_lane_has_is_not_known() -> None:
+    """An address is not known then, and a branch is refused."""
+    start = ["1: S2R R0, SR_TID.X", "1: SHFL.IDX P0, R1, R0, 0x1, 0x1f"]
+    trace, _ = traced(code(*start, "1: LDS R2, [R0]", "1: LDS R2, [R1]", "1: EXIT"))
+    assert trace.unknown == {3}
+    with pytest.raises(WeftError, match=r"W0782.*depends on data"):
+        traced(code(*start, "1: @P0 BRA `(.L_x_1)", "1: NOP", "1: EXIT", _1=4))
+
+
 def test_a_barrier_waits_for_the_last_warp() -> None:
     found = clocks(code(
         "1: S2R R0, SR_TID.X", "1: ISETP.GE.AND P0, PT, R0, 0x20, PT", "1: @P0 BRA `(.L_x_1)", *["15: NOP"] * 10,

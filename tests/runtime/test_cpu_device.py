@@ -328,9 +328,9 @@ def test_sums_of_threads(case: str) -> None:
 
 
 REFUSED = {
-    "a shuffle": (
-        "W0725: .*`gpu.shuffle` is done by several together",
-        kernel("%a: memref<?xi32>", "%w = arith.constant 32 : i32\n%s, %p = gpu.shuffle xor %id, %w, %w : i32"),
+    "a reduction of a block": (
+        "W0725: .*`gpu.all_reduce` is done by several together",
+        kernel("%a: memref<?xi32>", "%s = gpu.all_reduce add %id uniform {} : (i32) -> (i32)"),
     ),
     "a barrier that some threads may not reach": (
         "W0725: .*whose condition may differ from thread to thread",

@@ -333,10 +333,9 @@ REFUSED = {
         "a barrier in scf.while",
         inline("scf.while : () -> () { %no = arith.constant false\n scf.condition(%no) } do { gpu.barrier\n scf.yield }"),
     ),
-    "a shuffle": (
-        "`gpu.shuffle` is done by several together",
-        inline(lines(get("v", "A", "%tx"), "%i = arith.constant 1 : i32", "%w = arith.constant 32 : i32",
-                     "%s, %p = gpu.shuffle xor %v, %i, %w : f32", put("s", "B", "%tx"))),
+    "a reduction of a block": (
+        "`gpu.all_reduce` is done by several together",
+        inline(lines(get("v", "A", "%tx"), "%s = gpu.all_reduce add %v uniform {} : (f32) -> (f32)", put("s", "B", "%tx"))),
     ),
     "a memref that a thread chose, used behind a barrier": (
         "a memref<64xf32> of each thread is used behind a barrier",

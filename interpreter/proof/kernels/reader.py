@@ -15,7 +15,7 @@ from ...ir.functions import segments
 from ...ir.mlir import children, ir, operations, producer
 from ...ir.structured import loop_inits
 from ...memory import copies, effects
-from ...memory.fragments import LDMATRIX, MMA
+from ...memory.lanes import WARP_WIDE
 from ...memory.swizzles import Swizzle
 from ...memory.views import terminator
 from ...session.rewriter import describe
@@ -30,8 +30,7 @@ from .views import View, Views
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
 """Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
-_WARPS = {LDMATRIX, MMA}
-_KNOWN = {copies.COPY, *_WARPS}
+_KNOWN = {copies.COPY, *WARP_WIDE}
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 
 
@@ -257,7 +256,7 @@ class Reader:
             self.model.warp_wide.append(Barrier(place, frozenset(), describe(op), narrow=True))
 
     def _access(self, op: ir.Operation, place: Place) -> None:
-        if op.name in _WARPS:
+        if op.name in WARP_WIDE:
             self._warp(op, place)
         phase = "begins" if op.name == copies.COPY else ""
         late = self._shown if self._shown and any(map(effects.takes_tensors, operations(op))) else ()

@@ -59,6 +59,23 @@ EXACT = "; a loop that the payload calls parallel is believed where it is all th
 """What helps against an assumption, in a schedule."""
 
 
+def divergence(barrier: Barrier, source: Source | None = None) -> Diagnostic:
+    """What is said of a barrier, or of what a warp does together, that some threads may not reach."""
+    group = "a subgroup" if barrier.narrow else "a block"
+    message = f"not all threads of {group} reach {barrier.op}"
+    note = "a condition or a loop around it is not the same for all of them"
+    if barrier.assumed:
+        message = f"some threads of {group} may not reach {barrier.op} (assumed)"
+        note = (
+            "assumed, not proven: it is not known whether a condition or a loop around it is the same for all of them;"
+            " conditions and trip counts of affine indices, or of memory that the kernel does not write, make it exact"
+        )
+    hint = f"move {'it' if barrier.narrow else 'the barrier'} out of the condition or loop"
+    if barrier.narrow:
+        hint += ", or let the condition be the same for each 32 threads in a row"
+    return Diagnostic("W0603", message, span(source, barrier.op), notes=(note,), hint=hint)
+
+
 class Findings:
     """What the analysis finds in one kernel.
 
@@ -93,24 +110,9 @@ class Findings:
     def diagnostics(self) -> list[Diagnostic]:
         """All of it; of many conflicts the first few."""
         found = [self._conflict(c) for c in self.conflicts] + [self._unwritten(r) for r in self.unwritten]
-        return [*(self._divergent(barrier) for barrier in self.model.divergent), *first_few(found, SHOWN, "kernel")]
+        return [*(divergence(barrier, self.source) for barrier in self.model.divergent), *first_few(found, SHOWN, "kernel")]
 
     # ---- one of each ------------------------------------------------------------------------------------------------------
-
-    def _divergent(self, barrier: Barrier) -> Diagnostic:
-        group = "a subgroup" if barrier.narrow else "a block"
-        message = f"not all threads of {group} reach {barrier.op}"
-        note = "a condition or a loop around it is not the same for all of them"
-        if barrier.assumed:
-            message = f"some threads of {group} may not reach {barrier.op} (assumed)"
-            note = (
-                "assumed, not proven: it is not known whether a condition or a loop around it is the same for all of them;"
-                " conditions and trip counts of affine indices, or of memory that the kernel does not write, make it exact"
-            )
-        hint = f"move {'it' if barrier.narrow else 'the barrier'} out of the condition or loop"
-        if barrier.narrow:
-            hint += ", or let the condition be the same for each 32 threads in a row"
-        return Diagnostic("W0603", message, span(self.source, barrier.op), notes=(note,), hint=hint)
 
     def _conflict(self, conflict: Conflict) -> Diagnostic:
         space = "shared" if conflict.space == "workgroup" else conflict.space

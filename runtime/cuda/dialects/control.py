@@ -191,24 +191,28 @@ GRID_LIMIT = ((1 << 31) - 1, 65535, 65535)
 
 @writes("gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim")
 def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:
-    """`tx`, `by`, …: of a thread or a block, declared once at the top, 0 where there is only one; the sizes of block and grid."""
     word, asked = op.name[4:].split("_")
-    in_block, axis = op.name in ("gpu.thread_id", "gpu.block_dim"), axis_of(op)
+    return (hardware(kernel, word, asked, axis_of(op)),)
+
+
+def hardware(kernel: KernelWriter, word: str, asked: str, axis: int) -> Expr:
+    """`tx`, `by`, …: of a thread or a block, declared once at the top, 0 where there is only one; the sizes of block and grid."""
+    in_block = (word, asked) in (("thread", "id"), ("block", "dim"))
     sizes, limit = (kernel.block, BLOCK_LIMIT[axis]) if in_block else (kernel.grid, GRID_LIMIT[axis])
     letter = "xyz"[axis]
     if asked == "dim":
         host = None if in_block else HostNumber(DimOf(GRID, axis), kernel.facts)
         size = Expr(f"(int){word}Dim.{letter}", "int", 11, Range(1, limit), atom=True, host=host)
-        return (size if sizes is None else literal(sizes[axis]),)
+        return size if sizes is None else literal(sizes[axis])
     if not in_block and MOST_BLOCKS in kernel.func.attributes:
         most = ir.DenseI64ArrayAttr(kernel.func.attributes[MOST_BLOCKS])[axis]
         limit = limit if most < 0 else min(limit, max(most, 1))
     known, variable = Range(0, (sizes[axis] if sizes else limit) - 1), f"{word[0]}{letter}"
     if known.value == 0:
-        return (literal(0),)
+        return literal(0)
     kernel.head.setdefault(variable, f"const int {variable} = {word}Idx.{letter};")
     host = None if in_block else HostNumber(fold("sub", DimOf(GRID, axis), 1), kernel.facts, exact=False)
-    return (name(variable, "int", known, host=host),)
+    return name(variable, "int", known, host=host)
 
 
 @writes("gpu.barrier")

@@ -6,8 +6,6 @@ exchanged: `memory/fragments.py` says whose element is whose.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ....interpreter.memory.fragments import TileProduct
@@ -16,18 +14,6 @@ from .warp import WARP
 
 _TF32 = np.uint32(1 << 13)
 """The last bit of a tf32, as one of an f32."""
-
-
-def whole_warps(lanes: Lanes, mask: Any, site: int) -> None:
-    """A fault where some lanes of a warp are not there, or are elsewhere."""
-    if mask is None and lanes.nt % WARP == 0:
-        return
-    here = np.zeros((-(-lanes.nt // WARP) * WARP, lanes.nb), bool)
-    here[lanes.threads] = lanes.full(mask)
-    warps = here.reshape(-1, WARP, lanes.nb)
-    torn = (warps.any(axis=1) & ~warps.all(axis=1)).repeat(WARP, axis=0)[lanes.threads] & lanes.full(mask)
-    if torn.any():
-        lanes.fault("divergent barrier", torn, site, f"not all {WARP} lanes of the warp execute it together")
 
 
 def deal(lanes: Lanes, rows: Lane, count: int, transposed: bool) -> np.ndarray:

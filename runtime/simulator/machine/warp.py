@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...kernel_form import WARP, WarpShuffle
 from ..values import numeric
 from ..values.numeric import COMBINE
 from .lanes import Lane, Lanes
-from .memory import Memory
-
-WARP = 32
+from .memory import Memory, poison_of
 
 
 def by_thread(lanes: Lanes, value: Lane) -> np.ndarray:
@@ -22,42 +21,43 @@ def by_thread(lanes: Lanes, value: Lane) -> np.ndarray:
     return out
 
 
-def shuffle(lanes: Lanes, value: Lane, offset: Lane, width: Lane, mode: str, mask: Any) -> tuple[Lane, Lane]:
-    """`gpu.shuffle`: the value of another lane of the warp, and whether that lane is there and active."""
+def whole_warps(lanes: Lanes, mask: Any, site: int) -> None:
+    """A fault where some lanes of a warp are not there, or are elsewhere."""
+    if mask is None and lanes.nt % WARP == 0:
+        return
+    here = np.zeros((-(-lanes.nt // WARP) * WARP, lanes.nb), bool)
+    here[lanes.threads] = lanes.full(mask)
+    warps = here.reshape(-1, WARP, lanes.nb)
+    torn = (warps.any(axis=1) & ~warps.all(axis=1)).repeat(WARP, axis=0)[lanes.threads] & lanes.full(mask)
+    if torn.any():
+        lanes.fault("divergent barrier", torn, site, f"not all {WARP} lanes of the warp execute it together")
+
+
+def shuffle(lanes: Lanes, value: Lane, offset: Lane, asked: WarpShuffle, mask: Any, site: int) -> tuple[Lane, Lane]:
+    """`gpu.shuffle`: the value of another lane of the warp, and whether that lane is in the group; poison where it is not."""
+    whole_warps(lanes, mask, site)
     table = by_thread(lanes, numeric.typed(value))
-    present = by_thread(lanes, lanes.full(mask))
     thread = lanes.threads[:, None].astype(np.int64)
-    lane = thread % WARP
-    width = np.asarray(width).astype(np.int64)
-    offset = np.asarray(offset).astype(np.int64)
-    group = lane // width * width
-    source = {"xor": lane ^ offset, "up": lane - offset, "down": lane + offset, "idx": group + offset}[mode]
-    valid = (source >= group) & (source < group + width)
-    chosen = np.where(valid, thread - lane + source, thread)
-    valid = valid & (chosen < lanes.nt)
-    chosen = np.broadcast_to(np.where(valid, chosen, thread), lanes.shape)
-    valid = valid & np.take_along_axis(present, chosen, axis=0)
-    own = np.broadcast_to(value, lanes.shape)
-    return np.where(valid, np.take_along_axis(table, chosen, axis=0), own), np.broadcast_to(valid, lanes.shape)
+    own = thread % asked.width
+    offset = np.asarray(offset).astype(np.uint32).astype(np.int64)
+    source = {"xor": own ^ offset, "up": own - offset, "down": own + offset, "idx": offset}[asked.mode]
+    valid = (source >= 0) & (source < asked.width) & (thread - own + source < lanes.nt)
+    chosen = np.broadcast_to(np.where(valid, thread - own + source, thread), lanes.shape)
+    got = np.where(valid, np.take_along_axis(table, chosen, axis=0), poison_of(table.dtype))
+    return got, np.broadcast_to(valid, lanes.shape)
 
 
-def reduce(lanes: Lanes, value: Lane, kind: str, size: int, mask: Any, site: int) -> Lane:
-    """Combine over each `size` consecutive threads, in their order; a partly active group is a divergent barrier."""
+def reduce(lanes: Lanes, value: Lane, kind: str, mask: Any, site: int) -> Lane:
+    """Combine over the threads of a block, in their order; a partly active block is a divergent barrier."""
     table = by_thread(lanes, numeric.typed(value))
-    here = by_thread(lanes, lanes.full(mask))
-    out = np.empty_like(table)
-    for first in range(0, lanes.nt, size):
-        members = slice(first, min(first + size, lanes.nt))
-        total = table[first]
-        for row in table[members][1:]:
-            total = COMBINE[kind](total, row)
-        out[members] = total
-        torn = here[members].any(axis=0) & ~here[members].all(axis=0)
-        if torn.any():
-            bad = np.zeros(lanes.shape, bool)
-            bad[members] = torn & here[members]
-            lanes.fault("divergent barrier", bad[lanes.threads], site, "not all threads of the group reduce together")
-    return out[lanes.threads]
+    here = lanes.full(mask)
+    total = table[0]
+    for row in table[1:]:
+        total = COMBINE[kind](total, row)
+    torn = here & ~here.all(axis=0)
+    if torn.any():
+        lanes.fault("divergent barrier", torn, site, "not all threads of the group reduce together")
+    return np.broadcast_to(total, lanes.shape)
 
 
 def atomic(

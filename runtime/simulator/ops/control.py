@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import axis_of, refuse
-from ..translate import BOOL, INT64, Made, Mem, Translator, Val, handles, literal, value_type
+from ....interpreter.memory.lanes import SHUFFLE
+from ...kernel_form import axis_of, expected_shuffle, refuse
+from ..translate import INT64, Made, Mem, Translator, Val, handles, literal, value_type
 from ..values.numeric import COMBINE
 
 
@@ -189,29 +190,22 @@ def barrier(t: Translator, op: ir.Operation) -> None:
     t.emit(f"L.barrier({t.mask}, {spaces!r}, {t.site(op)})")
 
 
-@handles("gpu.shuffle")
+@handles(SHUFFLE)
 def shuffle(t: Translator, op: ir.Operation) -> None:
-    found = re.search(r"shuffle_mode (\w+)", str(op.attributes["mode"]))
-    if found is None:
-        raise refuse("W0750", "a shuffle without a mode", op)
-    value, offset, width = t.operands(op)
-    dtype, shape = value_type(op.results[0].type, op)
-    if shape:
-        raise refuse("W0750", "a shuffle of vectors", op)
+    asked = t.constant(expected_shuffle(op, "W0750"), INT64)
+    value, offset, _ = t.operands(op)
     pair = t.fresh("x")
-    t.emit(f"{pair} = W.shuffle(L, {value.text}, {offset.text}, {width.text}, {found[1]!r}, {t.mask})")
-    t.values[op.results[0]] = t.define(f"{pair}[0]", [], dtype, pure=False)
-    t.values[op.results[1]] = t.define(f"{pair}[1]", [], BOOL, pure=False)
+    t.emit(f"{pair} = W.shuffle(L, {value.text}, {offset.text}, {asked.text}, {t.mask}, {t.site(op)})")
+    for number, result in enumerate(op.results):
+        t.values[result] = t.define(f"{pair}[{number}]", [], value_type(result.type, op)[0], pure=False)
 
 
-@handles("gpu.subgroup_reduce", "gpu.all_reduce")
+@handles("gpu.all_reduce")
 def reduce(t: Translator, op: ir.Operation) -> Val:
-    """Reduction over the warp, or over the block."""
+    """Reduction over the block."""
     attribute = str(op.attributes["op"]) if "op" in op.attributes else ""
     found = re.search(r"all_reduce_op (\w+)", attribute)
-    if found is None or "cluster_size" in op.attributes or found[1] not in COMBINE:
-        raise refuse("W0750", "the simulator reduces whole warps or blocks with a named operation only", op)
+    if found is None or found[1] not in COMBINE:
+        raise refuse("W0750", "the simulator reduces blocks with a named operation only", op)
     (value,) = t.operands(op)
-    size = 32 if op.name == "gpu.subgroup_reduce" else "L.nt"
-    arguments = f"{value.text}, {found[1]!r}, {size}, {t.mask}, {t.site(op)}"
-    return t.result(op, f"W.reduce(L, {arguments})", [value], pure=False)
+    return t.result(op, f"W.reduce(L, {value.text}, {found[1]!r}, {t.mask}, {t.site(op)})", [value], pure=False)

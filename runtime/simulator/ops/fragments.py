@@ -15,7 +15,7 @@ def load_matrices(t: Translator, op: ir.Operation) -> Val:
     """Each lane reads the row whose address it has, of its own matrix; those behind the last matrix read nothing."""
     (count, transposed), mem, site = matrices(op), t.memref(op.operands[0]), t.site(op)
     at, (dtype, shape) = t.operands_from(op, 1), value_type(row_of(op), op)
-    t.emit(f"F.whole_warps(L, {t.mask}, {site})")
+    t.emit(f"W.whole_warps(L, {t.mask}, {site})")
     if count == 4:
         rows = load(t, op, mem, at, site, shape)
     else:
@@ -30,6 +30,6 @@ def load_matrices(t: Translator, op: ir.Operation) -> Val:
 @handles(MMA)
 def multiply(t: Translator, op: ir.Operation) -> Val:
     product = t.constant(expected_product(op, "W0750"), INT64)
-    t.emit(f"F.whole_warps(L, {t.mask}, {t.site(op)})")
+    t.emit(f"W.whole_warps(L, {t.mask}, {t.site(op)})")
     values = ", ".join(v.text for v in t.operands(op))
     return t.result(op, f"F.multiply(L, {values}, {product.text})", [], pure=False)

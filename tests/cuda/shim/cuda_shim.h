@@ -120,13 +120,46 @@ inline void copy_async16_l1(void* to, const void* from, int bytes = 16) { shim_s
 inline void commit_copies() { shim_own_copies().groups.emplace_back(); }
 template <int n> void wait_copies() { shim_own_copies().arrive(n); }
 
-// ---- what the lanes of a warp do together, as `fragments.h` has it: whoever comes last does it for all --------------------------
+// ---- what the lanes of a warp do together, here and in `fragments.h`: whoever comes last does it for all ------------------------
 struct shim_exchange {
   void (*all)(void**);
   void* lanes[32];
   unsigned arrived;
 };
 inline void shim_together(void (*all)(void**), void* own);
+inline unsigned shim_lane();
+inline void shim_never();  // waits for others in vain
+
+// Shuffles of all 32 lanes: a lane that the mask leaves out, or that does not come, is waited for.
+template <typename T> struct shim_shuffled {
+  T value;
+  unsigned from;
+};
+template <typename T> T shim_shuffle(unsigned mask, T value, unsigned from) {
+  if (mask != 0xffffffffu) shim_never();
+  shim_shuffled<T> own{value, from};
+  shim_together([](void** lanes) {
+    T given[32];
+    for (int lane = 0; lane < 32; ++lane) given[lane] = ((shim_shuffled<T>*)lanes[lane])->value;
+    for (int lane = 0; lane < 32; ++lane) ((shim_shuffled<T>*)lanes[lane])->value = given[((shim_shuffled<T>*)lanes[lane])->from];
+  }, &own);
+  return own.value;
+}
+template <typename T> T __shfl_sync(unsigned mask, T value, int from, int width = 32) {
+  return shim_shuffle(mask, value, (shim_lane() & -width) | (from & (width - 1)));
+}
+template <typename T> T __shfl_up_sync(unsigned mask, T value, unsigned by, int width = 32) {
+  unsigned lane = shim_lane(), first = lane & -width;
+  return shim_shuffle(mask, value, lane < first + by % 32 ? lane : lane - by % 32);
+}
+template <typename T> T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = 32) {
+  unsigned lane = shim_lane(), last = lane | (width - 1);
+  return shim_shuffle(mask, value, lane + by % 32 > last ? lane : lane + by % 32);
+}
+template <typename T> T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32) {
+  unsigned lane = shim_lane(), other = lane ^ (with & 31);
+  return shim_shuffle(mask, value, other > (lane | (width - 1)) ? lane : other);
+}
 
 // ---- threads ---------------------------------------------------------------------------------------------------------
 #ifdef SHIM_THREADS
@@ -146,6 +179,8 @@ struct shim_finish {
 };
 static std::unique_ptr<std::barrier<shim_finish>> shim_meetings[32];
 static thread_local unsigned shim_thread;
+inline unsigned shim_lane() { return shim_thread % 32; }
+inline void shim_never() { std::abort(); }
 inline void shim_together(void (*all)(void**), void* own) {
   shim_exchange& warp = shim_warps[shim_thread / 32];
   warp.lanes[shim_thread % 32] = own;
@@ -185,6 +220,11 @@ static unsigned shim_current;
 static void (*shim_body)(void*);
 static void* shim_data;
 inline shim_copies& shim_own_copies() { return shim_fiber_copies[shim_current]; }
+inline unsigned shim_lane() { return shim_current % 32; }
+inline void shim_never() {
+  shim_states[shim_current] = shim_in_warp;
+  shim_switch(shim_fibers[shim_current], shim_main);
+}
 
 inline void __syncthreads() {
   shim_states[shim_current] = shim_at_barrier;

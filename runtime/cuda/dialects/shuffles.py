@@ -1,0 +1,52 @@
+"""gpu: values of other lanes of the warp."""
+
+from __future__ import annotations
+
+from ....interpreter.ir.mlir import ir, is_used
+from ....interpreter.memory.lanes import SHUFFLE
+from ...kernel_form import WARP, WarpShuffle, expected_shuffle
+from ..kernel import KernelWriter, writes
+from ..values.division import modulo
+from ..values.expression import PRIMARY, Expr, binary, call, cast, combine
+from ..values.integers import add, literal, multiply, of_bits, subtract, to_unsigned, truth
+from ..values.types import I32, scalar
+from .control import hardware
+
+_SHUFFLES = {"xor": "__shfl_xor_sync", "up": "__shfl_up_sync", "down": "__shfl_down_sync", "idx": "__shfl_sync"}
+
+_ALL = Expr("0xffffffff", "unsigned", atom=True)
+
+
+@writes(SHUFFLE)
+def shuffle(kernel: KernelWriter, op: ir.Operation) -> None:
+    """All lanes of a warp take part; a half travels as its bits. What a lane gets is a variable even if it is used once: some lanes
+    would not come to an arm of `?:`."""
+    asked, (got, valid), kind = expected_shuffle(op, "W0503"), op.results, scalar(op.results[0].type, op)
+    offset = kernel.atom(op.operands[1], "offset") if is_used(got) and is_used(valid) else kernel.expr(op.operands[1])
+    if is_used(got):
+        value = kernel.expr(op.operands[0])
+        if kind.small_float:
+            value = combine(f"{value.within(PRIMARY)}.bits", "int", (value,))
+        elif kind.bits == 64 and kind.integer and value.type not in (kind.cxx, kind.unsigned):
+            value = cast(kind.cxx, value)
+        width = () if asked.width == WARP else (literal(asked.width),)
+        made = call(_SHUFFLES[asked.mode], value.type, _ALL, value, offset, *width, range=value.range)
+        kernel.values[got] = kernel.declare(got, (of_bits(made, kind) if kind.small_float else made,))
+    if is_used(valid):
+        kernel.bind(valid, _in_group(kernel, asked, offset))
+
+
+def _in_group(kernel: KernelWriter, asked: WarpShuffle, offset: Expr) -> Expr:
+    """Whether the lane that is asked for is in the group."""
+    known, width = offset.range, literal(asked.width)
+    if asked.mode in ("xor", "idx"):
+        always = known is not None and known.low >= 0 and known.high < asked.width
+        return truth(True) if always else binary("<", to_unsigned(offset, I32), width, "bool")
+    x, y, z = (hardware(kernel, "thread", "id", axis) for axis in range(3))
+    rows = add(y, multiply(hardware(kernel, "block", "dim", 1), z))
+    own = modulo(add(x, multiply(hardware(kernel, "block", "dim", 0), rows)), width)
+    if asked.mode == "up":
+        return binary(">=", own, to_unsigned(offset, I32), "bool")
+    if offset.constant is not None:
+        return binary("<", own, subtract(width, offset), "bool")
+    return binary("<", to_unsigned(offset, I32), subtract(width, own), "bool")
