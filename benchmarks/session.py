@@ -39,7 +39,7 @@ def session(name: str) -> Costs:
         started = time.process_time()
         steps = pipeline.applied(recipe).session.steps
         all_of_it = time.process_time() - started
-        runs.append([(s.text, s.seconds) for s in steps] + [("(payload, ends)", all_of_it - sum(s.seconds for s in steps))])
+        runs.append([(s.text, s.seconds) for s in steps] + [("(around them)", all_of_it - sum(s.seconds for s in steps))])
     return least(runs[1:])
 
 
@@ -83,8 +83,9 @@ def compare(name: str, tree: Path) -> None:
         for text, seconds in least(found):
             row = rows[text]
             row[which] = row.get(which, 0) + seconds
-    total = {which: sum(seconds for _, seconds in least(found)) for which, found in runs.items()}
-    print(f"{name}: {total['old'] * 1e3:.1f} ms → {total['new'] * 1e3:.1f} ms: {total['new'] / total['old']:.2f}×")
+    for what, until in (("statements", -1), ("with what is around them", None)):
+        old, new = (sum(seconds for _, seconds in least(runs[which])[:until]) for which in paths)
+        print(f"{name}, {what}: {old * 1e3:.1f} ms → {new * 1e3:.1f} ms: {new / old:.2f}×")
     for text, row in sorted(rows.items(), key=lambda row: -max(row[1].values())):
         cells = (f"{row[which] * 1e3:8.1f}" if which in row else 8 * " " for which in paths)
         print(f"  {' '.join(cells)}  {text}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum, apply_map
+from ..indices.values import unchanged
 from ..ir.affine_maps import dimension_of, single_dimensions
 from ..ir.cloning import clone_until
 from ..ir.mlir import DYNAMIC, arith, i64, ir, is_used, made_by, memref, vector
@@ -252,11 +253,12 @@ def widest(op: ir.Operation, structured: StructuredOp | None = None) -> int:
     lanes = ir.IntegerAttr(op.attributes[VECTOR]).value
     written = structured.output_numbers()
     numbers = [n for n, v in enumerate(structured.operands) if in_memory(v) and (n in written or structured.used(n))]
-    while lanes > 1:
-        wide = any(structured.wide(n, lanes) for n in numbers) or structured.masked(lanes)
-        if last is not None and last % lanes == 0 and wide:
-            return lanes
-        lanes //= 2
+    with unchanged(op):
+        while lanes > 1:
+            wide = any(structured.wide(n, lanes) for n in numbers) or structured.masked(lanes)
+            if last is not None and last % lanes == 0 and wide:
+                return lanes
+            lanes //= 2
     return 1
 
 

@@ -296,7 +296,7 @@ class Version:
     """
 
     def __init__(self, whole: ir.Module | None = None, part: Focus | None = None, *, untidy: bool = False) -> None:
-        self._whole, self._part = whole, part
+        self._whole, self._part, self.untidy = whole, part, untidy
         self._sections: Sectioned | None = None
         self._apart = untidy
 

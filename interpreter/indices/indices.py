@@ -13,6 +13,7 @@ again: it must not run after this.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..ir.affine_maps import Operator, results_of
 from ..ir.mlir import affine, ir, maker, operations, scf
@@ -38,13 +39,16 @@ class IndexForm:
     constant: int = 0
 
     def plus(self, other: IndexForm, factor: int = 1) -> IndexForm:
-        if not other.terms:  # mostly so, and the terms are in order
-            return IndexForm(self.terms, self.constant + other.constant * factor)
+        constant = self.constant + other.constant * factor
+        if not other.terms or not factor:  # mostly so, and the terms are in order
+            return IndexForm(self.terms, constant)
+        if not self.terms:
+            return IndexForm(tuple((key, c * factor) for key, c in other.terms), constant)
         total = dict(self.terms)
         for key, coefficient in other.terms:
             total[key] = total.get(key, 0) + coefficient * factor
         kept = tuple(sorted(((k, c) for k, c in total.items() if c), key=lambda term: _order(term[0])))
-        return IndexForm(kept, self.constant + other.constant * factor)
+        return IndexForm(kept, constant)
 
     def values(self) -> set[Number]:
         """The numbers of the values in it."""
@@ -72,6 +76,7 @@ def _throughout(key: Key) -> set[Number]:
     return inside | (key[2].values() if isinstance(key[2], IndexForm) else set())
 
 
+@lru_cache(maxsize=4096)
 def _order(key: Key) -> tuple:
     if key[0] == "value":
         return (key[1], "value", "")

@@ -8,14 +8,16 @@ in a module of its own, is cleaned up there, and only then moves in beside the h
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence, Set
+import re
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from ...dsl.diagnostics import fail
 from ..focus.modules import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
 from ..indices.values import stated_sizes
-from ..ir.cloning import clone_with, replace_operands
+from ..ir.cloning import clone_with, replace_operands, text_of
 from ..ir.functions import NAME, name_of, symbol
 from ..ir.mlir import ahead_of, ancestors, gpu, ir, made_within, operations, producer
 from ..ir.structured import body_of
@@ -23,9 +25,47 @@ from ..memory.names import called
 from ..memory.views import is_view
 from ..session.rewriter import describe
 
-TO_LOOPS = "scf-forall-to-for,scf-parallel-for-to-nested-fors,convert-linalg-to-loops,fold-memref-alias-ops"
-"""Passes after which a kernel is loops, loads and stores."""
+_TO_LOOPS = {
+    "scf.forall": "scf-forall-to-for",
+    "scf.parallel": "scf-parallel-for-to-nested-fors",
+    "linalg": "convert-linalg-to-loops",
+}
+
+
+def to_loops(function: ir.Operation) -> str:
+    """Passes after which a kernel is loops, loads and stores; for what it has alone: each takes its time to find nothing."""
+    names = {op.name for op in operations(function)}
+    names |= {name.partition(".")[0] for name in names}
+    return ",".join((*(passes for name, passes in _TO_LOOPS.items() if name in names), "fold-memref-alias-ops"))
+
+
 _RECOMPUTED = ("affine.apply", "affine.min", "affine.max", "memref.dim")
+
+
+_NAMED = re.compile(r'weft\.name = "([^"]*)"')
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What is alike in all loops that become the same kernel: the text with all that it takes of the host, places and what buffers
+    are called left out. Those are a kernel's own, in the order of the text."""
+
+    key: Hashable
+    places: list[ir.Location]
+    called: list[str]
+
+    @classmethod
+    def of(cls, function: ir.Operation) -> Likeness:
+        name = function.attributes["sym_name"]
+        function.attributes["sym_name"] = ir.StringAttr.get("kernel")
+        text = text_of(function)
+        function.attributes["sym_name"] = name
+        locations = [op.location for op in operations(function)]
+        places = list[ir.Location]()
+        places += (location for location in locations if location not in places)
+        called = list(dict.fromkeys(_NAMED.findall(text)))
+        text = _NAMED.sub(lambda found: f"buffer {called.index(found[1])}", text)
+        return cls((text, tuple(map(places.index, locations))), places, called)
 
 
 @dataclass(frozen=True)
@@ -49,6 +89,11 @@ class Outlined:
     @property
     def entry(self) -> ir.Block:
         return body_of(self.function)
+
+    @cached_property
+    def likeness(self) -> Likeness:
+        """Before anything is done with it."""
+        return Likeness.of(self.function)
 
 
 def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> Outlined:

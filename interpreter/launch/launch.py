@@ -11,7 +11,7 @@ from typing import Any
 from ..buffers.temporaries import place_temporaries
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
-from ..ir.cloning import clone_module, text_of
+from ..ir.cloning import clone_module
 from ..ir.functions import MOST_BLOCKS, symbol
 from ..ir.mlir import ancestors, ir, operations
 from ..mapping.geometry import Geometry, Size, geometry_of
@@ -19,7 +19,7 @@ from ..mapping.preconditions import check_distributed, check_launch, mapped_thin
 from ..memory import limits
 from ..memory.names import rename_buffers
 from ..session.rewriter import spelled
-from .kernel import Outlined, host_function, install, outline
+from .kernel import Likeness, Outlined, host_function, install, outline
 from .lowering import lower
 from .materialize import Materializer, split_at_barriers
 from .tensor_cores import use_tensor_cores
@@ -63,14 +63,24 @@ class Materialized:
     found: dict[Hashable, Any] = field(default_factory=dict)
 
 
-_NAMED = re.compile(r'weft\.name = "([^"]*)"')
 MOST = 64
 Known = dict[Hashable, Any]
 """The kernels of a session by what they are made of, `MOST` at most: what only this file looks into."""
 
 
+def prepare(module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> Outlined:
+    """The loop in a kernel of its own, in which nothing is done yet. Raises W0350 … W0361, without spans.
+
+    `taken`: names that the kernel and its module must not have, beside those in the module.
+    """
+    with module.context, root.location:
+        host_function(root)
+        check_launch(root)
+        return outline(module, root, taken=taken)
+
+
 def launch_loop(
-    module: ir.Module, root: ir.Operation, *, taken: Taken | None = None, known: Known | None = None
+    module: ir.Module, root: ir.Operation, *, known: Known | None = None, prepared: Outlined | None = None
 ) -> LaunchInfo:
     """Launch the mapped loop (or mapped op) `root` of a module on memrefs, in place.
 
@@ -81,16 +91,14 @@ def launch_loop(
     Args:
         module: the module, bufferized.
         root: a `scf.forall` or an all-parallel linalg op with `weft.map`; erased.
-        taken: names that the kernel and its module must not have, beside those in the module.
         known: kernels that were made before.
+        prepared: the loop, prepared.
 
     Raises:
         WeftError: W0350 … W0361, without spans.
     """
     with module.context, root.location:
-        host_function(root)
-        check_launch(root)
-        kernel, made = _materialized(outline(module, root, taken=taken), {} if known is None else known)
+        kernel, made = _materialized(prepared or prepare(module, root), {} if known is None else known)
         with ir.InsertionPoint(root):
             sizes = [size.emit() for size in made.geometry.blocks.values()]
         threads = list(made.geometry.block.values())
@@ -135,65 +143,48 @@ def _materialize(kernel: Outlined) -> Materialized:
 # ---- kernels that were made before --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Likeness:
-    """What is alike in all loops that become the same kernel: the text with all that it takes of the host, places and what buffers
-    are called left out. Those are a kernel's own, in the order of the text."""
-
-    key: Hashable
-    places: list[ir.Location]
-    called: list[str]
-
-    @classmethod
-    def of(cls, function: ir.Operation) -> _Likeness:
-        name = function.attributes["sym_name"]
-        function.attributes["sym_name"] = ir.StringAttr.get("kernel")
-        text = text_of(function)
-        function.attributes["sym_name"] = name
-        locations = [op.location for op in operations(function)]
-        places = list[ir.Location]()
-        places += (location for location in locations if location not in places)
-        called = list(dict.fromkeys(_NAMED.findall(text)))
-        text = _NAMED.sub(lambda found: f"buffer {called.index(found[1])}", text)
-        return cls((text, tuple(map(places.index, locations))), places, called)
+def found_before(kernel: Outlined, known: Known) -> dict[Hashable, Any]:
+    """What has been found out of a kernel that was like this one, by whom."""
+    return known[kernel.likeness.key][3].found if kernel.likeness.key in known else {}
 
 
-def remember(module: ir.Module, root: ir.Operation, tried: LaunchInfo, known: Known) -> None:
-    """The launch of `root`, as it stands now, makes the kernel that a trial has made; that becomes a kernel that was made before.
+def remember(kernel: Outlined, tried: LaunchInfo, known: Known, found: dict[Hashable, Any]) -> None:
+    """The launch of a loop makes the kernel that a trial has made; that becomes a kernel that was made before.
 
-    `tried`: with barriers more than those in `root`, which have been taken out of its kernel. Where a loop over threads was split
-    at one of these, the launch makes something else.
+    Args:
+        kernel: the loop as it is now, prepared.
+        tried: its launch with more barriers, which have been taken out of the kernel again. Where a loop over threads was split at
+            one of these, the launch makes something else.
+        found: what is known of the kernel without these.
     """
-    with module.context, root.location:
-        outlined = outline(module, root)  # its function goes with it
-        likeness = _Likeness.of(outlined.function)
-        if likeness.key in known:
-            return
-        holder = next(ancestors(tried.kernel))
-        holder.detach_from_parent()
-        made = ir.Module.create(root.location)
-        made.body.append(holder)
-        _remember(known, likeness, made, dataclasses.replace(tried.made, found={}))
-
-
-def _remember(known: Known, likeness: _Likeness, module: ir.Module, done: Materialized) -> None:
-    """Keep a kernel where it is known whole: its grid does not depend on the host, and its places are those of the loop."""
-    seen = (*likeness.places, ir.Location.unknown())
-    function = next(operations(module.operation, "gpu.func"))
-    if None in done.geometry.static_grid() or not all(op.location in seen for op in operations(function)):
+    if kernel.likeness.key in known:
         return
+    holder = next(ancestors(tried.kernel))
+    holder.detach_from_parent()
+    with kernel.module.context:
+        made = ir.Module.create(kernel.root.location)
+        made.body.append(holder)
+        _remember(known, kernel.likeness, made, dataclasses.replace(tried.made, found=found))
+
+
+def _remember(known: Known, likeness: Likeness, module: ir.Module, done: Materialized) -> None:
+    """Keep a kernel where it is known whole: its grid does not depend on the host, and its places are those of the loop."""
+    if None in done.geometry.static_grid():
+        return
+    places, nowhere = likeness.places, ir.Location.unknown()
+    made = [op.location for op in operations(module.operation)]
+    where = [places.index(location) if location in places else None for location in made]
+    if any(number is None and location != nowhere for number, location in zip(where[2:], made[2:], strict=True)):
+        return  # in front of the function stand the module and the kernel's
     if len(known) == MOST:
         known.clear()
-    places = likeness.places
-    made = (op.location for op in operations(module.operation))
-    where = [places.index(location) if location in places else None for location in made]
     known[likeness.key] = clone_module(module), where, likeness, done
 
 
 def _materialized(kernel: Outlined, known: Known) -> tuple[Outlined, Materialized]:
     """The kernel, materialized; or a copy of one that was like it, which nobody has to make and to judge again. The copy gets
     places and names of its own."""
-    mine = _Likeness.of(kernel.function)
+    mine = kernel.likeness
     if mine.key not in known:
         done = _materialize(kernel)
         _remember(known, mine, kernel.module, done)

@@ -16,7 +16,7 @@ from ..memory.layouts import bytes_of, is_shared
 from ..memory.limits import MOST, block_bytes
 from ..memory.names import numbered
 from ..session.rewriter import describe, upstream_messages
-from .kernel import TO_LOOPS, Outlined
+from .kernel import Outlined, to_loops
 from .swizzle import apply_swizzles
 
 _FOLD_VIEWS = "fold-memref-alias-ops"
@@ -31,15 +31,19 @@ _CLEAN_UP = "canonicalize,cse,loop-invariant-code-motion,canonicalize,cse"
 def lower(kernel: Outlined) -> int:
     """Lower the kernel in place; its shared memory in bytes. Raises W0355 or W0358."""
     function = kernel.function
-    copies_to_linalg(function)
+    there = {op.name for op in operations(function)}  # nobody looks for what is not
+    if "memref.copy" in there:
+        copies_to_linalg(function)
     with function.context, _barriers_hidden(function):
         try:
-            keep_reshapes(function)
+            if "memref.collapse_shape" in there:
+                keep_reshapes(function)
             fold_constant_offsets(function)
-            sink_transposes(function)
-            fold_transposes(function)
-            _run(kernel, TO_LOOPS)
-            while fold_transposes(function):
+            if "memref.transpose" in there:
+                sink_transposes(function)
+                fold_transposes(function)
+            _run(kernel, to_loops(function))
+            while "memref.transpose" in there and fold_transposes(function):
                 _run(kernel, _FOLD_VIEWS)
             fix_trip_counts(function)
             if any(operations(function, "affine.delinearize_index", "affine.linearize_index")):

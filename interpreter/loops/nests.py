@@ -16,7 +16,7 @@ from ...dsl.signature import SpaceSpec
 from ..indices.arithmetic import known
 from ..ir.mlir import ahead_of, children, ir, is_within, move_in_front, operations, producer, run_passes
 from ..ir.structured import body_of, extents_of, insert, is_parallel_op, is_structured, move_marks, segments, shape_of
-from ..launch.kernel import TO_LOOPS, outline
+from ..launch.kernel import outline, to_loops
 from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_memref, is_pure
 from ..memory.layouts import value_name
@@ -73,7 +73,7 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Coll
         if overlap is not None:
             return Collision(None, (overlap,), True)
         try:
-            run_passes(trial.module, f"gpu.module(gpu.func({TO_LOOPS}))")
+            run_passes(trial.module, f"gpu.module(gpu.func({to_loops(trial.function)}))")
         except ir.MLIRError as error:
             return Collision(None, (str(error).splitlines()[0],), True)
         try:

@@ -43,7 +43,7 @@ def mapped_things(root: ir.Operation) -> list[Mapped]:
     for op in operations(root):
         mapping = mapping_of(op)
         if mapping is not None:
-            check_map(op, mapping)
+            check_map(op, mapping, inside=False)  # they come by themselves
             found.append(count_warps(Mapped(op, mapping)))
     return found
 

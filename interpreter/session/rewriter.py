@@ -88,7 +88,7 @@ class Rewriter:
         self.known: dict[Hashable, Any] = {} if known is None else known
         self.taken = taken
         self.only_marked = False
-        """The statement has put marks on ops and done nothing else: of a part that is tidy, there is nothing to clean up."""
+        """The statement has put marks on ops and done nothing else: of a module that is tidy, there is nothing to clean up."""
         self.remarks: list[str] = []
         self.shown: list[str] = []
 

@@ -323,17 +323,17 @@ class Session:
         refusal, which may lie in what the part lacks, and is to be told of the whole in any case."""
         for part, focus in () if statement.reach == "module" else statement.parts(state.version):
             try:
-                rewrite, results = self._apply(part, focus.module, state.numbers, focus.version.content.taken)
+                rewrite, results = self._apply(part, focus.module, state.numbers, taken=focus.version.content.taken)
                 return rewrite, results, Version(part=focus if rewrite.only_marked else focus.check())
             except WeftError:
                 break
             except NotLocalError:
                 continue
         module = clone_module(state.module)
-        return *self._apply(statement, module, state.numbers), Version(module)
+        return *self._apply(statement, module, state.numbers, untidy=state.version.untidy), Version(module)
 
     def _apply(
-        self, statement: Statement, module: ir.Module, number: int, taken: Taken | None = None
+        self, statement: Statement, module: ir.Module, number: int, *, taken: Taken | None = None, untidy: bool = False
     ) -> tuple[Rewriter, dict[str, Any]]:
         rewrite = Rewriter(
             module, statement, itertools.count(number), taken,
@@ -342,7 +342,7 @@ class Session:
         with module.context, ir.Location.unknown(), rewrite.placing():
             results = dict(statement.apply(rewrite))
             try:  # what every statement ends with: the verifier, common subexpressions, dead code
-                if taken is None or not rewrite.only_marked:
+                if untidy or not rewrite.only_marked:
                     tidy(module, verify=True)
             except ir.MLIRError as error:
                 what, notes = "the statement left IR that does not verify: a defect in Weft", upstream_messages(error)

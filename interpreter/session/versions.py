@@ -55,7 +55,7 @@ class Fork:
             message = f"the schedule would have more than {MOST_VERSIONS} versions"
             hint = "each `versions` multiplies them: assume in front of it what holds for all"
             raise fail("W0466", message, hint, span=self.item.span)
-        version = Version(_another(before.module, number)) if state.versions else before.version
+        version = Version(_another(before.module, number), untidy=before.version.untidy) if state.versions else before.version
         frame = Frame(self.item.blocks[self.number], dict(before.frames[-1].env), fork=self)
         frames, at = (*before.frames, frame), self.item.span
         return replace(state, version=version, frames=frames, dead=before.dead, forks=before.forks, versions_at=at)
@@ -109,7 +109,7 @@ def another(state: State) -> State:
     gone = Gone("`versions`", at)
     handles = {handle.number: gone for _, handle in named_handles(first.env)}
     frames = (replace(first, index=len(first.items)),)
-    version = Version(_together(state.versions, at))
+    version = Version(_together(state.versions, at), untidy=True)
     return replace(state, version=version, frames=frames, dead={**state.dead, **handles}, versions=())
 
 

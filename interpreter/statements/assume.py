@@ -61,6 +61,7 @@ class Assume(Statement):
         from ..ir.mlir import ir
         from ..ir.sizes import same_sizes
 
+        rewrite.only_marked = True
         span = self.node.span
         said = f"{PurePath(span.source.name).name}:{span.line}: {' '.join(span.text.split())}"
         found = [axis for size in self._sizes(rewrite) for axis in same_sizes(size)]

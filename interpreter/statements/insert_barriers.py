@@ -11,7 +11,6 @@ from ..session.statement import Results, Rewriter, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..launch.launch import LaunchInfo
     from ..proof.kernels.model import KernelModel
     from ..proof.races.barriers import ChosenBarriers
     from ..proof.races.conflicts import Conflict
@@ -78,6 +77,7 @@ class InsertBarriers(Statement):
     reach = "maps"
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ..launch.launch import prepare, remember
         from ..proof.kernels.trial import mapped_roots, propose_barriers, trials
         from ..proof.races import proof
 
@@ -95,12 +95,14 @@ class InsertBarriers(Statement):
                 found[key] = chosen
             splits = _splits(root, chosen.choice)
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
-            if not splits:
-                _remember(rewrite, root, trial.info, chosen.choice, existing)
+            settled = prepare(rewrite.module, root)
+            stated = chosen.proven and not chosen.believed  # what is believed is judged again by whoever asks, and said again
+            if not splits and _guards_alike(trial.info.kernel, chosen.choice, existing):
+                remember(settled, trial.info, rewrite.known, {proof.Judgement: proof.Judgement(())} if stated else {})
             if chosen.believed:
                 rewrite.remark(proof.BELIEVED)
-            elif chosen.proven:  # what is believed is judged again by whoever asks, and said again
-                proof.state_proof(rewrite.module, root)
+            elif stated:
+                proof.state_proof(rewrite.module, root, settled)
         return {}
 
     def _chosen(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> _Chosen:
@@ -198,15 +200,13 @@ def _splits(root: ir.Operation, choice: ChosenBarriers) -> bool:
     return any(hands_on(barrier.parent.operation) for barrier in left_out)
 
 
-def _remember(rewrite: Rewriter, root: ir.Operation, tried: LaunchInfo, choice: ChosenBarriers, existing: set[int]) -> None:
-    """What was tried is what `launch` makes of the loop, once the barriers are gone that are gone from the loop."""
+def _guards_alike(kernel: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> bool:
+    """Keep the chosen barriers of a kernel that was tried; whether what guards all that a block does still has some, or none."""
     from ..indices.indices import guards
-    from ..launch.launch import remember
 
-    guarded = guards(tried.kernel)
-    _kept(tried.kernel, choice, existing)
-    if guards(tried.kernel) == guarded:
-        remember(rewrite.module, root, tried, rewrite.known)
+    before = guards(kernel)
+    _kept(kernel, choice, existing)
+    return guards(kernel) == before
 
 
 def _reasons(choice: ChosenBarriers, number: int) -> list[str]:

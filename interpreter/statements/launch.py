@@ -149,22 +149,24 @@ class LaunchStatement(Statement):
     unproven: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.launch import launch_loop
+        from ..launch.launch import found_before, launch_loop, prepare
         from ..mapping.preconditions import independent
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)
         root = rewrite.find(self.loop)
-        proven = proof.stands(rewrite.module, root)
         alone = independent(root)
         with rewrite.placing(at="loop"):
-            info = launch_loop(rewrite.module, root, taken=rewrite.taken, known=rewrite.known)
+            kernel = prepare(rewrite.module, root, taken=rewrite.taken)
+            judged = found_before(kernel, rewrite.known).get(proof.Judgement)
+            proven = judged is None and proof.stands(rewrite.module, root)
+            info = launch_loop(rewrite.module, root, known=rewrite.known, prepared=kernel)
         for remark in info.remarks:
             rewrite.remark(remark)
         if self.max_registers is not None:
             self._cap_registers(rewrite, info, self.max_registers)
         # that the kernel is race-free is proven if nothing has proven it of the loop
-        judged = proof.Judgement(()) if proven else info.found.get(proof.Judgement)
+        judged = proof.Judgement(()) if proven else judged
         judged = judged or proof.judge(info.kernel, info.block, info.grid, independent=alone)
         if judged.believed:
             rewrite.remark(proof.BELIEVED)

@@ -50,6 +50,7 @@ class _Match(Statement):
 
         `enough`: refuse an index that is too large.
         """
+        rewrite.only_marked = True
         ops = [op for op in operations(self._root(rewrite), self.op) if self._attribute_matches(op)]
         if self.index is None:
             return ops

@@ -52,6 +52,7 @@ class Unroll(Statement):
         from ..indices.arithmetic import trip_count  # late: the room imports the bindings
 
         loop = rewrite.find(self.target)
+        rewrite.only_marked = True
         self._check_loop(rewrite, loop)
         trips = trip_count(loop)
         if self.factor is None:

@@ -60,8 +60,9 @@ class Reader:
                 continue
             if op.name == "bufferization.to_tensor":
                 self._shown.append(op.operands[0])
-            self._writes_anything |= not effects.is_known(op)
-            for memref in effects.written(op):
+            found = effects.accesses(op)
+            self._writes_anything |= found is None
+            for memref in effects.written(op) if found != () else ():
                 self._written.update(self.views.roots(memref))
                 self._writes_anything |= self.views.is_anything(memref)
 

@@ -19,7 +19,7 @@ from ...indices.algebra import Sizes
 from ...ir.cloning import PROVEN, UNPROVEN, text_of
 from ...ir.functions import symbol
 from ...ir.mlir import ir, operations
-from ...launch.kernel import outline
+from ...launch.kernel import Outlined, outline
 from ..kernels.kernels import kernel_model, kernel_uses, model_of
 from ..kernels.model import Barrier, KernelModel
 from .barriers import superfluous_barriers
@@ -161,9 +161,9 @@ BELIEVED = (
 TAKEN = "`unproven` after the loop of `launch`, or `--unproven`, takes the kernel as it is"
 
 
-def state_proof(module: ir.Module, root: ir.Operation) -> None:
-    """Say of a mapped loop that the kernel it makes is proven."""
-    root.attributes[PROVEN] = ir.StringAttr.get(_of_loop(module, root), module.context)
+def state_proof(module: ir.Module, root: ir.Operation, outlined: Outlined | None = None) -> None:
+    """Say of a mapped loop that the kernel it makes is proven. `outlined`: that kernel, which is used up."""
+    root.attributes[PROVEN] = ir.StringAttr.get(_of_loop(module, root, outlined), module.context)
 
 
 def stands(module: ir.Module, root: ir.Operation) -> bool:
@@ -248,11 +248,11 @@ def symbol_of(kernel: ir.Operation) -> str:
     return f"{symbol(kernel.parent.operation)}::{symbol(kernel)}"
 
 
-def _of_loop(module: ir.Module, root: ir.Operation) -> str:
+def _of_loop(module: ir.Module, root: ir.Operation, outlined: Outlined | None = None) -> str:
     """All that `launch_loop` reads, and nothing else: the loop, what it uses of the host, and what arguments are called. Which
     name is free for the kernel is not a part of it."""
     with module.context, root.location:
-        outlined = outline(module, root)
+        outlined = outlined or outline(module, root)
         outlined.function.attributes["sym_name"] = ir.StringAttr.get("kernel")
         # where a constant stands, and whether two are one, is not proven: it changes with what else the host needs
         kept: dict[str, ir.Operation] = {}
