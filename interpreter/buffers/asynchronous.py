@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..ir.mlir import arith, ir, made_by, nvgpu
+from ..ir.mlir import arith, ir, made_by, nvgpu, operations
 from ..memory.layouts import element_bytes
 from ..session.rewriter import refuse
 
@@ -53,11 +53,15 @@ def expect_movable(op: ir.Operation, kind: ir.Type, lanes: int) -> None:
     """Raises W0366 where no asynchronous copy moves `lanes` elements of the type."""
     size = lanes * element_bytes(kind)
     if size not in WIDTHS:
+        sides = [*op.operands, *(load.operands[0] for load in operations(op, "memref.load"))]
+        kinds = dict.fromkeys(str(value.type) for value in sides if isinstance(value.type, ir.MemRefType))
         raise refuse(
             "W0366",
             f"the copy moves {size} bytes at a time, and asynchronous copies move 4, 8 or 16",
             op,
-            "map it with `vector`, so that 4, 8 or 16 bytes are consecutive and aligned on both sides (with `transpose` none are)",
+            "map it with `vector`, so that 4, 8 or 16 bytes are consecutive and aligned on both sides (with `transpose` none are);"
+            " or leave `async` out",
+            f"it reads and writes {', '.join(kinds)}: rows and first elements must begin at multiples of the vector",
         )
 
 
