@@ -196,7 +196,19 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["chip"] == "a100" and found["seconds"] == found["kernels"][0]["seconds"] > 0
 
 
-@pytest.mark.parametrize(("words", "code"), [(["--chip", "gtx1080"], "W0781"), (["--save", "y.npz"], "--predict runs nothing")])
+REFUSED = [
+    (["--chip", "gtx1080"], "W0781"),
+    (["--save", "y.npz"], "--predict runs nothing: it takes no --save"),
+    (["--target", "cpu", "--seed", "0"], "it takes no --target, --seed"),
+]
+
+
+@pytest.mark.parametrize(("words", "code"), REFUSED)
 def test_what_the_command_refuses(words: list[str], code: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["run", "naive", "--predict", *words]) != 0
     assert code in capsys.readouterr().err
+
+
+def test_a_chip_without_a_prediction(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["run", "naive", "--chip", "a100"]) == 2
+    assert "--chip is the GPU of --predict" in capsys.readouterr().err

@@ -36,11 +36,11 @@ def _show(console: Console, kernel: KernelPrediction) -> None:
     console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), speed))
     grid = "×".join(str(n) for n in kernel.grid if n > 1) + " blocks" if math.prod(kernel.grid) > 1 else "1 block"
     spills = f", {kernel.spill_bytes} bytes spilled" if kernel.spill_bytes else ""
-    rounds = f"{kernel.rounds:.2f}".rstrip("0").rstrip(".")
+    rounds = f"{kernel.rounds:.2f}".rstrip("0").rstrip(".") + (" round" if kernel.rounds == 1 else " rounds")
     lines = [
         f"limited by: {kernel.limit}",
         f"{grid} of {count(kernel.threads, 'thread')}, {count(kernel.registers, 'register')} each{spills}, "
-        f"{kernel.shared_bytes} bytes of shared memory; {count(kernel.resident, 'block')} per multiprocessor, {rounds} rounds",
+        f"{kernel.shared_bytes} bytes of shared memory; {count(kernel.resident, 'block')} per multiprocessor, {rounds}",
     ]
     if kernel.working < math.prod(kernel.grid):
         lines.append(f"{kernel.working} of them with work, the others end at once")

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+from click.core import ParameterSource
+from click.globals import get_current_context
 
 from ...runtime.predict.chips import CHIPS, DEFAULT
 from ...runtime.run.execution import TARGETS
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from ...runtime.run.execution import Reference, Target
 
 Function = Callable[..., Any]
+
+_OF_RUNS = ("target", "seed", "inputs", "asked", "sweep", "save", "trace", "graph", "reference")
+"""Options that mean nothing where nothing runs."""
 
 PATH = click.Path(path_type=Path)
 
@@ -99,7 +104,7 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
 )  # fmt: skip
 @click.option("--predict", is_flag=True, help="Do not run it: predict its time on a GPU, which need not be there.")
 @click.option(
-    "--chip", metavar="NAME", default=DEFAULT, shell_complete=completion.chips,
+    "--chip", metavar="NAME", shell_complete=completion.chips,
     help=f"The GPU of `--predict`, {DEFAULT} by default: {', '.join(CHIPS)}.",
 )  # fmt: skip
 @json_option
@@ -117,7 +122,7 @@ def run(
     graph: bool,
     reference: Reference,
     predict: bool,
-    chip: str,
+    chip: str | None,
     as_json: bool,
 ) -> int:
     """Run a schedule on its payload, or a bundle that `weft build` wrote, and compare with the untouched payload.
@@ -136,9 +141,13 @@ def run(
     if graph and trace is not None:
         raise click.UsageError(UNTRACED)
     if predict:
-        if sweep is not None or save is not None or trace is not None or graph or inputs is not None or asked:
-            raise click.UsageError("--predict runs nothing: it takes no inputs, no --sizes, --save, --trace and --graph")
-        return _predict(chosen, entry, open_, chip, as_json)
+        context = get_current_context()
+        typed = (p for p in context.command.params if context.get_parameter_source(p.name or "") == ParameterSource.COMMANDLINE)
+        if given := [p.opts[0] for p in typed if p.name in _OF_RUNS]:
+            raise click.UsageError(f"--predict runs nothing: it takes no {', '.join(given)}")
+        return _predict(chosen, entry, open_, chip or DEFAULT, as_json)
+    if chip is not None:
+        raise click.UsageError("--chip is the GPU of --predict")
     if sweep is not None:
         if Path(chosen.file).is_dir() or save is not None or trace is not None:
             raise click.UsageError("--sizes runs a schedule many times: it takes no bundle, no --save and no --trace")
