@@ -17,12 +17,10 @@ from ..interpreter.ir.mlir import ancestors, children, constant_of, ir
 from ..interpreter.memory.copies import COPY, GROUP, WAIT
 from ..interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
 from ..interpreter.memory.layouts import space_of
+from ..interpreter.memory.limits import WARP
 from ..interpreter.session.rewriter import refuse as refuse
 from .plan.dtypes import MOST_ELEMENTS, NUMPY
 from .reference.rounding import own_rounding
-
-WARP = 32
-"""Threads."""
 
 FORM: dict[str, str] = {
     "affine": "apply max min",

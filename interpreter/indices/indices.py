@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from ..ir.affine_maps import Operator, results_of
 from ..ir.mlir import affine, ir, maker, operations, scf
-from .integers import WARP
+from ..memory.limits import WARP
 
 THREAD = 2
 _BLOCK = "known_block_size"

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..ir.mlir import ancestors, ir, maker
 from ..memory.effects import ALLOCATIONS, STORED, only_computes
+from ..memory.limits import WARP
 from ..memory.views import terminator
 from .algebra import Algebra, LaunchShape, at_or_above
 from .linear import FALSE, NOTHING, THREAD, TRUE, Depends, Formula, Linear, at_least, both, either, equal, less
 
-WARP = 32
 _KERNELS = ("gpu.func", "gpu.launch")
 HARDWARE = {
     "gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim", "gpu.lane_id", "gpu.subgroup_id",

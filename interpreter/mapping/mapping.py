@@ -15,13 +15,12 @@ from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply,
 from ..indices.values import divisible, largest, multiples, range_of
 from ..ir.mlir import DYNAMIC, affine, ancestors, entries, i64, ir, memref, operations, producer, scf
 from ..ir.structured import dimension_of, parts_of, shape_of, structure
+from ..memory.limits import WARP
 
 ATTRIBUTE = "weft.map"
 AXES = ("x", "y", "z")
 AS_MANY_AS_ITERATIONS = -1
 SYMBOLIC = -2
-WARP = 32
-"""Threads in a warp, of every NVIDIA GPU so far."""
 
 
 @dataclass(frozen=True)

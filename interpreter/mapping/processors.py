@@ -22,8 +22,9 @@ from functools import reduce
 from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, inside, less, minimum, multiply, value
 from ..indices.values import divisible, largest
 from ..ir.mlir import arith, gpu, ir, scf
+from ..memory.limits import WARP
 from .geometry import Geometry
-from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, WARP, Mapping, product
+from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, Mapping, product
 
 Emit = Callable[[Sum], None]
 """Emits the body of one iteration, at the ambient insertion point, for the iteration with this index."""

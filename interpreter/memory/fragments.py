@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from math import prod
 
 from ..ir.mlir import ir
+from .limits import WARP
 
 SPLITS = {"tf32": ("tf32", 1), "3xtf32": ("tf32", 2), "bf16x3": ("bf16", 2)}
 """How a schedule spells what operands of f32 become: numbers of which type, and of how many of these each is the sum."""
@@ -65,7 +66,7 @@ class TileProduct:
     @property
     def vectors(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
         """The shapes of a lane's vectors of A, B and C: registers, and elements in each."""
-        a, b, c = (prod(sizes) // 32 for sizes in ((self.m, self.k), (self.k, self.n), (self.m, self.n)))
+        a, b, c = (prod(sizes) // WARP for sizes in ((self.m, self.k), (self.k, self.n), (self.m, self.n)))
         return (a // self.each, self.each), (b // self.each, self.each), (c // 2, 2)
 
     def a_at(self, lane: int, register: int, element: int) -> tuple[int, int]:

@@ -1,8 +1,12 @@
-"""How much shared memory a block may have: what a kernel's text can declare, and what the chips give. No MLIR is needed here."""
+"""What GPUs give: threads in a warp, and shared memory for a block, as much as a text can declare and as a chip has. No MLIR is
+needed here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+WARP = 32
+"""Threads, on every NVIDIA GPU so far."""
 
 STATIC = 48 * 1024
 """More can only be had as dynamic shared memory: the launch asks for it."""

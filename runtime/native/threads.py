@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from math import prod
 
 from ...interpreter.ir.mlir import DYNAMIC, arith, constant_of, ir, memref, scf
-from ..kernel_form import WARP, axis_of
+from ...interpreter.memory.limits import WARP
+from ..kernel_form import axis_of
 
 Triple = tuple[ir.Value, ir.Value, ir.Value]
 """x, y, z."""

@@ -16,11 +16,12 @@ from math import prod
 import numpy as np
 
 from ...interpreter.ir.mlir import DYNAMIC, arith, gpu, ir, memref, operations, scf, vector
-from ...interpreter.memory.fragments import LDMATRIX, MMA, TileProduct, dealt, matrices, row_of
+from ...interpreter.memory.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, dealt, matrices, row_of
 from ...interpreter.memory.lanes import SHUFFLE, SUBGROUP_REDUCE
+from ...interpreter.memory.limits import WARP
 from ..kernel_form import expected_product, expected_shuffle
 from ..kernel_lowering import simplify
-from .threads import WARP, Triple, allocated, constant, count_of, nought, turn_memory
+from .threads import Triple, allocated, constant, count_of, nought, turn_memory
 
 DEAL = "weft.deal"
 """A lane gives its row of a matrix, and gets the elements that `ldmatrix` gives it."""
@@ -205,7 +206,7 @@ def _tf32(value: ir.Value) -> ir.Value:
     """Rounded to 10 bits of mantissa, to nearest and ties away from zero; what is not finite stays what it is."""
     word = ir.IntegerType.get_signless(32)
     bits, exponent = arith.bitcast(word, value), arith.constant(word, 0x7F800000)
-    rounded = arith.andi(arith.addi(bits, arith.constant(word, 1 << 12)), arith.constant(word, -1 << 13))
+    rounded = arith.andi(arith.addi(bits, arith.constant(word, 1 << 12)), arith.constant(word, TF32_BITS))
     finite = arith.cmpi(arith.CmpIPredicate.ne, arith.andi(bits, exponent), exponent)
     return arith.bitcast(value.type, arith.select(finite, rounded, bits))
 

@@ -14,8 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...dsl.diagnostics import did_you_mean, fail
+from ...interpreter.memory import limits
 
 KIB = 1024
+RESERVED = KIB
+"""Bytes of shared memory that the system takes for each block."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Chip:
         fp32, fp64: multiplications and additions in one.
         tensor: the same of tensor cores, by the type of what is multiplied; `tensor_share`: what `mma.sync` reaches of it.
         parameters: where in the constant bank a kernel's parameters begin.
-        shared_bytes: for all blocks together; `l1_bytes`: with it what the L1 cache has.
+        l1_bytes: what the L1 cache and shared memory have together.
     """
 
     name: str
@@ -42,7 +45,6 @@ class Chip:
     fp32: int
     fp64: int
     tensor: dict[str, int]
-    shared_bytes: int
     l1_bytes: int
     parameters: int = 0x160
     threads: int = 2048
@@ -61,13 +63,18 @@ class Chip:
 
     @property
     def shared_most(self) -> int:
-        """Bytes that one block may have: the system keeps one KiB."""
-        return self.shared_bytes - KIB
+        """Bytes that one block may have."""
+        return limits.CHIPS[self.arch.rstrip("a")]
+
+    @property
+    def shared_bytes(self) -> int:
+        """For all blocks together: the system takes as much more for each."""
+        return self.shared_most + RESERVED
 
 
 _H200 = Chip(
     "h200", "H200", "sm_90a", 132, 1.98, 4.8e12, 5120, 50 << 20, 128, 64,
-    {"f16": 2048, "bf16": 2048, "tf32": 1024, "i8": 4096, "f64": 128}, 228 * KIB, 256 * KIB, 0x210, tensor_share=0.629,
+    {"f16": 2048, "bf16": 2048, "tf32": 1024, "i8": 4096, "f64": 128}, 256 * KIB, 0x210, tensor_share=0.629,
 )  # fmt: skip
 CHIPS: dict[str, Chip] = {
     chip.name: chip
@@ -76,15 +83,15 @@ CHIPS: dict[str, Chip] = {
         replace(_H200, name="h100", title="H100", dram=3.35e12),
         Chip(
             "a100", "A100", "sm_80", 108, 1.41, 2.039e12, 5120, 40 << 20, 64, 32,
-            {"f16": 1024, "bf16": 1024, "tf32": 512, "i8": 2048, "f64": 64}, 164 * KIB, 192 * KIB,
+            {"f16": 1024, "bf16": 1024, "tf32": 512, "i8": 2048, "f64": 64}, 192 * KIB,
         ),
         Chip(
             "rtx3090", "RTX 3090", "sm_86", 82, 1.695, 0.936e12, 1536, 6 << 20, 128, 2,
-            {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 100 * KIB, 128 * KIB, threads=1536, blocks=16,
+            {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 128 * KIB, threads=1536, blocks=16,
         ),
         Chip(
             "rtx4090", "RTX 4090", "sm_89", 128, 2.52, 1.008e12, 2048, 72 << 20, 128, 2,
-            {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 100 * KIB, 128 * KIB, threads=1536, blocks=24,
+            {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 128 * KIB, threads=1536, blocks=24,
         ),
     )
 }  # fmt: skip

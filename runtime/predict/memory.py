@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..simulator.machine.banks import WARP, count
+from ...interpreter.memory.limits import WARP
+from ..simulator.machine.banks import count
 from .sass import Instruction
 from .trace import Track
 

@@ -6,11 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 
+from ...interpreter.memory.limits import WARP
 from .chips import Chip
 from .sass import Instruction
 
 SCHEDULERS = 4
-LANES = 32
 
 _PIPES: dict[str, str] = {
     **dict.fromkeys(["FFMA", "FMUL", "FADD", "IMAD", "HFMA2", "HADD2", "HMUL2", "FFMA2", "FADD2", "FMUL2"], "fma"),
@@ -43,7 +43,7 @@ def flops(one: Instruction) -> int:
         return 2 * next((_PRODUCTS[m] for m in one.modifiers if m in _PRODUCTS), next(spelled, 0))
     if one.mnemonic == "HFMA2" and one.arguments[1].lstrip("-") == "RZ":  # a constant
         return 0
-    return FLOPS.get(one.mnemonic, 0) * LANES
+    return FLOPS.get(one.mnemonic, 0) * WARP
 
 
 def multiplied(one: Instruction) -> str:
@@ -58,9 +58,9 @@ def interval(one: Instruction, chip: Chip) -> float:
         case "tensor":
             return flops(one) / 2 * SCHEDULERS / (chip.tensor[multiplied(one)] * chip.tensor_share)
         case "fma":
-            return SCHEDULERS * LANES / chip.fp32
+            return SCHEDULERS * WARP / chip.fp32
         case "fp64":
-            return SCHEDULERS * LANES / chip.fp64
+            return SCHEDULERS * WARP / chip.fp64
         case "alu":
             return 2
         case "special":

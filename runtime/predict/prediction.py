@@ -12,15 +12,16 @@ from typing import Any, cast
 import numpy as np
 
 from ...dsl.diagnostics import fail
+from ...interpreter.memory.limits import WARP
 from ..cuda.nvrtc import KernelResources, compile_cubin
 from ..plan.dtypes import itemsize
 from ..plan.plan import BufferView, KernelEntry, Launch, Plan, ScalarValue, integers
 from ..run.cupy_work import parameters
 from ..run.device import DeviceView
 from ..run.work import scalar, triple
-from .chips import Chip
+from .chips import RESERVED, Chip
 from .multiprocessor import Clocks, Multiprocessor
-from .pipes import LANES, SCHEDULERS, flops, multiplied, pipe_of
+from .pipes import SCHEDULERS, flops, multiplied, pipe_of
 from .sass import Disassembly, disassembled
 from .trace import Execution, Grid, working
 
@@ -136,10 +137,10 @@ def predict(plan: Plan, cuda: str, chip: Chip) -> Prediction:
 
 def resident_blocks(chip: Chip, threads: int, registers: int, shared: int) -> int:
     """How many blocks a multiprocessor holds: registers are handed out to warps 256 at a time, a KiB of shared memory is CUDA's."""
-    warps = -(-threads // LANES)
-    per_warp = -(-registers * LANES // 256) * 256
-    by_shared = chip.shared_bytes // (shared + 1024)
-    return min(chip.registers // per_warp // warps, chip.threads // (warps * LANES), chip.blocks, by_shared)
+    warps = -(-threads // WARP)
+    per_warp = -(-registers * WARP // 256) * 256
+    by_shared = chip.shared_bytes // (shared + RESERVED)
+    return min(chip.registers // per_warp // warps, chip.threads // (warps * WARP), chip.blocks, by_shared)
 
 
 class _Kernel:
@@ -219,7 +220,7 @@ class _Kernel:
             middle = len(self.busy) // 2
             grid = replace(grid, blocks=[self.busy[(middle + n) % len(self.busy)] for n in range(count)])
         trace = Execution(self.program, grid).run()
-        cache = max(chip.l1_bytes - count * (self.shared + 1024), 8 * 1024)
+        cache = max(chip.l1_bytes - count * (self.shared + RESERVED), 8 * 1024)
         return Multiprocessor(self.program, trace, grid, chip, cache, self._l2).run(), len(trace.unknown)
 
 

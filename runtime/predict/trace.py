@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
-from ..simulator.machine.banks import WARP
+from ...interpreter.memory.limits import WARP
 from .integers import COMPUTES, Outcome
 from .named import named_in, read_by, unknown_results
 from .operands import Registers, Value, address, read

@@ -13,9 +13,9 @@ from rich.style import Style
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 from rich.text import Text
 
+from ..interpreter.memory.limits import WARP
 from .ownership import NOBODY, Ownership
 
-WARP = 32
 PALETTE = (
     "#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#f7b6d2", "#d9d9d9",
     "#c6dbef", "#fdae6b", "#74c476", "#bcbddc", "#fb9a99", "#e5d8bd", "#ccebc5", "#fed9a6",

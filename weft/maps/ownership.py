@@ -36,6 +36,7 @@ from ..interpreter.mapping.mapping import (
 from ..interpreter.mapping.preconditions import mapped_things
 from ..interpreter.mapping.processors import Hardware
 from ..interpreter.memory.layouts import bytes_of, is_shared, strided
+from ..interpreter.memory.limits import WARP
 from ..interpreter.session.environment import named_handles
 from ..interpreter.session.rewriter import describe
 from ..interpreter.session.session import Session
@@ -43,7 +44,7 @@ from ..interpreter.session.statement import Handle
 from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
 from ..runtime.plan.dtypes import NUMPY
 from ..runtime.simulator.kernel import SimKernel
-from ..runtime.simulator.machine.banks import BANKS, WARP, WORD
+from ..runtime.simulator.machine.banks import BANKS, WORD
 
 
 def banks_of(op: ir.Operation) -> np.ndarray | None:
@@ -57,8 +58,7 @@ def banks_of(op: ir.Operation) -> np.ndarray | None:
     positions = [r.position for r in maps[-1].results if isinstance(r, ir.AffineDimExpr)]
     if len(sizes) != len(extents) or len(positions) != kind.rank or min([offset, *strides]) < 0:
         return None
-    itemsize = bytes_of(ir.MemRefType.get([1], kind.element_type))
-    at = np.full(sizes, offset)
+    at, itemsize = np.full(sizes, offset), bytes_of(ir.MemRefType.get([1], kind.element_type))
     for position, stride in zip(positions, strides, strict=True):
         at = at + stride * np.arange(sizes[position]).reshape([-1 if d == position else 1 for d in range(len(sizes))])
     return at * itemsize // WORD % BANKS

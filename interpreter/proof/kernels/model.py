@@ -16,10 +16,10 @@ from math import prod
 from typing import Literal
 
 from ...indices.algebra import LaunchShape
-from ...indices.integers import WARP
 from ...indices.linear import Formula, Linear, Symbol, Term, at_least, equal, settled
 from ...indices.values import Values
 from ...ir.mlir import ir
+from ...memory.limits import WARP
 from ..solver import Naming, Solver, Unknown, points
 from .places import Landing, Place
 from .roots import RootBuffer

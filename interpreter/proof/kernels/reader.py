@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ....dsl.diagnostics import fail
 from ...indices.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
-from ...indices.integers import WARP, in_kernel
+from ...indices.integers import in_kernel
 from ...indices.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
 from ...indices.values import Values
 from ...ir.functions import segments
@@ -16,6 +16,7 @@ from ...ir.mlir import children, ir, operations, producer
 from ...ir.structured import loop_inits
 from ...memory import copies, effects
 from ...memory.lanes import WARP_WIDE
+from ...memory.limits import WARP
 from ...memory.swizzles import Swizzle
 from ...memory.views import terminator
 from ...session.rewriter import describe

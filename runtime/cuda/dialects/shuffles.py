@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir, is_used
 from ....interpreter.memory.lanes import SHUFFLE
-from ...kernel_form import WARP, WarpShuffle, expected_shuffle
+from ....interpreter.memory.limits import WARP
+from ...kernel_form import WarpShuffle, expected_shuffle
 from ..kernel import KernelWriter, writes
 from ..values.division import modulo
 from ..values.expression import PRIMARY, Expr, binary, call, cast, combine

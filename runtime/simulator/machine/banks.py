@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ....interpreter.memory.limits import WARP
 from ..report import BankUse, Kind, Site
 
-WARP = 32
 BANKS = 32
 WORD = 4
 WIDEST = 16

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....interpreter.memory.fragments import TileProduct
+from ....interpreter.memory.fragments import TF32_BITS, TileProduct
+from ....interpreter.memory.limits import WARP
 from .lanes import Lane, Lanes
-from .warp import WARP
 
-_TF32 = np.uint32(1 << 13)
+_TF32 = np.uint32(-TF32_BITS)
 """The last bit of a tf32, as one of an f32."""
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...kernel_form import WARP, WarpShuffle
+from ....interpreter.memory.limits import WARP
+from ...kernel_form import WarpShuffle
 from ..values import numeric
 from ..values.numeric import COMBINE
 from .lanes import Lane, Lanes

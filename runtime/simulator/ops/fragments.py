@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.fragments import LDMATRIX, MMA, matrices, row_of
+from ....interpreter.memory.limits import WARP
 from ...kernel_form import expected_product
-from ..machine.warp import WARP
 from ..translate import INT64, Translator, Val, handles, value_type
 from .memory import load
 
