@@ -271,6 +271,18 @@ def test_a_warp_that_is_not_whole() -> None:
         run_plan(make_plan(module), CpuDevice(2), {"A": a, "O": o, "B": b}, text=text)
 
 
+def test_a_block_whose_size_the_launch_decides() -> None:
+    """Rows of 32 threads are whole warps, however many there are; of a row that may have any size that is not known."""
+    text = exchanging("%r = gpu.subgroup_reduce add %v uniform : (f32) -> f32")
+    text = text.replace("known_block_size = array<i32: 64, 1, 1>, ", "").replace("@host(", "@host(%n: index, ")
+    rows = text.replace("%t = arith.constant 64", "%t = arith.constant 32").replace("(%t, %c1, %c1)", "(%t, %n, %c1)")
+    module = mlir.parse(rows, one_context())
+    (use,) = kernel_uses(module)
+    assert not model_of(use).divergent
+    with pytest.raises(WeftError, match=r"W0603.*a block whose size is not known may have a warp that is not whole"):
+        found(text.replace("threads in (%t,", "threads in (%n,"))
+
+
 def test_who_uses_what_no_lane_has_given() -> None:
     """Nobody asks whether the lane is in the group: what is added then is poison."""
     body = "%g, %ok = gpu.shuffle up %v, %w1, %w32 : f32\n%r = arith.addf %v, %g : f32"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from math import prod
 
 from ....dsl.diagnostics import fail
 from ...indices.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
@@ -247,11 +248,12 @@ class Reader:
 
     def _warp(self, op: ir.Operation, place: Place) -> None:
         """All lanes of a warp execute it together, as they do a barrier of their subgroup, and it orders nothing."""
-        threads = self.model.shape.threads
-        if threads is not None and threads % WARP:
+        shape = self.model.shape
+        if prod(size for size in shape.block if size is not None) % WARP:
+            has = "whose size is not known may have" if shape.threads is None else f"of {shape.threads} threads has"
             raise fail(
                 "W0603",
-                f"a block of {threads} threads has a warp that is not whole, and {describe(op)} takes all {WARP} lanes",
+                f"a block {has} a warp that is not whole, and {describe(op)} takes all {WARP} lanes",
                 hint=f"launch a multiple of {WARP} threads",
             )
         if any(guard.depends().thread for guard in place.guards):
