@@ -23,7 +23,7 @@ from .chips import RESERVED, Chip
 from .multiprocessor import Clocks, Multiprocessor
 from .pipes import SCHEDULERS, flops, multiplied, pipe_of
 from .sass import Disassembly, disassembled
-from .trace import Execution, Grid, working
+from .trace import Execution, Grid, Trace, working
 
 LOST = {
     "bank": "register bank conflicts",
@@ -169,10 +169,10 @@ class _Kernel:
         """The prediction. `memory`: bytes that DRAM moves."""
         chip, every = self.chip, self.program.instructions
         each = -(-self.working // chip.processors)  # the blocks of the multiprocessor that has most
-        total, assumed = Clocks(), 0
+        total, assumed, share = Clocks(), 0, 1.0
         for times, count in ((each // self.resident, self.resident), (1, each % self.resident)):
             if times and count:
-                clocks, assumed = self._timing(count)
+                clocks, assumed, share = self._timing(count, alone=each <= self.resident)
                 total.add(clocks, times)
         products: dict[str, float] = defaultdict(float)
         issued: dict[str, float] = defaultdict(float)
@@ -193,7 +193,7 @@ class _Kernel:
             limit = max(LOST.values(), key=lambda name: issue.get(name, 0))
         tensor = [kind for kind in products if kind != "fp32"]
         return KernelPrediction(
-            self.entry.name, seconds, round(sum(products.values()) / each * self.working),
+            self.entry.name, seconds, round(share * sum(products.values()) / each * self.working),
             chip.tensor_peak(tensor[0]) if tensor else chip.peak, limit, self.grid, self.threads, self.resources.registers,
             self.resources.spill_bytes, self.shared, self.resident, each / self.resident, issue,
             {name: share for name, share in sorted(busy.items(), key=lambda one: -one[1]) if share},
@@ -210,18 +210,38 @@ class _Kernel:
         x, y, _ = self.grid
         return Grid(self.block, [(n % x, n // x % y, n // (x * y)) for n in numbers], self.constants)
 
-    def _timing(self, count: int) -> tuple[Clocks, int]:
-        """That many blocks on one multiprocessor, from the middle of the chip: every so many blocks are its own."""
-        chip = self.chip
-        start = min(chip.processors, self.blocks) // 2
-        numbers = [min(start + n * chip.processors, self.blocks - 1) for n in range(count)]
-        grid = self._grid(numbers)
+    def _placed(self, count: int) -> list[Grid]:
+        """So many blocks of one multiprocessor: of one in the middle of the chip, of the first, of the last."""
         if self.working < self.blocks:
-            middle = len(self.busy) // 2
-            grid = replace(grid, blocks=[self.busy[(middle + n) % len(self.busy)] for n in range(count)])
-        trace = Execution(self.program, grid).run()
+            most, every = len(self.busy), self.busy
+            places = [[every[(start + n) % most] for n in range(count)] for start in (most // 2, 0, most - 1)]
+            return [replace(self._grid([]), blocks=blocks) for blocks in places]
+        side = min(self.chip.processors, self.blocks)
+        return [
+            self._grid([min(start + n * self.chip.processors, self.blocks - 1) for n in range(count)])
+            for start in (side // 2, 0, side - 1)
+        ]
+
+    def _timing(self, count: int, *, alone: bool) -> tuple[Clocks, int, float]:
+        """That many blocks on one multiprocessor; those of three that have most to do where no others follow (`alone`), as of
+        blocks that share tiles. With it the share that a multiprocessor has of that on average."""
+        chip = self.chip
+        placed = self._placed(count)[: 3 if alone else 1]
+        grids = [grid for n, grid in enumerate(placed) if grid not in placed[:n]]
+        traces = [Execution(self.program, grid).run() for grid in grids]
+        lengths = [sum(len(track.code) for track in trace.tracks) for trace in traces]
+        longest = lengths.index(max(lengths))
+        done = [self._flops(trace) for trace in traces]
         cache = max(chip.l1_bytes - count * (self.shared + RESERVED), 8 * 1024)
-        return Multiprocessor(self.program, trace, grid, chip, cache, self._l2).run(), len(trace.unknown)
+        trace, grid = traces[longest], grids[longest]
+        clocks = Multiprocessor(self.program, trace, grid, chip, cache, self._l2).run()
+        return clocks, len(trace.unknown), sum(done) / len(done) / (done[longest] or 1)
+
+    def _flops(self, trace: Trace) -> int:
+        """What its warps do on floats."""
+        each = np.array([flops(one) for one in self.program.instructions])
+        by_track = {id(track): int(each[track.code].sum()) for track in trace.tracks}
+        return sum(by_track[id(track)] for track in trace.tracks)
 
 
 def _spread(count: int, most: int) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import weft
 from weft import cli
 from weft.dsl.diagnostics import WeftError
 from weft.execution import predicted
@@ -106,6 +107,34 @@ def test_blocks_without_a_tile_take_no_time() -> None:
     assert math.prod(fixed.grid) == fixed.working == 3
     assert open_.flops == fixed.flops
     assert open_.seconds == pytest.approx(fixed.seconds, rel=0.4)
+
+
+PERSISTENT = """
+payload matmul(m = {m}, n = 352, k = 64)
+schedule persistent() {{
+  let gemm = match linalg.matmul
+  let init = match linalg.fill
+  let (tiles, tile_mm) = tile gemm [32, 32]
+  fuse init into tiles
+  map tiles to blocks(x: 132) cyclic
+  let (k, step) = tile tile_mm [_, _, 16]
+  let (b, copy_b) = promote-to-shared step.rhs
+  map copy_b to threads(*) cyclic
+  let (lanes, one) = tile step [4, 4]
+  map lanes to threads(y, x)
+  promote-to-registers one.acc across k
+  insert-barriers
+  launch tiles
+}}
+"""
+
+
+def test_blocks_that_stay_end_with_the_last_of_them() -> None:
+    """132 tiles are one for each block; of 143, eleven blocks have two."""
+    few, more = (predicted(planned(applied(weft.load(PERSISTENT.format(m=m)))), "h200").kernels[0] for m in (384, 416))
+    assert few.working == more.working == 132 and few.flops == 2 * 384 * 352 * 64
+    assert 1.5 < more.seconds / few.seconds < 2.1
+    assert more.flops == pytest.approx(2 * 416 * 352 * 64, rel=0.3)
 
 
 @pytest.mark.parametrize("name", ["shared", "tensor"])
