@@ -3,13 +3,13 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
     const float* __restrict__ X,
     const float* __restrict__ W,
     float* __restrict__ Y) {
-  alignas(16) __shared__ float X_shared[2][16][132];
-  alignas(16) __shared__ float W_shared[2][16][64];
+  alignas(16) __shared__ float X_shared[2][8][132];
+  alignas(16) __shared__ float W_shared[2][8][64];
   const int tx = threadIdx.x;
   const int by = blockIdx.y;
   const int lane = tx % 32;
-  float X_next[32];
-  alignas(16) float W_next[16];
+  float X_next[16];
+  alignas(16) float W_next[8];
   alignas(16) float acc[16][8];
   #pragma unroll
   for (int i = 0; i < 16; ++i) {
@@ -18,18 +18,19 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
       acc[i][j] = 0.0f;
     }
   }
-  const int idx = tx % 4 * 4;
-  const int d2 = tx / 4 - 1;
-  const bool in_d2 = (unsigned)d2 < 16;
-  const int X_shared_col = tx / 4;
-  for (int i = 0; i < 8; ++i) {
-    const int d1 = by * 8 + i - 1;
+  const int idx = tx % 2 * 4;
+  const int d2 = tx / 2 % 16;
+  const bool in_d2 = (unsigned)(d2 - 1) < 16;
+  const int d1 = by * 8 + tx / 2 / 16;
+  const int X_shared_col = tx / 2;
+  for (int i = 0; i < 4; ++i) {
+    const int d1_1 = d1 + i * 2 - 1;
     float v0;
     float v1;
     float v2;
     float v3;
-    if ((unsigned)d1 < 16 && in_d2) {
-      const float4 x = *reinterpret_cast<const float4*>(&X[d1 * 256 + d2 * 16 + idx]);
+    if ((unsigned)d1_1 < 16 && in_d2) {
+      const float4 x = *reinterpret_cast<const float4*>(&X[d1_1 * 256 + (d2 - 1) * 16 + idx]);
       v0 = x.x;
       v1 = x.y;
       v2 = x.z;
@@ -40,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
       v2 = 0.0f;
       v3 = 0.0f;
     }
-    const int X_shared_col1 = X_shared_col + i * 16;
+    const int X_shared_col1 = X_shared_col + i * 32;
     X_shared[0][idx][X_shared_col1] = v0;
     X_shared[0][idx + 1][X_shared_col1] = v1;
     X_shared[0][idx + 2][X_shared_col1] = v2;
@@ -49,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
   const int col = tx % 16 * 4;
   const bool in_col = col < 32;
   const int row = tx / 16;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 2; ++i) {
     const int row1 = row + i * 4;
     float v0;
     float v1;
@@ -71,23 +72,23 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
   }
   const int X_shared_col1 = lane / 4 * 16;
   const int col1 = tx % 4 * 8 + tx / 32 * 32;
-  for (int k = 0; k < 144; k += 16) {
-    const bool in_k = k + 16 < 144;
-    const int d3 = (k + tx * 4) % 16;
-    const int d2_1 = (k + tx * 4) / 16 - (k + tx % 4 * 4 + 16) / 48 * 3;
-    const int d1 = by * 8 + (k + tx % 4 * 4 + 16) / 48;
+  for (int k = 0; k < 144; k += 8) {
+    const bool in_k = k + 8 < 144;
+    const int d3 = (k + tx % 2 * 4 + 8) % 16;
+    const int d2_1 = d2 + (k + tx % 2 * 4 + 8) % 48 / 16 - 1;
+    const int d1_1 = d1 + (k + tx % 2 * 4 + 8) / 48;
     const int row1 = row + k;
     if (in_k) {
       const bool in_d2_1 = (unsigned)d2_1 < 16;
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const int d1_1 = d1 + i - 1;
+      for (int i = 0; i < 4; ++i) {
+        const int d1_2 = d1_1 + i * 2 - 1;
         float v0;
         float v1;
         float v2;
         float v3;
-        if ((unsigned)d1_1 < 16 && in_d2_1) {
-          const float4 x = *reinterpret_cast<const float4*>(&X[d1_1 * 256 + d2_1 * 16 + d3]);
+        if ((unsigned)d1_2 < 16 && in_d2_1) {
+          const float4 x = *reinterpret_cast<const float4*>(&X[d1_2 * 256 + d2_1 * 16 + d3]);
           v0 = x.x;
           v1 = x.y;
           v2 = x.z;
@@ -104,13 +105,13 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
         X_next[i * 4 + 3] = v3;
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 2; ++i) {
         float v0;
         float v1;
         float v2;
         float v3;
         if (in_col) {
-          const float4 w = *reinterpret_cast<const float4*>(&W[(row1 + i * 4 + 16) * 32 + col]);
+          const float4 w = *reinterpret_cast<const float4*>(&W[(row1 + i * 4 + 8) * 32 + col]);
           v0 = w.x;
           v1 = w.y;
           v2 = w.z;
@@ -128,9 +129,9 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
       }
     }
     __syncthreads();
-    const int plane = k / 16 % 2;
+    const int plane = k / 8 % 2;
     #pragma unroll
-    for (int i = 0; i < 16; ++i) {
+    for (int i = 0; i < 8; ++i) {
       alignas(16) float X_frag[16];
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
@@ -151,22 +152,22 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
         }
       }
     }
-    const int plane1 = (k / 16 + 1) % 2;
+    const int plane1 = (k / 8 + 1) % 2;
     if (in_k) {
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
+      for (int i = 0; i < 4; ++i) {
         const float v0 = X_next[i * 4];
         const float v1 = X_next[i * 4 + 1];
         const float v2 = X_next[i * 4 + 2];
         const float v3 = X_next[i * 4 + 3];
-        const int X_shared_col2 = X_shared_col + i * 16;
+        const int X_shared_col2 = X_shared_col + i * 32;
         X_shared[plane1][idx][X_shared_col2] = v0;
         X_shared[plane1][idx + 1][X_shared_col2] = v1;
         X_shared[plane1][idx + 2][X_shared_col2] = v2;
         X_shared[plane1][idx + 3][X_shared_col2] = v3;
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 2; ++i) {
         *reinterpret_cast<float4*>(&W_shared[plane1][row + i * 4][col])
             = *reinterpret_cast<const float4*>(&W_next[i * 4]);
       }

@@ -1,54 +1,54 @@
 // weft golden igemm_pipelined.weft --set n=3 --set c=5 --set h=29 --set w=23 --set k=39 --set stride=2
 #map = affine_map<(d0) -> (d0 floordiv 32)>
 #map1 = affine_map<(d0) -> (d0 mod 32)>
-#map2 = affine_map<(d0) -> ((d0 mod 4) * 4)>
-#map3 = affine_map<(d0) -> (((d0 mod 4) * 4) mod 5)>
+#map2 = affine_map<(d0) -> ((d0 mod 2) * 4)>
+#map3 = affine_map<(d0) -> (((d0 mod 2) * 4) mod 5)>
 #map4 = affine_map<(d0) -> (d0 + 1)>
-#map5 = affine_map<(d0) -> (((d0 mod 4) * 4 + 1) mod 5)>
+#map5 = affine_map<(d0) -> (((d0 mod 2) * 4 + 1) mod 5)>
 #map6 = affine_map<(d0) -> (d0 + 2)>
-#map7 = affine_map<(d0) -> (((d0 mod 4) * 4 + 2) mod 5)>
+#map7 = affine_map<(d0) -> (((d0 mod 2) * 4 + 2) mod 5)>
 #map8 = affine_map<(d0) -> (d0 + 3)>
-#map9 = affine_map<(d0) -> (((d0 mod 4) * 4 + 3) mod 5)>
-#map10 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
-#map11 = affine_map<(d0) -> (((d0 mod 4) * 4) floordiv 15)>
-#map12 = affine_map<(d0) -> ((((d0 mod 4) * 4) mod 15) floordiv 5)>
-#map13 = affine_map<(d0) -> (((d0 mod 4) * 4 + 1) floordiv 15)>
-#map14 = affine_map<(d0) -> ((((d0 mod 4) * 4 + 1) mod 15) floordiv 5)>
-#map15 = affine_map<(d0) -> (((d0 mod 4) * 4 + 2) floordiv 15)>
-#map16 = affine_map<(d0) -> ((((d0 mod 4) * 4 + 2) mod 15) floordiv 5)>
-#map17 = affine_map<(d0) -> (((d0 mod 4) * 4 + 3) floordiv 15)>
-#map18 = affine_map<(d0) -> ((((d0 mod 4) * 4 + 3) mod 15) floordiv 5)>
-#map19 = affine_map<(d0) -> (d0 floordiv 4)>
-#map20 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
-#map21 = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1 * 16 + d2 floordiv 4) floordiv 180)>
-#map22 = affine_map<(d0, d1, d2, d3) -> (d0 + (((d1 * 128 + d2 * 16 + d3 floordiv 4) mod 180) floordiv 12) * 2)>
+#map9 = affine_map<(d0) -> (((d0 mod 2) * 4 + 3) mod 5)>
+#map10 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 2)>
+#map11 = affine_map<(d0) -> (((d0 mod 2) * 4) floordiv 15)>
+#map12 = affine_map<(d0) -> ((((d0 mod 2) * 4) mod 15) floordiv 5)>
+#map13 = affine_map<(d0) -> (((d0 mod 2) * 4 + 1) floordiv 15)>
+#map14 = affine_map<(d0) -> ((((d0 mod 2) * 4 + 1) mod 15) floordiv 5)>
+#map15 = affine_map<(d0) -> (((d0 mod 2) * 4 + 2) floordiv 15)>
+#map16 = affine_map<(d0) -> ((((d0 mod 2) * 4 + 2) mod 15) floordiv 5)>
+#map17 = affine_map<(d0) -> (((d0 mod 2) * 4 + 3) floordiv 15)>
+#map18 = affine_map<(d0) -> ((((d0 mod 2) * 4 + 3) mod 15) floordiv 5)>
+#map19 = affine_map<(d0) -> (d0 floordiv 2)>
+#map20 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map21 = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1 * 32 + d2 floordiv 2) floordiv 180)>
+#map22 = affine_map<(d0, d1, d2, d3) -> (d0 + (((d1 * 128 + d2 * 32 + d3 floordiv 2) mod 180) floordiv 12) * 2)>
 #map23 = affine_map<(d0) -> (d0 - 1)>
-#map24 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 128 + d2 * 16 + d3 floordiv 4) mod 12) * 2)>
+#map24 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 128 + d2 * 32 + d3 floordiv 2) mod 12) * 2)>
 #map25 = affine_map<(d0) -> ((d0 mod 16) * 4)>
 #map26 = affine_map<(d0) -> (d0 floordiv 16)>
 #map27 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
 #map28 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
 #map29 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
-#map30 = affine_map<(d0) -> (d0 + 16)>
+#map30 = affine_map<(d0) -> (d0 + 8)>
 #map31 = affine_map<(d0, d1) -> (d0 + d1)>
-#map32 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 4 + 16) mod 5)>
-#map33 = affine_map<(d0) -> (d0 + 17)>
-#map34 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 4 + 17) mod 5)>
-#map35 = affine_map<(d0) -> (d0 + 18)>
-#map36 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 4 + 18) mod 5)>
-#map37 = affine_map<(d0) -> (d0 + 19)>
-#map38 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 4 + 19) mod 5)>
-#map39 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 4 + 16) floordiv 15)>
-#map40 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 4 + 16) mod 15) floordiv 5)>
-#map41 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 4 + 17) floordiv 15)>
-#map42 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 4 + 17) mod 15) floordiv 5)>
-#map43 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 4 + 18) floordiv 15)>
-#map44 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 4 + 18) mod 15) floordiv 5)>
-#map45 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 4 + 19) floordiv 15)>
-#map46 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 4 + 19) mod 15) floordiv 5)>
+#map32 = affine_map<(d0, d1) -> ((d0 + (d1 mod 2) * 4 + 8) mod 5)>
+#map33 = affine_map<(d0) -> (d0 + 9)>
+#map34 = affine_map<(d0, d1) -> ((d0 + (d1 mod 2) * 4 + 9) mod 5)>
+#map35 = affine_map<(d0) -> (d0 + 10)>
+#map36 = affine_map<(d0, d1) -> ((d0 + (d1 mod 2) * 4) mod 5)>
+#map37 = affine_map<(d0) -> (d0 + 11)>
+#map38 = affine_map<(d0, d1) -> ((d0 + (d1 mod 2) * 4 + 11) mod 5)>
+#map39 = affine_map<(d0, d1) -> ((d0 + (d1 mod 2) * 4 + 8) floordiv 15)>
+#map40 = affine_map<(d0, d1) -> (((d0 + (d1 mod 2) * 4 + 8) mod 15) floordiv 5)>
+#map41 = affine_map<(d0, d1) -> ((d0 + (d1 mod 2) * 4 + 9) floordiv 15)>
+#map42 = affine_map<(d0, d1) -> (((d0 + (d1 mod 2) * 4 + 9) mod 15) floordiv 5)>
+#map43 = affine_map<(d0, d1) -> ((d0 + (d1 mod 2) * 4 + 10) floordiv 15)>
+#map44 = affine_map<(d0, d1) -> (((d0 + (d1 mod 2) * 4 + 10) mod 15) floordiv 5 - 2)>
+#map45 = affine_map<(d0, d1) -> ((d0 + (d1 mod 2) * 4 + 11) floordiv 15)>
+#map46 = affine_map<(d0, d1) -> (((d0 + (d1 mod 2) * 4 + 11) mod 15) floordiv 5)>
 #map47 = affine_map<(d0) -> (d0 * 4)>
-#map48 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
-#map49 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
+#map48 = affine_map<(d0) -> ((d0 floordiv 8) mod 2)>
+#map49 = affine_map<(d0) -> ((d0 floordiv 8 + 1) mod 2)>
 #map50 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
 module attributes {gpu.container_module} {
   func.func @conv2d(%arg0: memref<3x29x23x5xf32> {weft.name = "X"}, %arg1: memref<3x3x5x39xf32> {weft.name = "W"}, %arg2: memref<3x15x12x39xf32> {bufferize.result, weft.name = "Y"}) {
@@ -59,17 +59,17 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @conv2d_kernel {
-    gpu.func @conv2d(%arg0: memref<3x29x23x5xf32> {weft.name = "X"}, %arg1: memref<3x3x5x39xf32> {weft.name = "W"}, %arg2: memref<3x15x12x39xf32> {weft.name = "Y"}) workgroup(%arg3 : memref<2x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg4 : memref<2x16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 5, 1>} {
-      %c2 = arith.constant 2 : index
+    gpu.func @conv2d(%arg0: memref<3x29x23x5xf32> {weft.name = "X"}, %arg1: memref<3x3x5x39xf32> {weft.name = "W"}, %arg2: memref<3x15x12x39xf32> {weft.name = "Y"}) workgroup(%arg3 : memref<2x8x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg4 : memref<2x8x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 5, 1>} {
+      %c16 = arith.constant 16 : index
       %c39 = arith.constant 39 : index
-      %c4 = arith.constant 4 : index
+      %c2 = arith.constant 2 : index
       %c23 = arith.constant 23 : index
       %c29 = arith.constant 29 : index
       %c540 = arith.constant 540 : index
       %c45 = arith.constant 45 : index
       %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
       %c8 = arith.constant 8 : index
-      %c16 = arith.constant 16 : index
       %c48 = arith.constant 48 : index
       %c0 = arith.constant 0 : index
       %cst = arith.constant 0.000000e+00 : f32
@@ -79,8 +79,8 @@ module attributes {gpu.container_module} {
       %block_id_y = gpu.block_id y
       %reinterpret_cast = memref.reinterpret_cast %arg1 to offset: [0], sizes: [45, 39], strides: [39, 1] : memref<3x3x5x39xf32> to memref<45x39xf32>
       %reinterpret_cast_0 = memref.reinterpret_cast %arg2 to offset: [0], sizes: [540, 39], strides: [39, 1] : memref<3x15x12x39xf32> to memref<540x39xf32>
-      %alloca = memref.alloca() {weft.name = "X_next"} : memref<32xf32>
-      %alloca_1 = memref.alloca() {weft.name = "W_next"} : memref<16xf32>
+      %alloca = memref.alloca() {weft.name = "X_next"} : memref<16xf32>
+      %alloca_1 = memref.alloca() {weft.name = "W_next"} : memref<8xf32>
       %alloca_2 = memref.alloca() {weft.name = "acc"} : memref<16x8xf32>
       scf.for %arg5 = %c0 to %c16 step %c1 {
         scf.for %arg6 = %c0 to %c8 step %c1 {
@@ -109,7 +109,7 @@ module attributes {gpu.container_module} {
       %21 = affine.apply #map17(%thread_id_x)
       %22 = affine.apply #map18(%thread_id_x)
       %23 = affine.apply #map19(%thread_id_x)
-      scf.for %arg5 = %c0 to %c8 step %c1 {
+      scf.for %arg5 = %c0 to %c4 step %c1 {
         %36 = affine.apply #map20(%14, %arg5)
         %37 = arith.cmpi slt, %36, %c540 : index
         %38 = affine.apply #map21(%block_id_y, %arg5, %thread_id_x)
@@ -174,10 +174,10 @@ module attributes {gpu.container_module} {
           scf.yield %cst : f32
         }
         %79 = affine.apply #map20(%23, %arg5)
-        memref.store %48, %arg3[%c0, %2, %79] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %58, %arg3[%c0, %5, %79] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %68, %arg3[%c0, %8, %79] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %78, %arg3[%c0, %11, %79] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %48, %arg3[%c0, %2, %79] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+        memref.store %58, %arg3[%c0, %5, %79] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+        memref.store %68, %arg3[%c0, %8, %79] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+        memref.store %78, %arg3[%c0, %11, %79] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
       }
       %24 = affine.apply #map25(%thread_id_x)
       %25 = arith.cmpi slt, %24, %c39 : index
@@ -188,7 +188,7 @@ module attributes {gpu.container_module} {
       %30 = affine.apply #map8(%24)
       %31 = arith.cmpi slt, %30, %c39 : index
       %32 = affine.apply #map26(%thread_id_x)
-      scf.for %arg5 = %c0 to %c4 step %c1 {
+      scf.for %arg5 = %c0 to %c2 step %c1 {
         %36 = affine.apply #map27(%32, %arg5)
         %37 = arith.cmpi slt, %36, %c45 : index
         %38 = arith.andi %37, %25 : i1
@@ -220,11 +220,11 @@ module attributes {gpu.container_module} {
           scf.yield %cst : f32
         }
         %46 = vector.from_elements %39, %41, %43, %45 : vector<4xf32>
-        vector.store %46, %arg4[%c0, %36, %24] : memref<2x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+        vector.store %46, %arg4[%c0, %36, %24] : memref<2x8x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
       }
       %33 = affine.apply #map28(%1)
       %34 = affine.apply #map29(%thread_id_x, %0)
-      scf.for %arg5 = %c0 to %c48 step %c16 {
+      scf.for %arg5 = %c0 to %c48 step %c8 {
         %36 = affine.apply #map30(%arg5)
         %37 = arith.cmpi slt, %36, %c48 : index
         %38 = affine.apply #map31(%2, %arg5)
@@ -250,7 +250,7 @@ module attributes {gpu.container_module} {
           %59 = arith.cmpi slt, %41, %c45 : index
           %60 = arith.cmpi slt, %43, %c45 : index
           %61 = arith.cmpi slt, %45, %c45 : index
-          scf.for %arg6 = %c0 to %c8 step %c1 {
+          scf.for %arg6 = %c0 to %c4 step %c1 {
             %62 = affine.apply #map47(%arg6)
             %63 = affine.apply #map20(%14, %arg6)
             %64 = arith.cmpi slt, %63, %c540 : index
@@ -288,7 +288,7 @@ module attributes {gpu.container_module} {
             %86 = affine.apply #map22(%51, %block_id_y, %arg6, %thread_id_x)
             %87 = affine.apply #map23(%86)
             %88 = affine.apply #map24(%52, %block_id_y, %arg6, %thread_id_x)
-            %89 = affine.apply #map23(%88)
+            %89 = affine.apply #map4(%88)
             %90 = arith.cmpi ult, %87, %c29 : index
             %91 = arith.cmpi ult, %89, %c23 : index
             %92 = arith.andi %90, %91 : i1
@@ -316,9 +316,9 @@ module attributes {gpu.container_module} {
               scf.yield %cst : f32
             }
             %106 = vector.from_elements %75, %85, %95, %105 : vector<4xf32>
-            vector.store %106, %alloca[%62] : memref<32xf32>, vector<4xf32>
+            vector.store %106, %alloca[%62] : memref<16xf32>, vector<4xf32>
           }
-          scf.for %arg6 = %c0 to %c4 step %c1 {
+          scf.for %arg6 = %c0 to %c2 step %c1 {
             %62 = affine.apply #map47(%arg6)
             %63 = affine.apply #map27(%55, %arg6)
             %64 = affine.apply #map30(%63)
@@ -352,24 +352,24 @@ module attributes {gpu.container_module} {
               scf.yield %cst : f32
             }
             %74 = vector.from_elements %67, %69, %71, %73 : vector<4xf32>
-            vector.store %74, %alloca_1[%62] : memref<16xf32>, vector<4xf32>
+            vector.store %74, %alloca_1[%62] : memref<8xf32>, vector<4xf32>
           }
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         %56 = affine.apply #map48(%arg5)
-        scf.for %arg6 = %c0 to %c16 step %c1 {
+        scf.for %arg6 = %c0 to %c8 step %c1 {
           %alloca_3 = memref.alloca() {weft.name = "X_frag"} : memref<16xf32>
           scf.for %arg7 = %c0 to %c4 step %c1 {
             %58 = affine.apply #map47(%arg7)
             %59 = affine.apply #map27(%33, %arg7)
-            %60 = vector.load %arg3[%56, %arg6, %59] : memref<2x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            %60 = vector.load %arg3[%56, %arg6, %59] : memref<2x8x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %60, %alloca_3[%58] : memref<16xf32>, vector<4xf32>
           }
           %alloca_4 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
             %58 = affine.apply #map47(%arg7)
             %59 = affine.apply #map27(%34, %arg7)
-            %60 = vector.load %arg4[%56, %arg6, %59] : memref<2x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            %60 = vector.load %arg4[%56, %arg6, %59] : memref<2x8x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %60, %alloca_4[%58] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg7 = %c0 to %c16 step %c1 {
@@ -385,24 +385,24 @@ module attributes {gpu.container_module} {
         } {weft.unroll}
         %57 = affine.apply #map49(%arg5)
         scf.if %37 {
-          scf.for %arg6 = %c0 to %c8 step %c1 {
-            %58 = affine.apply #map47(%arg6)
-            %59 = vector.load %alloca[%58] : memref<32xf32>, vector<4xf32>
-            %60 = vector.extract %59[0] : f32 from vector<4xf32>
-            %61 = affine.apply #map20(%23, %arg6)
-            memref.store %60, %arg3[%57, %2, %61] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-            %62 = vector.extract %59[1] : f32 from vector<4xf32>
-            memref.store %62, %arg3[%57, %5, %61] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-            %63 = vector.extract %59[2] : f32 from vector<4xf32>
-            memref.store %63, %arg3[%57, %8, %61] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-            %64 = vector.extract %59[3] : f32 from vector<4xf32>
-            memref.store %64, %arg3[%57, %11, %61] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-          }
           scf.for %arg6 = %c0 to %c4 step %c1 {
             %58 = affine.apply #map47(%arg6)
-            %59 = vector.load %alloca_1[%58] : memref<16xf32>, vector<4xf32>
+            %59 = vector.load %alloca[%58] : memref<16xf32>, vector<4xf32>
+            %60 = vector.extract %59[0] : f32 from vector<4xf32>
+            %61 = affine.apply #map20(%23, %arg6)
+            memref.store %60, %arg3[%57, %2, %61] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+            %62 = vector.extract %59[1] : f32 from vector<4xf32>
+            memref.store %62, %arg3[%57, %5, %61] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+            %63 = vector.extract %59[2] : f32 from vector<4xf32>
+            memref.store %63, %arg3[%57, %8, %61] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+            %64 = vector.extract %59[3] : f32 from vector<4xf32>
+            memref.store %64, %arg3[%57, %11, %61] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+          }
+          scf.for %arg6 = %c0 to %c2 step %c1 {
+            %58 = affine.apply #map47(%arg6)
+            %59 = vector.load %alloca_1[%58] : memref<8xf32>, vector<4xf32>
             %60 = affine.apply #map27(%32, %arg6)
-            vector.store %59, %arg4[%57, %60, %24] : memref<2x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %59, %arg4[%57, %60, %24] : memref<2x8x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
           }
         }
       }

@@ -1,5 +1,5 @@
 // weft golden igemm_split_k.weft
-extern "C" __global__ void __launch_bounds__(128, 4) conv2d(
+extern "C" __global__ void __launch_bounds__(128) conv2d(
     const float* __restrict__ X,
     const float* __restrict__ W,
     float* __restrict__ Y_2) {

@@ -38,7 +38,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @conv2d_kernel {
-    gpu.func @conv2d(%arg0: memref<1x8x16x64xf32> {weft.name = "X"}, %arg1: memref<3x3x64x64xf32> {weft.name = "W"}, %arg2: memref<4x128x64xf32> {weft.name = "Y_2"}) workgroup(%arg3 : memref<1x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg4 : memref<1x16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 4>, weft.max_registers = 128 : i64} {
+    gpu.func @conv2d(%arg0: memref<1x8x16x64xf32> {weft.name = "X"}, %arg1: memref<3x3x64x64xf32> {weft.name = "W"}, %arg2: memref<4x128x64xf32> {weft.name = "Y_2"}) workgroup(%arg3 : memref<1x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg4 : memref<1x16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 4>} {
       %cst = arith.constant dense<0.000000e+00> : vector<4xf32>
       %c2 = arith.constant 2 : index
       %c8 = arith.constant 8 : index

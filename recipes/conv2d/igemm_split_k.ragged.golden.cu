@@ -1,5 +1,5 @@
 // weft golden igemm_split_k.weft --set n=3 --set c=5 --set h=29 --set w=23 --set k=39 --set stride=2
-extern "C" __global__ void __launch_bounds__(128, 4) conv2d(
+extern "C" __global__ void __launch_bounds__(128) conv2d(
     const float* __restrict__ X,
     const float* __restrict__ W,
     float* __restrict__ temp0) {

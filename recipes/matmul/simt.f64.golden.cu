@@ -1,5 +1,5 @@
 // weft golden simt.weft --set type=f64
-extern "C" __global__ void __launch_bounds__(256) matmul(
+extern "C" __global__ void __maxnreg__(255) matmul(
     const double* __restrict__ A,
     const double* __restrict__ B,
     double* __restrict__ C) {

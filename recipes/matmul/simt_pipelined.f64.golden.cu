@@ -1,5 +1,5 @@
 // weft golden simt_pipelined.weft --set type=f64
-extern "C" __global__ void __launch_bounds__(256, 2) matmul(
+extern "C" __global__ void __maxnreg__(255) matmul(
     const double* __restrict__ A,
     const double* __restrict__ B,
     double* __restrict__ C) {
@@ -10,11 +10,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
   const int by = blockIdx.y;
   const int warp = tx / 32;
   const int lane = tx % 32;
-  alignas(16) double A_next[4];
-  alignas(16) double B_next[4];
-  alignas(16) double acc[4][4];
+  alignas(16) double A_next[8];
+  alignas(16) double B_next[8];
+  alignas(16) double acc[8][4];
   #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 4; ++j) {
       acc[i][j] = 0.0;
@@ -23,42 +23,42 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
   const int idx = tx % 8 * 2;
   const int row = bx * 64 + tx / 8;
   const int A_shared_col = tx / 8;
-  for (int i = 0; i < 2; ++i) {
-    const double2 a = *reinterpret_cast<const double2*>(&A[(row + i * 32) * 512 + idx]);
-    const int A_shared_col1 = A_shared_col + i * 32;
+  for (int i = 0; i < 4; ++i) {
+    const double2 a = *reinterpret_cast<const double2*>(&A[(row + i * 16) * 512 + idx]);
+    const int A_shared_col1 = A_shared_col + i * 16;
     A_shared[0][idx][A_shared_col1] = a.x;
     A_shared[0][idx + 1][A_shared_col1] = a.y;
   }
   const int col = by * 64 + lane * 2;
-  for (int i = 0; i < 2; ++i) {
-    const int row1 = warp + i * 8;
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = warp + i * 4;
     *reinterpret_cast<double2*>(&B_shared[0][row1][lane * 2]) = *reinterpret_cast<const double2*>(&B[row1 * 512 + col]);
   }
-  const int A_shared_col1 = lane / 4 * 4 + warp / 4 * 32;
-  const int B_shared_col = tx % 4 * 4 + warp % 4 * 16;
+  const int A_shared_col1 = lane / 4 * 8;
+  const int B_shared_col = tx % 4 * 4 + warp * 16;
   for (int k = 0; k < 512; k += 16) {
     const bool in_k = k + 16 < 512;
     const int col1 = idx + k + 16;
     const int row1 = warp + k;
     if (in_k) {
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 4; ++i) {
         *reinterpret_cast<double2*>(&A_next[i * 2])
-            = *reinterpret_cast<const double2*>(&A[(row + i * 32) * 512 + col1]);
+            = *reinterpret_cast<const double2*>(&A[(row + i * 16) * 512 + col1]);
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 4; ++i) {
         *reinterpret_cast<double2*>(&B_next[i * 2])
-            = *reinterpret_cast<const double2*>(&B[(row1 + i * 8 + 16) * 512 + col]);
+            = *reinterpret_cast<const double2*>(&B[(row1 + i * 4 + 16) * 512 + col]);
       }
     }
     __syncthreads();
     const int plane = k / 16 % 2;
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      alignas(16) double A_frag[4];
+      alignas(16) double A_frag[8];
       #pragma unroll
-      for (int j = 0; j < 2; ++j) {
+      for (int j = 0; j < 4; ++j) {
         *reinterpret_cast<double2*>(&A_frag[j * 2])
             = *reinterpret_cast<const double2*>(&A_shared[plane][i][A_shared_col1 + j * 2]);
       }
@@ -69,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
             = *reinterpret_cast<const double2*>(&B_shared[plane][i][B_shared_col + j * 2]);
       }
       #pragma unroll
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < 8; ++j) {
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
           acc[j][l] += A_frag[j] * B_frag[l];
@@ -79,24 +79,24 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
     const int plane1 = (k / 16 + 1) % 2;
     if (in_k) {
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 4; ++i) {
         const double v0 = A_next[i * 2];
         const double v1 = A_next[i * 2 + 1];
-        const int A_shared_col2 = A_shared_col + i * 32;
+        const int A_shared_col2 = A_shared_col + i * 16;
         A_shared[plane1][idx][A_shared_col2] = v0;
         A_shared[plane1][idx + 1][A_shared_col2] = v1;
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        *reinterpret_cast<double2*>(&B_shared[plane1][warp + i * 8][lane * 2])
+      for (int i = 0; i < 4; ++i) {
+        *reinterpret_cast<double2*>(&B_shared[plane1][warp + i * 4][lane * 2])
             = *reinterpret_cast<const double2*>(&B_next[i * 2]);
       }
     }
   }
-  const int row1 = bx * 64 + lane / 4 * 4 + warp / 4 * 32;
-  const int col1 = by * 64 + tx % 4 * 4 + warp % 4 * 16;
+  const int row1 = bx * 64 + lane / 4 * 8;
+  const int col1 = by * 64 + tx % 4 * 4 + warp * 16;
   #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 8; ++i) {
     const int row2 = row1 + i;
     #pragma unroll
     for (int j = 0; j < 2; ++j) {

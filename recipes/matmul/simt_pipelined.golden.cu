@@ -1,5 +1,5 @@
 // weft golden simt_pipelined.weft
-extern "C" __global__ void __launch_bounds__(256, 2) matmul(
+extern "C" __global__ void __maxnreg__(255) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
     float* __restrict__ C) {
@@ -10,11 +10,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
   const int by = blockIdx.y;
   const int warp = tx / 32;
   const int lane = tx % 32;
-  alignas(16) float A_next[8];
-  alignas(16) float B_next[8];
-  alignas(16) float acc[8][8];
+  alignas(16) float A_next[16];
+  alignas(16) float B_next[16];
+  alignas(16) float acc[16][8];
   #pragma unroll
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 16; ++i) {
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
       acc[i][j] = 0.0f;
@@ -23,43 +23,43 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
   const int idx = tx % 4 * 4;
   const int row = bx * 128 + tx / 4;
   const int A_shared_col = tx / 4;
-  for (int i = 0; i < 2; ++i) {
-    const float4 a = *reinterpret_cast<const float4*>(&A[(row + i * 64) * 512 + idx]);
-    const int A_shared_col1 = A_shared_col + i * 64;
+  for (int i = 0; i < 4; ++i) {
+    const float4 a = *reinterpret_cast<const float4*>(&A[(row + i * 32) * 512 + idx]);
+    const int A_shared_col1 = A_shared_col + i * 32;
     A_shared[0][idx][A_shared_col1] = a.x;
     A_shared[0][idx + 1][A_shared_col1] = a.y;
     A_shared[0][idx + 2][A_shared_col1] = a.z;
     A_shared[0][idx + 3][A_shared_col1] = a.w;
   }
   const int col = by * 128 + lane * 4;
-  for (int i = 0; i < 2; ++i) {
-    const int row1 = warp + i * 8;
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = warp + i * 4;
     *reinterpret_cast<float4*>(&B_shared[0][row1][lane * 4]) = *reinterpret_cast<const float4*>(&B[row1 * 512 + col]);
   }
-  const int A_shared_col1 = lane / 4 * 8 + warp / 4 * 64;
-  const int B_shared_col = tx % 4 * 8 + warp % 4 * 32;
+  const int A_shared_col1 = lane / 4 * 16;
+  const int B_shared_col = tx % 4 * 8 + warp * 32;
   for (int k = 0; k < 512; k += 16) {
     const bool in_k = k + 16 < 512;
     const int col1 = idx + k + 16;
     const int row1 = warp + k;
     if (in_k) {
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        *reinterpret_cast<float4*>(&A_next[i * 4]) = *reinterpret_cast<const float4*>(&A[(row + i * 64) * 512 + col1]);
+      for (int i = 0; i < 4; ++i) {
+        *reinterpret_cast<float4*>(&A_next[i * 4]) = *reinterpret_cast<const float4*>(&A[(row + i * 32) * 512 + col1]);
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 4; ++i) {
         *reinterpret_cast<float4*>(&B_next[i * 4])
-            = *reinterpret_cast<const float4*>(&B[(row1 + i * 8 + 16) * 512 + col]);
+            = *reinterpret_cast<const float4*>(&B[(row1 + i * 4 + 16) * 512 + col]);
       }
     }
     __syncthreads();
     const int plane = k / 16 % 2;
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      alignas(16) float A_frag[8];
+      alignas(16) float A_frag[16];
       #pragma unroll
-      for (int j = 0; j < 2; ++j) {
+      for (int j = 0; j < 4; ++j) {
         *reinterpret_cast<float4*>(&A_frag[j * 4])
             = *reinterpret_cast<const float4*>(&A_shared[plane][i][A_shared_col1 + j * 4]);
       }
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
             = *reinterpret_cast<const float4*>(&B_shared[plane][i][B_shared_col + j * 4]);
       }
       #pragma unroll
-      for (int j = 0; j < 8; ++j) {
+      for (int j = 0; j < 16; ++j) {
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
           acc[j][l] += A_frag[j] * B_frag[l];
@@ -80,28 +80,28 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
     const int plane1 = (k / 16 + 1) % 2;
     if (in_k) {
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 4; ++i) {
         const float v0 = A_next[i * 4];
         const float v1 = A_next[i * 4 + 1];
         const float v2 = A_next[i * 4 + 2];
         const float v3 = A_next[i * 4 + 3];
-        const int A_shared_col2 = A_shared_col + i * 64;
+        const int A_shared_col2 = A_shared_col + i * 32;
         A_shared[plane1][idx][A_shared_col2] = v0;
         A_shared[plane1][idx + 1][A_shared_col2] = v1;
         A_shared[plane1][idx + 2][A_shared_col2] = v2;
         A_shared[plane1][idx + 3][A_shared_col2] = v3;
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        *reinterpret_cast<float4*>(&B_shared[plane1][warp + i * 8][lane * 4])
+      for (int i = 0; i < 4; ++i) {
+        *reinterpret_cast<float4*>(&B_shared[plane1][warp + i * 4][lane * 4])
             = *reinterpret_cast<const float4*>(&B_next[i * 4]);
       }
     }
   }
-  const int row1 = bx * 128 + lane / 4 * 8 + warp / 4 * 64;
-  const int col1 = by * 128 + tx % 4 * 8 + warp % 4 * 32;
+  const int row1 = bx * 128 + lane / 4 * 16;
+  const int col1 = by * 128 + tx % 4 * 8 + warp * 32;
   #pragma unroll
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 16; ++i) {
     const int row2 = row1 + i;
     #pragma unroll
     for (int j = 0; j < 2; ++j) {

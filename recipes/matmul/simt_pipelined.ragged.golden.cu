@@ -1,5 +1,5 @@
 // weft golden simt_pipelined.weft --set m=1000 --set n=777 --set k=333
-extern "C" __global__ void __launch_bounds__(256, 2) matmul(
+extern "C" __global__ void __maxnreg__(255) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
     float* __restrict__ C) {
@@ -10,11 +10,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
   const int by = blockIdx.y;
   const int warp = tx / 32;
   const int lane = tx % 32;
-  float A_next[8];
-  alignas(16) float B_next[8];
-  float acc[8][8];
+  float A_next[16];
+  alignas(16) float B_next[16];
+  float acc[16][8];
   #pragma unroll
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 16; ++i) {
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
       acc[i][j] = 0.0f;
@@ -23,10 +23,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
   const int idx = tx % 4 * 4;
   const int row = (by * 7 + bx) % 8 * 128 + tx / 4;
   const int A_shared_col = tx / 4;
-  for (int i = 0; i < 2; ++i) {
-    const int row1 = row + i * 64;
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = row + i * 32;
     const bool in_row1 = row1 < 1000;
-    const int A_shared_col1 = A_shared_col + i * 64;
+    const int A_shared_col1 = A_shared_col + i * 32;
     const float v0 = in_row1 ? A[row1 * 333 + idx + 1] : 0.0f;
     const float v1 = in_row1 ? A[row1 * 333 + idx + 2] : 0.0f;
     const float v2 = in_row1 ? A[row1 * 333 + idx + 3] : 0.0f;
@@ -40,14 +40,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
   const bool in_col1 = col + 1 < 777;
   const bool in_col2 = col + 2 < 777;
   const bool in_col3 = col + 3 < 777;
-  for (int i = 0; i < 2; ++i) {
-    const int row1 = warp + i * 8;
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = warp + i * 4;
     *reinterpret_cast<float4*>(&B_shared[0][row1][lane * 4])
         = make_float4(in_col ? B[row1 * 777 + col] : 0.0f, in_col1 ? B[row1 * 777 + col + 1] : 0.0f, in_col2
         ? B[row1 * 777 + col + 2] : 0.0f, in_col3 ? B[row1 * 777 + col + 3] : 0.0f);
   }
-  const int A_shared_col1 = lane / 4 * 8 + warp / 4 * 64;
-  const int B_shared_col = tx % 4 * 8 + warp % 4 * 32;
+  const int A_shared_col1 = lane / 4 * 16;
+  const int B_shared_col = tx % 4 * 8 + warp * 32;
   for (int k = 0; k < 336; k += 16) {
     const bool in_k = k + 16 < 336;
     const int col1 = idx + k;
@@ -58,8 +58,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
       const bool in_col1_3 = col1 + 18 < 333;
       const bool in_col1_4 = col1 + 19 < 333;
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const int row2 = row + i * 64;
+      for (int i = 0; i < 4; ++i) {
+        const int row2 = row + i * 32;
         const bool in_row2 = row2 < 1000;
         A_next[i * 4] = in_col1_1 && in_row2 ? A[row2 * 333 + col1 + 16] : 0.0f;
         A_next[i * 4 + 1] = in_col1_2 && in_row2 ? A[row2 * 333 + col1 + 17] : 0.0f;
@@ -67,8 +67,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
         A_next[i * 4 + 3] = in_col1_4 && in_row2 ? A[row2 * 333 + col1 + 19] : 0.0f;
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const int row2 = row1 + i * 8 + 16;
+      for (int i = 0; i < 4; ++i) {
+        const int row2 = row1 + i * 4 + 16;
         const bool in_row2 = row2 < 333;
         B_next[i * 4] = in_row2 && in_col ? B[row2 * 777 + col] : 0.0f;
         B_next[i * 4 + 1] = in_row2 && in_col1 ? B[row2 * 777 + col + 1] : 0.0f;
@@ -80,9 +80,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
     const int plane = k / 16 % 2;
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      alignas(16) float A_frag[8];
+      alignas(16) float A_frag[16];
       #pragma unroll
-      for (int j = 0; j < 2; ++j) {
+      for (int j = 0; j < 4; ++j) {
         *reinterpret_cast<float4*>(&A_frag[j * 4])
             = *reinterpret_cast<const float4*>(&A_shared[plane][i][A_shared_col1 + j * 4]);
       }
@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
             = *reinterpret_cast<const float4*>(&B_shared[plane][i][B_shared_col + j * 4]);
       }
       #pragma unroll
-      for (int j = 0; j < 8; ++j) {
+      for (int j = 0; j < 16; ++j) {
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
           acc[j][l] += A_frag[j] * B_frag[l];
@@ -103,28 +103,28 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
     const int plane1 = (k / 16 + 1) % 2;
     if (in_k) {
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 4; ++i) {
         const float v0 = A_next[i * 4];
         const float v1 = A_next[i * 4 + 1];
         const float v2 = A_next[i * 4 + 2];
         const float v3 = A_next[i * 4 + 3];
-        const int A_shared_col2 = A_shared_col + i * 64;
+        const int A_shared_col2 = A_shared_col + i * 32;
         A_shared[plane1][idx][A_shared_col2] = v0;
         A_shared[plane1][idx + 1][A_shared_col2] = v1;
         A_shared[plane1][idx + 2][A_shared_col2] = v2;
         A_shared[plane1][idx + 3][A_shared_col2] = v3;
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        *reinterpret_cast<float4*>(&B_shared[plane1][warp + i * 8][lane * 4])
+      for (int i = 0; i < 4; ++i) {
+        *reinterpret_cast<float4*>(&B_shared[plane1][warp + i * 4][lane * 4])
             = *reinterpret_cast<const float4*>(&B_next[i * 4]);
       }
     }
   }
-  const int row1 = (by * 7 + bx) % 8 * 128 + lane / 4 * 8 + warp / 4 * 64;
-  const int col1 = (by * 7 + bx) / 8 * 128 + tx % 4 * 8 + warp % 4 * 32;
+  const int row1 = (by * 7 + bx) % 8 * 128 + lane / 4 * 16;
+  const int col1 = (by * 7 + bx) / 8 * 128 + tx % 4 * 8 + warp * 32;
   #pragma unroll
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 16; ++i) {
     const int row2 = row1 + i;
     if (row2 < 1000) {
       #pragma unroll

@@ -8,38 +8,39 @@
 #map6 = affine_map<(d0) -> (d0 + 3)>
 #map7 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
 #map8 = affine_map<(d0) -> (d0 floordiv 4)>
-#map9 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
+#map9 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map10 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
 #map11 = affine_map<(d0) -> (d0 * 4)>
 #map12 = affine_map<(d0, d1) -> (d0 * 256 + d1)>
-#map13 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map14 = affine_map<(d0, d1) -> ((d0 floordiv 4) * 8 + (d1 floordiv 4) * 64)>
-#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 4) * 32)>
+#map13 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map14 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
+#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
 #map16 = affine_map<(d0) -> (d0 + 16)>
 #map17 = affine_map<(d0, d1) -> (d0 + d1)>
 #map18 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
-#map19 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map20 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
-#map21 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 4) * 8 + (d2 floordiv 4) * 64)>
-#map22 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + (d2 mod 4) * 32)>
-#map23 = affine_map<(d0, d1) -> (d0 + d1 floordiv 256)>
-#map24 = affine_map<(d0) -> (d0 mod 256)>
+#map19 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
+#map20 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
+#map21 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + d2 * 32)>
+#map22 = affine_map<(d0, d1) -> (d0 + d1 floordiv 256)>
+#map23 = affine_map<(d0) -> (d0 mod 256)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<256x1024xf32> {weft.name = "A"}, %arg1: memref<1024x256xf32> {weft.name = "B"}, %arg2: memref<256x256xf32> {bufferize.result, weft.name = "C"}) {
     %alloc = memref.alloc() {alignment = 64 : i64, weft.name = "C_2"} : memref<4x256x256xf32>
     %c2 = arith.constant 2 : index
     %c4 = arith.constant 4 : index
-    %c256 = arith.constant 256 : index
+    %c128 = arith.constant 128 : index
     %c1 = arith.constant 1 : index
-    gpu.launch_func  @matmul_kernel::@matmul blocks in (%c2, %c2, %c4) threads in (%c256, %c1, %c1)  args(%arg0 : memref<256x1024xf32>, %arg1 : memref<1024x256xf32>, %alloc : memref<4x256x256xf32>)
+    gpu.launch_func  @matmul_kernel::@matmul blocks in (%c2, %c2, %c4) threads in (%c128, %c1, %c1)  args(%arg0 : memref<256x1024xf32>, %arg1 : memref<1024x256xf32>, %alloc : memref<4x256x256xf32>)
+    %c256 = arith.constant 256 : index
     gpu.launch_func  @matmul_1_kernel::@matmul_1 blocks in (%c256, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg2 : memref<256x256xf32>, %alloc : memref<4x256x256xf32>)
     return
   }
   gpu.module @matmul_kernel {
-    gpu.func @matmul(%arg0: memref<256x1024xf32> {weft.name = "A"}, %arg1: memref<1024x256xf32> {weft.name = "B"}, %arg2: memref<4x256x256xf32> {weft.name = "C_2"}) workgroup(%arg3 : memref<2x1x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "A_shared"}, %arg4 : memref<2x1x16x128xf32, #gpu.address_space<workgroup>> {weft.name = "B_shared"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 2, 2, 4>, weft.max_registers = 128 : i64} {
+    gpu.func @matmul(%arg0: memref<256x1024xf32> {weft.name = "A"}, %arg1: memref<1024x256xf32> {weft.name = "B"}, %arg2: memref<4x256x256xf32> {weft.name = "C_2"}) workgroup(%arg3 : memref<2x1x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "A_shared"}, %arg4 : memref<2x1x16x128xf32, #gpu.address_space<workgroup>> {weft.name = "B_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 2, 2, 4>, weft.max_registers = 255 : i64} {
       %c8 = arith.constant 8 : index
-      %c1 = arith.constant 1 : index
       %c2 = arith.constant 2 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
       %c16 = arith.constant 16 : index
       %c256 = arith.constant 256 : index
       %c0 = arith.constant 0 : index
@@ -50,12 +51,12 @@ module attributes {gpu.container_module} {
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
       %block_id_z = gpu.block_id z
-      %alloca = memref.alloca() {weft.name = "A_next"} : memref<8xf32>
-      %alloca_0 = memref.alloca() {weft.name = "B_next"} : memref<8xf32>
-      %alloca_1 = memref.alloca() {weft.name = "acc"} : memref<1x8x8xf32>
-      scf.for %arg5 = %c0 to %c8 step %c1 {
+      %alloca = memref.alloca() {weft.name = "A_next"} : memref<16xf32>
+      %alloca_0 = memref.alloca() {weft.name = "B_next"} : memref<16xf32>
+      %alloca_1 = memref.alloca() {weft.name = "acc"} : memref<1x16x8xf32>
+      scf.for %arg5 = %c0 to %c16 step %c1 {
         scf.for %arg6 = %c0 to %c8 step %c1 {
-          memref.store %cst, %alloca_1[%c0, %arg5, %arg6] : memref<1x8x8xf32>
+          memref.store %cst, %alloca_1[%c0, %arg5, %arg6] : memref<1x16x8xf32>
         }
       }
       %2 = affine.apply #map2(%block_id_z, %thread_id_x)
@@ -65,7 +66,7 @@ module attributes {gpu.container_module} {
       %6 = affine.apply #map6(%3)
       %7 = affine.apply #map7(%block_id_y, %thread_id_x)
       %8 = affine.apply #map8(%thread_id_x)
-      scf.for %arg5 = %c0 to %c2 step %c1 {
+      scf.for %arg5 = %c0 to %c4 step %c1 {
         %16 = affine.apply #map9(%7, %arg5)
         %17 = vector.load %arg0[%16, %2] : memref<256x1024xf32>, vector<4xf32>
         %18 = vector.extract %17[0] : f32 from vector<4xf32>
@@ -81,13 +82,13 @@ module attributes {gpu.container_module} {
       %9 = affine.apply #map10(%block_id_x, %1)
       %10 = affine.apply #map11(%1)
       %11 = affine.apply #map12(%block_id_z, %0)
-      scf.for %arg5 = %c0 to %c2 step %c1 {
+      scf.for %arg5 = %c0 to %c4 step %c1 {
         %16 = affine.apply #map13(%11, %arg5)
         %17 = vector.load %arg1[%16, %9] : memref<1024x256xf32>, vector<4xf32>
         %18 = affine.apply #map13(%0, %arg5)
         vector.store %17, %arg4[%c0, %c0, %18, %10] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
       }
-      %12 = affine.apply #map14(%1, %0)
+      %12 = affine.apply #map14(%1)
       %13 = affine.apply #map15(%thread_id_x, %0)
       scf.for %arg5 = %c0 to %c256 step %c16 {
         %16 = affine.apply #map16(%arg5)
@@ -96,53 +97,53 @@ module attributes {gpu.container_module} {
         %19 = affine.apply #map16(%18)
         %20 = affine.apply #map17(%11, %arg5)
         scf.if %17 {
-          scf.for %arg6 = %c0 to %c2 step %c1 {
+          scf.for %arg6 = %c0 to %c4 step %c1 {
             %23 = affine.apply #map11(%arg6)
             %24 = affine.apply #map9(%7, %arg6)
             %25 = vector.load %arg0[%24, %19] : memref<256x1024xf32>, vector<4xf32>
-            vector.store %25, %alloca[%23] : memref<8xf32>, vector<4xf32>
+            vector.store %25, %alloca[%23] : memref<16xf32>, vector<4xf32>
           }
-          scf.for %arg6 = %c0 to %c2 step %c1 {
+          scf.for %arg6 = %c0 to %c4 step %c1 {
             %23 = affine.apply #map11(%arg6)
             %24 = affine.apply #map13(%20, %arg6)
             %25 = affine.apply #map16(%24)
             %26 = vector.load %arg1[%25, %9] : memref<1024x256xf32>, vector<4xf32>
-            vector.store %26, %alloca_0[%23] : memref<8xf32>, vector<4xf32>
+            vector.store %26, %alloca_0[%23] : memref<16xf32>, vector<4xf32>
           }
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         %21 = affine.apply #map18(%arg5)
         scf.for %arg6 = %c0 to %c16 step %c1 {
-          %alloca_2 = memref.alloca() {weft.name = "A_frag"} : memref<8xf32>
-          scf.for %arg7 = %c0 to %c2 step %c1 {
+          %alloca_2 = memref.alloca() {weft.name = "A_frag"} : memref<16xf32>
+          scf.for %arg7 = %c0 to %c4 step %c1 {
             %23 = affine.apply #map11(%arg7)
-            %24 = affine.apply #map19(%12, %arg7)
+            %24 = affine.apply #map13(%12, %arg7)
             %25 = vector.load %arg3[%21, %c0, %arg6, %24] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %25, %alloca_2[%23] : memref<8xf32>, vector<4xf32>
+            vector.store %25, %alloca_2[%23] : memref<16xf32>, vector<4xf32>
           }
           %alloca_3 = memref.alloca() {weft.name = "B_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
             %23 = affine.apply #map11(%arg7)
-            %24 = affine.apply #map19(%13, %arg7)
+            %24 = affine.apply #map13(%13, %arg7)
             %25 = vector.load %arg4[%21, %c0, %arg6, %24] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %25, %alloca_3[%23] : memref<8xf32>, vector<4xf32>
           }
-          scf.for %arg7 = %c0 to %c8 step %c1 {
+          scf.for %arg7 = %c0 to %c16 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %23 = memref.load %alloca_2[%arg7] : memref<8xf32>
+              %23 = memref.load %alloca_2[%arg7] : memref<16xf32>
               %24 = memref.load %alloca_3[%arg8] : memref<8xf32>
-              %25 = memref.load %alloca_1[%c0, %arg7, %arg8] : memref<1x8x8xf32>
+              %25 = memref.load %alloca_1[%c0, %arg7, %arg8] : memref<1x16x8xf32>
               %26 = arith.mulf %23, %24 : f32
               %27 = arith.addf %25, %26 : f32
-              memref.store %27, %alloca_1[%c0, %arg7, %arg8] : memref<1x8x8xf32>
+              memref.store %27, %alloca_1[%c0, %arg7, %arg8] : memref<1x16x8xf32>
             }
           }
         } {weft.unroll}
-        %22 = affine.apply #map20(%arg5)
+        %22 = affine.apply #map19(%arg5)
         scf.if %17 {
-          scf.for %arg6 = %c0 to %c2 step %c1 {
+          scf.for %arg6 = %c0 to %c4 step %c1 {
             %23 = affine.apply #map11(%arg6)
-            %24 = vector.load %alloca[%23] : memref<8xf32>, vector<4xf32>
+            %24 = vector.load %alloca[%23] : memref<16xf32>, vector<4xf32>
             %25 = vector.extract %24[0] : f32 from vector<4xf32>
             %26 = affine.apply #map9(%8, %arg6)
             memref.store %25, %arg3[%22, %c0, %3, %26] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
@@ -153,22 +154,22 @@ module attributes {gpu.container_module} {
             %29 = vector.extract %24[3] : f32 from vector<4xf32>
             memref.store %29, %arg3[%22, %c0, %6, %26] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
           }
-          scf.for %arg6 = %c0 to %c2 step %c1 {
+          scf.for %arg6 = %c0 to %c4 step %c1 {
             %23 = affine.apply #map11(%arg6)
-            %24 = vector.load %alloca_0[%23] : memref<8xf32>, vector<4xf32>
+            %24 = vector.load %alloca_0[%23] : memref<16xf32>, vector<4xf32>
             %25 = affine.apply #map13(%0, %arg6)
             vector.store %24, %arg4[%22, %c0, %25, %10] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
           }
         }
       }
-      %14 = affine.apply #map21(%block_id_y, %1, %0)
-      %15 = affine.apply #map22(%block_id_x, %thread_id_x, %0)
-      scf.for %arg5 = %c0 to %c8 step %c1 {
+      %14 = affine.apply #map20(%block_id_y, %1)
+      %15 = affine.apply #map21(%block_id_x, %thread_id_x, %0)
+      scf.for %arg5 = %c0 to %c16 step %c1 {
         %16 = affine.apply #map17(%14, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
           %17 = affine.apply #map11(%arg6)
-          %18 = vector.load %alloca_1[%c0, %arg5, %17] : memref<1x8x8xf32>, vector<4xf32>
-          %19 = affine.apply #map19(%15, %arg6)
+          %18 = vector.load %alloca_1[%c0, %arg5, %17] : memref<1x16x8xf32>, vector<4xf32>
+          %19 = affine.apply #map13(%15, %arg6)
           vector.store %18, %arg2[%block_id_z, %16, %19] : memref<4x256x256xf32>, vector<4xf32>
         }
       }
@@ -185,8 +186,8 @@ module attributes {gpu.container_module} {
       %block_id_x = gpu.block_id x
       %alloca = memref.alloca() {weft.name = "acc"} : memref<1x1xf32>
       memref.store %cst, %alloca[%c0, %c0] : memref<1x1xf32>
-      %0 = affine.apply #map23(%block_id_x, %thread_id_x)
-      %1 = affine.apply #map24(%thread_id_x)
+      %0 = affine.apply #map22(%block_id_x, %thread_id_x)
+      %1 = affine.apply #map23(%thread_id_x)
       scf.for %arg2 = %c0 to %c4 step %c1 {
         %3 = memref.load %arg1[%arg2, %0, %1] : memref<4x256x256xf32>
         %4 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>

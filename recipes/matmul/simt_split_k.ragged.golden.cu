@@ -1,5 +1,5 @@
 // weft golden simt_split_k.weft --set m=300 --set n=200 --set k=333
-extern "C" __global__ void __launch_bounds__(256, 2) matmul(
+extern "C" __global__ void __maxnreg__(255) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
     float* __restrict__ temp0) {
@@ -11,11 +11,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
   const int bz = blockIdx.z;
   const int warp = tx / 32;
   const int lane = tx % 32;
-  float A_next[8];
-  alignas(16) float B_next[8];
-  alignas(16) float acc[1][8][8];
+  float A_next[16];
+  alignas(16) float B_next[16];
+  alignas(16) float acc[1][16][8];
   #pragma unroll
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 16; ++i) {
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
       acc[0][i][j] = 0.0f;
@@ -25,10 +25,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
   const int A_shared_d2 = tx % 4 * 4;
   const int row = by * 128 + tx / 4;
   const int A_shared_d3 = tx / 4;
-  for (int i = 0; i < 2; ++i) {
-    const int row1 = row + i * 64;
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = row + i * 32;
     const bool in_row1 = row1 < 300;
-    const int A_shared_d3_1 = A_shared_d3 + i * 64;
+    const int A_shared_d3_1 = A_shared_d3 + i * 32;
     const float v0 = in_row1 ? A[row1 * 333 + col + 1] : 0.0f;
     const float v1 = in_row1 ? A[row1 * 333 + col + 2] : 0.0f;
     const float v2 = in_row1 ? A[row1 * 333 + col + 3] : 0.0f;
@@ -40,8 +40,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
   const int col1 = bx * 128 + lane * 4;
   const bool in_col1 = col1 < 200;
   const int row1 = bz * 96 + warp;
-  for (int i = 0; i < 2; ++i) {
-    const int row2 = row1 + i * 8;
+  for (int i = 0; i < 4; ++i) {
+    const int row2 = row1 + i * 4;
     float v0;
     float v1;
     float v2;
@@ -58,10 +58,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
       v2 = 0.0f;
       v3 = 0.0f;
     }
-    *reinterpret_cast<float4*>(&B_shared[0][0][warp + i * 8][lane * 4]) = make_float4(v0, v1, v2, v3);
+    *reinterpret_cast<float4*>(&B_shared[0][0][warp + i * 4][lane * 4]) = make_float4(v0, v1, v2, v3);
   }
-  const int A_shared_d3_1 = lane / 4 * 8 + warp / 4 * 64;
-  const int B_shared_d3 = tx % 4 * 8 + warp % 4 * 32;
+  const int A_shared_d3_1 = lane / 4 * 16;
+  const int B_shared_d3 = tx % 4 * 8 + warp * 32;
   for (int k = 0; k < 96; k += 16) {
     const bool in_k = k + 16 < 96;
     const int col2 = col + k;
@@ -72,8 +72,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
       const bool in_col2_2 = col2 + 18 < 333;
       const bool in_col2_3 = col2 + 19 < 333;
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const int row3 = row + i * 64;
+      for (int i = 0; i < 4; ++i) {
+        const int row3 = row + i * 32;
         const bool in_row3 = row3 < 300;
         A_next[i * 4] = in_row3 && in_col2 ? A[row3 * 333 + col2 + 16] : 0.0f;
         A_next[i * 4 + 1] = in_row3 && in_col2_1 ? A[row3 * 333 + col2 + 17] : 0.0f;
@@ -81,8 +81,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
         A_next[i * 4 + 3] = in_row3 && in_col2_3 ? A[row3 * 333 + col2 + 19] : 0.0f;
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const int row3 = row2 + i * 8 + 16;
+      for (int i = 0; i < 4; ++i) {
+        const int row3 = row2 + i * 4 + 16;
         float v0;
         float v1;
         float v2;
@@ -109,9 +109,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
     const int d0 = k / 16 % 2;
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      alignas(16) float A_frag[8];
+      alignas(16) float A_frag[16];
       #pragma unroll
-      for (int j = 0; j < 2; ++j) {
+      for (int j = 0; j < 4; ++j) {
         *reinterpret_cast<float4*>(&A_frag[j * 4])
             = *reinterpret_cast<const float4*>(&A_shared[d0][0][i][A_shared_d3_1 + j * 4]);
       }
@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
             = *reinterpret_cast<const float4*>(&B_shared[d0][0][i][B_shared_d3 + j * 4]);
       }
       #pragma unroll
-      for (int j = 0; j < 8; ++j) {
+      for (int j = 0; j < 16; ++j) {
         #pragma unroll
         for (int l = 0; l < 8; ++l) {
           acc[0][j][l] += A_frag[j] * B_frag[l];
@@ -132,28 +132,28 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(
     const int d0_1 = (k / 16 + 1) % 2;
     if (in_k) {
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 4; ++i) {
         const float v0 = A_next[i * 4];
         const float v1 = A_next[i * 4 + 1];
         const float v2 = A_next[i * 4 + 2];
         const float v3 = A_next[i * 4 + 3];
-        const int A_shared_d3_2 = A_shared_d3 + i * 64;
+        const int A_shared_d3_2 = A_shared_d3 + i * 32;
         A_shared[d0_1][0][A_shared_d2][A_shared_d3_2] = v0;
         A_shared[d0_1][0][A_shared_d2 + 1][A_shared_d3_2] = v1;
         A_shared[d0_1][0][A_shared_d2 + 2][A_shared_d3_2] = v2;
         A_shared[d0_1][0][A_shared_d2 + 3][A_shared_d3_2] = v3;
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        *reinterpret_cast<float4*>(&B_shared[d0_1][0][warp + i * 8][lane * 4])
+      for (int i = 0; i < 4; ++i) {
+        *reinterpret_cast<float4*>(&B_shared[d0_1][0][warp + i * 4][lane * 4])
             = *reinterpret_cast<const float4*>(&B_next[i * 4]);
       }
     }
   }
-  const int row2 = by * 128 + lane / 4 * 8 + warp / 4 * 64;
-  const int col2 = bx * 128 + tx % 4 * 8 + warp % 4 * 32;
+  const int row2 = by * 128 + lane / 4 * 16;
+  const int col2 = bx * 128 + tx % 4 * 8 + warp * 32;
   #pragma unroll
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 16; ++i) {
     const int row3 = row2 + i;
     if (row3 < 300) {
       #pragma unroll

@@ -8,48 +8,49 @@
 #map6 = affine_map<(d0) -> ((d0 mod 4) * 4)>
 #map7 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
 #map8 = affine_map<(d0) -> (d0 floordiv 4)>
-#map9 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
+#map9 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map10 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
 #map11 = affine_map<(d0) -> (d0 * 4)>
 #map12 = affine_map<(d0, d1) -> (d0 * 96 + d1)>
-#map13 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map14 = affine_map<(d0, d1) -> ((d0 floordiv 4) * 8 + (d1 floordiv 4) * 64)>
-#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 4) * 32)>
+#map13 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map14 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
+#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
 #map16 = affine_map<(d0) -> (d0 + 16)>
 #map17 = affine_map<(d0, d1) -> (d0 + d1)>
 #map18 = affine_map<(d0) -> (d0 + 17)>
 #map19 = affine_map<(d0) -> (d0 + 18)>
 #map20 = affine_map<(d0) -> (d0 + 19)>
 #map21 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
-#map22 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map23 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
-#map24 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 4) * 8 + (d2 floordiv 4) * 64)>
-#map25 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + (d2 mod 4) * 32)>
-#map26 = affine_map<(d0, d1) -> (d0 * 256 + d1)>
-#map27 = affine_map<(d0, d1) -> ((d0 * 256 + d1) floordiv 200)>
-#map28 = affine_map<(d0, d1) -> ((d0 * 256 + d1) mod 200)>
+#map22 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
+#map23 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
+#map24 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + d2 * 32)>
+#map25 = affine_map<(d0, d1) -> (d0 * 256 + d1)>
+#map26 = affine_map<(d0, d1) -> ((d0 * 256 + d1) floordiv 200)>
+#map27 = affine_map<(d0, d1) -> ((d0 * 256 + d1) mod 200)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<300x333xf32> {weft.name = "A"}, %arg1: memref<333x200xf32> {weft.name = "B"}, %arg2: memref<300x200xf32> {bufferize.result, weft.name = "C"}) {
     %alloc = memref.alloc() {alignment = 64 : i64, weft.name = "temp0"} : memref<4x300x200xf32>
     %c2 = arith.constant 2 : index
     %c3 = arith.constant 3 : index
     %c4 = arith.constant 4 : index
-    %c256 = arith.constant 256 : index
+    %c128 = arith.constant 128 : index
     %c1 = arith.constant 1 : index
-    gpu.launch_func  @matmul_kernel::@matmul blocks in (%c2, %c3, %c4) threads in (%c256, %c1, %c1)  args(%arg0 : memref<300x333xf32>, %arg1 : memref<333x200xf32>, %alloc : memref<4x300x200xf32>)
+    gpu.launch_func  @matmul_kernel::@matmul blocks in (%c2, %c3, %c4) threads in (%c128, %c1, %c1)  args(%arg0 : memref<300x333xf32>, %arg1 : memref<333x200xf32>, %alloc : memref<4x300x200xf32>)
     %c235 = arith.constant 235 : index
+    %c256 = arith.constant 256 : index
     gpu.launch_func  @matmul_1_kernel::@matmul_1 blocks in (%c235, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg2 : memref<300x200xf32>, %alloc : memref<4x300x200xf32>)
     return
   }
   gpu.module @matmul_kernel {
-    gpu.func @matmul(%arg0: memref<300x333xf32> {weft.name = "A"}, %arg1: memref<333x200xf32> {weft.name = "B"}, %arg2: memref<4x300x200xf32> {weft.name = "temp0"}) workgroup(%arg3 : memref<2x1x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "A_shared"}, %arg4 : memref<2x1x16x128xf32, #gpu.address_space<workgroup>> {weft.name = "B_shared"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 2, 3, 4>, weft.max_registers = 128 : i64} {
+    gpu.func @matmul(%arg0: memref<300x333xf32> {weft.name = "A"}, %arg1: memref<333x200xf32> {weft.name = "B"}, %arg2: memref<4x300x200xf32> {weft.name = "temp0"}) workgroup(%arg3 : memref<2x1x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "A_shared"}, %arg4 : memref<2x1x16x128xf32, #gpu.address_space<workgroup>> {weft.name = "B_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 2, 3, 4>, weft.max_registers = 255 : i64} {
       %cst = arith.constant dense<0.000000e+00> : vector<4xf32>
       %c8 = arith.constant 8 : index
+      %c2 = arith.constant 2 : index
       %c200 = arith.constant 200 : index
       %c333 = arith.constant 333 : index
       %c300 = arith.constant 300 : index
       %c1 = arith.constant 1 : index
-      %c2 = arith.constant 2 : index
+      %c4 = arith.constant 4 : index
       %c16 = arith.constant 16 : index
       %c96 = arith.constant 96 : index
       %c0 = arith.constant 0 : index
@@ -60,12 +61,12 @@ module attributes {gpu.container_module} {
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
       %block_id_z = gpu.block_id z
-      %alloca = memref.alloca() {weft.name = "A_next"} : memref<8xf32>
-      %alloca_1 = memref.alloca() {weft.name = "B_next"} : memref<8xf32>
-      %alloca_2 = memref.alloca() {weft.name = "acc"} : memref<1x8x8xf32>
-      scf.for %arg5 = %c0 to %c8 step %c1 {
+      %alloca = memref.alloca() {weft.name = "A_next"} : memref<16xf32>
+      %alloca_1 = memref.alloca() {weft.name = "B_next"} : memref<16xf32>
+      %alloca_2 = memref.alloca() {weft.name = "acc"} : memref<1x16x8xf32>
+      scf.for %arg5 = %c0 to %c16 step %c1 {
         scf.for %arg6 = %c0 to %c8 step %c1 {
-          memref.store %cst_0, %alloca_2[%c0, %arg5, %arg6] : memref<1x8x8xf32>
+          memref.store %cst_0, %alloca_2[%c0, %arg5, %arg6] : memref<1x16x8xf32>
         }
       }
       %2 = affine.apply #map2(%block_id_z, %thread_id_x)
@@ -82,7 +83,7 @@ module attributes {gpu.container_module} {
       %13 = affine.apply #map5(%10)
       %14 = affine.apply #map7(%block_id_y, %thread_id_x)
       %15 = affine.apply #map8(%thread_id_x)
-      scf.for %arg5 = %c0 to %c2 step %c1 {
+      scf.for %arg5 = %c0 to %c4 step %c1 {
         %24 = affine.apply #map9(%14, %arg5)
         %25 = arith.cmpi slt, %24, %c300 : index
         %26 = arith.andi %25, %3 : i1
@@ -123,7 +124,7 @@ module attributes {gpu.container_module} {
       %17 = arith.cmpi slt, %16, %c200 : index
       %18 = affine.apply #map11(%1)
       %19 = affine.apply #map12(%block_id_z, %0)
-      scf.for %arg5 = %c0 to %c2 step %c1 {
+      scf.for %arg5 = %c0 to %c4 step %c1 {
         %24 = affine.apply #map13(%19, %arg5)
         %25 = arith.cmpi slt, %24, %c333 : index
         %26 = arith.andi %17, %25 : i1
@@ -136,7 +137,7 @@ module attributes {gpu.container_module} {
         %28 = affine.apply #map13(%0, %arg5)
         vector.store %27, %arg4[%c0, %c0, %28, %18] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
       }
-      %20 = affine.apply #map14(%1, %0)
+      %20 = affine.apply #map14(%1)
       %21 = affine.apply #map15(%thread_id_x, %0)
       scf.for %arg5 = %c0 to %c96 step %c16 {
         %24 = affine.apply #map16(%arg5)
@@ -152,7 +153,7 @@ module attributes {gpu.container_module} {
           %35 = arith.cmpi slt, %28, %c333 : index
           %36 = arith.cmpi slt, %29, %c333 : index
           %37 = arith.cmpi slt, %30, %c333 : index
-          scf.for %arg6 = %c0 to %c2 step %c1 {
+          scf.for %arg6 = %c0 to %c4 step %c1 {
             %38 = affine.apply #map11(%arg6)
             %39 = affine.apply #map9(%14, %arg6)
             %40 = arith.cmpi slt, %39, %c300 : index
@@ -185,9 +186,9 @@ module attributes {gpu.container_module} {
               scf.yield %cst_0 : f32
             }
             %49 = vector.from_elements %42, %44, %46, %48 : vector<4xf32>
-            vector.store %49, %alloca[%38] : memref<8xf32>, vector<4xf32>
+            vector.store %49, %alloca[%38] : memref<16xf32>, vector<4xf32>
           }
-          scf.for %arg6 = %c0 to %c2 step %c1 {
+          scf.for %arg6 = %c0 to %c4 step %c1 {
             %38 = affine.apply #map11(%arg6)
             %39 = affine.apply #map13(%31, %arg6)
             %40 = affine.apply #map16(%39)
@@ -199,42 +200,42 @@ module attributes {gpu.container_module} {
             } else {
               scf.yield %cst : vector<4xf32>
             }
-            vector.store %43, %alloca_1[%38] : memref<8xf32>, vector<4xf32>
+            vector.store %43, %alloca_1[%38] : memref<16xf32>, vector<4xf32>
           }
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         %32 = affine.apply #map21(%arg5)
         scf.for %arg6 = %c0 to %c16 step %c1 {
-          %alloca_3 = memref.alloca() {weft.name = "A_frag"} : memref<8xf32>
-          scf.for %arg7 = %c0 to %c2 step %c1 {
+          %alloca_3 = memref.alloca() {weft.name = "A_frag"} : memref<16xf32>
+          scf.for %arg7 = %c0 to %c4 step %c1 {
             %34 = affine.apply #map11(%arg7)
-            %35 = affine.apply #map22(%20, %arg7)
+            %35 = affine.apply #map13(%20, %arg7)
             %36 = vector.load %arg3[%32, %c0, %arg6, %35] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %36, %alloca_3[%34] : memref<8xf32>, vector<4xf32>
+            vector.store %36, %alloca_3[%34] : memref<16xf32>, vector<4xf32>
           }
           %alloca_4 = memref.alloca() {weft.name = "B_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
             %34 = affine.apply #map11(%arg7)
-            %35 = affine.apply #map22(%21, %arg7)
+            %35 = affine.apply #map13(%21, %arg7)
             %36 = vector.load %arg4[%32, %c0, %arg6, %35] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %36, %alloca_4[%34] : memref<8xf32>, vector<4xf32>
           }
-          scf.for %arg7 = %c0 to %c8 step %c1 {
+          scf.for %arg7 = %c0 to %c16 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %34 = memref.load %alloca_3[%arg7] : memref<8xf32>
+              %34 = memref.load %alloca_3[%arg7] : memref<16xf32>
               %35 = memref.load %alloca_4[%arg8] : memref<8xf32>
-              %36 = memref.load %alloca_2[%c0, %arg7, %arg8] : memref<1x8x8xf32>
+              %36 = memref.load %alloca_2[%c0, %arg7, %arg8] : memref<1x16x8xf32>
               %37 = arith.mulf %34, %35 : f32
               %38 = arith.addf %36, %37 : f32
-              memref.store %38, %alloca_2[%c0, %arg7, %arg8] : memref<1x8x8xf32>
+              memref.store %38, %alloca_2[%c0, %arg7, %arg8] : memref<1x16x8xf32>
             }
           }
         } {weft.unroll}
-        %33 = affine.apply #map23(%arg5)
+        %33 = affine.apply #map22(%arg5)
         scf.if %25 {
-          scf.for %arg6 = %c0 to %c2 step %c1 {
+          scf.for %arg6 = %c0 to %c4 step %c1 {
             %34 = affine.apply #map11(%arg6)
-            %35 = vector.load %alloca[%34] : memref<8xf32>, vector<4xf32>
+            %35 = vector.load %alloca[%34] : memref<16xf32>, vector<4xf32>
             %36 = vector.extract %35[0] : f32 from vector<4xf32>
             %37 = affine.apply #map9(%15, %arg6)
             memref.store %36, %arg3[%33, %c0, %10, %37] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
@@ -245,26 +246,26 @@ module attributes {gpu.container_module} {
             %40 = vector.extract %35[3] : f32 from vector<4xf32>
             memref.store %40, %arg3[%33, %c0, %13, %37] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
           }
-          scf.for %arg6 = %c0 to %c2 step %c1 {
+          scf.for %arg6 = %c0 to %c4 step %c1 {
             %34 = affine.apply #map11(%arg6)
-            %35 = vector.load %alloca_1[%34] : memref<8xf32>, vector<4xf32>
+            %35 = vector.load %alloca_1[%34] : memref<16xf32>, vector<4xf32>
             %36 = affine.apply #map13(%0, %arg6)
             vector.store %35, %arg4[%33, %c0, %36, %18] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
           }
         }
       }
-      %22 = affine.apply #map24(%block_id_y, %1, %0)
-      %23 = affine.apply #map25(%block_id_x, %thread_id_x, %0)
-      scf.for %arg5 = %c0 to %c8 step %c1 {
+      %22 = affine.apply #map23(%block_id_y, %1)
+      %23 = affine.apply #map24(%block_id_x, %thread_id_x, %0)
+      scf.for %arg5 = %c0 to %c16 step %c1 {
         %24 = affine.apply #map17(%22, %arg5)
         %25 = arith.cmpi slt, %24, %c300 : index
         scf.if %25 {
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %26 = affine.apply #map22(%23, %arg6)
+            %26 = affine.apply #map13(%23, %arg6)
             %27 = arith.cmpi slt, %26, %c200 : index
             %28 = affine.apply #map11(%arg6)
             scf.if %27 {
-              %29 = vector.load %alloca_2[%c0, %arg5, %28] : memref<1x8x8xf32>, vector<4xf32>
+              %29 = vector.load %alloca_2[%c0, %arg5, %28] : memref<1x16x8xf32>, vector<4xf32>
               vector.store %29, %arg2[%block_id_z, %24, %26] : memref<4x300x200xf32>, vector<4xf32>
             }
           }
@@ -282,10 +283,10 @@ module attributes {gpu.container_module} {
       %cst = arith.constant 0.000000e+00 : f32
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x
-      %0 = affine.apply #map26(%block_id_x, %thread_id_x)
+      %0 = affine.apply #map25(%block_id_x, %thread_id_x)
       %1 = arith.cmpi slt, %0, %c60000 : index
-      %2 = affine.apply #map27(%block_id_x, %thread_id_x)
-      %3 = affine.apply #map28(%block_id_x, %thread_id_x)
+      %2 = affine.apply #map26(%block_id_x, %thread_id_x)
+      %3 = affine.apply #map27(%block_id_x, %thread_id_x)
       scf.if %1 {
         %alloca = memref.alloca() {weft.name = "acc"} : memref<1x1xf32>
         memref.store %cst, %alloca[%c0, %c0] : memref<1x1xf32>

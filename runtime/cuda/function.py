@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...interpreter.ir.functions import inputs_of, most_of, multiples_of, name_of, sizes_of, workgroup_buffers
-from ...interpreter.ir.mlir import DYNAMIC, ir
+from ...interpreter.ir.mlir import DYNAMIC, ancestors, gpu, ir, operations, scf
 from ...interpreter.memory import limits
 from ...interpreter.memory.layouts import is_plain, strided
 from ..kernel_form import refuse
@@ -27,6 +27,7 @@ SIZE = Range(0, 1 << 47)  # an address space holds no more elements
 STRIDE = Range(-(1 << 47), 1 << 47)
 WIDTH = 120
 REGISTERS_OF_SM = 65536
+REGISTERS_OF_THREAD = 255
 THREADS_OF_SM = 1536  # of the chips the one with fewest: ptxas ignores a number of blocks that has no room
 FULL_WARPS = 128  # threads: a warp to each of the four parts of an SM
 
@@ -126,16 +127,27 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
 
     ptxas gives each thread 65,536 / (threads * blocks) registers, in steps of 8, if it is asked for that many blocks at once. Where
     no number of blocks makes just the wanted cap, `__maxnreg__` says it; the two do not go together.
+
+    255 is what an instruction can name, and no limit: it asks for more registers than ptxas takes of its own accord. Where no loop
+    has steps, ptxas would fill them with loads far ahead, and spill: there its own choice is the better one.
     """
     threads = None if kernel.block is None else math.prod(kernel.block)
     if not capped or "weft.max_registers" not in kernel.func.attributes:
         return "" if threads is None else f"__launch_bounds__({threads}) "
     cap = ir.IntegerAttr(kernel.func.attributes["weft.max_registers"]).value
+    if cap == REGISTERS_OF_THREAD and threads is not None and not _has_steps(kernel.func):
+        return f"__launch_bounds__({threads}) "
     if threads is not None and threads % FULL_WARPS == 0:
         for blocks in range(1, THREADS_OF_SM // threads + 1):
             if REGISTERS_OF_SM // (threads * blocks) // 8 * 8 == cap:
                 return f"__launch_bounds__({threads}, {blocks}) "
     return f"__maxnreg__({cap}) "
+
+
+def _has_steps(func: ir.Operation) -> bool:
+    """Whether the threads of a block meet at a barrier again and again."""
+    barriers = (op for op in operations(func) if isinstance(op.opview, gpu.BarrierOp))
+    return any(isinstance(around.opview, scf.ForOp) for op in barriers for around in ancestors(op))
 
 
 def _wrapped(line: str) -> Iterator[str]:

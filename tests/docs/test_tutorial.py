@@ -54,7 +54,7 @@ def test_a_rung_is_right(path: Path) -> None:
 
 
 def test_the_last_rung_is_the_recipe() -> None:
-    recipe = weft.load("simt_pipelined", settings={"m": 1024, "n": 1024, "k": 1024})
+    recipe = weft.load("simt_pipelined", settings={"m": 1024, "n": 1024, "k": 1024, "tm": 8})
     assert weft.apply(recipe).text == made(LAST, 1024, 1024, 1024).applied.text
 
 

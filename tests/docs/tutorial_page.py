@@ -215,8 +215,7 @@ def ladder() -> list[str]:
 
 
 RECIPES = (
-    ("simt_pipelined", "16 × 8 elements a thread", {"m": "4096", "n": "4096", "k": "4096", "tm": "16", "bm": "128", "bn": "128"},
-     CUBLAS["f32"][4096]),
+    ("simt_pipelined", "16 × 8 elements a thread", {"m": "4096", "n": "4096", "k": "4096"}, CUBLAS["f32"][4096]),
     ("simt_split_k", "`split-k`; 1024³", {"m": "1024", "n": "1024", "k": "1024"}, CUBLAS["f32"][1024]),
     ("tensor", "`mma`, `pipeline … async`, `swizzle`; bf16, 8192³", {"m": "8192", "n": "8192", "k": "8192"},
      CUBLAS["bf16"][8192]),

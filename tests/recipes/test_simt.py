@@ -29,6 +29,8 @@ SOAK = "WEFT_SOAK" in os.environ
 SMALL = ((1, 1, 1), (127, 129, 65))
 LARGE = ((1000, 777, 333), (512, 512, 512)) if SOAK else ((300, 389, 71), (256, 256, 64))
 RAGGED = ((1, 1, 1), (200, 200, 9), (1000, 777, 13), (64, 64, 64))
+MOST = {"simt": 128, "simt_pipelined": 255}
+"""Registers of a thread with which two blocks fit on a multiprocessor."""
 CHIPS = ARCHITECTURES if SOAK else ("sm_80", "sm_90a")
 SPACE = [(recipe, dtype) for recipe in RECIPES for dtype in ("f32", "f64")]
 
@@ -93,13 +95,13 @@ def test_machine_code(recipe: str, chip: str) -> None:
         text = ready(recipe, *size).cuda
         used = sass.resources(text, "matmul", chip)
         assert used.spill_bytes == used.stack_bytes == 0, used
-        assert used.registers <= 128, used
+        assert used.registers <= MOST[recipe], used
         inner = sass.compute_region(text, "matmul", chip)
         if recipe == "simt":
             assert not inner.besides("FFMA", "LDS") and inner.integer <= 4, inner  # the k loop's counter and condition
         elif size == (512, 512, 512):  # with one barrier a step the copies of the next tile stand among the sums
             assert not inner.besides("FFMA", "LDS", "LDG", "STS", "SHF", "LDC") and inner.integer <= 32, inner
-            assert inner.by_mnemonic["LDG"] == 4 and set(inner.global_loads) == {128}, inner
+            assert inner.by_mnemonic["LDG"] == 8 and set(inner.global_loads) == {128}, inner
         assert set(inner.shared_loads) == {128}, inner
         assert inner.by_mnemonic["FFMA"] >= 16 * inner.by_mnemonic["LDS"], inner
         assert sass.inner_loop(text, "matmul", chip).divisions == 0
@@ -108,7 +110,7 @@ def test_machine_code(recipe: str, chip: str) -> None:
         assert double.spill_bytes == double.stack_bytes == 0, double
 
 
-WIDE = ({"tm": "16"}, {"tn": "16"}, {"tm": "16", "bm": "128"})
+WIDE = ({"tm": "16", "bm": "256"}, {"tm": "8", "tn": "16"}, {"tm": "16", "bm": "128"})
 """128 sums a thread."""
 
 
@@ -139,7 +141,7 @@ def test_registers_where_guards_or_short_loops_cost_most(recipe: str, size: tupl
     for chip in CHIPS if SOAK else (CHIPS[(RAGGED.index(size) + RECIPES.index(recipe)) % len(CHIPS)],):
         used = sass.resources(ready(recipe, *size).cuda, "matmul", chip)
         assert used.spill_bytes == used.stack_bytes == 0, (size, used)
-        assert used.registers <= 128, (size, used)
+        assert used.registers <= MOST[recipe], (size, used)
 
 
 def test_a_ragged_result_goes_back_as_wide_as_its_rows_allow() -> None:

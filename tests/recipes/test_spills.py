@@ -1,0 +1,77 @@
+"""No recipe's kernel spills: some sizes of each kind, each on one chip, in every run; all of them and random ones on every chip
+in a soak.
+
+`benchmarks/registers.py` prints the same as a table.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+from weft.dsl.diagnostics import WeftError
+from weft.recipes import schedules
+from weft.runtime.cuda.nvrtc import ARCHITECTURES
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from registers import compiled, random_sizes, sizes_of, types_of  # pyright: ignore[reportMissingImports]
+
+SOAK = "WEFT_SOAK" in os.environ
+RANDOM = 25 if SOAK else 1
+CASES = [
+    (recipe, type, size) for recipe in schedules() for type in types_of(recipe) for size in range(len(sizes_of(recipe)))
+]
+"""Recipe, type, and the number of a size."""
+SOME = random.Random(1).sample(CASES, 30)
+REFUSED = {"W0240", "W0379", "W0453", "W0610"}
+"""Types that a recipe does not take, sums too short to be parted, and kernels that the proof cannot decide: none is built."""
+
+
+SPREAD = {"n": "2", "c": "66", "h": "29", "w": "31", "k": "130", "stride": "2", "dilation": "2"}
+
+
+def expect_no_spills(recipe: str, settings: dict[str, str], *chips: str) -> bool:
+    """False for what the recipe refuses."""
+    try:
+        for chip, kernels in compiled(recipe, settings, chips):
+            for name, used in kernels.items():
+                assert used.spill_bytes == used.stack_bytes == 0, (recipe, settings, chip, name, used)
+    except WeftError as error:
+        assert {one.code for one in error.diagnostics} <= REFUSED, error
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("recipe", "type", "size"), CASES if SOAK else SOME)
+def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
+    settings = {**sizes_of(recipe)[size], **({"type": type} if type else {})}
+    turn = CASES.index((recipe, type, size))
+    expect_no_spills(recipe, settings, *(ARCHITECTURES if SOAK else (ARCHITECTURES[turn % len(ARCHITECTURES)],)))
+
+
+@pytest.mark.parametrize(("recipe", "size", "chip"), [
+    ("simt_pipelined", {"m": "1000", "n": "777", "k": "333"}, "sm_100a"),
+    ("simt_pipelined", {"m": "66", "n": "573", "k": "64"}, "sm_80"),
+    ("simt_pipelined", {"m": "200", "n": "200", "k": "9"}, "sm_100a"),
+    ("simt", {"type": "f64"}, "sm_90a"),
+    ("igemm", {**SPREAD, "type": "f64"}, "sm_80"),
+    ("igemm_bias_relu", {"n": "3", "h": "13", "w": "11", "c": "5", "k": "7"}, "sm_86"),
+    ("igemm_bias_relu", {"residual": "1"}, "sm_90a"),
+    ("igemm_pipelined", {**SPREAD, "type": "f16"}, "sm_100a"),
+])  # fmt: skip
+def test_where_the_compiler_is_short_of_registers(recipe: str, size: dict[str, str], chip: str) -> None:
+    """Caps that it fills to the last, targets of its own that are too low, gathers that keep what they could compute again."""
+    assert expect_no_spills(recipe, size, chip)
+
+
+@pytest.mark.parametrize("recipe", schedules())
+def test_random_sizes(recipe: str) -> None:
+    draw = random.Random(recipe)
+    for _ in range(RANDOM):
+        type = draw.choice(types_of(recipe))
+        settings = {**random_sizes(recipe, draw), **({"type": type} if type else {})}
+        expect_no_spills(recipe, settings, *(ARCHITECTURES if SOAK else draw.sample(ARCHITECTURES, 1)))
