@@ -19,7 +19,7 @@ from ..mapping.mapping import extents
 from ..mapping.processors import loop_over
 from ..memory.effects import is_memref
 from ..memory.layouts import strided
-from ..memory.views import behind
+from ..memory.views import behind, is_own_array
 from ..padding.identities import combination
 from ..session.rewriter import describe
 from .asynchronous import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
@@ -157,7 +157,7 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
             memref.StoreOp(_extract(whole, e), *address(outputs.start, at))
         return
     # an array of the thread's own has no addresses: an element is read when it is computed with, and written when it is computed
-    own = {n for n, operand in enumerate(op.operands) if made_by(behind(operand), "memref.alloca") is not None}
+    own = {n for n, operand in enumerate(op.operands) if is_own_array(operand)}
     used = [n for n in range(len(op.operands)) if op.used(n)]
     loaded = {n: load_vector(n) for n in used if wide(n) and n not in own}
     read = {masked.value: masked.emit(start, lanes) for masked in (op.masked(lanes) if lanes > 1 else ())}

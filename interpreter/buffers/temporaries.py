@@ -26,19 +26,29 @@ from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, ir, is_used, memref, operations, producer, users
 from ..ir.structured import body_of
 from ..launch.kernel import Outlined
+from ..mapping.geometry import Geometry
 from ..mapping.mapping import LoopDimension, Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
 from ..mapping.processors import Processors, loop_over, when
 from ..memory.layouts import bytes_of, element_bytes, is_shared, space_of
+from ..memory.limits import OF_A_THREAD
 from ..session.rewriter import describe, refuse
 from .elements import Address
-from .tiles import ThreadTile, is_in_thread, moves_with_a_loop, one_each, ownership, thread_nest, tiles_of, whole_users
+from .tiles import (
+    ThreadTile,
+    is_in_thread,
+    kept_elements,
+    moves_with_a_loop,
+    one_each,
+    ownership,
+    thread_nest,
+    tiles_of,
+    whole_users,
+)
 from .views import all_users, drop_dead_view, named_like, own_array, retype, subview, takes_any_layout
 
 EmitStaged = Callable[[Sequence[Sum], Table[int, Address]], None]
 """Emits one unit, given where in the thread's own arrays the elements of staged tiles are."""
 ATTRIBUTE = "weft.register_stage"
-MOST_BYTES = 512
-"""Half of the registers that a thread may have: beyond that nothing is left to compute with."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +107,12 @@ class RegisterStages:
         """The thread's own array in a staged tile's place. Two ops with the same map agree on its size."""
         if tile not in self._arrays:
             kind = ir.MemRefType(tile.type)
-            if elements * element_bytes(kind.element_type) > MOST_BYTES:
+            if elements * element_bytes(kind.element_type) > OF_A_THREAD:
                 raise refuse(
                     "W0365",
                     f"each thread would keep {elements} elements of type {kind.element_type} in registers until they are stored",
                     op,
-                    f"take smaller tiles, or more threads: at most {MOST_BYTES} bytes a thread are staged",
+                    f"take smaller tiles, or more threads: at most {OF_A_THREAD} bytes a thread are staged",
                 )
             alloc = ir.OpResult(tile).owner.operation
             self._arrays[tile] = own_array(alloc, ir.MemRefType.get([elements], kind.element_type))
@@ -110,7 +120,8 @@ class RegisterStages:
 
 
 def is_stage(tile: ir.Value) -> bool:
-    """Whether a buffer is the staged tile of a pipelined loop."""
+    """Whether a buffer is one of which each thread keeps the elements that it makes: the staged tile of a pipelined loop, a row
+    that ops with one map fill and read."""
     made_by = producer(tile)
     return made_by is not None and ATTRIBUTE in made_by.attributes
 
@@ -135,19 +146,23 @@ REGISTERS = "weft.registers"
 """On a temporary that `promote-to-registers` made: each thread keeps its part to itself, or the launch is refused."""
 
 
-def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], *, single_thread: bool = False) -> list[str]:
+def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], geometry: Geometry) -> list[str]:
     """Turn every allocation of the kernel into what it is for the threads; what was decided, in a few words each.
 
     Where a block is a single thread, all that is in no particular memory is that thread's own.
     """
     remarks: list[str] = []
+    single_thread = geometry.static_block() == (1, 1, 1)
     by_op = {one.op: one for one in mapped}
     for alloc in list(operations(kernel.root, "memref.alloc")):
         if is_stage(alloc.results[0]):
             continue
         kind = ir.MemRefType(alloc.results[0].type)
         drop_deallocs(alloc)
-        if is_in_thread(alloc):
+        if kind.memory_space is None and (kept := kept_elements(alloc, geometry.threads)):
+            alloc.attributes[ATTRIBUTE] = ir.UnitAttr.get()
+            remarks.append(f"{_called(alloc, kind)}: each thread keeps the {kept} elements that it makes, {kind.element_type}")
+        elif is_in_thread(alloc):
             remarks += _place_inside(alloc, kind)
         elif kind.memory_space is not None:
             if space_of(kind) == "private":
@@ -163,7 +178,7 @@ def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[str]:
     """What is allocated in a loop over threads is one thread's, unless the loop hands it on to several."""
     sharers = handed_on(alloc)
     if sharers is None and not is_shared(kind):
-        large = bytes_of(kind) > MOST_BYTES
+        large = bytes_of(kind) > OF_A_THREAD
         remark = f"{_called(alloc, kind)}: each thread keeps all of it, {bytes_of(kind)} bytes, which registers do not hold"
         _per_thread(alloc, kind)
         return [remark] if large else []
@@ -175,8 +190,8 @@ def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[str]:
 def _not_in_registers(kind: ir.MemRefType, reason: str) -> WeftError:
     return fail(
         "W0380",
-        f"the {'x'.join(map(str, kind.shape))} accumulator cannot live in each thread's registers: {reason}",
-        "map every loop that looks at it alike, one tile per thread; or `tile` into pieces first, and map those to `registers`",
+        f"the {'x'.join(map(str, kind.shape))} buffer cannot live in each thread's registers: {reason}",
+        "map every loop or op that looks at it alike; an accumulator has one tile per thread, or pieces, mapped to `registers`",
     )
 
 

@@ -5,13 +5,26 @@ Loops over threads may nest (warps, and lanes inside them): a part is then a til
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..ir.affine_maps import dimension_of
 from ..ir.mlir import DYNAMIC, ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
-from ..ir.structured import body_of, drop_handles, place_of
-from ..mapping.mapping import LoopDimension, Mapped, enclosing_maps, loop_dimensions, mapping_of, trip_counts
+from ..ir.structured import body_of, drop_handles, is_structured, place_of, structure
+from ..mapping.mapping import (
+    LoopDimension,
+    Mapped,
+    Mapping,
+    enclosing_maps,
+    handed_out,
+    loop_dimensions,
+    mapping_of,
+    trip_counts,
+)
 from ..memory.effects import is_pure
+from ..memory.layouts import element_bytes
+from ..memory.limits import OF_A_THREAD
 
 
 @dataclass(frozen=True)
@@ -125,6 +138,42 @@ def one_each(owner: Mapped) -> bool:
         return all(trips == 1 for trips in trip_counts(owner))  # a chunk goes to one processor, however many there are
     counts = zip(owner.mapping.counts, trip_counts(owner), strict=True)
     return all(count == -1 or (trips is not None and 0 < trips <= count) for count, trips in counts)
+
+
+def kept_elements(alloc: ir.Operation, threads: int | None) -> int:
+    """How many elements of a temporary each thread keeps, if it makes all accesses to them: ops with one map walk it, all in the
+    order in which the map hands elements out. 0 where they do not, or keep more than a thread can.
+
+    `threads`: of a block, where that is known.
+    """
+    walks = {_walk(op, alloc.results[0]) for op in users(alloc.results[0])}
+    if len(walks) != 1 or (walk := walks.pop()) is None:
+        return 0
+    mapping, extents = walk
+    counts = (threads,) if mapping.every else mapping.counts
+    if mapping.dist is None or None in extents or any(count is None or count < 0 for count in counts):
+        return 0
+    if mapping.space == "lanes" and "warps" not in {around.space for _, around in enclosing_maps(alloc)}:
+        return 0  # other warps reduce, too, and have not filled it
+    units = math.prod(n for n in extents if n is not None) // mapping.vector
+    chunk = mapping.chunk or 1
+    stride = math.prod(count or 1 for count in counts) * chunk
+    kept = -(-units // stride) * chunk * mapping.vector
+    return kept if kept * element_bytes(ir.MemRefType(alloc.results[0].type).element_type) <= OF_A_THREAD else 0
+
+
+def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None, ...]] | None:
+    """The map of an op, and the extents of what it hands out, if that walks the buffer row by row and nothing else does."""
+    mapping = mapping_of(op)
+    if mapping is None or not mapping.distributes or not is_structured(op):
+        return None
+    space, handed = structure(op), handed_out(op)
+    wide = [d for d in range(space.rank) if space.extents[d] != 1]
+    for operand, walked in zip(op.operands, space.maps, strict=True):
+        dimensions = [dimension_of(e) for e in walked.results]
+        if operand == buffer and (None in dimensions or [d for d in dimensions if d in wide] != wide):
+            return None
+    return (mapping, tuple(space.extents[d] for d in wide)) if set(wide) <= set(handed) else None
 
 
 def moves_with_a_loop(tile: ThreadTile, buffer: ir.Value) -> bool:

@@ -15,7 +15,7 @@ from ..memory.copies import COPY
 from ..memory.effects import accesses
 from ..memory.fragments import LDMATRIX
 from ..memory.layouts import is_plain, strided, transposed
-from ..memory.views import VIEWS, behind, is_view
+from ..memory.views import VIEWS, behind, is_own_array, is_view
 
 _BLOCKS = ("scf.forall", "scf.parallel", "gpu.func", "gpu.launch")
 
@@ -31,7 +31,7 @@ def is_temporary(buffer: ir.Value) -> bool:
 def in_own_array(value: ir.Value) -> bool:
     """Whether a memref is (a part of) what is, or becomes, a thread's own array."""
     base = behind(value)
-    return is_temporary(base) or made_by(base, "memref.alloca") is not None
+    return is_temporary(base) or is_own_array(base)
 
 
 def own_array(alloc: ir.Operation, kind: ir.MemRefType) -> ir.Value:

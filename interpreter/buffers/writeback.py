@@ -40,7 +40,7 @@ from ..mapping.mapping import (
 )
 from ..mapping.processors import loop_over, when
 from ..memory.effects import read, written
-from ..memory.views import behind
+from ..memory.views import behind, is_own_array
 from ..session.rewriter import describe
 from .elements import VECTOR, StructuredOp, emit, most_lanes
 from .temporaries import REGISTERS
@@ -129,7 +129,8 @@ def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
 
     def visit(op: ir.Operation) -> None:
         mapping = mapping_of(op)
-        if mapping is None and (op.name in ("memref.copy", "linalg.copy") or WRITEBACK in op.attributes):
+        copies = op.name in ("memref.copy", "linalg.copy") or WRITEBACK in op.attributes
+        if mapping is None and copies and not all(map(is_own_array, written(op))):
             found.append(op)
             return
         if mapping is None or mapping.space == "blocks" or any(nested_maps(op)):

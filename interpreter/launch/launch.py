@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..buffers.replicas import follow_readers, replicate
 from ..buffers.temporaries import place_temporaries
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
@@ -118,12 +119,14 @@ def _shape(sizes: Sequence[int | None]) -> str:
 
 def _materialize(kernel: Outlined) -> Materialized:
     """Materialize the maps of an outlined loop, and lower it: the passes of a launch, in their order."""
-    remarks = inherit_maps(kernel)
+    follow_readers(kernel.root)
+    remarks = replicate(kernel.root)
+    remarks += inherit_maps(kernel)
     remarks += split_at_barriers(kernel.root)
     mapped = mapped_things(kernel.root)
     geometry = geometry_of(mapped)
     check_distributed(kernel.root, geometry)
-    remarks += place_temporaries(kernel, mapped, single_thread=geometry.static_block() == (1, 1, 1))
+    remarks += place_temporaries(kernel, mapped, geometry)
     most = geometry.most_grid()
     on_host = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
     materializer = Materializer(kernel, geometry)

@@ -16,20 +16,31 @@ from contextlib import ExitStack
 
 from ..buffers.elements import StructuredOp, do_per_thread, emit_unit, is_per_thread
 from ..buffers.temporaries import RegisterStages, drop_deallocs, is_stage, share
-from ..buffers.tiles import is_distributed
+from ..buffers.tiles import is_distributed, one_each
 from ..buffers.views import all_users
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
 from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
 from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
-from ..mapping.mapping import AXES, Mapping, extents, loop_dimensions, mapping_of, nested_maps
+from ..mapping.mapping import (
+    AXES,
+    Mapped,
+    Mapping,
+    extents,
+    handed_out,
+    is_shared_reduction,
+    loop_dimensions,
+    mapping_of,
+    nested_maps,
+)
 from ..mapping.processors import Hardware, coordinate, for_each, for_each_owned, grouped, when
 from ..memory.effects import is_memref, only_computes
 from ..memory.layouts import element_bytes
 from ..memory.views import behind
 from ..session.rewriter import describe, refuse
 from .kernel import Outlined
+from .shared_reductions import SharedReduction
 
 BARRIER = "gpu.barrier"
 
@@ -42,7 +53,12 @@ def hands_on(loop: ir.Operation) -> bool:
 
 
 def is_separable(loop: ir.Operation) -> bool:
-    """Whether the loop can be split between any two of its ops: one takes no value from another that is not computed again."""
+    """Whether the loop can be split between any two of its ops: one takes no value from another that is not computed again, and no
+    thread has the results of several iterations."""
+    mapping = mapping_of(loop)
+    several = mapping is not None and not one_each(Mapped(loop, mapping))
+    if several and any(map(is_shared_reduction, operations(loop))):
+        return False
     return all(not op.results or _is_computed(op) or op.name == "memref.alloc" for op in children(loop)[:-1])
 
 
@@ -132,9 +148,13 @@ class Materializer:
         with ExitStack() as scope:
             scope.enter_context(ir.InsertionPoint(op))
             scope.enter_context(op.location)
-            if not any(_has_map(inner) for inner in children(op)):
+            shared = is_shared_reduction(op)
+            if not (shared or any(_has_map(inner) for inner in children(op))):
                 self._guard_idle_axes(op, mapping, taken, scope)
-            moved = self._forall(op, mapping) if op.name == "scf.forall" else self._structured(op, mapping)
+            if shared:
+                moved = self._reduction(op, mapping, taken)
+            else:
+                moved = self._forall(op, mapping) if op.name == "scf.forall" else self._structured(op, mapping)
         op.erase()
         for inner in moved:
             self.run(inner, taken)
@@ -182,19 +202,36 @@ class Materializer:
         return moved
 
     def _structured(self, op: ir.Operation, mapping: Mapping) -> list[ir.Operation]:
-        structured, lanes = StructuredOp.of(op), mapping.vector
-        space = extents(op)
+        structured = StructuredOp.of(op)
+        self._units(op, structured, mapping, list)
+        if mapping.vector > 1 or structured.asynchronous is not None:
+            self.remarks.append(_widths(op, structured, mapping.vector))
+        return []
+
+    def _reduction(self, op: ir.Operation, mapping: Mapping, taken: frozenset[tuple[str, str]]) -> list[ir.Operation]:
+        def owned(structured: StructuredOp, index: Callable[[Sequence[Sum]], Sequence[Sum]]) -> None:
+            with ExitStack() as scope:  # threads that another one repeats bring nothing; warps reduce all by themselves
+                if mapping.space == "threads":
+                    self._guard_idle_axes(op, mapping, taken, scope)
+                self._units(op, structured, mapping, index)
+
+        SharedReduction(op, mapping, self._hardware).emit(owned)
+        return []
+
+    def _units(
+        self, op: ir.Operation, structured: StructuredOp, mapping: Mapping, index: Callable[[Sequence[Sum]], Sequence[Sum]]
+    ) -> None:
+        """Emit the units that the thread owns of what a map hands out; `index` makes the index of an iteration of that."""
+        every, lanes = extents(op), mapping.vector
+        space = [every[d] for d in handed_out(op)]
         space[-1:] = [ceildiv(n, lanes) for n in space[-1:]]
         if any(map(is_stage, op.operands)):
             sharers = self._hardware.sharers(mapping, space)
             self._staging.emit(
-                op, mapping, sharers, lambda at, own: emit_unit(structured, _multi_index(at, space, mapping), lanes, own)
+                op, mapping, sharers, lambda at, own: emit_unit(structured, index(_multi_index(at, space, mapping)), lanes, own)
             )
         else:
-            self._distribute(mapping, space, lambda at: emit_unit(structured, at, lanes))
-        if lanes > 1 or structured.asynchronous is not None:
-            self.remarks.append(_widths(op, structured, lanes))
-        return []
+            self._distribute(mapping, space, lambda at: emit_unit(structured, index(at), lanes))
 
     def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
         """Call `emit` with the multi-index of an owned iteration, inside the loops and guards of the distribution."""

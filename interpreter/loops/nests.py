@@ -190,27 +190,29 @@ def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     return loop
 
 
-def on_one_processor(rewrite: Rewriter, op: ir.Operation, tag: str, space: SpaceSpec) -> ir.Operation:
+def on_one_processor(
+    rewrite: Rewriter, op: ir.Operation, tag: str, space: SpaceSpec, *, shared: bool = False
+) -> ir.Operation:
     """A loop of one iteration around a reduction, or around a loop over tiles of one, which one processor then does whole.
 
     Taken are a structured op with a reduction, and a `scf.for` that carries tensors, of static shapes: where the space has one
     processor, or the result one element, so that there is nothing else to hand out. Other ops stay as they are. The loop is what
-    the handle of `tag` names from now on.
+    the handle of `tag` names from now on. `shared`: a structured op's iterations are to be distributed over several processors.
     """
     reduces = not is_parallel_op(op) if is_structured(op) else op.name == "scf.for" and bool(op.results)
     if not reduces or any(not isinstance(r.type, ir.RankedTensorType) or None in shape_of(r) for r in op.results):
         return op
     outputs = list(op.results) or list(op.operands)[segments(op)[0] :]
     single = bool(space.counts) and all(count == 1 for count in space.counts)
-    if not single and any(shape_of(output) for output in outputs):
+    if not single and (any(shape_of(output) for output in outputs) or (shared and is_structured(op))):
         return op
     first, rank = len(op.operands) - len(op.results), max(len(space.axes), 1)
     with ahead_of(op):
         loop = make_forall([0] * rank, [1] * rank, [1] * rank, list(op.operands)[first:])
         copy = op.clone(ip=ir.InsertionPoint(end_of(loop))).operation
-        shared = list(body_of(loop).arguments)[rank:]
+        inner = list(body_of(loop).arguments)[rank:]
         with ir.InsertionPoint(end_of(loop).regions[0].blocks[0]):
-            for number, (result, output) in enumerate(zip(copy.results, shared, strict=True)):
+            for number, (result, output) in enumerate(zip(copy.results, inner, strict=True)):
                 copy.operands[first + number] = output
                 shape = extents_of(result)
                 insert(result, output, [0] * len(shape), shape)

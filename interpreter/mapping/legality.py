@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...dsl.diagnostics import fail
-from ..ir.mlir import ir
+from ..ir.mlir import ir, stands_in
 from ..ir.structured import is_parallel_op, is_structured, structure
 from ..session.rewriter import describe, refuse
 from .geometry import MAX_THREADS
@@ -15,12 +15,14 @@ from .mapping import (
     Mapped,
     Mapping,
     enclosing_maps,
+    handed_out,
     loop_dimensions,
     most_trips,
     nested_maps,
     row_divides,
     trip_counts,
 )
+from .reductions import why_not_shared
 
 MAX_VECTOR_BITS = 128
 
@@ -31,7 +33,7 @@ LARGEST_COUNT = 2**31 - 1
 
 def check_map(op: ir.Operation, mapping: Mapping, *, inside: bool = True) -> None:
     """Refuse a map that cannot be: W0341 … W0349. Works on tensors and on memrefs. `inside`: maps below are looked at, too."""
-    _check_target(op)
+    _check_target(op, mapping)
     _check_axes(op, mapping)
     _check_numbers(mapping)
     _check_order(op, mapping)
@@ -44,7 +46,7 @@ def check_map(op: ir.Operation, mapping: Mapping, *, inside: bool = True) -> Non
         _check_nest(inner, within, op, mapping)
 
 
-def _check_target(op: ir.Operation) -> None:
+def _check_target(op: ir.Operation, mapping: Mapping) -> None:
     if op.name == "scf.forall" or is_parallel_op(op):
         return
     if op.name in ("scf.for", "affine.for"):
@@ -62,12 +64,15 @@ def _check_target(op: ir.Operation) -> None:
             f"{why}: iteration 1 takes what iteration 0 leaves",
         )
     if is_structured(op):
+        obstacle = why_not_shared(op, mapping)
+        if obstacle is None:
+            return
         dimension = structure(op).iterators.index("reduction")
         raise refuse(
             "W0343",
-            f"dimension {dimension} of this op is a reduction, and a map would hand its iterations to different processors",
+            f"dimension {dimension} of this op is a reduction, and {obstacle[0]}",
             op,
-            "tile the parallel dimensions, and map the loop; or have one processor do it whole: `threads(x: 1)`",
+            obstacle[1],
             f"iterations d{dimension} = 0 and d{dimension} = 1 update the same element of the result",
         )
     if op.name in ("scf.parallel", "affine.parallel") and op.results:
@@ -87,9 +92,9 @@ def _check_target(op: ir.Operation) -> None:
 
 
 def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
-    """Over registers goes a loop of a known number of iterations, all of them each thread's."""
-    if op.name != "scf.forall":
-        why, hint = "only a loop over pieces of a tile is unrolled over a thread's registers", "`tile` the op, and map the loop"
+    """Over registers goes a loop of a known number of iterations, or an op in a loop, all of them each thread's."""
+    if op.name != "scf.forall" and not stands_in(op, "scf.forall", "scf.for"):
+        why, hint = "each thread would do all of an op that is in no loop", "map it to threads, or a grid"
     elif mapping.dist is not None:
         why, hint = "each thread does all of these iterations: there is nothing to distribute", "`registers` alone"
     elif None in trip_counts(Mapped(op, mapping)):
@@ -118,7 +123,7 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
     if len(set(mapping.axes)) != len(mapping.axes):
         raise refuse("W0341", f"an axis is named twice in `{mapping}`", op, "name each of x, y, z at most once")
     given = len(mapping.axes)
-    rank = len(loop_dimensions(op)) if op.name == "scf.forall" else structure(op).rank
+    rank = len(loop_dimensions(op)) if op.name == "scf.forall" else len(handed_out(op))
     linear = given == 1 and (op.name != "scf.forall" or (mapping.space == "blocks" and mapping.dist is not None))
     if given != rank and not linear:
         kind = "loop" if op.name == "scf.forall" else "op"
@@ -203,7 +208,7 @@ def _check_order(op: ir.Operation, mapping: Mapping) -> None:
     """An order is a permutation of a grid, of which each block has one tile; or of iterations, rows by columns, that are shared."""
     if not mapping.ordered:
         return
-    rank = len(loop_dimensions(op)) if op.name == "scf.forall" else structure(op).rank
+    rank = len(loop_dimensions(op)) if op.name == "scf.forall" else len(handed_out(op))
     axes = 1 if mapping.every else len(mapping.axes)
     what = "groups of rows are" if mapping.panel is None else "panels of columns are"
     if rank != 2 and (mapping.space == "blocks" or rank < 2):

@@ -14,7 +14,7 @@ from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
 from ..indices.values import divisible, largest, multiples, range_of
 from ..ir.mlir import DYNAMIC, affine, ancestors, entries, i64, ir, memref, operations, producer, scf
-from ..ir.structured import dimension_of, parts_of, shape_of, structure
+from ..ir.structured import dimension_of, is_parallel_op, is_structured, parts_of, shape_of, structure
 from ..memory.limits import WARP
 
 ATTRIBUTE = "weft.map"
@@ -275,6 +275,18 @@ def _named_size(buffer: ir.Value, axis: int) -> Bound | None:
     return sizes[axis] if len(sizes) == len(shape_of(buffer)) else None
 
 
+def handed_out(op: ir.Operation) -> list[int]:
+    """The dimensions of a structured op whose iterations a map hands out: those that it reduces, if it does."""
+    iterators = structure(op).iterators
+    return [d for d, kind in enumerate(iterators) if kind == "reduction"] or list(range(len(iterators)))
+
+
+def is_shared_reduction(op: ir.Operation) -> bool:
+    """Whether processors share the iterations of a reduction, and combine what each of them has made."""
+    mapping = mapping_of(op)
+    return mapping is not None and mapping.distributes and is_structured(op) and not is_parallel_op(op)
+
+
 @dataclass(frozen=True)
 class Mapped:
     """One mapped loop or op of a launch."""
@@ -303,7 +315,8 @@ def _along_axes(
     if one.op.name == "scf.forall":
         counts = [of_loop(d) for d in loop_dimensions(one.op)]
     else:
-        counts = of_op(one.op)
+        every = of_op(one.op)
+        counts = [every[d] for d in handed_out(one.op)]
         counts[-1:] = [None if n is None else n // mapping.vector for n in counts[-1:]]
     if len(mapping.axes) != len(counts) and (len(mapping.axes) == 1 or mapping.every):
         return [None if None in counts else math.prod(n for n in counts if n is not None)]

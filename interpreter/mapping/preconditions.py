@@ -6,10 +6,11 @@ from ..ir.mlir import children, ir, operations
 from ..ir.structured import ATOMIC, WRITEBACK
 from ..memory import copies
 from ..memory.effects import accesses, is_pure
+from ..memory.views import is_own_array
 from ..session.rewriter import describe, refuse
 from .geometry import Geometry, count_warps
 from .legality import check_map
-from .mapping import Mapped, enclosing_maps, is_mapped, mapping_of, most_trips, nested_maps
+from .mapping import Mapped, enclosing_maps, is_mapped, is_shared_reduction, mapping_of, most_trips, nested_maps
 
 
 def check_launch(root: ir.Operation) -> None:
@@ -56,6 +57,8 @@ def independent(root: ir.Operation) -> bool:
     analysis of the kernel can only assume the contrary, because an index depends on data, or sizes of run time are multiplied.
     """
     op, ops = root, list(operations(root))
+    if any(map(is_shared_reduction, ops)):
+        return False
     inside = ops
     while is_mapped(op):
         if not any(map(is_mapped, inside[1:])):
@@ -172,4 +175,5 @@ def _harmless(op: ir.Operation) -> bool:
     if is_pure(op) or op.name in (*_NO_EFFECT, *_OWN_MEMORY, *(copies.GROUP, copies.WAIT), "llvm.intr.assume"):
         return True
     found = accesses(op)
-    return bool(found) and all(access.kind == "read" for access in found)
+    return bool(found) and all(access.kind == "read" or is_own_array(access.value) for access in found)
+

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 WARP = 32
 """Threads, on every NVIDIA GPU so far."""
 
+OF_A_THREAD = 512
+"""Bytes that a thread keeps in registers at most: half of them. Beyond that nothing is left to compute with."""
+
 STATIC = 48 * 1024
 """More can only be had as dynamic shared memory: the launch asks for it."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from ..ir.mlir import ir, maker, producer
+from ..ir.mlir import ir, made_by, maker, producer
 from ..ir.structured import loop_inits
 from .effects import ALLOCATIONS, CONTROL, STORED, is_memref
 
@@ -56,6 +56,11 @@ def behind(value: ir.Value) -> ir.Value:
     while (source := shown(value)) is not None:
         value = source
     return value
+
+
+def is_own_array(value: ir.Value) -> bool:
+    """Whether a memref is (a part of) an array of each thread's own."""
+    return made_by(behind(value), "memref.alloca") is not None
 
 
 def sources(value: ir.Value) -> list[ir.Value] | None:

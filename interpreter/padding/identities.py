@@ -54,6 +54,12 @@ _WHOLE = {
 }  # fmt: skip
 
 
+_REAL: dict[str, Identity] = {
+    "arith.addf": -0.0, "arith.subf": -0.0, "arith.mulf": 1, "arith.maximumf": "-inf", "arith.minimumf": "inf",
+    "arith.maxnumf": "nan", "arith.minnumf": "nan",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Combination:
     """A body that yields `combiner(accumulator, term)`, of a term that does not read the accumulator."""
@@ -64,20 +70,32 @@ class Combination:
 
 def combination(op: ir.Operation) -> Combination | None:
     """How the one output of a structured op is updated; None where it is done in any other way."""
-    inputs, outputs = segments(op)
-    if outputs != 1:
-        return None
+    return update(op, 0) if segments(op)[1] == 1 else None
+
+
+def update(op: ir.Operation, output: int, value: ir.Value | None = None, uses: int = 1) -> Combination | None:
+    """How one of the outputs is updated; None where that is no combiner of itself and a term.
+
+    Args:
+        value: what it becomes, if not what is yielded.
+        uses: of the accumulator, in all.
+    """
     body = body_of(op)
-    accumulator = body.arguments[inputs]
-    combiner = made_by(yielded(op)[0], *_COMBINERS)
+    accumulator = body.arguments[segments(op)[0] + output]
+    combiner = made_by(yielded(op)[output] if value is None else value, *_COMBINERS)
     if combiner is None or combiner.block != body:
         return None
-    if len(list(accumulator.uses)) != 1 or accumulator not in list(combiner.operands):
+    if len(list(accumulator.uses)) != uses or accumulator not in list(combiner.operands):
         return None
     position = list(combiner.operands).index(accumulator)
     if position != 0 and combiner.name not in _COMMUTATIVE:
         return None
     return Combination(combiner.name, combiner.operands[1 - position])
+
+
+def identity(combiner: str) -> Identity:
+    """What a combiner leaves its other operand as it is with, exactly: `-0.0` of sums, and NaN where a number wins over it."""
+    return _WHOLE[combiner] if combiner in _WHOLE else _REAL[combiner]
 
 
 def fillings(

@@ -69,7 +69,7 @@ class Fuse(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..padding.rounding import absorb_pads
         from ..padding.scattered import load_scattered
-        from ..tensors.fusing import fuse_masked_loads, fuse_tagged, is_result_of, start_inside
+        from ..tensors.fusing import fuse_fills, fuse_masked_loads, fuse_tagged, is_result_of, start_inside
 
         producer, loop = rewrite.find(self.producer), rewrite.find(self.loop)
         if loop.name not in ("scf.forall", "scf.for"):
@@ -95,7 +95,7 @@ class Fuse(Statement):
             written = {d for indexing in space.maps[space.inputs :] for e in indexing.results for d in dimensions_of(e)}
             for done in (*absorb_pads(producer), *load_scattered(producer, space, written)):
                 rewrite.remark(done)
-        if not start_inside(producer, loop):
+        if not (fuse_fills(rewrite, producer, self.producer.tag, self.loop) or start_inside(producer, loop)):
             fuse_tagged(rewrite, self.producer.tag, self.loop)
         self._not_in_a_body(rewrite)
         self._settle(rewrite)

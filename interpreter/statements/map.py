@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..ir.mlir import ir
+from ..memory.limits import WARP
 from ..session.statement import Handle, Results, Rewriter, Statement, distribution, handle, integer, space, statement
 from ..tensors.levels import refuse_overlap
 
@@ -15,7 +16,7 @@ _FIELDS = {"W0348": "vector", "W0343": "target", "W0344": "target", "W0364": "sp
 
 @statement("map")
 class Map(Statement):
-    """Say which processors execute which iterations of a parallel loop, or of an op without reductions.
+    """Say which processors execute which iterations of a parallel loop, or of an op.
 
     The decision is recorded; `launch` lowers all maps at once. With n iterations over P processors, processor p executes: without
     a distribution word iteration p; `block` the contiguous chunk p of ceildiv(n, P) iterations; `cyclic` p, p+P, p+2P, …;
@@ -25,14 +26,19 @@ class Map(Statement):
         target: a parallel loop, or an op whose dimensions are all parallel (its elements count row by row); stays alive. Loops of
             the payload (`scf.for`, `affine.for`, `scf.parallel`, `affine.parallel`, `scf.forall`) are mapped where no iteration
             accesses what another writes; as many perfectly nested ones as there are axes become one loop. A single store is one
-            iteration: with `threads(*)` one thread executes it. So is a reduction to a single element (`tensor<f32>`), a loop over
-            tiles of it, and any reduction where the space has one processor (`threads(x: 1)`): one processor executes all of it,
-            and the handle names the loop of one iteration around it.
+            iteration: with `threads(*)` one thread executes it. So is any reduction where the space has one processor
+            (`threads(x: 1)`), and one to a single element (`tensor<f32>`), or a loop over tiles of it, that is not shared: one
+            processor executes all of it, and the handle names the loop of one iteration around it.
+            A reduction may also be shared, by `lanes` or by `threads` of whole warps: its iterations are those of the dimensions
+            that it reduces, each processor reduces its own, and then they combine what they have made, lanes by shuffles, warps
+            through shared memory. Every one of them has the result, a copy of its own in registers where it is a temporary. Sums,
+            products, extremes, bitwise operations, several of them at once, and the first largest or smallest element with its
+            index can be shared. Floating-point results differ in their last digits from those of a sequential sum.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
             `lanes` (the quotient and the remainder of the linear thread id divided by 32; alone or nested), `grid(x)` (block and
             thread together: a single loop over both; 256 threads per block, 16 x 16 for two axes, unless another map sets them),
             `registers` (each thread does all iterations: a loop over the pieces of its tile, inside loops over threads or around
-            them; an accumulator in registers has all pieces).
+            them, an accumulator in registers has all pieces; or an op on results that every thread has).
             An axis without a count gets as many processors as iterations; `?` is read at run time, and the kernel is correct for
             every launch size.
         distribution: `block`, `cyclic` or `block-cyclic(b)`; default: each processor gets one iteration.
@@ -71,10 +77,16 @@ class Map(Statement):
         W0343: the iterations depend on each other; the diagnostic names two that do.
             A reduction's iterations update the same element, and a sequential loop's iterations use the results of
             earlier ones: two processors that execute iterations 0 and 1 at the same time would lose one of the updates.
-            Map the parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it.
-        W0344: neither a parallel loop nor an op without reductions.
-            `map` takes the `forall` that `tile` returns, or a structured op whose dimensions are all parallel, such as
-            the copy that `promote-to-shared` returns.
+            Map the parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it. Lanes and
+            threads share a reduction whose partial results can be combined: its body is one associative operation on
+            the result so far and a term, or keeps the first largest or smallest term and its index; and its results, of
+            which each thread keeps a copy, fit into registers.
+
+            wrong: map total to blocks(x: 64) cyclic
+            right: map total to threads(x: 128) cyclic
+        W0344: neither a parallel loop nor an op.
+            `map` takes the `forall` that `tile` returns, or a structured op, such as the copy that `promote-to-shared`
+            returns.
         W0345: more iterations than processors, and no distribution.
             Without a distribution word each processor gets one iteration, so there must provably be as many processors
             as iterations. Otherwise say which iterations a processor gets.
@@ -130,7 +142,9 @@ class Map(Statement):
 
         op = found = rewrite.find(self.target)
         expect_unmapped(rewrite, op, "map it once")
-        op = on_one_processor(rewrite, op, self.target.tag, self.space)
+        warps = self.space.all or all(isinstance(n, int) and n % WARP == 0 for n in self.space.counts)
+        shared = self.space.kind == "lanes" or (self.distribution is not None and warps)
+        op = on_one_processor(rewrite, op, self.target.tag, self.space, shared=shared)
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))
         rewrite.only_marked = op is found  # which may be gone
         refuse_overlap(rewrite, op, "target")

@@ -80,15 +80,17 @@ class PromoteToShared(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         op = levels.on_tensors(rewrite, self.operand.handle)
         levels.refuse_overlap(rewrite, op, "operand")
-        position = self._position(rewrite, op)
+        position = input_position(rewrite, op, self.operand)
         value = op.operands[position]
-        shape = self._shape(rewrite, op, value)
+        shape = static_tile(rewrite, op, value)
+        if self.transpose and len(shape) < 2:
+            raise rewrite.error("W0334", f"{value.type} has one dimension: nothing to transpose", at="operand")
         self._affordable(rewrite, shape, element_bytes(element_type(value)))
         alloc, view = _allocate(op, shape, element_type(value), transpose=self.transpose, pad=self.pad or 0)
         alloc.attributes["weft.name"] = ir.StringAttr.get(
             free_name(op, f"{origin(value, rewrite.written) or self.operand.name}_shared")
         )
-        copy = _copied(op, position, view)
+        copy = copied(op, position, view)
         if self.swizzle:
             self._expect_rows(rewrite, alloc)
             alloc.attributes[SWIZZLE] = i64(self.swizzle)
@@ -112,36 +114,6 @@ class PromoteToShared(Statement):
                 hint=f"{taken}leave `pad` out, or stage wider tiles",
             )
 
-    def _position(self, rewrite: Rewriter, op: ir.Operation) -> int:
-        names = operand_names(op)
-        if self.operand.name not in names:
-            raise rewrite.error(
-                "W0330", f"{op.name} has no operand `{self.operand.name}`", op,
-                notes=(f"its operands are {', '.join(names)}",),
-            )  # fmt: skip
-        position = names.index(self.operand.name)
-        if position >= segments(op)[0]:
-            raise rewrite.error(
-                "W0331", f"`{self.operand.name}` is written, and only inputs are staged", op,
-                "`promote-to-registers` keeps an accumulator close",
-            )  # fmt: skip
-        return position
-
-    def _shape(self, rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[int, ...]:
-        shape = shape_of(value)
-        if not shape or any(n is None for n in shape):
-            raise rewrite.error(
-                "W0332", f"a tile of type {value.type} has no static shape to allocate", op,
-                "tile with static sizes first",
-            )  # fmt: skip
-        if self.transpose and len(shape) < 2:
-            raise rewrite.error("W0334", f"{value.type} has one dimension: nothing to transpose", at="operand")
-        if not stands_in(op, "scf.forall", "scf.for"):
-            raise rewrite.error(
-                "W0333", "the op is in no loop, so that the whole operand would be staged", op, "`tile` it first",
-            )  # fmt: skip
-        return tuple(n or 0 for n in shape)
-
     def _affordable(self, rewrite: Rewriter, shape: tuple[int, ...], item: int) -> None:
         stored = (*shape[:-2], shape[-1], shape[-2]) if self.transpose else shape
         size = math.prod(stored[:-1]) * (stored[-1] + (self.pad or 0)) * item
@@ -152,7 +124,39 @@ class PromoteToShared(Statement):
             )  # fmt: skip
 
 
-def _copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
+def input_position(rewrite: Rewriter, op: ir.Operation, wanted: Operand) -> int:
+    """Which operand of the op is meant. Raises W0330, or W0331 where it is written."""
+    names = operand_names(op)
+    if wanted.name not in names:
+        raise rewrite.error(
+            "W0330", f"{op.name} has no operand `{wanted.name}`", op,
+            notes=(f"its operands are {', '.join(names)}",),
+        )  # fmt: skip
+    position = names.index(wanted.name)
+    if position >= segments(op)[0]:
+        raise rewrite.error(
+            "W0331", f"`{wanted.name}` is written, and only inputs are staged", op,
+            "`promote-to-registers` keeps an accumulator close",
+        )  # fmt: skip
+    return position
+
+
+def static_tile(rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[int, ...]:
+    """The shape of an input's tile. Raises W0332 or W0333."""
+    shape = shape_of(value)
+    if not shape or any(n is None for n in shape):
+        raise rewrite.error(
+            "W0332", f"a tile of type {value.type} has no static shape to allocate", op,
+            "tile with static sizes first",
+        )  # fmt: skip
+    if not stands_in(op, "scf.forall", "scf.for"):
+        raise rewrite.error(
+            "W0333", "the op is in no loop, so that the whole operand would be staged", op, "`tile` it first",
+        )  # fmt: skip
+    return tuple(n or 0 for n in shape)
+
+
+def copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
     """The op that fills the buffer, from where the op at hand reads then. A gather that nothing else reads is performed there."""
     from ..padding.masked_loads import MARK, is_masked_load
 

@@ -17,6 +17,7 @@ from ..ir.mlir import (
     is_within,
     linalg,
     operations,
+    ops_of,
     producer,
     stands_in,
     tensor,
@@ -38,6 +39,7 @@ from ..ir.structured import (
     spelled,
     structure,
     uncut,
+    yielded,
 )
 from ..padding import masked_loads
 from ..padding.masked_loads import is_masked_load
@@ -71,6 +73,30 @@ def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
     new = rewrite.find(loop)
     for name, attribute in kept.items():
         new.attributes[name] = attribute
+
+
+def fuse_fills(rewrite: Rewriter, op: ir.Operation, tag: str, loop: Handle) -> bool:
+    """Fuse an op that fills several tensors with constants: upstream fuses none of several results, so each gets a fill of its own,
+    the first of them tagged `tag`. False for other ops."""
+    if len(op.results) < 2 or segments(op)[0] or op.name != "linalg.generic" or len(ops_of(body_of(op))) > 1:
+        return False
+    fills = []
+    with ahead_of(op):
+        for value, start in zip(yielded(op), op.operands, strict=True):
+            fills.append(linalg.fill(value, outs=[start]).owner.operation)
+    fills[0].attributes[tag] = op.attributes[tag]
+    for fill in fills[1:]:
+        fill.attributes[_FUSING] = ir.UnitAttr.get()
+    replace(op, [fill.results[0] for fill in fills])
+    for number in range(len(fills)):
+        if number:
+            waiting = rewrite.tagged(_FUSING)[0]
+            del waiting.attributes[_FUSING]
+            waiting.attributes[_INTO] = ir.UnitAttr.get()
+        fuse_tagged(rewrite, _INTO if number else tag, loop)
+        for done in rewrite.tagged(_INTO):
+            del done.attributes[_INTO]
+    return True
 
 
 def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:

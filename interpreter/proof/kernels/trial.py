@@ -112,6 +112,8 @@ def propose_barriers(root: ir.Operation) -> set[int]:
 def candidates(root: ir.Operation) -> Iterator[tuple[int, ir.Operation]]:
     """The barriers that `propose_barriers` has numbered, in a loop or in the kernel that it became."""
     for barrier in operations(root, "gpu.barrier"):
+        if CANDIDATE not in barrier.attributes:  # part of a reduction that threads share
+            continue
         yield ir.IntegerAttr(barrier.attributes[CANDIDATE]).value, barrier
 
 

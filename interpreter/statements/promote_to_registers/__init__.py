@@ -1,4 +1,4 @@
-"""`promote-to-registers OP.operand across LOOP`: keep an accumulator in each thread's registers while a loop runs."""
+"""`promote-to-registers OP.operand [across LOOP]`: keep an accumulator, or an input's tile, in each thread's registers."""
 
 from __future__ import annotations
 
@@ -10,27 +10,31 @@ from ..bufferize import ensure_bufferized
 
 @statement("promote-to-registers", returns=("buffer",))
 class PromoteToRegisters(Statement):
-    """Keep an accumulator in each thread's registers while a loop runs.
+    """Keep an accumulator in each thread's registers while a loop runs; or an input's tile while it is used.
 
-    Before the loop each thread loads the part of the operand that it owns (or fills it, where there is a fill: the fill moves into
-    the registers), and after the loop it writes that part back. Bufferizes first where the payload has tensors. A temporary that
-    ragged tiles already accumulate in is no longer written to memory at all. In the IR the accumulator is a temporary for the
-    complete tile, of which each iteration of the loops over threads takes its own part; `launch` turns that part into a
-    thread-private array.
+    With `across`, an accumulator: before the loop each thread loads the part of the operand that it owns (or fills it, where
+    there is a fill: the fill moves into the registers), and after the loop it writes that part back. Bufferizes first where the
+    payload has tensors. A temporary that ragged tiles already accumulate in is no longer written to memory at all. In the IR
+    the accumulator is a temporary for the complete tile, of which each iteration of the loops over threads takes its own part;
+    `launch` turns that part into a thread-private array.
+
+    Without `across`, an input: each thread reads the elements that the op asks for in it once, and keeps them. So do all ops behind
+    it, in the same loop, that read the same tile. They need the same map, which then says which elements a thread has.
 
     Args:
-        operand: an operand that the op writes, by name: `micro.acc`. The op stays alive.
+        operand: with `across` an operand that the op writes, by name: `micro.acc`; else one that it reads. The op stays alive.
         loop: the sequential loop around the op, inside the mapped loops or around them; stays alive.
 
     Returns:
-        buffer: the accumulator.
+        buffer: the accumulator, or the tile.
 
     Errors:
         W0380: an accumulator that threads share (at `launch`).
-            `promote-to-registers` gives each thread the tile that it owns. If a loop is mapped differently, or an op
-            accesses the entire accumulator, its parts cannot be kept in registers. Map all loops that access it in the
-            same way, or write it back first. A thread that is to keep several tiles has pieces: `tile` into pieces, `map`
-            that loop to `registers`, and `tile` the piece for the threads.
+            `promote-to-registers` gives each thread the tile that it owns. If a loop is mapped differently, or an op accesses
+            the entire accumulator, its parts cannot be kept in registers. Map all loops that access it in the same way, or
+            write it back first. An input's tile is read by ops with one map, in the order of their dimensions, and is as large
+            as threads' registers. A thread that is to keep several tiles has pieces: `tile` into pieces, `map` that loop to
+            `registers`, and `tile` the piece for the threads.
         W0381: no such operand, or one that is only read.
             `promote-to-registers` keeps an operand that the op writes (`acc` of a contraction, `out0` elsewhere).
             Inputs are staged by `promote-to-shared`, or loaded into registers by `vectorize`.
@@ -66,10 +70,14 @@ class PromoteToRegisters(Statement):
     reach = "handles"
 
     operand: Operand = operand()
-    loop: Handle = handle()
+    loop: Handle | None = handle(optional=True, written="across")
 
     def apply(self, rewrite: Rewriter) -> Results:
         from .accumulators import keep_in_registers
+        from .inputs import stage
+
+        if self.loop is None:
+            return {"buffer": rewrite.new_handle(stage(rewrite, self.operand))}
 
         ensure_bufferized(rewrite)
         op, loop = rewrite.find(self.operand.handle), rewrite.find(self.loop)

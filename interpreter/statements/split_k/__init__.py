@@ -1,4 +1,4 @@
-"""`split-k OP n [by m] [atomic]`: cut a sum into parts that run side by side, and add them up afterwards."""
+"""`split-k OP n [by m] [cyclic] [atomic]`: cut a reduction into parts that run side by side, and combine them afterwards."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 
 @statement("split-k", returns=("gemm", "zeros", "sum"))
 class SplitK(Statement):
-    """Cut the sum of a structured op into parts that run in parallel, and add them up afterwards.
+    """Cut the reduction of a structured op into parts that run in parallel, and combine them afterwards.
 
-    A matrix product with a small result and a long sum has few tiles, and leaves most of a GPU idle. Here its sum over k becomes n
-    sums over a part of k each: the parts are a new outermost parallel dimension, `partial[s, m, n] = Σ over part s`. A second op
-    then adds the parts and the op's initial value (a fill, or an accumulator). Both are scheduled like any other op, as two
-    launches, so that no two blocks ever write the same element and the result does not depend on their order.
+    A matrix product with a small result and a long sum has few tiles, and leaves most of a GPU idle; so does the sum of a long
+    vector. Here a sum over k becomes n sums over a part of k each: the parts are a new outermost parallel dimension,
+    `partial[s, m, n] = Σ over part s`. A second op then adds the parts and the op's initial value (a fill, or an accumulator). Both
+    are scheduled like any other op, as two launches, so that no two blocks ever write the same element and the result does not
+    depend on their order. Products, extremes, bitwise operations, several results at once, and the first largest or smallest
+    element with its index are cut alike. Floating-point sums and products differ in their last digits from those of a loop.
 
-    All parts have the same number of summands, except that the last one has fewer where n does not divide; operands are then read
-    under a mask. The partial sums have their own buffer, n times as large as the result. Consumers of the result stay after `sum`.
+    All parts have the same number of terms, except that the last one has fewer where n does not divide; operands are then read
+    under a mask. A part is contiguous; with `cyclic`, part s has the terms s, s + n, s + 2n, …, so that parts side by side read
+    side by side. The partial results have their own buffer, n times as large as the result. Consumers of the result stay after
+    `sum`.
 
     With `atomic` the parts may be added up by the blocks that compute them: `fuse` the sum into the loop over the tiles of `gemm`,
     and each tile is added to the result when it is done, by atomic additions. Then there is no buffer and no second launch for the
@@ -31,23 +35,25 @@ class SplitK(Statement):
     in which blocks run, in their last digits.
 
     Args:
-        target: a structured op with one reduction dimension, which adds something to its result in each iteration; not in a
-            loop; consumed.
+        target: a structured op with one reduction dimension, which combines its result with one term in each iteration, by an
+            associative operation; not in a loop; consumed.
         parts: the number of parts, 2 or more; there are fewer where the last ones would be empty.
         factor: a part's number of summands is rounded up to a multiple of this: the tile size of k, so that no part ends within a
             tile, or the width of loads.
-        atomic: let the sum be fused into the loop over the parts.
+        cyclic: parts take turns.
+        atomic: let the sum be fused into the loop over the parts; of sums only.
 
     Returns:
-        gemm: the partial sums, a `linalg.generic` with the parts as its first dimension; its operands keep their names.
-        zeros: the `linalg.fill` that initializes them; fuse it into the tiles of `gemm`.
-        sum: the op that adds them up; its last dimension is the parts. The fill before the original op is now before this one.
+        gemm: the partial results, a `linalg.generic` with the parts as its first dimension; its operands keep their names.
+        zeros: what initializes them, a `linalg.fill` for a single result; fuse it into the tiles of `gemm`.
+        sum: the op that combines them; its last dimension is the parts. The fill before the original op is now before this one.
 
     Errors:
-        W0450: no sum to cut.
-            `split-k` takes an op whose body adds one term to its only result: a matrix product, a convolution after
-            `as-gemm`, a `linalg.generic` or `linalg.reduce` that adds up inputs, products, or exp(x). A maximum or a
-            product of all elements is not a sum. The result must be indexed only with the op's parallel dimensions.
+        W0450: no reduction to cut.
+            `split-k` takes an op whose body combines its result so far with one term, by an associative operation: a
+            matrix product, a convolution after `as-gemm`, a sum, a product, an extreme, an extreme and its index. The
+            result must be indexed only with the op's parallel dimensions. A quotient, or a body that does something to the
+            result so far, depends on the order of all terms.
         W0451: a sum over several dimensions.
             The op must have exactly one reduction dimension, which is cut. `as-gemm` merges a convolution's several
             into one.
@@ -69,9 +75,9 @@ class SplitK(Statement):
         W0456: a sum inside a loop.
             The partial sums need a buffer that all parts share, and a later op that adds them up: two launches. Inside
             a loop that is not possible. Use `split-k` before `tile`.
-        W0457: no atomic addition of this type.
-            GPUs add atomically to elements of f32, f64, i32 and i64. An atomic addition in f16 or bf16 would round once
-            per part. Without `atomic` a second launch adds up the parts, in any type.
+        W0457: nothing that blocks combine atomically.
+            Blocks add atomically, and combine nothing else so: GPUs add to elements of f32, f64, i32 and i64. An atomic
+            addition in f16 or bf16 would round once per part. Without `atomic` a second launch adds up the parts, in any type.
 
     Source: split-K GEMM (CUTLASS, "parallel split-K"); upstream `transform.structured.split_reduction`, whose factor must divide
         the sum.
@@ -85,9 +91,11 @@ class SplitK(Statement):
     target: Handle = consumed()
     parts: int = integer(minimum=2)
     factor: int | None = integer(optional=True, minimum=1, written="by")
+    cyclic: bool = flag()
     atomic: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ...padding.identities import SUMS, combination
         from ...padding.rounding import absorb_pads
         from .parts import has_atomics, read, split
 
@@ -101,11 +109,13 @@ class SplitK(Statement):
             )  # fmt: skip
         op = levels.expect_values(rewrite, self.target, "W0454", "op")
         with rewrite.placing(op, fields={"W0453": "parts"}, notes=(f"dimensions {structure(op).spelled()}",)):
-            cut = read(op, self.parts, self.factor or 1)
+            cut = read(op, self.parts, self.factor or 1, cyclic=self.cyclic)
         kind = element_type(op.results[0])
-        if self.atomic and not has_atomics(kind):
+        sums = combination(op)
+        if self.atomic and (sums is None or sums.combiner not in SUMS or not has_atomics(kind)):
+            other = sums is None or sums.combiner not in SUMS
             raise rewrite.error(
-                "W0457", f"there are no atomic additions of {kind}", op,
+                "W0457", "blocks combine only sums atomically" if other else f"there are no atomic additions of {kind}", op,
                 "sum up in f32, f64, i32 or i64; or leave `atomic` out: a second launch adds the parts up then", at="atomic",
             )  # fmt: skip
         for done in absorb_pads(op):

@@ -1,10 +1,10 @@
-"""A sum in parts: `partial[s, …] = Σ over part s`, and behind it a sum of the parts.
+"""A reduction in parts: `partial[s, …] = Σ over part s`, and behind it a reduction of the parts.
 
-With k = s·c + k' the parts s are a dimension like any other: outermost, parallel. Operands that are indexed with k become gathers
-over (s, …, k'), which read where the operand lies, under a mask where the last part is shorter: as what adds nothing
-(`identities`), or as anything, where nothing does and the addition itself is masked (`masking`). So they tile, fuse and promote as
-a convolution's image does; upstream's `split_reduction` reshapes operands instead, wants parts that divide, and its reshapes stop
-gathers from following their consumer into its tiles.
+With k = s·c + k', or k = k'·n + s of n cyclic parts, the parts s are a dimension like any other: outermost, parallel. Operands
+that are indexed with k become gathers over (s, …, k'), which read where the operand lies, under a mask where the last part is
+shorter: as what adds nothing (`identities`), or as anything, where nothing does and the addition itself is masked (`masking`).
+So they tile, fuse and promote as a convolution's image does; upstream's `split_reduction` reshapes operands instead, wants
+parts that divide, and its reshapes stop gathers from following their consumer into its tiles.
 
 With `atomic` the parts are added up as they are made: the sum is fused into the loop over the parts (`fuse_sum`), which gets the
 sum's own destination as its shared output; each iteration computes its tile in a place of its own, and adds it to the destination's
@@ -44,7 +44,8 @@ from ...ir.structured import (
     uncut,
 )
 from ...padding import masked_loads
-from ...padding.identities import SUMS, combination, fillings, mask_update, runs_anywhere
+from ...padding.combiners import combiner
+from ...padding.identities import fillings, mask_update, runs_anywhere
 from ...padding.masked_loads import Identity
 from ...tensors.fusing import remove_if_dead
 from ...tensors.writeback_guards import inside_of, rebuilt
@@ -52,8 +53,8 @@ from ...tensors.writeback_guards import inside_of, rebuilt
 
 @dataclass(frozen=True)
 class Split:
-    """A sum and how it is cut: dimension `summed`, of `extent` summands, into `parts` of `length` (the last may be shorter; of a
-    number of summands that is known at run time only, there may be none left for it)."""
+    """A reduction and how it is cut: dimension `summed`, of `extent` summands, into `parts` of `length` (the last may be shorter;
+    of a number of summands that is known at run time only, there may be none left for it). `cyclic`: parts take turns."""
 
     op: ir.Operation
     space: Structure
@@ -61,6 +62,7 @@ class Split:
     extent: Bound
     parts: int
     length: Bound
+    cyclic: bool = False
 
     @property
     def ragged(self) -> bool:
@@ -70,13 +72,13 @@ class Split:
 # ---- what is cut -----------------------------------------------------------------------------------------------------------
 
 
-def read(op: ir.Operation, parts: int, multiple: int) -> Split:
-    """How to cut the sum of `op` (on tensors) into at most `parts` of equal length, a multiple of `multiple`.
+def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -> Split:
+    """How to cut the reduction of `op` (on tensors) into at most `parts` of equal length, a multiple of `multiple`.
 
     No part is known to be empty: there are fewer where the others hold all summands. Raises W0450, W0451, W0453 or W0455.
     """
     space = structure(op)
-    _expect_sum(op, space)
+    _expect_combiner(op, space)
     summed = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
     if len(summed) != 1:
         raise fail(
@@ -91,8 +93,8 @@ def read(op: ir.Operation, parts: int, multiple: int) -> Split:
     if isinstance(extent, int) and isinstance(length, int):
         if parts > extent:
             raise fail("W0453", f"{extent} summands make no {parts} parts", f"at most {extent}")
-        number = -(-extent // length)
-    cut = Split(op, space, summed[0], extent, number, length)
+        number = parts if cyclic else -(-extent // length)
+    cut = Split(op, space, summed[0], extent, number, length, cyclic)
     if number < 2:
         raise fail(
             "W0453",
@@ -109,48 +111,49 @@ def read(op: ir.Operation, parts: int, multiple: int) -> Split:
     return cut
 
 
-def _expect_sum(op: ir.Operation, space: Structure) -> None:
-    """W0450 where the op does not add one term to its result in each iteration."""
-    found = combination(op)
-    if found is None or found.combiner not in SUMS or "reduction" not in space.iterators:
+def _expect_combiner(op: ir.Operation, space: Structure) -> None:
+    """W0450 where partial results of the op could not be combined."""
+    if combiner(op) is None or "reduction" not in space.iterators:
         raise fail(
-            "W0450", f"{op.name} does not add up what it computes of its inputs",
-            "`split-k` takes matrix products, convolutions behind `as-gemm`, and sums",
+            "W0450", f"{op.name} does not combine its result so far with one term after the other, by an associative operation",
+            "`split-k` takes matrix products, convolutions behind `as-gemm`, sums, products, extremes and their indices",
         )  # fmt: skip
-    written = [d for e in space.maps[-1].results for d in dimensions_of(e)]
-    if not space.maps[-1].is_projected_permutation or len(written) != space.rank - space.iterators.count("reduction"):
-        raise fail(
-            "W0450", f"the result of {op.name} is indexed with more than single dimensions: {space.maps[-1]}"
-        )
+    for walked in space.maps[space.inputs :]:
+        written = [d for e in walked.results for d in dimensions_of(e)]
+        if not walked.is_projected_permutation or len(written) != space.rank - space.iterators.count("reduction"):
+            raise fail("W0450", f"the result of {op.name} is indexed with more than single dimensions: {walked}")
 
 
 # ---- the two ops -----------------------------------------------------------------------------------------------------------
 
 
 def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
-    """Put the partial sums, the zeros they start from, and the op that adds them up in the place of the op, which is erased."""
+    """Put the partial results, what they start from, and the op that combines them in the place of the op, which is erased."""
     op, space = cut.op, cut.space
-    start = op.operands[space.inputs]
-    kind = element_type(start)
-    filled = (
-        fillings(op, space, [cut.summed], masked_loads.attribute(None, kind)) if cut.ragged and runs_anywhere(op) else None
-    )
+    by = combiner(op)
+    assert by is not None, "it was checked"
+    starts = list(op.operands)[space.inputs :]
+    kinds = [element_type(start) for start in starts]
+    whole = masked_loads.attribute(_least(by.identities[0]), kinds[0])
+    filled = fillings(op, space, [cut.summed], whole) if cut.ragged and len(starts) == 1 and runs_anywhere(op) else None
     outside = filled or (None,) * space.inputs
     with ahead_of(op):
         inputs = [_operand(cut, number, outside[number]) for number in range(space.inputs)]
-        whole = [cut.parts, *sizes_of(start)]
-        zeros = linalg.fill(masked_loads.number(None, kind), outs=[masked_loads.empty(whole, kind)]).owner.operation
-        partial = _partial(cut, inputs, zeros.results[0])
+        zeros = _filled([(cut.parts, *sizes_of(start)) for start in starts], kinds, by.identities)
+        partial = _partial(cut, inputs, list(zeros.results))
         if cut.ragged and filled is None:
             mask_update(
                 partial, lambda indices: _inside(cut, _whole_index(cut, indices[0], indices[cut.summed + 1])), keep=True
             )
-        rank = len(shape_of(start))  # start + Σ partial[s]: what the op started with is counted once
+        rank = len(shape_of(starts[0]))  # start + Σ partial[s]: what the op started with is counted once
         part, *dimensions = [ir.AffineDimExpr.get(n) for n in (rank, *range(rank))]
         maps = [ir.AffineMap.get(rank + 1, 0, results) for results in ([part, *dimensions], dimensions)]
+        each = [one for one in maps for _ in starts]
         iterators = [*["parallel"] * rank, "reduction"]
-        total = generic(partial.results, [start], maps, iterators, lambda own: [added(own[1], own[0])])
-    op.results[0].replace_all_uses_with(total.results[0])
+        n = len(starts)
+        total = generic(partial.results, starts, each, iterators, lambda own: by.together(own[n:], own[:n], False))
+    for old, new in zip(op.results, total.results, strict=True):
+        old.replace_all_uses_with(new)
     before = [owner for v in op.operands if (owner := producer(v)) is not None]
     op.erase()
     for owner in dict.fromkeys(before):
@@ -159,10 +162,26 @@ def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
     return partial, zeros, total
 
 
-def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros: ir.Value) -> ir.Operation:
+def _least(identity: Identity) -> Identity:
+    """What partial results start from: zero of sums, of which the exact identity has a sign that nobody asks for."""
+    return None if identity == 0 else identity
+
+
+def _filled(shapes: Sequence[Sequence[int | ir.Value]], kinds: Sequence[ir.Type], values: Sequence[Identity]) -> ir.Operation:
+    """Tensors of such values, by one op."""
+    made = [masked_loads.empty(list(shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]
+    numbers = [masked_loads.number(_least(value), kind) for value, kind in zip(values, kinds, strict=True)]
+    if len(made) == 1:
+        return linalg.fill(numbers[0], outs=made).owner.operation
+    rank = len(shapes[0])
+    return generic([], made, [ir.AffineMap.get_identity(rank)] * len(made), ["parallel"] * rank, lambda _: numbers)
+
+
+def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros: Sequence[ir.Value]) -> ir.Operation:
     space = cut.space
     d = ir.AffineDimExpr.get
-    result = ir.AffineMap.get(space.rank + 1, 0, [d(0), *(_shifted(e) for e in space.maps[-1].results)])
+    outputs = space.maps[space.inputs :]
+    results = [ir.AffineMap.get(space.rank + 1, 0, [d(0), *(_shifted(e) for e in one.results)]) for one in outputs]
 
     def body(own: list[ir.Value]) -> list[ir.Value]:
         indices: list[ir.Value] = []
@@ -172,7 +191,7 @@ def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros:
         return clone_body(body_of(cut.op), own, indices)
 
     return generic(
-        [v for v, _ in inputs], [zeros], [*(m for _, m in inputs), result], ["parallel", *space.iterators], body
+        [v for v, _ in inputs], zeros, [*(m for _, m in inputs), *results], ["parallel", *space.iterators], body
     )
 
 
@@ -214,7 +233,9 @@ def _inside(cut: Split, whole: ir.Value) -> ir.Value:
 
 
 def _whole_index(cut: Split, part: ir.Value, within: ir.Value) -> ir.Value:
-    """k = s·c + k'."""
+    """k = s·c + k', or k'·n + s."""
+    if cut.cyclic:
+        return (Sum.of(within).times(cut.parts) + Sum.of(part)).emit()
     length = cut.length
     start = Sum.of(part).times(length) if isinstance(length, int) else Sum.of(multiply(part, length))
     return (start + Sum.of(within)).emit()

@@ -1,0 +1,169 @@
+"""Results that every thread has: each keeps a copy of its own.
+
+The processors that share a reduction all have its result, and an op that is mapped to `registers` is done by each thread. A
+temporary that only these write, and fills that it starts from, is no memory that threads share: it becomes an array of each
+thread's own, and needs no barrier. Where others write it, too, or its writers stand in other loops over threads than it does,
+it stays one buffer, which the first thread writes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+
+from ..ir.cloning import replace_operands
+from ..ir.functions import name_of, set_name
+from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
+from ..ir.structured import WRITEBACK, is_structured
+from ..launch.lowering import copies_to_linalg
+from ..mapping.mapping import ATTRIBUTE, is_mapped, is_shared_reduction, mapping_of
+from ..memory.effects import read, written
+from ..memory.layouts import bytes_of
+from ..memory.limits import OF_A_THREAD
+from ..memory.views import behind, is_own_array, is_view
+from ..session.rewriter import refuse
+from .elements import VECTOR
+from .temporaries import ATTRIBUTE as STAGE
+from .temporaries import REGISTERS, drop_deallocs
+from .tiles import kept_elements, thread_nest
+from .views import all_users, is_temporary, own_array
+
+
+def follow_readers(root: ir.Operation) -> None:
+    """Give what fills an input's tile in registers the map of those who read it. Raises W0380 where they have several."""
+    for alloc in operations(root, "memref.alloc"):
+        if REGISTERS not in alloc.attributes:
+            continue
+        direct = [op for op in users(alloc.results[0]) if is_structured(op)]
+        fills = [op for op in direct if alloc.results[0] in written(op) and not is_mapped(op)]
+        maps = {mapping_of(op) for op in direct if op not in fills}
+        if len(fills) == 1 and len(maps) == 1 and (found := maps.pop()) is not None:
+            fills[0].attributes[ATTRIBUTE] = found.attribute()
+
+
+def replicate(root: ir.Operation) -> list[str]:
+    """Give each thread its own copy of the results that all threads have; what was done, in a few words each. Raises W0349.
+
+    What is made in a loop over threads lives around it: the loop may be split at barriers, and each thread has one iteration.
+    """
+    remarks: list[str] = []
+    for op in [op for op in operations(root) if is_shared_reduction(op)]:
+        _write_last(op)
+    for alloc in operations(root, "memref.alloc"):
+        if thread_nest(alloc) and is_temporary(alloc.results[0]) and kept_elements(alloc, None):
+            drop_deallocs(alloc)
+            alloc.attributes[STAGE] = ir.UnitAttr.get()
+            alloc.move_before(thread_nest(alloc)[0])
+    found = _replicated(root)
+    for alloc, writers in found.items():
+        buffer, kind = alloc.results[0], ir.MemRefType(alloc.results[0].type)
+        for op in writers:
+            if _is_started(op):
+                for mark in (ATTRIBUTE, WRITEBACK):
+                    if mark in op.attributes:
+                        del op.attributes[mark]
+                op.attributes[VECTOR] = i64(1)
+        sharing = next((mapping for op in writers if is_shared_reduction(op) and (mapping := mapping_of(op))), None)
+        for copy in [op for op in all_users(buffer) if _is_copy(op) and op not in writers and not is_mapped(op)]:
+            if sharing is not None:  # all have what is copied: each of them copies a part
+                copy.attributes[ATTRIBUTE] = dataclasses.replace(sharing, dist="cyclic", chunk=None, vector=1).attribute()
+        name = name_of(buffer)
+        for loop in thread_nest(alloc)[:1]:
+            alloc.move_before(loop)
+        buffer.replace_all_uses_with(own_array(alloc, kind))
+        alloc.erase()
+        shape = "x".join(map(str, kind.shape)) or "1"
+        remarks.append(f"temporary{f' `{name}`' if name else ''}: every thread has all of it, {shape} {kind.element_type}")
+    for op in operations(root):
+        for buffer in written(op) if _is_everybodys(op) else ():
+            if not is_own_array(buffer):
+                raise refuse(
+                    "W0349", f"`{mapping_of(op)}`: each thread would do this op, and write the same memory", op, "map it to threads"
+                )
+    return remarks
+
+
+def _write_last(op: ir.Operation) -> None:
+    """Let a reduction that starts from fills of memory that outlives its iteration make its results in temporaries, and copy them
+    there: nobody has to be told who fills, and all threads store the results together."""
+    results = written(op)
+    fills = [_fill_of(op, result) for result in results]
+    if any(fill is None for fill in fills):
+        return
+    for result, fill in zip(results, fills, strict=True):
+        assert fill is not None
+        kind = ir.MemRefType(result.type)
+        with ahead_of(fill):
+            made = memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), [], [])
+        set_name(made, name_of(behind(result)))
+        for user in (fill, op):
+            replace_operands(user, {result: made.result})
+        with ahead_of(op):
+            copy = linalg.copy(made.result, outs=[result]).owner.operation
+        copy.move_after(op)
+
+
+def _fill_of(op: ir.Operation, result: ir.Value) -> ir.Operation | None:
+    """The fill without a map that a result starts from, where it is of static shape, and no temporary of the same iteration."""
+    made = producer(behind(result)) if is_temporary(behind(result)) else None
+    if (made is not None and thread_nest(made) == thread_nest(op)) or not ir.MemRefType(result.type).has_static_shape:
+        return None
+    fills = [user for user in users(result) if user.name == "linalg.fill" and not is_mapped(user) and user.block == op.block]
+    return fills[0] if len(fills) == 1 and fills[0].is_before_in_block(op) else None
+
+
+def _replicated(root: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
+    """The temporaries that every thread can have, and who writes each."""
+    found: dict[ir.Operation, list[ir.Operation]] = {}
+    writers: dict[ir.Operation, list[ir.Operation]] = {}
+    for alloc in list(operations(root, "memref.alloc")):
+        buffer = alloc.results[0]
+        kind = ir.MemRefType(buffer.type)
+        if is_temporary(buffer) and kind.has_static_shape and bytes_of(kind) <= OF_A_THREAD:
+            drop_deallocs(alloc)
+            for copy in [op for op in all_users(buffer) if op.name == "memref.copy"]:
+                copies_to_linalg(copy)
+            users = [op for op in all_users(buffer) if not is_view(op)]
+            writers[alloc] = [op for op in users if any(behind(w) == buffer for w in written(op))]
+    waiting = [alloc for alloc, ops in writers.items() if any(is_shared_reduction(op) or _is_everybodys(op) for op in ops)]
+    while waiting:  # and what these start from
+        alloc = waiting.pop()
+        if alloc not in found:
+            found[alloc] = writers[alloc]
+            waiting += [source for op in found[alloc] if _is_started(op) for source in _sources(op) if source in writers]
+    while failing := [alloc for alloc, ops in found.items() if not all(_by_everybody(op, alloc, found) for op in ops)]:
+        for alloc in failing:
+            del found[alloc]
+    return found
+
+
+def _by_everybody(op: ir.Operation, alloc: ir.Operation, known: Collection[ir.Operation]) -> bool:
+    """Whether all threads can write what an op writes, each into a copy of its own."""
+    if thread_nest(op) != thread_nest(alloc):
+        return False
+    if is_shared_reduction(op):  # all that it makes, or nothing
+        return all(producer(behind(buffer)) in known for buffer in written(op))
+    if _is_everybodys(op):
+        return True
+    return _is_started(op) and all(source in known for source in _sources(op))
+
+
+def _sources(op: ir.Operation) -> list[ir.Operation | None]:
+    """The ops that make the buffers which an op reads; None for an argument."""
+    return [producer(behind(buffer)) for buffer in read(op)]
+
+
+def _is_copy(op: ir.Operation) -> bool:
+    """Whether the op is a structured copy."""
+    return isinstance(op.opview, linalg.CopyOp)
+
+
+def _is_started(op: ir.Operation) -> bool:
+    """Whether the op fills or copies: what a reduction starts from."""
+    return op.name == "linalg.fill" or (_is_copy(op) and not is_mapped(op))
+
+
+def _is_everybodys(op: ir.Operation) -> bool:
+    """Whether each thread does the whole op, for itself."""
+    mapping = mapping_of(op)
+    return mapping is not None and mapping.space == "registers" and is_structured(op)

@@ -1,0 +1,38 @@
+"""Which reductions processors may share: each one reduces iterations of its own, and then they combine their results."""
+
+from __future__ import annotations
+
+import math
+
+from ..ir.affine_maps import dimension_of
+from ..ir.mlir import ir
+from ..ir.structured import element_type, structure
+from ..memory.limits import OF_A_THREAD
+from ..padding.combiners import combiner
+from .mapping import Mapping, handed_out
+
+EXCHANGED = ("i32", "i64", "f16", "bf16", "f32", "f64")
+"""Types of what lanes give each other (`__shfl_xor_sync`; 16 bits travel in 32)."""
+
+
+def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None:
+    """Why processors cannot each reduce iterations of their own and combine their results, and what to do; None if they can."""
+    space, reduced = structure(op), handed_out(op)
+    whole = "have one processor do it whole: `threads(x: 1)`"
+    if mapping.space not in ("lanes", "threads"):
+        return f"`{mapping.space}` do not combine what they have made", "map it to `lanes` or `threads`, which do"
+    if (found := combiner(op)) is None:
+        return "its body is not one associative operation on the result so far and on a term that does not read it", whole
+    kinds = [element_type(operand) for operand in list(op.operands)[space.inputs :]]
+    if odd := [kind for kind in kinds if str(kind) not in EXCHANGED]:
+        return f"lanes exchange {', '.join(EXCHANGED)}, and not {odd[0]}", f"reduce in one of these types; or {whole}"
+    for walked in space.maps[space.inputs :]:
+        if not all(e is not None and e not in reduced for e in map(dimension_of, walked.results)):
+            return f"its result is indexed with more than the dimensions that are not reduced: {walked}", whole
+    results = [space.extents[d] for d in range(space.rank) if d not in reduced]
+    bits = sum(kind.width for kind in kinds if isinstance(kind, ir.IntegerType | ir.FloatType))
+    if None in results or math.prod(n or 0 for n in results) * bits > 8 * OF_A_THREAD:
+        many = " × ".join("?" if n is None else str(n) for n in results)
+        why = f"each thread would keep all of its {many} results ({found.words})"
+        return why, "`tile` the parallel dimensions, and map the loop"
+    return None

@@ -1,0 +1,186 @@
+"""How two partial results of a reduction become one.
+
+    %s = arith.addf %acc, %t                                      each result by its own operation: sums, products, extremes, bits
+    %c = arith.cmpf ogt, %a, %best                                argmax and argmin: the value, and where it is
+    %v = arith.select %c, %a, %best; %i = arith.select %c, %j, %at
+
+A partial result of other iterations is one more term. Who is first does not matter, but to an extreme that occurs twice: a loop
+keeps the first, so of two that are equal the one with the smaller index counts, whoever has found it.
+
+Source: Blelloch, "Prefix Sums and Their Applications", for reductions by associative operations; `torch.argmax`, `tl.max` with
+`return_indices` and its rule for ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..ir.cloning import clone_with
+from ..ir.mlir import arith, ir, made_by, producer
+from ..ir.structured import body_of, is_structured, segments, structure, yielded
+from .identities import SUMS, identity, update
+from .masked_loads import Identity
+
+Values = Sequence[ir.Value]
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """How results of a reduction are combined.
+
+    Args:
+        identities: for each of its results what changes nothing.
+        together: emits the combination of two partial results, at the insertion point. `ordered`: the first one's iterations came
+            first, so that it wins where both are equal.
+        words: what it is, for reports.
+    """
+
+    identities: tuple[Identity, ...]
+    together: Callable[[Values, Values, bool], list[ir.Value]]
+    words: str
+
+
+def combiner(op: ir.Operation) -> Combiner | None:
+    """How partial results of a structured op with reductions are combined; None where its body does not show that."""
+    accumulators = list(body_of(op).arguments)[segments(op)[0] :]
+    found = _combiner(op, yielded(op), 0)
+    made = [made_by(value, "arith.select") for value in yielded(op)]
+    choices = [list(choice.operands) for choice in made if choice is not None]
+    if found is None and [c[2] for c in choices] == accumulators and all(c[0] == choices[0][0] for c in choices):
+        return _combiner(op, [c[1] for c in choices], 1)  # a masked update, where it counts
+    return found
+
+
+def _combiner(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
+    """`values`: what the results become; `masked`: how often something else asks for each result so far."""
+    updates = [update(op, number, value, 1 + masked) for number, value in enumerate(values)]
+    found = [u for u in updates if u is not None]
+    if len(found) < len(updates):
+        return _extreme(op, values, masked)
+
+    def together(ones: Values, others: Values, _: bool) -> list[ir.Value]:
+        made = []
+        for number, (one, other) in enumerate(zip(ones, others, strict=True)):
+            by = made_by(values[number], found[number].combiner)
+            assert by is not None, "it was found there"
+            if by.name in SUMS:
+                made.append((arith.addi if isinstance(one.type, ir.IntegerType) else arith.addf)(one, other))
+            else:
+                made.append(clone_with(by, dict(zip(by.operands, (one, other), strict=True))).results[0])
+        return made
+
+    names = dict.fromkeys(u.combiner for u in found)
+    return Combiner(tuple(identity(u.combiner) for u in found), together, " and ".join(names))
+
+
+_GREATER = {"ogt": True, "olt": False, "sgt": True, "slt": False, "ugt": True, "ult": False}
+
+
+def _extreme(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
+    """The largest or smallest term and its index: the first of several that a loop meets, or by the op's own word the one with the
+    smallest index."""
+    inputs, outputs = segments(op)
+    reduced = [d for d, kind in enumerate(structure(op).iterators) if kind == "reduction"]
+    picks = [made_by(value, "arith.select") for value in values]
+    if outputs != 2 or len(reduced) != 1 or any(pick is None for pick in picks):
+        return None
+    best, place = list(body_of(op).arguments)[inputs:]
+    (chosen, term, kept), (also, index, stays) = (list(pick.operands) for pick in picks if pick is not None)
+    either = made_by(chosen, "arith.ori")
+    compare = made_by(chosen if either is None else either.operands[0], "arith.cmpf", "arith.cmpi")
+    if compare is None or chosen != also or (kept, stays) != (best, place):
+        return None
+    if either is None:
+        decided = _is_index(index, reduced[0])
+    else:
+        decided = _on_ties(either.operands[1], (term, best), (index, place))
+    order = _order(compare, term, best)
+    uses = (2 + masked, 1 + masked) if either is None else (3 + masked, 2 + masked)
+    if not decided or order is None or (len(list(best.uses)), len(list(place.uses))) != uses:
+        return None
+    greater, worst = order
+
+    def together(ones: Values, others: Values, ordered: bool) -> list[ir.Value]:
+        wins = clone_with(compare, {term: others[0], best: ones[0]}).results[0]
+        if not ordered or either is not None:
+            real = isinstance(ones[0].type, ir.FloatType)
+            pair = others[0], ones[0]
+            equal = arith.cmpf(arith.CmpFPredicate.OEQ, *pair) if real else arith.cmpi(arith.CmpIPredicate.eq, *pair)
+            before = arith.cmpi(arith.CmpIPredicate.slt, others[1], ones[1])
+            wins = arith.ori(wins, arith.andi(equal, before))
+        return [arith.select(wins, other, one) for one, other in zip(ones, others, strict=True)]
+
+    return Combiner((worst, "max"), together, f"the {'largest' if greater else 'smallest'} and its index")
+
+
+def _order(compare: ir.Operation, term: ir.Value, best: ir.Value) -> tuple[bool, Identity] | None:
+    """Whether the comparison asks for a term that is greater than the best so far, and what never is; None where it asks for
+    something else, or also for equal ones."""
+    asked, real = _predicate(compare), compare.name == "arith.cmpf"
+    greater = _GREATER.get(asked)
+    if greater is None or real != asked.startswith("o"):
+        return None
+    if list(compare.operands) == [best, term]:
+        greater = not greater
+    elif list(compare.operands) != [term, best]:
+        return None
+    return greater, ("-inf" if greater else "inf") if real else _WORST[asked[0], greater]
+
+
+def _on_ties(value: ir.Value, terms: tuple[ir.Value, ir.Value], places: tuple[ir.Value, ir.Value]) -> bool:
+    """Whether it says that two values are equal, and the first one's index is smaller."""
+    both = made_by(value, "arith.andi")
+    if both is None:
+        return False
+    equal, before = (made_by(operand, "arith.cmpf", "arith.cmpi") for operand in both.operands)
+    if equal is None or before is None or _predicate(equal) not in ("oeq", "eq") or _predicate(before) != "slt":
+        return False
+    return list(equal.operands) == list(terms) and list(before.operands) == list(places)
+
+
+_WORST: dict[tuple[str, bool], Identity] = {("s", True): "min", ("s", False): "max", ("u", True): 0, ("u", False): "umax"}
+
+
+def _predicate(compare: ir.Operation) -> str:
+    kinds = arith.CmpFPredicate if compare.name == "arith.cmpf" else arith.CmpIPredicate
+    return str(kinds(ir.IntegerAttr(compare.attributes["predicate"]).value)).lower()
+
+
+def _is_index(value: ir.Value, dimension: int) -> bool:
+    """Whether it is the index of a dimension, in an integer type."""
+    while (cast := made_by(value, "arith.index_cast", "arith.extsi")) is not None:
+        value = cast.operands[0]
+    return (_step(value, dimension) or 0) > 0
+
+
+def _step(value: ir.Value, dimension: int) -> int | None:
+    """By how much an index grows from one iteration of a dimension to the next; None where that is not known, or changes."""
+    if (found := made_by(value, "linalg.index")) is not None:
+        return int(ir.IntegerAttr(found.attributes["dim"]).value == dimension)
+    if (applied := made_by(value, "affine.apply")) is not None:
+        steps = [_step(operand, dimension) for operand in applied.operands]
+        indexing = ir.AffineMapAttr(applied.attributes["map"]).value
+        return _growth(indexing.results[0], steps[: indexing.n_dims], steps[indexing.n_dims :])
+    made = producer(value)
+    inside = made is not None and made.parent is not None and is_structured(made.parent.operation)
+    return None if inside and not made_by(value, "arith.constant") else 0
+
+
+def _growth(e: ir.AffineExpr, dims: Sequence[int | None], symbols: Sequence[int | None]) -> int | None:
+    """By how much an expression grows while its dimensions and symbols grow by so much; None where that changes."""
+    if isinstance(e, ir.AffineConstantExpr):
+        return 0
+    if isinstance(e, ir.AffineDimExpr):
+        return dims[e.position]
+    if isinstance(e, ir.AffineSymbolExpr):
+        return symbols[e.position]
+    if not isinstance(e, (ir.AffineAddExpr, ir.AffineMulExpr)):
+        return None
+    one, other = _growth(e.lhs, dims, symbols), _growth(e.rhs, dims, symbols)
+    if one is None or other is None:
+        return None
+    if isinstance(e, ir.AffineAddExpr):
+        return one + other
+    factor = e.rhs if isinstance(e.rhs, ir.AffineConstantExpr) else None
+    return one * factor.value if factor is not None else 0 if one == other == 0 else None

@@ -1,0 +1,233 @@
+"""Reductions that lanes and threads share: right by every witness, whatever is combined, and who has which iterations."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from judging import barriers, expect_right, scheduled, verdict, without_barrier
+from random_reductions import case
+
+from weft.dsl.diagnostics import Source
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host import functions
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
+from weft.verify import verify_source
+
+SOAK = "WEFT_SOAK" in os.environ
+
+# ---- one row for each block, or for each warp ----------------------------------------------------------------------------------
+
+INTEGERS = {"i32": np.int32, "i64": np.int64}
+TYPES: dict[str, type] = {**INTEGERS, "f32": np.float32, "f64": np.float64}
+WHAT = {
+    "sum": ("%u = arith.add{l} %o, %t : {t}", "0", lambda x: x.sum(1)),
+    "difference": ("%u = arith.sub{l} %o, %t : {t}", "0", lambda x: -x.sum(1)),
+    "product": ("%u = arith.mul{l} %t, %o : {t}", "1", lambda x: x.prod(1)),
+    "largest": ("%u = arith.max{x} %o, %t : {t}", "least", lambda x: x.max(1)),
+    "smallest": ("%u = arith.min{x} %t, %o : {t}", "most", lambda x: x.min(1)),
+    "or": ("%u = arith.ori %o, %t : {t}", "0", lambda x: np.bitwise_or.reduce(x, 1)),
+    "xor": ("%u = arith.xori %o, %t : {t}", "0", lambda x: np.bitwise_xor.reduce(x, 1)),
+    "and": ("%u = arith.andi %o, %t : {t}", "-1", lambda x: np.bitwise_and.reduce(x, 1)),
+}
+LIMITS = {
+    "i32": (str(-(2**31)), str(2**31 - 1)),
+    "i64": (str(-(2**63)), str(2**63 - 1)),
+    "f32": ("0xFF800000", "0x7F800000"),
+    "f64": ("0xFFF0000000000000", "0x7FF0000000000000"),
+}
+
+
+def rows(r: random.Random) -> tuple[str, str, int, int]:
+    """A reduction of rows: its payload, what it is, and the size."""
+    kind = r.choice(list(TYPES))
+    what = r.choice([w for w in WHAT if kind in INTEGERS or w not in ("or", "xor", "and")])
+    m, n = r.randint(1, 5), r.choice((1, 2, 31, 32, 33, r.randint(3, 300), 4 * r.randint(1, 80), 256))
+    line, start, _ = WHAT[what]
+    letters = {"l": "i" if kind in INTEGERS else "f", "x": "si" if kind in INTEGERS else "imumf", "t": kind}
+    start = {"least": LIMITS[kind][0], "most": LIMITS[kind][1]}.get(start, start if kind in INTEGERS else f"{start}.0")
+    x, y = f"tensor<{m}x{n}x{kind}>", f"tensor<{m}x{kind}>"
+    body = [f"    %t = arith.mul{letters['l']} %v, %v : {kind}"] if what == "sum" else []
+    body.append(f"    {line}".format(**letters).replace("%t", "%t" if body else "%v"))
+    payload = "\n".join([
+        f"func.func @f(%x: {x}) -> {y} {{", f"  %c = arith.constant {start} : {kind}", f"  %e = tensor.empty() : {y}",
+        f"  %s = linalg.fill ins(%c : {kind}) outs(%e : {y}) -> {y}",
+        "  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],",
+        f'      iterator_types = ["parallel", "reduction"]}} ins(%x : {x}) outs(%s : {y}) {{',
+        f"  ^bb0(%v: {kind}, %o: {kind}):", *body, f"    linalg.yield %u : {kind}", f"  }} -> {y}", f"  return %r : {y}", "}\n",
+    ])  # fmt: skip
+    return payload, what, n, np.dtype(TYPES[kind]).itemsize
+
+
+def distribution(r: random.Random, n: int, item: int) -> str:
+    how = r.choice(("cyclic", "cyclic", "block", f"block-cyclic({r.randint(1, 4)})"))
+    wide = [v for v in (2, 4) if n % v == 0 and v * item <= 16]
+    return f" {how}" + (f" vector {r.choice(wide)}" if wide and r.random() < 0.6 else "")
+
+
+def shared(r: random.Random, n: int, item: int) -> str:
+    """A schedule in which a block has several rows, and hands each to all its threads, or to a warp."""
+    height, how = r.randint(1, 3), distribution(r, n, item)
+    lines = ["let g = match linalg.generic", "let fills = match* linalg.fill", f"let (tiles, row) = tile g [{height}]"]
+    lines += ["foreach init in fills {", "fuse init into tiles", "}", "map tiles to blocks(x)"]
+    staged = r.random() < 0.4 and n > 1
+    if r.random() < 0.5:
+        space = r.choice((f"threads(x: {32 * r.choice((1, 2, 3, 8))})", "lanes"))
+        lines += ["promote-to-registers row.in0"] if staged and height == 1 and space != "lanes" else []
+        lines += [f"map row to {space}{how}"]
+    else:
+        lines += ["let (warps, one) = tile row [1]", "foreach init in fills {", "fuse init into warps", "}"]
+        lines += [f"map warps to {r.choice(('warps(x)', 'warps(x)', 'warps(x: 2) cyclic'))}"]
+        lines += ["promote-to-registers one.in0"] if staged else []
+        lines += [f"map one to lanes{how}"]
+    return "\n".join([*lines, "insert-barriers", "verify-sync", "launch tiles"])
+
+
+@pytest.mark.parametrize("seed", range(300 if SOAK else 30))
+def test_random_reductions(seed: int, tmp_path: Path) -> None:
+    """Against NumPy, the reference, and every device; without any of its barriers it is a race."""
+    r = random.Random(seed)
+    payload, what, n, item = rows(r)
+    body = shared(r, n, item)
+    made = scheduled(payload, body, tmp_path)
+    shown = f"\n{payload}\n{body}\n"
+    expect_right(made, seed, shown, native=True)
+    inputs = random_inputs(functions.signature(made.applied.payload, None), seed)
+    (got,) = run_plan(made.plan, SimDevice(), inputs, text=made.applied.text).outputs.values()
+    (x,) = inputs.values()
+    wide = x if x.dtype.kind == "i" else x.astype(np.float64)
+    wanted = WHAT[what][2](wide * wide if what == "sum" else wide)
+    assert np.allclose(got, wanted, rtol=1e-5 if x.dtype == np.float32 else 1e-12, atol=1e-5 if x.dtype.kind == "f" else 0), shown
+    for number in range(len(barriers(made.applied.module))):
+        less = without_barrier(made.applied.module, number)
+        assert not verify_source(Source("less.mlir", less)).ok, f"verify: barrier {number}{shown}"
+        assert run_plan(made.plan, SimDevice(), inputs, text=less).races, f"no race without barrier {number}{shown}"
+
+
+# ---- any body --------------------------------------------------------------------------------------------------------------------
+
+REFUSED = {"W0343", "W0348"}
+
+
+@pytest.mark.parametrize("seed", range(300 if SOAK else 20))
+def test_random_bodies(seed: int, tmp_path: Path) -> None:
+    """Several inputs and results, conversions, indices, where the largest is: right, or refused as nothing to be shared."""
+    r = random.Random(5000 + seed)
+    payload = case(r).payload
+    found = verdict(payload, shared(r, 1, 8), tmp_path, seed, native=True)
+    assert found == "right" or found in REFUSED, f"{found}\n{payload}"
+
+
+LARGEST = """\
+func.func @f(%x: tensor<6x90xf32>) -> (tensor<6xf32>, tensor<6xi32>) {
+  %least = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<6xf32>
+  %ei = tensor.empty() : tensor<6xi32>
+  %s = linalg.fill ins(%least : f32) outs(%e : tensor<6xf32>) -> tensor<6xf32>
+  %si = linalg.fill ins(%zero : i32) outs(%ei : tensor<6xi32>) -> tensor<6xi32>
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x : tensor<6x90xf32>) outs(%s, %si : tensor<6xf32>, tensor<6xi32>) {
+  ^bb0(%a: f32, %best: f32, %at: i32):
+    %j = linalg.index 1 : index
+    %k = arith.index_cast %j : index to i32
+    %c = arith.cmpf COMPARED : f32
+    %v = arith.select %c, %a, %best : f32
+    %w = arith.select %c, %k, %at : i32
+    linalg.yield %v, %w : f32, i32
+  } -> (tensor<6xf32>, tensor<6xi32>)
+  return %r#0, %r#1 : tensor<6xf32>, tensor<6xi32>
+}
+"""
+IN_PARTS = """\
+let g = match linalg.generic
+let (part, zeros, merge) = split-k g 7{cyclic}
+let (t, o) = tile part [1, 2]
+fuse zeros into t
+map t to blocks(y, x)
+map o to threads(x: 32) cyclic
+launch t
+let fills = match* linalg.fill
+let (t2, m) = tile merge [1]
+foreach init in fills {{
+fuse init into t2
+}}
+map t2 to blocks(x)
+map m to lanes cyclic
+insert-barriers
+launch t2"""
+
+
+@pytest.mark.parametrize("compared", ["ogt, %a, %best", "olt, %best, %a", "olt, %a, %best"])
+@pytest.mark.parametrize("body", ["shared", "parts", "cyclic"])
+def test_the_first_of_several_that_are_equal(compared: str, body: str, tmp_path: Path) -> None:
+    """Where the extreme occurs more than once, the loop's answer: the first of them; of a row of NaN, none."""
+    payload = LARGEST.replace("COMPARED", compared)
+    statements = "let g = match linalg.generic\nlet fills = match* linalg.fill\nlet (t, o) = tile g [2]\nforeach init in fills {\n"
+    statements += "fuse init into t\n}\nmap t to blocks(x)\nmap o to threads(x: 64) cyclic\ninsert-barriers\nlaunch t"
+    if body != "shared":
+        statements = IN_PARTS.format(cyclic=" cyclic" if body == "cyclic" else "")
+    made = scheduled(payload, statements, tmp_path)
+    x = np.random.default_rng(3).integers(-3, 4, (6, 90)).astype(np.float32)
+    x[1] = np.nan
+    x[2, 5:80] = np.nan
+    if "ogt" in compared or compared.startswith("olt, %best"):
+        x[3] = -np.inf
+    wanted = reference(made.applied.payload, None, {"x": x})
+    got = run_plan(made.plan, SimDevice(), {"x": x}, text=made.applied.text)
+    assert not got.races and not got.faults
+    for one, other in zip(got.outputs.values(), wanted.values(), strict=True):
+        assert np.array_equal(one, other, equal_nan=True), (one, other)
+
+
+TOTAL = """\
+func.func @f(%x: tensor<1000xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %s = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<1000xf32>) outs(%s : tensor<f32>) {
+  ^bb0(%v: f32, %o: f32):
+    %u = arith.addf %o, %v : f32
+    linalg.yield %u : f32
+  } -> tensor<f32>
+  return %r : tensor<f32>
+}
+"""
+
+
+@pytest.mark.parametrize("space", ["threads(x: 128) cyclic vector 4", "lanes cyclic", "threads(x: 96) block"])
+def test_a_sum_of_no_dimensions(space: str, tmp_path: Path) -> None:
+    """One block sums up all there is."""
+    body = f"let s = match linalg.fill\nlet g = match linalg.generic\nmap s to threads(x: 1)\nmap g to {space}\nlaunch s\nlaunch g"
+    assert verdict(TOTAL, body, tmp_path, 1, native=True) == "right"
+
+
+def test_a_block_of_half_a_warp_is_refused(tmp_path: Path) -> None:
+    body = "let g = match linalg.generic\nlet init = match linalg.fill\nlet (t, o) = tile g [1]\nfuse init into t\n"
+    body += "map t to blocks(x)\nmap o to threads(x: 48) cyclic\ninsert-barriers\nlaunch t"
+    assert verdict(rows(random.Random(12))[0], body, tmp_path, 1) == "W0352"
+
+
+STAGED = """\
+let g = match linalg.generic
+let init = match linalg.fill
+let (t, o) = tile g [1]
+fuse init into t
+map t to blocks(x)
+promote-to-registers o.in0
+{more}map o to threads(x: 64) cyclic
+insert-barriers
+launch t"""
+
+
+def test_a_row_is_read_once(tmp_path: Path) -> None:
+    """And an op with another map cannot read what a thread keeps."""
+    payload = rows(random.Random(12))[0]
+    made = scheduled(payload, STAGED.format(more=""), tmp_path)
+    assert made.applied.text.count("memref.load %arg0") == 1 and "x_tile" in made.cuda
