@@ -55,6 +55,7 @@ def replicate(root: ir.Operation) -> list[str]:
             alloc.attributes[STAGE] = ir.UnitAttr.get()
             alloc.move_before(thread_nest(alloc)[0])
     found = _replicated(root)
+    writing = [op for writers in found.values() for op in writers]
     for alloc, writers in found.items():
         buffer, kind = alloc.results[0], ir.MemRefType(alloc.results[0].type)
         for op in writers:
@@ -64,7 +65,7 @@ def replicate(root: ir.Operation) -> list[str]:
                         del op.attributes[mark]
                 op.attributes[VECTOR] = i64(1)
         sharing = next((mapping for op in writers if is_shared_reduction(op) and (mapping := mapping_of(op))), None)
-        for copy in [op for op in all_users(buffer) if _is_copy(op) and op not in writers and not is_mapped(op)]:
+        for copy in [op for op in all_users(buffer) if _is_copy(op) and op not in writing and not is_mapped(op)]:
             if sharing is not None:  # all have what is copied: each of them copies a part
                 copy.attributes[ATTRIBUTE] = dataclasses.replace(sharing, dist="cyclic", chunk=None, vector=1).attribute()
         name = name_of(buffer)

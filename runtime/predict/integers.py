@@ -288,6 +288,12 @@ def _absolute(state: Registers, x: Instruction) -> Outcome:
     return {x.arguments[0]: None if value is None else abs(_signed(value)) & MASK}
 
 
+def _checked(_: Registers, x: Instruction) -> Outcome:
+    """`FCHK P0, R2, R9`: whether a quotient needs more than a reciprocal and a few multiplications. Of numbers that are neither
+    tiny nor huge it does not."""
+    return {x.arguments[0]: False}
+
+
 def _halves(state: Registers, x: Instruction) -> Outcome:
     """`HFMA2.MMA R5, -RZ, RZ, 0, 5.96e-08`: a constant, as two halves."""
     result, a, b, *constants = x.arguments
@@ -321,5 +327,8 @@ COMPUTES: dict[str, Callable[[Registers, Instruction], Outcome]] = {
     "P2R": _packed,
     "R2P": _unpacked,
     "HFMA2": _halves,
+    "FCHK": _checked,
 }
-"""What is computed of integers. All else gives what is not known."""
+"""What is computed of integers, and what is taken for granted of floats. All else gives what is not known."""
+GRANTED = frozenset({"FCHK"})
+"""Of these what they give has nothing to do with what they read."""

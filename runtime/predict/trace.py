@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.memory.limits import WARP
-from .integers import COMPUTES, Outcome
+from .integers import COMPUTES, GRANTED, Outcome
 from .named import named_in, read_by, unknown_results
 from .operands import Registers, Value, address, read
 from .sass import Disassembly, Instruction
@@ -231,7 +231,7 @@ class Execution:
         if one.mnemonic in JUMPS:
             return None if one.mnemonic == "BAR" else lambda: self._jump(one)
         if (compute := COMPUTES.get(one.mnemonic)) is not None:
-            names = read_by(one)
+            names = read_by(one) if one.mnemonic not in GRANTED else frozenset[str]()
             return lambda: self._store(one, compute(self.state, one), names)
         lost = unknown_results(one)
         registers = self.state.registers
