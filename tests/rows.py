@@ -74,8 +74,9 @@ def layernorm(m: int, n: int, kind: str = "f32") -> str:
 
 PARTS = {
     "softmax": (
-        {"largest": "linalg.reduce #0", "exp": "linalg.generic #0", "sum": "linalg.reduce #1", "last": "linalg.generic #1"}, 2,
-    ),  # fmt: skip
+        {"largest": "linalg.reduce #0", "exp": "linalg.generic #0", "sum": "linalg.reduce #1", "last": "linalg.generic #1"},
+        2,
+    ),
     "layernorm": ({"sum": "linalg.reduce #0", "variance": "linalg.generic #0", "last": "linalg.generic #1"}, 1),
 }
 

@@ -215,7 +215,8 @@ class Materializer:
                     self._guard_idle_axes(op, mapping, taken, scope)
                 self._units(op, structured, mapping, index)
 
-        SharedReduction(op, mapping, self._hardware).emit(owned)
+        by_warps = "warps" in {space for space, _ in taken}
+        SharedReduction(op, mapping, self._hardware, by_warps=by_warps).emit(owned)
         return []
 
     def _units(

@@ -39,14 +39,15 @@ class SharedReduction:
         op: the mapped op.
         mapping: its map, to lanes or to threads.
         hardware: the kernel's processors.
+        by_warps: a loop around it hands warps iterations of their own. Else all warps have the same results.
 
     Errors: W0352 for a block that is not whole warps, W0355 where the results of its warps do not fit.
     """
 
-    def __init__(self, op: ir.Operation, mapping: Mapping, hardware: Hardware) -> None:
+    def __init__(self, op: ir.Operation, mapping: Mapping, hardware: Hardware, *, by_warps: bool) -> None:
         found = combiner(op)
         assert found is not None, "the map was checked"
-        self.op, self.mapping, self.hardware, self.combiner = op, mapping, hardware, found
+        self.op, self.mapping, self.hardware, self.combiner, self.by_warps = op, mapping, hardware, found, by_warps
         self.structured = StructuredOp.of(op)
         space = structure(op)
         self.reduced = handed_out(op)
@@ -130,7 +131,7 @@ class SharedReduction:
         outputs = self.structured.output_numbers()
         places = [apply_map(self.structured.maps[n], index) for n in outputs]
         own = all(map(is_own_array, self.results))
-        first = self.hardware.lane().index if self.mapping.space == "lanes" else self.hardware.linear_thread().index
+        first = self.hardware.lane().index if self.by_warps else self.hardware.linear_thread().index
         with when(*[] if own else [is_zero(first)]):
             before = [memref.LoadOp(result, place).result for result, place in zip(self.results, places, strict=True)]
             after = self.combiner.together(before, values, True)

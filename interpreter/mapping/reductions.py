@@ -11,8 +11,8 @@ from ..memory.limits import OF_A_THREAD
 from ..padding.combiners import combiner
 from .mapping import Mapping, handed_out
 
-EXCHANGED = ("i32", "i64", "f16", "bf16", "f32", "f64")
-"""Types of what lanes give each other (`__shfl_xor_sync`; 16 bits travel in 32)."""
+EXCHANGED = ("i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
+"""Types of what lanes give each other (`__shfl_xor_sync`; fewer than 32 bits travel in 32)."""
 
 
 def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None:

@@ -214,6 +214,23 @@ def test_a_block_of_half_a_warp_is_refused(tmp_path: Path) -> None:
     assert verdict(rows(random.Random(12))[0], body, tmp_path, 1) == "W0352"
 
 
+ADDED = """\
+func.func @f(%x: tensor<5x96xf32>, %s: tensor<5xf32>) -> tensor<5xf32> {
+  %t = linalg.reduce { arith.addf } ins(%x : tensor<5x96xf32>) outs(%s : tensor<5xf32>) dimensions = [1]
+  return %t : tensor<5xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [32, 64, 160])
+@pytest.mark.parametrize("space", ["lanes cyclic", "lanes block vector 2", "threads(x: THREADS) cyclic"])
+def test_what_goes_on_from_memory_is_added_to_once(space: str, threads: int, tmp_path: Path) -> None:
+    """In a block of several warps, all of which have the sum of its row."""
+    body = "let s = match linalg.reduce\nlet (t, o) = tile s [1]\nmap t to blocks(x)\nlet (x, copy) = promote-to-shared o.in0\n"
+    body += f"map copy to threads(x: {threads}) cyclic\nmap o to {space.replace('THREADS', str(threads))}\n"
+    assert verdict(ADDED, f"{body}insert-barriers\nverify-sync\nlaunch t", tmp_path, 1, native=True) == "right"
+
+
 STAGED = """\
 let g = match linalg.generic
 let init = match linalg.fill
