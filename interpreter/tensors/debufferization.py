@@ -207,6 +207,7 @@ class _Debufferizer:
             if op.name == GAP:
                 raise NotLocalError
             if op.name == _READING:
+                later.remove(op)
                 replace(op, [self.current[buffer]])
             elif op.name == _STORING and op.operands[1] == buffer:
                 return None
