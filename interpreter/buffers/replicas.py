@@ -55,7 +55,7 @@ def replicate(root: ir.Operation) -> list[str]:
             alloc.attributes[STAGE] = ir.UnitAttr.get()
             alloc.move_before(thread_nest(alloc)[0])
     found = _replicated(root)
-    writing = [op for writers in found.values() for op in writers]
+    writing = [op for writers in found.values() for op in writers]  # no set: the hash of an op changes with its attributes
     for alloc, writers in found.items():
         buffer, kind = alloc.results[0], ir.MemRefType(alloc.results[0].type)
         for op in writers:
