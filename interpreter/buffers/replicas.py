@@ -30,7 +30,7 @@ from .views import all_users, is_temporary, own_array
 
 
 def follow_readers(root: ir.Operation) -> None:
-    """Give what fills an input's tile in registers the map of those who read it. Raises W0380 where they have several."""
+    """Give what fills an input's tile in registers the map of those who read it, if they have one."""
     for alloc in operations(root, "memref.alloc"):
         if REGISTERS not in alloc.attributes:
             continue
@@ -124,8 +124,8 @@ def _replicated(root: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
             drop_deallocs(alloc)
             for copy in [op for op in all_users(buffer) if op.name == "memref.copy"]:
                 copies_to_linalg(copy)
-            users = [op for op in all_users(buffer) if not is_view(op)]
-            writers[alloc] = [op for op in users if any(behind(w) == buffer for w in written(op))]
+            looking = [op for op in all_users(buffer) if not is_view(op)]
+            writers[alloc] = [op for op in looking if any(behind(w) == buffer for w in written(op))]
     waiting = [alloc for alloc, ops in writers.items() if any(is_shared_reduction(op) or _is_everybodys(op) for op in ops)]
     while waiting:  # and what these start from
         alloc = waiting.pop()

@@ -41,7 +41,7 @@ class SharedReduction:
         hardware: the kernel's processors.
         by_warps: a loop around it hands warps iterations of their own. Else all warps have the same results.
 
-    Errors: W0352 for a block that is not whole warps, W0355 where the results of its warps do not fit.
+    Errors: W0352 for a block that is not whole warps.
     """
 
     def __init__(self, op: ir.Operation, mapping: Mapping, hardware: Hardware, *, by_warps: bool) -> None:

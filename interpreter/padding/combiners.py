@@ -41,6 +41,11 @@ class Combiner:
     words: str
 
 
+def added(one: ir.Value, other: ir.Value) -> ir.Value:
+    """Their sum."""
+    return (arith.addi if isinstance(one.type, ir.IntegerType) else arith.addf)(one, other)
+
+
 def combiner(op: ir.Operation) -> Combiner | None:
     """How partial results of a structured op with reductions are combined; None where its body does not show that."""
     accumulators = list(body_of(op).arguments)[segments(op)[0] :]
@@ -65,7 +70,7 @@ def _combiner(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
             by = made_by(values[number], found[number].combiner)
             assert by is not None, "it was found there"
             if by.name in SUMS:
-                made.append((arith.addi if isinstance(one.type, ir.IntegerType) else arith.addf)(one, other))
+                made.append(added(one, other))
             else:
                 made.append(clone_with(by, dict(zip(by.operands, (one, other), strict=True))).results[0])
         return made

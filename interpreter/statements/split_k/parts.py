@@ -21,7 +21,7 @@ from ....dsl.diagnostics import fail
 from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, constant, less, multiply, value
 from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import clone_body
-from ...ir.mlir import ahead_of, arith, ir, linalg, operations, producer, users
+from ...ir.mlir import ahead_of, ir, linalg, operations, producer, users
 from ...ir.sizes import iterations_of, sizes_of
 from ...ir.structured import (
     ATOMIC,
@@ -44,7 +44,7 @@ from ...ir.structured import (
     uncut,
 )
 from ...padding import masked_loads
-from ...padding.combiners import combiner
+from ...padding.combiners import added, combiner
 from ...padding.identities import fillings, mask_update, runs_anywhere
 from ...padding.masked_loads import Identity
 from ...tensors.fusing import remove_if_dead
@@ -193,11 +193,6 @@ def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros:
     return generic(
         [v for v, _ in inputs], zeros, [*(m for _, m in inputs), *results], ["parallel", *space.iterators], body
     )
-
-
-def added(one: ir.Value, other: ir.Value) -> ir.Value:
-    """Their sum."""
-    return (arith.addi if isinstance(one.type, ir.IntegerType) else arith.addf)(one, other)
 
 
 # ---- operands --------------------------------------------------------------------------------------------------------------
