@@ -102,6 +102,7 @@ def test_random_reductions(seed: int, tmp_path: Path) -> None:
     (x,) = inputs.values()
     wide = x if x.dtype.kind == "i" else x.astype(np.float64)
     wanted = WHAT[what][2](wide * wide if what == "sum" else wide)
+    wanted = wanted.astype(got.dtype) if got.dtype.kind == "i" else wanted  # as the payload's integers, which wrap
     assert np.allclose(got, wanted, rtol=1e-5 if x.dtype == np.float32 else 1e-12, atol=1e-5 if x.dtype.kind == "f" else 0), shown
     for number in range(len(barriers(made.applied.module))):
         less = without_barrier(made.applied.module, number)
@@ -112,6 +113,8 @@ def test_random_reductions(seed: int, tmp_path: Path) -> None:
 # ---- any body --------------------------------------------------------------------------------------------------------------------
 
 REFUSED = {"W0343", "W0348"}
+MIXED = "W0351"
+"""Of several results, one is filled and another goes on from memory (equal fills are one): nobody has been told who fills."""
 
 
 @pytest.mark.parametrize("seed", range(300 if SOAK else 20))
@@ -120,7 +123,7 @@ def test_random_bodies(seed: int, tmp_path: Path) -> None:
     r = random.Random(5000 + seed)
     payload = case(r).payload
     found = verdict(payload, shared(r, 1, 8), tmp_path, seed, native=True)
-    assert found == "right" or found in REFUSED, f"{found}\n{payload}"
+    assert found == "right" or found in REFUSED or (found == MIXED and "%r:2" in payload), f"{found}\n{payload}"
 
 
 LARGEST = """\
