@@ -16,6 +16,7 @@ from ..indices.neighbours import Neighbours
 from ..indices.values import divisible, multiples, unchanged
 from ..ir.cloning import clone_with, index_dimension
 from ..ir.mlir import arith, ir, maker, operations, ops_of, producer, scf, vector
+from ..ir.reshapes import groups_of
 from ..ir.structured import place_of
 from ..mapping.mapping import DYNAMIC, subview_offsets
 from ..memory.layouts import is_plain, kept_dimensions, strided
@@ -73,7 +74,7 @@ def _in_a_row(memref: ir.Value, axis: int, lanes: int) -> bool:
         kept = range(source.rank) if source.rank == kind.rank else [d for d, size in enumerate(sizes) if size != 1]
         seen = [d for d in range(kind.rank) if source.rank == kind.rank or kind.shape[d] != 1]
         return axis in seen and len(kept) == len(seen) and _in_a_row(view.operands[0], kept[seen.index(axis)], lanes)
-    groups = [[ir.IntegerAttr(d).value for d in ir.ArrayAttr(g)] for g in ir.ArrayAttr(view.attributes["reassociation"])]
+    groups = groups_of(view)
     if view.name == "memref.expand_shape":
         group = next(n for n, digits in enumerate(groups) if axis in digits)
         inner = groups[group][groups[group].index(axis) + 1 :]

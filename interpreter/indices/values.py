@@ -13,7 +13,8 @@ from math import gcd, prod
 
 from ..ir.functions import MOST, MULTIPLES, most_of, multiples_of, segments, sizes_of
 from ..ir.mlir import FUNCTIONS, ancestors, ir, maker, producer
-from ..ir.sizes import Axis, collapsed, size_behind
+from ..ir.reshapes import groups_of
+from ..ir.sizes import Axis, size_behind
 from ..memory.layouts import mixed
 from .algebra import Algebra, LaunchShape, at_or_above
 from .arithmetic import Bound, known
@@ -304,7 +305,7 @@ def _multiple(size: int | ir.Value | Axis) -> int:
         return _form(size).content
     made = producer(size[0])
     if made is not None and made.name.endswith(".collapse_shape"):
-        return prod(_multiple(size_behind(made.operands[0], axis)) for axis in collapsed(made, size[1]))
+        return prod(_multiple(size_behind(made.operands[0], axis)) for axis in groups_of(made)[size[1]])
     return _stated(*size)
 
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from .affine_maps import dimension_of
 from .mlir import DYNAMIC, affine, arith, constant_of, ir, made_by, maker, memref, operations, producer, tensor
+from .reshapes import groups_of
 from .structured import (
     Structure,
     is_structured,
@@ -37,7 +38,7 @@ def size_of(value: ir.Value, axis: int) -> int | ir.Value:
     value, axis = found
     source = producer(value)
     if source is not None and source.name.endswith(".collapse_shape"):
-        return product_of([size_of(source.operands[0], inner) for inner in collapsed(source, axis)])
+        return product_of([size_of(source.operands[0], inner) for inner in groups_of(source)[axis]])
     if (form := form_of(value, axis)) != OpenSize(value, axis):
         return emitted(form)
     made = memref.DimOp if isinstance(value.type, ir.MemRefType) else tensor.DimOp
@@ -73,11 +74,6 @@ def size_behind(value: ir.Value, axis: int) -> int | ir.Value | Axis:
     elif is_structured(made) and isinstance(value.type, ir.RankedTensorType):
         return size_behind(list(made.operands)[segments(made)[0] + list(made.results).index(value)], axis)
     return value, axis
-
-
-def collapsed(op: ir.Operation, axis: int) -> list[int]:
-    """The axes that a `collapse_shape` makes one of."""
-    return [ir.IntegerAttr(inner).value for inner in ir.ArrayAttr(ir.ArrayAttr(op.attributes["reassociation"])[axis])]
 
 
 _LOOPS = ("scf.forall", "scf.for")

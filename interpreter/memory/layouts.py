@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 from ...dsl.diagnostics import fail
 from ..ir.functions import name_of
 from ..ir.mlir import DYNAMIC, ir, memref
+from ..ir.reshapes import groups_of
 from ..session.rewriter import refuse
 
 
@@ -153,7 +154,7 @@ def reshaped(
     if op.name == "memref.reshape":
         kind = ir.MemRefType(op.results[0].type)
         return tuple(map(number, kind.shape)), tuple(map(number, kind.get_strides_and_offset()[0]))
-    groups = [[ir.IntegerAttr(d).value for d in group] for group in op.attributes["reassociation"]]
+    groups = groups_of(op)
     if op.name == "memref.collapse_shape":
         longer = [[d for d in group if not one(sizes[d])] or group for group in groups]
         products = tuple(reduce(times, (sizes[d] for d in group)) for group in groups)

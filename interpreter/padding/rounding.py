@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import ceildiv, value
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, ir, made_by, operations, producer, stands_in
+from ..ir.reshapes import larger_source, reshaped_alike
 from ..ir.sizes import SizeForm, emitted, form_of, forms_of, iterations_of, sizes_of
 from ..ir.structured import (
     Structure,
@@ -203,8 +204,17 @@ def _operand(
         old != new and any(space.iterators[d] == "reduction" for d in dimensions_of(e))
         for e, old, new in zip(space.maps[position].results, shape_of(value), numbers, strict=True)
     )
+    if not _reads(op, position, space):
+        return masked_loads.empty(shape, element_type(value))
+    return _enlarged(value, numbers, shape, outside, must_hold)
+
+
+def _enlarged(
+    value: ir.Value, numbers: Sequence[int | None], shape: Sequence[int | ir.Value], outside: Identity, must_hold: bool
+) -> ir.Value:
+    """`value` of a larger shape, by what makes it where that can be; `outside` beyond its own where it `must_hold` that."""
     old, maker = sizes_of(value), producer(value)
-    if not _reads(op, position, space) or masked_loads.is_empty(value):
+    if masked_loads.is_empty(value):
         return masked_loads.empty(shape, element_type(value))
     if (
         maker is not None
@@ -213,6 +223,10 @@ def _operand(
         and (made_by(maker.operands[0], "scf.forall") is None or all(isinstance(n, int) for n in old))
     ):
         return _held(maker.operands[0], maker, old, outside, must_hold)  # rounded up for another reader before
+    if maker is not None and (source := larger_source(maker, numbers)) is not None:
+        with ahead_of(maker):
+            larger = _enlarged(maker.operands[0], source, source, outside, must_hold)
+            return reshaped_alike(larger, maker, [n or 0 for n in numbers])
     if maker is None or not is_structured(maker) or _is_staged(maker):
         return masked_loads.gather(value, shape, outside)
     extents = None if masked_loads.is_masked_load(maker) and not segments(maker)[0] else _producer_extents(maker, numbers)

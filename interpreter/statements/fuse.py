@@ -40,6 +40,13 @@ class Fuse(Statement):
             Between the producer and the loop stands a loop or a launch that is on memrefs already, and it may write the
             buffer that the producer reads: the bufferization has given both results the same memory. Fused into the
             loop, the producer would read the new contents. Fuse the two before any statement that bufferizes.
+        W0467: a reshape stands between, and a tile of it is no tile of what the producer makes.
+            `fuse` follows a producer through `tensor.expand_shape` and `tensor.collapse_shape`: a slice of the reshape
+            becomes a reshape of a slice. It has to be a tile in both shapes: of the axes that the reshape takes
+            together it cuts one at most, has one element along those in front of it, and all along those behind it. Of
+            rows of 4×32 elements that are also rows of 128, that is `[1, 8]`, `[1, 32]` or `[2, 32]`, and not `[4, 8]`;
+            and of rows of 128 that are also 4×32, 8, 32 or 64 elements, and not 48. Tiles that are ragged are read
+            element by element, and what a loop starts from is not sliced: neither is followed.
         W0458: an atomic sum that can't be fused.
             The sum of `split-k … atomic` is fused into the loop over the tiles of the parts: a `forall` that `tile`
             made, one part per iteration, with the zeros that `split-k` returned already fused into it, and nothing else
@@ -70,6 +77,7 @@ class Fuse(Statement):
         from ..padding.rounding import absorb_pads
         from ..padding.scattered import load_scattered
         from ..tensors.fusing import fuse_fills, fuse_masked_loads, fuse_tagged, is_result_of, start_inside
+        from ..tensors.reshaped_slices import follow
 
         producer, loop = rewrite.find(self.producer), rewrite.find(self.loop)
         if loop.name not in ("scf.forall", "scf.for"):
@@ -87,6 +95,10 @@ class Fuse(Statement):
                 fuse_sum(producer, loop)
             rewrite.remark(f"each iteration adds its tile to {kind}, atomically")
             return {}
+        with rewrite.placing(producer):
+            followed = [what for result in producer.results for what in follow(result, loop)]
+        if followed:
+            rewrite.remark(f"through {', '.join(followed)}")
         self._is_read(rewrite, producer, loop)
         self._not_a_start(rewrite, producer, loop)
         self._not_overwritten(rewrite, producer, loop)

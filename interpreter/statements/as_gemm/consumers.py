@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from ...ir.cloning import clone_body
 from ...ir.mlir import ahead_of, ir, made_by, operations, producer, users
+from ...ir.reshapes import collapsed, expanded
 from ...ir.sizes import sizes_of
 from ...ir.structured import Structure, body_of, dimension_of, generic, is_structured, move_marks, shape_of, structure
-from .product import collapsed, expanded, matrix
+from .product import matrix
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from math import prod
 
 from ...indices.arithmetic import Sum, Term
 from ...ir.cloning import clone_body
-from ...ir.mlir import DYNAMIC, affine, ir, linalg, made_by, tensor
+from ...ir.mlir import affine, ir, linalg, made_by
+from ...ir.reshapes import collapsed, expanded
 from ...ir.sizes import emitted, forms_of, product_of, same_size, size_of, sizes_of
 from ...ir.structured import body_of, element_type, generic, move_marks, part_of, shape_of, spelled
 from ...padding import masked_loads
@@ -68,16 +68,6 @@ def operand(
 
     shape = [product_of([sizes[d] for d in convolution.groups[g].dimensions]) for g in convolution.image_groups]
     return masked_loads.computed(shape, kind, element)
-
-
-def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
-    """`value` with each of these lists of axes as one axis."""
-    if all(len(axes) == 1 for axes in together):
-        return value
-    sizes = [[shape_of(value)[a] for a in axes] for axes in together]
-    shape = [DYNAMIC if None in part else prod(n for n in part if n is not None) for part in sizes]
-    kind = ir.RankedTensorType.get(shape, element_type(value))
-    return tensor.CollapseShapeOp(kind, value, [list(axes) for axes in together]).result
 
 
 def _collapsible(
@@ -175,15 +165,6 @@ def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     made = linalg.fill(fill.operands[0], outs=[empty])
     move_marks(fill, made.owner.operation)
     return made
-
-
-def expanded(value: ir.Value, sizes: Sequence[int | ir.Value], together: Sequence[Sequence[int]]) -> ir.Value:
-    """The product's result in the shape that the convolution's has."""
-    if all(len(axes) == 1 for axes in together):
-        return value
-    given, shape = spelled(sizes)
-    kind = ir.RankedTensorType.get(shape, element_type(value))
-    return tensor.ExpandShapeOp(kind, value, [list(axes) for axes in together], given, shape).result
 
 
 _MATMUL = ["(d0, d1, d2) -> (d0, d2)", "(d0, d1, d2) -> (d2, d1)", "(d0, d1, d2) -> (d0, d1)"]

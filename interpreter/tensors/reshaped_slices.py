@@ -1,0 +1,146 @@
+"""Slices taken through reshapes, so that fusion finds the producer behind them.
+
+    %e = tensor.expand_shape %p [[0, 1]] … [4, 32]       in the loop: %t = tensor.extract_slice %p[32·i] [64]
+    in a loop: tensor.extract_slice %e[i, 0] [2, 32]  →               tensor.expand_shape %t [[0, 1]] … [2, 32]
+
+Elements of a tile are a tile in the other shape, too, where of the axes that the reshape takes together the tile cuts one at most,
+has one element along those in front of it, and all along those behind it. Upstream's patterns (`tensor.bubble_up_extract_slice`)
+go through a `collapse_shape` only from offsets that are numbers; a loop's are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from math import prod
+from typing import TypeAlias
+
+from ...dsl.diagnostics import fail
+from ..indices.arithmetic import Bound, Sum, known, multiply
+from ..indices.values import divisible
+from ..ir.cloning import replace_operands
+from ..ir.mlir import ahead_of, constant_of, ir, is_within, tensor, users
+from ..ir.reshapes import RESHAPES, groups_of, is_expanding, reshaped_alike
+from ..ir.sizes import same_size, size_of, sizes_of
+from ..ir.structured import part_of, parts_of, shape_of
+from ..session.rewriter import describe
+
+Part: TypeAlias = "tuple[Bound, Bound]"
+"""Offset and size along an axis."""
+
+
+def follow(value: ir.Value, loop: ir.Operation) -> list[str]:
+    """Let `loop` read `value` where it reads a reshape of it, or a reshape of that. Returns what was followed, in words.
+
+    Raises W0467 where the elements of a slice are no tile of what is reshaped.
+    """
+    followed: list[str] = []
+    for reshape in dict.fromkeys(users(value)):
+        if not isinstance(reshape.opview, RESHAPES) or is_within(reshape, loop):
+            continue
+        result = reshape.results[0]
+        followed += follow(result, loop)
+        inside = [reader for reader in dict.fromkeys(users(result)) if is_within(reader, loop)]
+        for reader in inside:
+            _read_inside(reader, reshape, loop)
+        for question in [reader for reader in users(result) if isinstance(reader.opview, tensor.DimOp)]:
+            _ask_source(question, result)
+        if inside:
+            followed.insert(0, describe(reshape))
+        if not users(result):
+            reshape.erase()
+    return followed
+
+
+def _ask_source(question: ir.Operation, reshaped: ir.Value) -> None:
+    """Sizes of a reshape are those of its source: a `tensor.dim` of the reshape would keep that and its source computed in front
+    of the loop."""
+    axis = constant_of(question.operands[1])
+    if axis is not None:
+        with ahead_of(question):
+            size = Sum.of(size_of(reshaped, axis)).emit()
+        question.results[0].replace_all_uses_with(size)
+        question.erase()
+
+
+def _read_inside(reader: ir.Operation, reshape: ir.Operation, loop: ir.Operation) -> None:
+    """Reshape in the loop what a reader there takes of the reshape."""
+    what = describe(reshape)
+    if reader == loop:
+        raise fail(
+            "W0467", f"the loop starts from {what}: its iterations take what they start from of that",
+            "write the producer in the shape that the loop writes",
+        )  # fmt: skip
+    if isinstance(reader.opview, tensor.ExtractOp):
+        raise fail(
+            "W0467", f"the loop reads {what} element by element, as ragged tiles are read",
+            "choose tile sizes that divide, or `launch` the producer on its own",
+        )  # fmt: skip
+    with ahead_of(reader):
+        if isinstance(reader.opview, tensor.ExtractSliceOp) and groups_of(reshape):
+            made = _slice(reader, reshape)
+            reader.results[0].replace_all_uses_with(made)
+            reader.erase()
+        else:
+            replace_operands(reader, {reshape.results[0]: reshape.clone().operation.results[0]})
+
+
+def _slice(reader: ir.Operation, reshape: ir.Operation) -> ir.Value:
+    """What `reader`, a slice of a reshape, takes: a slice of the source, reshaped."""
+    source, result = reshape.operands[0], reshape.results[0]
+    offsets, sizes, strides = ([known(n) for n in part] for part in parts_of(reader))
+    together = groups_of(reshape)
+    expanding = is_expanding(reshape)
+    whole = [known(n) for n in sizes_of(result if expanding else source)]
+    taken: list[Part] = []
+    for number, axes in enumerate(together):
+        one = [(offsets[a], sizes[a]) for a in (axes if expanding else [number])]
+        full = [whole[a] for a in axes]
+        own = one if len(axes) == 1 else _merged(one, full) if expanding else _split(*one[0], full)
+        if own is None or any(step != 1 for step in strides) or len(shape_of(reader.results[0])) != len(sizes):
+            spelled_sizes = "×".join("?" if not isinstance(n, int) else str(n) for n in sizes)
+            raise fail(
+                "W0467",
+                f"the loop takes tiles of {spelled_sizes} of {describe(reshape)}, which are no tiles of what that reshapes",
+                "choose tiles of whole rows of the other shape, or of parts that divide one; or `launch` the producer on its own",
+            )
+        taken += own
+    part = part_of(source, [size for _, size in taken], [offset for offset, _ in taken])
+    return reshaped_alike(part, reshape, sizes)
+
+
+def _merged(parts: Sequence[Part], whole: Sequence[Bound]) -> list[Part] | None:
+    """The part of one axis that parts of the axes are that it is made of; None where they are several."""
+    cut = next((n for n, (_, size) in enumerate(parts) if size != 1), len(parts) - 1)
+    behind = zip(parts[cut + 1 :], whole[cut + 1 :], strict=True)
+    if any(not same_size(size, full) for (_, size), full in behind):  # of the whole axis: from 0 on
+        return None
+    steps = [reduce(multiply, whole[n + 1 :], 1) for n in range(cut + 1)]
+    offset = sum((Sum.of(multiply(parts[n][0], step)) for n, step in enumerate(steps)), Sum())
+    return [(_bound(offset), multiply(parts[cut][1], steps[cut]))]
+
+
+def _split(offset: Bound, size: Bound, whole: Sequence[Bound]) -> list[Part] | None:
+    """The parts of the axes `whole` that together are a part of the axis that is made of them; None where they are no tile."""
+    if same_size(size, reduce(multiply, whole, 1)):
+        return [(0, full) for full in whole]
+    first = next((n for n, full in enumerate(whole) if full != 1), 0)
+    for cut in range(len(whole) - 1, first - 1, -1):
+        numbers = [n for n in whole[first + 1 :] if isinstance(n, int)]
+        behind, here = prod(n for n in whole[cut + 1 :] if isinstance(n, int)), whole[cut]
+        if len(numbers) < len(whole) - first - 1 or not isinstance(size, int) or size % behind:
+            continue
+        rows = size // behind
+        fits = divisible(offset, behind) if cut == first else isinstance(here, int) and here % rows == 0 and divisible(offset, size)
+        if fits:
+            digits, rest = [], Sum.of(offset).divide(behind)[0]
+            for full in reversed(numbers[: cut - first]):
+                rest, digit = rest.divide(full)
+                digits.insert(0, _bound(digit))
+            starts = [0] * first + [_bound(rest), *digits] + [0] * (len(whole) - cut - 1)
+            return list(zip(starts, [1] * cut + [rows] + list(whole[cut + 1 :]), strict=True))
+    return None
+
+
+def _bound(index: Sum) -> Bound:
+    return index.emit() if index.terms else index.constant
