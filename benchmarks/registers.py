@@ -23,6 +23,10 @@ from weft.runtime.cuda.nvrtc import ARCHITECTURES, KernelResources, compile_cubi
 Sizes = Mapping[str, str]
 
 PRODUCTS = ((512, 512, 512), (1000, 777, 333), (65, 33, 17), (1, 1, 1), (1000, 776, 332))
+ROWS = [
+    dict(zip("mn", size, strict=True))
+    for size in ((64, 4096), (70, 1000), (3, 33), (1, 1), (9, 8192), (2, 8191), (2, 20000))
+]
 IMAGES: tuple[dict[str, int], ...] = (
     {},
     {"n": 3, "h": 13, "w": 11, "c": 5, "k": 7},
@@ -35,7 +39,9 @@ IMAGES: tuple[dict[str, int], ...] = (
 def sizes_of(recipe: str) -> list[Sizes]:
     """Sizes of each kind, as settings."""
     names = _names(recipe)
-    if "m" in names:
+    if "m" in names and "k" not in names:
+        listed = [*ROWS, {"m": OPEN, "n": 1000}, {"m": OPEN, "n": OPEN, "kept": 0}]
+    elif "m" in names:
         listed = [dict(zip("mnk", size, strict=True)) for size in PRODUCTS] + [dict.fromkeys("mnk", OPEN)]
     elif "stride" in names:
         listed = [*IMAGES, dict.fromkeys("nchwk", OPEN)]
@@ -55,7 +61,7 @@ def random_sizes(recipe: str, draw: random.Random) -> Sizes:
 
     names = _names(recipe)
     if "m" in names:
-        chosen = {name: some(3000) for name in "mnk"}
+        chosen = {name: some(3000) for name in "mnk" if name in names}
     elif "stride" in names:
         taps = {name: draw.choice((1, 1, 2, 3, 3, 4, 5, 7)) for name in "rs"}
         steps = {"stride": draw.choice((1, 1, 2, 3)), "dilation": draw.choice((1, 1, 1, 2, 3)), "pad": draw.choice((0, 1, 1, 2, 3))}
@@ -65,7 +71,7 @@ def random_sizes(recipe: str, draw: random.Random) -> Sizes:
             chosen["residual"] = draw.randint(0, 1)
     else:
         chosen = {"batch": some(300), "filters": some(60), "size": some(60)}
-    if draw.random() < 0.1 and "batch" not in names:
+    if draw.random() < 0.1 and {"k", "batch"} & names.keys() == {"k"}:
         chosen |= dict.fromkeys("mnk" if "m" in names else "nchwk", OPEN)
     return {name: str(value) for name, value in chosen.items()}
 

@@ -31,6 +31,8 @@ VARIANTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
 """By layout: what a variant is called, its recipe, and what is set beside the layer."""
 FEW_BLOCKS = 264
 """Sums are split where the variant before has fewer blocks than this, two for each of 132 multiprocessors."""
+ROWS = ("softmax",)
+"""Payloads of the rows of a matrix."""
 LAYOUTS = {"conv2d": "nhwc", "conv2d_nchw": "nchw"}
 """Payloads that cuDNN computes with one call, and the order of their images' axes."""
 
@@ -55,13 +57,17 @@ def full() -> Extent:
     from weft.recipes.conv2d.geometry import LAYERS
 
     layers = {name: {**sizes, "n": 8} for name, sizes in LAYERS.items()}
+    matrices = [{"m": 8192, "n": 8192}, {"m": 65536, "n": 512}, {"m": 4096, "n": 1000}]
     products = [(1024, 1024, 1024), (1000, 777, 333), (4096, 4096, 4096)]
     cases = [
         (4096, 4096, 4096), (1024, 1024, 1024), (2048, 2048, 2048), (4095, 4097, 4093), (1000, 777, 333),
         (64, 4096, 4096), (4096, 64, 4096), (4096, 4096, 64), (8192, 8192, 8192),
     ]  # fmt: skip
     return Extent(
-        {"matmul": [_mnk(*p) for p in products], "concurrent_convs": [{"batch": b} for b in (2, 33, 1024)]},
+        {
+            **dict.fromkeys(ROWS, matrices), "matmul": [_mnk(*p) for p in products],
+            "concurrent_convs": [{"batch": b} for b in (2, 33, 1024)],
+        },
         [layers[f"resnet50.{name}"] for name in ("layer3.0.conv2", "conv1", "layer1.0.conv2")],
         layers, sorted((ROOT / "docs" / "tutorial").glob("*.weft")), cases, (1024, 2), 8192, 1000,
     )  # fmt: skip
@@ -70,7 +76,8 @@ def full() -> Extent:
 def small() -> Extent:
     """A trial of the whole way, for a machine without a GPU."""
     layer = {"n": 2, "c": 40, "h": 5, "w": 5, "k": 12, "r": 1, "s": 1, "stride": 1, "pad": 0, "dilation": 1}
-    one = {"matmul": [_mnk(48, 40, 40)], "concurrent_convs": [{"batch": 1, "filters": 2, "size": 5}]}
+    rows = {payload: [{"m": 3, "n": 40}] for payload in ROWS}
+    one = {**rows, "matmul": [_mnk(48, 40, 40)], "concurrent_convs": [{"batch": 1, "filters": 2, "size": 5}]}
     rungs = sorted((ROOT / "docs" / "tutorial").glob("1-*.weft"))
     return Extent(one, [layer], {"resnet50.conv1": layer}, rungs, [(48, 40, 24), (24, 24, 24)], (3, 2), 32, 7)
 

@@ -13,7 +13,7 @@ from ..indices.values import unchanged
 from ..ir.affine_maps import dimension_of, single_dimensions
 from ..ir.cloning import clone_until
 from ..ir.mlir import DYNAMIC, arith, i64, ir, is_used, made_by, memref, vector
-from ..ir.structured import ATOMIC, body_of, generic, indexing_maps, is_parallel_op, structure
+from ..ir.structured import ATOMIC, body_of, element_type, generic, indexing_maps, is_parallel_op, structure
 from ..mapping.legality import MAX_VECTOR_BITS
 from ..mapping.mapping import extents
 from ..mapping.processors import loop_over
@@ -69,6 +69,11 @@ class StructuredOp:
             self._wide[number, lanes] = self._walks(number, lanes)
         return self._wide[number, lanes]
 
+    def at_once(self, number: int, lanes: int) -> int:
+        """How many of `lanes` neighbours in this operand one access has: as many as are 16 bytes; 1 where they are not aligned."""
+        n = min(lanes, most_lanes(element_type(self.operands[number])))
+        return n if n > 1 and self.wide(number, n) else 1
+
     def _walks(self, number: int, lanes: int) -> bool:
         walked, last = list(map(dimension_of, self.maps[number].results)), self.maps[number].n_dims - 1
         alone = None not in walked and walked[-1:] == [last] and walked.count(last) == 1
@@ -112,71 +117,88 @@ def emit_unit(op: StructuredOp, at: Sequence[Sum], lanes: int, instead: Mapping[
 
 def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapping[int, Address] | None = None) -> None:
     """Emit the `lanes` iterations from `indices` on along the last dimension: loads, the body, stores; n-wide on every side that
-    is aligned.
+    is aligned, of elements that are together wider than an access in several.
 
     `instead`: where the first of an operand's elements really is; the others follow it.
     """
     start, elsewhere = [i.emit() for i in indices], instead or {}
     each = [start] if lanes == 1 else [[*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(lanes)]
 
-    def wide(number: int) -> bool:
-        return lanes > 1 and (number in elsewhere or op.wide(number, lanes))
+    def at_once(number: int) -> int:
+        if number in elsewhere:
+            return min(lanes, most_lanes(element_type(op.operands[number])))
+        return op.at_once(number, lanes) if is_memref(op.operands[number]) else 1
 
-    def address(number: int, at: Sequence[ir.Value] = start) -> Address:
-        return elsewhere.get(number) or (op.operands[number], apply_map(op.maps[number], at))
+    def address(number: int, e: int = 0) -> Address:
+        if number not in elsewhere:
+            return op.operands[number], apply_map(op.maps[number], each[e])
+        buffer, subscripts = elsewhere[number]
+        return buffer, [*subscripts[:-1], (Sum.of(subscripts[-1]) + Sum(e)).emit()] if e else subscripts
 
-    def load(number: int, at: Sequence[ir.Value]) -> ir.Value:
+    def load(number: int, e: int) -> ir.Value:
         operand = op.operands[number]
-        return memref.LoadOp(*address(number, at)).result if is_memref(operand) else operand
+        return memref.LoadOp(*address(number, e)).result if is_memref(operand) else operand
 
-    def load_vector(number: int) -> ir.Value:
-        buffer, subscripts = address(number)
-        kind = ir.VectorType.get([lanes], ir.MemRefType(buffer.type).element_type)
+    def load_vector(number: int, e: int = 0) -> ir.Value:
+        buffer, subscripts = address(number, e)
+        kind = ir.VectorType.get([at_once(number)], ir.MemRefType(buffer.type).element_type)
         return vector.LoadOp(kind, buffer, subscripts).result
+
+    def whole(number: int) -> bool:
+        return at_once(number) == lanes > 1
 
     if op.asynchronous is not None:
         n = op.copied_at_once(lanes)
-        for at in each[::n]:
-            emit_copy(_source(op, op.asynchronous, at, n), *address(op.output_numbers().start, at), n)
+        for e in range(0, lanes, n):
+            emit_copy(_source(op, op.asynchronous, each[e], n), *address(op.output_numbers().start, e), n)
         return
     if op.atomic is not None:
-        whole = load_vector(op.atomic) if wide(op.atomic) else None
-        for e, at in enumerate(each):
-            value = load(op.atomic, at) if whole is None else _extract(whole, e)
+        together = load_vector(op.atomic) if whole(op.atomic) else None
+        for e in range(lanes):
+            value = load(op.atomic, e) if together is None else _extract(together, e)
             kind = arith.AtomicRMWKind.addf if isinstance(value.type, ir.FloatType) else arith.AtomicRMWKind.addi
-            memref.AtomicRMWOp(kind, value, *address(op.output_numbers().start, at))
+            memref.AtomicRMWOp(kind, value, *address(op.output_numbers().start, e))
         return
     outputs, forwarded = op.output_numbers(), _forwarded(op)
     gathered = op.gathered(lanes) if lanes > 1 else None
-    if gathered is not None or (forwarded is not None and wide(forwarded)):
-        whole = gathered.emit(start, lanes) if gathered is not None else load_vector(forwarded or 0)
-        if wide(outputs.start):
-            vector.StoreOp(whole, *address(outputs.start))
+    if gathered is not None or (forwarded is not None and whole(forwarded)):
+        together = gathered.emit(start, lanes) if gathered is not None else load_vector(forwarded or 0)
+        if whole(outputs.start):
+            vector.StoreOp(together, *address(outputs.start))
             return
-        for e, at in enumerate(each):
-            memref.StoreOp(_extract(whole, e), *address(outputs.start, at))
+        for e in range(lanes):
+            memref.StoreOp(_extract(together, e), *address(outputs.start, e))
         return
     # an array of the thread's own has no addresses: an element is read when it is computed with, and written when it is computed
     own = {n for n, operand in enumerate(op.operands) if is_own_array(operand)}
     used = [n for n in range(len(op.operands)) if op.used(n)]
-    loaded = {n: load_vector(n) for n in used if wide(n) and n not in own}
-    read = {masked.value: masked.emit(start, lanes) for masked in (op.masked(lanes) if lanes > 1 else ())}
+    loaded = {
+        n: [load_vector(n, e) for e in range(0, lanes, at_once(n))] for n in used if at_once(n) > 1 and n not in own
+    }
+    read = {masked.value: masked.pieces(each, most_lanes(masked.value.type)) for masked in (op.masked(lanes) if lanes > 1 else ())}
     results: list[list[ir.Value]] = []
     for e, at in enumerate(each):
-        arguments = {n: _extract(loaded[n], e) if n in loaded else load(n, at) for n in used}
+        arguments = {n: _element(loaded[n], lanes, e) if n in loaded else load(n, e) for n in used}
         copies = {op.block.arguments[n]: v for n, v in arguments.items()}
-        copies |= {value: _extract(whole, e) for value, whole in read.items()}
+        copies |= {value: _element(pieces, lanes, e) for value, pieces in read.items()}
         results.append(clone_until(op.block, copies, at))
         for number, result in zip(outputs, results[-1], strict=True):
             if number in own:
-                memref.StoreOp(result, *address(number, at))
+                memref.StoreOp(result, *address(number, e))
     for number, parts in zip(outputs, zip(*results, strict=True), strict=True):
-        if wide(number) and number not in own:
-            joined = vector.FromElementsOp(ir.VectorType.get([lanes], parts[0].type), parts).result
-            vector.StoreOp(joined, *address(number))
-        elif number not in own:
-            for part, at in zip(parts, each, strict=True):
-                memref.StoreOp(part, *address(number, at))
+        n = at_once(number)
+        for e in range(0, lanes, n) if number not in own else ():
+            if n > 1:
+                joined = vector.FromElementsOp(ir.VectorType.get([n], parts[0].type), parts[e : e + n]).result
+                vector.StoreOp(joined, *address(number, e))
+            else:
+                memref.StoreOp(parts[e], *address(number, e))
+
+
+def _element(pieces: Sequence[ir.Value], lanes: int, e: int) -> ir.Value:
+    """Element `e` of `lanes` that were loaded in so many pieces."""
+    n = lanes // len(pieces)
+    return _extract(pieces[e // n], e % n)
 
 
 def _source(op: StructuredOp, copy: ir.Operation, at: Sequence[ir.Value], n: int) -> CopySource:

@@ -136,6 +136,11 @@ class MaskedLoad:
                 scf.YieldOp([self._arm(arm.blocks[0], copies, kind)])
         return made.results[0]
 
+    def pieces(self, each: Sequence[Sequence[ir.Value]], most: int) -> list[ir.Value]:
+        """The elements from each of these indices on, in vectors of at most so many."""
+        n = min(len(each), most)
+        return [self.emit(at, n) for at in each[::n]]
+
     def source(self, at: Sequence[ir.Value]) -> tuple[ir.Value, list[ir.Value], ir.Value | None]:
         """The buffer and the subscripts of the element of `at`, and whether it is loaded; emitted at the insertion point."""
         copies: dict[ir.Value, ir.Value] = {}

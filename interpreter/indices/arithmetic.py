@@ -202,8 +202,11 @@ def conjunction(conditions: Sequence[ir.Value]) -> ir.Value:
 def delinearise(index: Sum, extents: Sequence[Bound]) -> list[Sum]:
     """The row-major multi-index behind a linear one: the last dimension runs fastest."""
     found: list[Sum] = []
-    for extent in reversed(extents[1:]):
-        if isinstance(extent, int):
+    for axis in reversed(range(1, len(extents))):
+        extent = extents[axis]
+        if all(outer == 1 for outer in extents[:axis]):  # nothing carries
+            index, inner = Sum(), index
+        elif isinstance(extent, int):
             index, inner = index.divide(max(extent, 1))
         else:
             linear = index.emit()

@@ -276,8 +276,8 @@ def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
         return f"{_called(op, structured)}: asynchronous copies of {at_once * element_bytes(target.element_type)} bytes"
 
     def side(kind: str, number: int) -> str:
-        if structured.wide(number, lanes):
-            return f"{kind} {lanes}-wide"
+        if (n := structured.at_once(number, lanes)) > 1:
+            return f"{kind} {n}-wide"
         why = "neighbours lie apart" if structured.lies_apart(number) else "alignment not proven"
         return f"{kind} scalar ({why})"
 

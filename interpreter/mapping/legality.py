@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from ...dsl.diagnostics import fail
-from ..ir.mlir import ir, stands_in
-from ..ir.structured import is_parallel_op, is_structured, structure
+from ..ir.affine_maps import dimension_of
+from ..ir.mlir import ir, producer, stands_in, users
+from ..ir.structured import element_type, is_parallel_op, is_structured, structure
 from ..session.rewriter import describe, refuse
 from .geometry import MAX_THREADS
 from .mapping import (
@@ -272,16 +273,29 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
             op,
             "take a vector that divides the row, or none",
         )
-    for operand in op.operands:
-        if isinstance(operand.type, ir.ShapedType):
-            width = getattr(operand.type.element_type, "width", 64)
-            if width * lanes > MAX_VECTOR_BITS:
-                raise refuse(
-                    "W0348",
-                    f"{lanes} elements of {operand.type.element_type} are {width * lanes} bits, more than one access has",
-                    op,
-                    f"`vector {MAX_VECTOR_BITS // width}`" if width < MAX_VECTOR_BITS else "leave `vector` out",
-                )
+    widths = {getattr(kind, "width", 64): kind for one in _with_neighbours(op) for kind in _along_rows(one)}
+    width = min(widths, default=1)
+    if width * lanes > MAX_VECTOR_BITS:
+        raise refuse(
+            "W0348",
+            f"{lanes} elements of {widths[width]} are {width * lanes} bits, more than one access has",
+            op,
+            f"`vector {MAX_VECTOR_BITS // width}`" if width < MAX_VECTOR_BITS else "leave `vector` out",
+        )
+
+
+def _along_rows(op: ir.Operation) -> list[ir.Type]:
+    """The element types of operands that the op's last dimension walks."""
+    walked = zip(op.operands, structure(op).maps, strict=True)
+    return [element_type(v) for v, m in walked if m.results and dimension_of(m.results[-1]) == m.n_dims - 1]
+
+
+def _with_neighbours(op: ir.Operation) -> list[ir.Operation]:
+    """The op, and those beside it with which it shares operands or results: with one map they share elements in registers, so that
+    the widest access of any of them is good for all."""
+    values = [*op.operands, *op.results]
+    others = [*map(producer, op.operands), *(user for value in values for user in users(value))]
+    return [op, *(one for one in others if one is not None and one.block == op.block and is_structured(one))]
 
 
 def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, around: Mapping) -> None:

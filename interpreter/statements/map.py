@@ -49,7 +49,7 @@ class Map(Statement):
             iterations that are shared are taken row by row.
         panel: `order panels(n)`: processors of one axis, as `threads(*)`, take panels of n columns one after the other, each row by
             row.
-        vector: for an op: one iteration is that many consecutive elements.
+        vector: for an op: one iteration is that many consecutive elements, in accesses of at most 16 bytes.
 
     Returns:
         nothing.
@@ -101,8 +101,9 @@ class Map(Statement):
             `cyclic`.
         W0348: a vector that does not divide a row, or is too wide.
             `vector n` makes n consecutive elements of a row one iteration: n is a power of two, divides the row's
-            (known) length, and n elements are at most 128 bits, the widest access there is. It is only for ops; the
-            iterations of a loop are not elements.
+            (known) length, and n elements of an operand, or of an op beside it that shares one, are at most 128 bits, the
+            widest access there is; wider elements take several accesses. It is only for ops; the iterations of a loop are
+            not elements.
         W0349: an unsupported space.
             `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
             time (`warps(x: ?)`) has a single axis: how to split it over two is not defined. Over `registers` goes a

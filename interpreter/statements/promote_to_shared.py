@@ -147,7 +147,7 @@ def static_tile(rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[i
     if not shape or any(n is None for n in shape):
         raise rewrite.error(
             "W0332", f"a tile of type {value.type} has no static shape to allocate", op,
-            "tile with static sizes first",
+            "tile with static sizes first; or leave it in global memory",
         )  # fmt: skip
     if not stands_in(op, "scf.forall", "scf.for"):
         raise rewrite.error(

@@ -229,7 +229,7 @@ class Execution:
             lost = unknown_results(one)
             return lambda: self._access(at, one, text, lost)
         if one.mnemonic in JUMPS:
-            return None if one.mnemonic == "BAR" else lambda: self._jump(one)
+            return None if one.mnemonic == "BAR" else lambda: self._jump(at, one)
         if (compute := COMPUTES.get(one.mnemonic)) is not None:
             names = read_by(one) if one.mnemonic not in GRANTED else frozenset[str]()
             return lambda: self._store(one, compute(self.state, one), names)
@@ -283,7 +283,7 @@ class Execution:
         lanes = self.alive if self.lanes is None else self.lanes
         return known is None or bool((known | ~(lanes & mask)).all())
 
-    def _jump(self, one: Instruction) -> tuple[Value, int | None]:
+    def _jump(self, at: int, one: Instruction) -> tuple[Value, int | None]:
         """Whether each thread takes it (None: all), and where to."""
         far = one.mnemonic == "CALL" and one.target is not None  # a label of the kernel itself, too far for a branch
         if one.mnemonic not in ("BRA", "EXIT") and not far:
@@ -294,11 +294,20 @@ class Execution:
                 flag = read(self.state, text)
                 taken = None if taken is None or flag is None else taken & flag
         if taken is None or not self._sure(f"{one.predicate} {one.operands}", True):
+            if one.target is not None and self._is_slow(at + 1):
+                return True, self.program.labels[one.target]
             raise self._refused(f"the branch at {one.address:#x} depends on data, or on an instruction that is not executed here")
         taken = _same(taken)
         if one.mnemonic == "EXIT":
             return taken, None
         return taken, self.program.labels[one.target] if one.target is not None else None
+
+    def _is_slow(self, at: int) -> bool:
+        """Whether what begins here is the compiler's call for a reciprocal or a root of a number that is tiny or huge: as of
+        quotients (`FCHK`), it is taken that none is."""
+        near = self.program.instructions[at : at + 4]
+        jumps = [one for one in near if one.mnemonic in JUMPS]
+        return bool(jumps) and jumps[0].mnemonic == "CALL" and "_slowpath" in jumps[0].operands
 
     def _refused(self, message: str) -> WeftError:
         hint = "the model follows branches that sizes and indices decide; measure this kernel, or `--target sim` runs it"

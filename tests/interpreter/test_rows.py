@@ -56,3 +56,53 @@ def test_one_read_and_one_write(payload: str, tmp_path: Path) -> None:
     chip = CHIPS["h200"]
     (guess,) = predict(made.plan, made.cuda, chip).kernels
     assert guess.seconds < 1.1 * 2 * 4 * 8192**2 / chip.dram
+
+
+HALVES = """\
+#whole = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @f(%x: tensor<3x512xf16>) -> (tensor<3x512xf32>, tensor<3x512xf16>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3xf32>
+  %w = tensor.empty() : tensor<3x512xf32>
+  %h = tensor.empty() : tensor<3x512xf16>
+  %p = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<3x512xf16>) outs(%w : tensor<3x512xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %b = arith.extf %a : f16 to f32
+    %r = arith.addf %b, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<3x512xf32>
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : tensor<3xf32>) -> tensor<3xf32>
+  %s = linalg.reduce { arith.addf } ins(%p : tensor<3x512xf32>) outs(%s0 : tensor<3xf32>) dimensions = [1]
+  %y = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %s : tensor<3x512xf32>, tensor<3xf32>) outs(%h : tensor<3x512xf16>) {
+  ^bb0(%a: f32, %sum: f32, %o: f16):
+    %d = arith.subf %sum, %a : f32
+    %r = arith.truncf %d : f32 to f16
+    linalg.yield %r : f16
+  } -> tensor<3x512xf16>
+  %q = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<3x512xf16>) outs(%w : tensor<3x512xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %r = arith.extf %a : f16 to f32
+    linalg.yield %r : f32
+  } -> tensor<3x512xf32>
+  return %q, %y : tensor<3x512xf32>, tensor<3x512xf16>
+}
+"""
+
+
+def test_halves_are_read_16_bytes_at_a_time_beside_rows_of_f32(tmp_path: Path) -> None:
+    """What is wider takes two accesses, whether it is in memory or in registers."""
+    body = "let sum = match linalg.reduce\nlet init = match linalg.fill\n"
+    body += "".join(f"let {op} = match linalg.generic #{n}\n" for n, op in enumerate("pyq"))
+    body += "let (rows, row) = tile y [1, _]\nfuse sum into rows\nfuse init into rows\nfuse p into rows\n"
+    body += "map rows to blocks(x)\nlet (others, other) = tile q [1, _]\nmap others to blocks(x)\n"
+    body += "".join(f"map {op} to threads(x: 32) cyclic vector 8\n" for op in ("p", "sum", "row", "other"))
+    made = scheduled(HALVES, f"{body}insert-barriers\nlaunch rows\nlaunch others", tmp_path)
+    expect_right(made, 1, made.cuda, native=True)
+    assert "__shared__" not in made.cuda and made.cuda.count("const vec<f16, 8>*>(&x[") == 2
+    assert made.cuda.count("<vec<f16, 8>*>(&result1[") == 1 and made.cuda.count("<float4*>(&result0[") == 2
+    with pytest.raises(WeftError, match="16 elements of f16 are 256 bits"):
+        scheduled(HALVES, body.replace("vector 8", "vector 16") + "insert-barriers\nlaunch rows\nlaunch others", tmp_path)

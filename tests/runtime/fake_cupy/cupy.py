@@ -5,6 +5,7 @@ are Python functions.
 makes a call fail, `FAIL_CALL` the one of that number.
 """
 
+# pyright: reportMissingImports=false, reportArgumentType=false, reportCallIssue=false
 from __future__ import annotations
 
 import ctypes
@@ -126,7 +127,7 @@ def matmul(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.nd
 
 def __getattr__(name: str) -> Any:
     """Functions of arrays that both have, and that leave nothing to be told apart."""
-    if name not in {"abs", "ascontiguousarray", "float32", "float64", "lib", "maximum", "pad", "repeat"}:
+    if name not in {"abs", "ascontiguousarray", "exp", "float32", "float64", "lib", "maximum", "pad", "repeat", "sqrt"}:
         raise AttributeError(name)
     return getattr(np, name)
 

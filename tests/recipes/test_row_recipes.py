@@ -1,0 +1,92 @@
+"""The recipes of rows: right at any size and type by every witness, one read and one write of each element, nothing spilled."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from math import prod
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter"))
+from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
+from scheduled import run_schedule
+
+from weft.dsl.diagnostics import WeftError
+from weft.interpreter.ir.mlir import operations
+from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
+from weft.runtime.plan.dtypes import itemsize
+from weft.runtime.predict.chips import CHIPS
+from weft.runtime.predict.prediction import predict
+from weft.runtime.run.execution import RunOptions
+
+SOAK = "WEFT_SOAK" in os.environ
+RECIPES = ("softmax",)
+TYPES = ("f32", "f16", "bf16")
+LARGE = {"m": 8192, "n": 8192}
+
+
+def made(recipe: str, **settings: object) -> Planned:
+    return planned(applied(Choice(recipe, None, {name: str(value) for name, value in settings.items()}).open()))
+
+
+def random_size(r: random.Random) -> dict[str, int]:
+    """Rows shorter than a warp, of whole vectors, of odd length, longer than a block keeps."""
+    n = r.choice((1, r.randint(1, 40), r.randint(1, 1024), 8 * r.randint(1, 300), r.randint(1025, 3000), r.randint(8193, 9000)))
+    return {"m": r.randint(1, 9 if n < 1025 else 3), "n": n}
+
+
+@pytest.mark.parametrize("seed", range(40 if SOAK else 4))
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_random_sizes_and_types(recipe: str, seed: int) -> None:
+    """On the simulator, as text, and as loops; without any of its barriers it is a race."""
+    r = random.Random(f"{recipe} {seed}")
+    settings = {**random_size(r), "type": TYPES[seed % len(TYPES)]}
+    done = made(recipe, **settings)
+    expect_right(done, seed, f"\n{recipe} {settings}\n", native=True)
+    assert_barriers_needed(done, seed, f"\n{recipe} {settings}\n")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sizes"),
+    [({"m": "?", "n": 70}, {"X.0": "5"}), ({"m": "?", "n": "?", "kept": 0}, {"X.0": "3", "X.1": "90"})],
+)
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_sizes_known_at_run_time(recipe: str, settings: dict[str, object], sizes: dict[str, str]) -> None:
+    given = {name: str(value) for name, value in settings.items()}
+    report = run_schedule(recipe, None, given, None, RunOptions("sim", 3, sizes=sizes)).report
+    assert report.ok and report.races == () and report.faults == (), report
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_rows_of_unknown_length_are_not_kept(recipe: str) -> None:
+    with pytest.raises(WeftError, match="W0332"):
+        made(recipe, n="?")
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_as_fast_as_memory(recipe: str, type: str) -> None:
+    """One read and one write of each element, 16 bytes at a time; nothing in local memory on any chip."""
+    done = made(recipe, **LARGE, type=type)
+    (kernel,) = operations(done.applied.module.operation, "gpu.func")
+    x, *_, out = list(kernel.regions[0].blocks[0].arguments)[: len(done.plan.buffers)]
+    assert [use.owner.name for use in x.uses] == ["vector.load"]
+    assert [use.owner.name for use in out.uses] == ["vector.store"]
+    for chip in ARCHITECTURES:
+        found = compile_cubin(done.cuda, chip)
+        assert (found.spill_bytes, *(one.stack_bytes for one in found.kernels.values())) == (0, 0), chip
+    chip = CHIPS["h200"]
+    moved = sum(prod(map(int, map(str, b.shape))) * itemsize(b.dtype) for b in done.plan.buffers)
+    assert sum(one.seconds for one in predict(done.plan, done.cuda, chip).kernels) < 1.1 * moved / chip.dram
+
+
+@pytest.mark.parametrize("settings", [{"n": 1024}, {"n": 8192}, {"n": 8192, "type": "f16"}, {"n": 77}], ids=str)
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_no_bank_conflicts(recipe: str, settings: dict[str, object]) -> None:
+    given = {"m": "5", **{name: str(value) for name, value in settings.items()}}
+    report = run_schedule(recipe, None, given, None, RunOptions("sim", 3)).report
+    assert report.ok and not [access for access in report.bank_conflicts or () if access.conflicts], report
