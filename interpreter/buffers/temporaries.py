@@ -247,7 +247,8 @@ def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tu
             return [], "which part a thread looks at changes within a loop"
     if not tiles:
         return [], "nobody takes a tile of it"
-    if other := [tile for tile in tiles if ownership(tile, by_op) != ownership(tiles[0], by_op)]:
+    owned = [ownership(tile, by_op) for tile in tiles]
+    if other := [tile for tile, who in zip(tiles, owned, strict=True) if who != owned[0]]:
         ways = tiles[0].cut, other[0].cut
         if ways[0] == ways[1]:
             return [], "threads look at each other's parts"

@@ -179,10 +179,11 @@ def fold_constant_offsets(function: ir.Operation) -> None:
     """
     views = list(operations(function, "memref.subview"))
     with unchanged(function):
-        found = [[range_of(offset) for offset in parts_of(view)[0]] for view in views]
-    for view, ranges in zip(views, found, strict=True):
+        found = [[_single(offset) for offset in parts_of(view)[0]] for view in views]
+    for view, known in zip(views, found, strict=True):
+        if not any(isinstance(offset, int) for offset in known):
+            continue
         offsets, sizes, strides = parts_of(view)
-        known = [(low if low == high else None) for low, high in ranges]
         whole = ir.MemRefType(view.operands[0].type).shape
         for axis, (low, count, step, room) in enumerate(zip(known, sizes, strides, whole, strict=True)):
             reach = (count - 1) * step if isinstance(count, int) and isinstance(step, int) else 0
@@ -194,6 +195,12 @@ def fold_constant_offsets(function: ir.Operation) -> None:
                 made = subview(view.operands[0], [settled, sizes, strides], ir.MemRefType(view.results[0].type))
             replace(view, [made])
             retype(made, ir.MemRefType(made.type))
+
+
+def _single(offset: Bound) -> int | None:
+    """The one number that an offset can be; None where it can be others, or is written as a number already."""
+    low, high = (None, None) if isinstance(offset, int) else range_of(offset)
+    return low if low == high else None
 
 
 def sink_transposes(function: ir.Operation) -> None:

@@ -99,7 +99,7 @@ def offset_divisible(memref: ir.Value, lanes: int) -> bool:
     source = owner.operands[0]
     parts = zip(subview_offsets(owner), _stride_multiples(source), strict=True)
     return offset_divisible(source, lanes) and all(
-        divisible(offset, lanes) or stride % lanes == 0 for offset, stride in parts
+        stride % lanes == 0 or divisible(offset, lanes) for offset, stride in parts
     )
 
 

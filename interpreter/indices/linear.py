@@ -110,7 +110,9 @@ class Linear:
 
     def __add__(self, other: Linear | int) -> Linear:
         if isinstance(other, int):
-            return Linear(self.terms, self.constant + other)
+            return Linear(self.terms, self.constant + other) if other else self
+        if not (self.terms and other.terms):  # mostly so
+            return self + other.constant if self.terms else other + self.constant
         terms = dict(self.terms)
         for term, c in other.terms.items():
             terms[term] = terms.get(term, 0) + c
@@ -120,6 +122,8 @@ class Linear:
         return self + (-other if isinstance(other, int) else other * -1)
 
     def __mul__(self, factor: int) -> Linear:
+        if factor == 1:
+            return self
         return Linear({term: c * factor for term, c in self.terms.items()}, self.constant * factor)
 
     @property

@@ -24,6 +24,8 @@ BUDGET = 16_000_000
 """Operations of ISL that the questions of one analysis may take."""
 LIMITS = (200, 2_000, 25_000, 100_000, 400_000)
 """Operations of ISL allowed to a question, one after the other."""
+READING = 2_000
+"""The least allowed to the reading of a matrix: hardly one takes fewer than those before."""
 LOST, MODEST = 2_000_000, 25_000
 """After so many operations on sets that were too hard in the end, no question is allowed more than these: where several are, others
 are likely to be, and each of them takes about a second."""
@@ -74,7 +76,7 @@ class Solver:
 
     def point(
         self, dimensions: Sequence[Symbol], formulas: Iterable[Formula], ranged: Iterable[Symbol] = ()
-    ) -> isl.Set | None:
+    ) -> isl.Point | None:
         """One of the points of such a set; None where it has none. Alternatives are tried one by one, up to the first that has."""
         formulas, ranged = list(formulas), tuple(ranged)
         alternatives, more = conjunctions(formulas)
@@ -87,7 +89,7 @@ class Solver:
         try:
             for each in sets:
                 if not (found := self._ask(lambda each=each: each.sample_point())).is_void():
-                    return found.to_set()
+                    return found
         except Unknown:
             self.lost += before - self.left
             raise
@@ -128,8 +130,14 @@ class Solver:
                 return None
         if point.is_void():
             return None
-        count = point.get_space().dim(isl.dim_type.set)
-        return [point.get_coordinate_val(isl.dim_type.set, d).to_python() for d in range(count)]
+        return coordinates(point)
+
+    def as_point(self, coordinates: Sequence[int]) -> isl.Point:
+        """The point with these coordinates."""
+        out = isl.Point.zero(isl.Space.set_alloc(self.context, 0, len(coordinates)))
+        for d, number in enumerate(coordinates):
+            out = out.set_coordinate_val(isl.dim_type.set, d, isl.Val(number, self.context))
+        return out
 
     def hull(self, what: isl.Set, dimensions: Sequence[int]) -> isl.BasicSet:
         """A polyhedron around a set in some of its dimensions, in their order. It is not the least one."""
@@ -157,13 +165,15 @@ class Solver:
 
     def _read(self, text: str) -> isl.Set:
         if text not in self._sets:
-            self._sets[text] = self._ask(lambda: isl.BasicSet.read_from_str(self.context, text).to_set())
+            self._sets[text] = self._ask(lambda: isl.BasicSet.read_from_str(self.context, text).to_set(), least=READING)
         return self._sets[text]
 
-    def _ask(self, question: Callable[[], T]) -> T:
-        for limit in self.limits if self.lost < LOST else self.modest:
+    def _ask(self, question: Callable[[], T], least: int = 0) -> T:
+        limits = self.limits if self.lost < LOST else self.modest
+        limits = [n for n in limits if n >= least] or limits[-1:]
+        for limit in limits:
             self.spend(limit)
-            self.questions += limit == self.limits[0]
+            self.questions += limit == limits[0]
             self.context.reset_operations()
             self.context.set_max_operations(limit)
             try:
@@ -173,6 +183,12 @@ class Solver:
             finally:
                 self.context.set_max_operations(0)
         raise Unknown
+
+
+def coordinates(point: isl.Point) -> list[int]:
+    """By dimension."""
+    count = point.get_space().dim(isl.dim_type.set)
+    return [point.get_coordinate_val(isl.dim_type.set, d).to_python() for d in range(count)]
 
 
 class Naming:

@@ -155,11 +155,11 @@ class LaunchStatement(Statement):
 
         ensure_bufferized(rewrite)
         root = rewrite.find(self.loop)
-        alone = independent(root)
         with rewrite.placing(at="loop"):
             kernel = prepare(rewrite.module, root, taken=rewrite.taken)
             judged = found_before(kernel, rewrite.known).get(proof.Judgement)
             proven = judged is None and proof.stands(rewrite.module, root)
+            alone = judged is None and not proven and independent(root)
             info = launch_loop(rewrite.module, root, known=rewrite.known, prepared=kernel)
         for remark in info.remarks:
             rewrite.remark(remark)

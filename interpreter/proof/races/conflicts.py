@@ -196,9 +196,12 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
         ways = [way for way in ways if not fixed.separate(way[0].place, way[1].place, space, way[2])]
         if not ways:
             continue
+        still: PairClass | None = None
         for first, second, loop in ways:
             equal = len(shared) if loop is None else shared.index(loop)
-            yield PairClass(model, first, second, shared, equal, loop is not None, solver)
+            pair = PairClass(model, first, second, shared, equal, loop is not None, solver, still=still)
+            still = pair if loop is None else still
+            yield pair
 
 
 Way = tuple[Access, Access, "Loop | None"]

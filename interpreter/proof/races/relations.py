@@ -23,7 +23,7 @@ from ...indices.algebra import at_or_above
 from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Loop, PlaceStep
-from ..solver import BarrierNaming, Naming, Solver, Unknown, described
+from ..solver import BarrierNaming, Naming, Solver, Unknown, coordinates, described
 from .phases import Steps, meeting
 
 
@@ -37,6 +37,7 @@ class PairClass:
         unknown: ISL gave up on the collisions.
         known: one of the collisions, between neighbouring iterations if there is one: barriers separate it that stand behind the
             first or in front of the second in the loop's body, and no others.
+        still: of a class that a loop carries, the one of the same two in one iteration.
         unsure: a barrier that may separate more of them than it is known to.
     """
 
@@ -49,7 +50,8 @@ class PairClass:
     solver: Solver
     same_block: bool = True
     unknown: bool = False
-    known: isl.Set | None = None
+    known: isl.Point | None = None
+    still: PairClass | None = None
     unsure: Barrier | None = None
     _separated: dict[tuple[Steps, int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
 
@@ -91,12 +93,48 @@ class PairClass:
 
     def collide(self) -> bool:
         """Whether there are any, one of which is then `known`. Raises Unknown."""
+        if self.still is not None and self._goes_on(self.still):
+            self.known = None if self.still.known is None else self._moved(self.still)
+            if self.known is not None or self.still.known is None:
+                return self.known is not None
         names, parts = self._described
         if self.loop is not None:
             following = equal(Linear.of(self.x(self.loop.counter)) + 1, Linear.of(self.y(self.loop.counter)))
             self.known = self.solver.point(names, [*parts, following], names)
         self.known = self.known or self.solver.point(names, parts, names)
         return self.known is not None
+
+    def _goes_on(self, still: PairClass) -> bool:
+        """Whether nothing depends on the iteration: two that collide in one do so in different ones, and the other way round."""
+        free = {loop.number for loop in self.shared[self.equal :]}
+        trips = self.shared[self.equal].trips
+        return not still.unknown and trips is not None and trips > 1 and not still._matters & free
+
+    @cached_property
+    def _matters(self) -> frozenset[int]:
+        """The loops on whose iteration something depends. A counter that both share is in no difference of theirs."""
+        values, accesses = self.model.values, (self.first, self.second)
+        said = [g for access in accesses for g in (*access.place.guards, access.when, *self.model.facts)]
+        said += [form for access in accesses for form in access.coordinates or ()]
+        said += [form for each in values.made_up.values() for way in each.ways for form in way]
+        said += [form for each in values.multiples for form in (each.value, each.processor, each.chunk)]
+        symbols = (*(name for name in self.names if name.kind != "loop"), *(symbol for part in said for symbol in part.symbols()))
+        return frozenset[int]().union(*(symbol.depends.loops for symbol in symbols))
+
+    def _moved(self, still: PairClass) -> isl.Point | None:
+        """A collision in one iteration, from the loop's first to its second; None where it lacks a dimension."""
+        assert still.known is not None and self.loop is not None
+        there = dict(zip(still.names, coordinates(still.known), strict=True))
+        sides = (still.x, still.y) if self.first is still.first else (still.y, still.x)
+        values = {self.x(self.loop.counter): 0, self.y(self.loop.counter): 1}
+        names = self.names
+        for mine, its in zip((self.shared_names, self.x, self.y), (still.shared_names, *sides), strict=True):
+            for symbol, name in mine.names.items():
+                found = its.names.get(symbol, still.shared_names.names.get(symbol))
+                if found is None:
+                    return None
+                values.setdefault(name, there[found])
+        return self.solver.as_point([values[name] for name in names])
 
     @cached_property
     def _described(self) -> tuple[list[Symbol], list[Formula]]:
@@ -290,10 +328,10 @@ def empty(pair: PairClass, left: isl.Set | None) -> bool:
         return False
 
 
-def _holds(pair: PairClass, barrier: Barrier, known: isl.Set) -> bool:
+def _holds(pair: PairClass, barrier: Barrier, known: isl.Point) -> bool:
     """Whether a barrier may separate a collision that is known."""
     separated = pair.separated_by(barrier)
-    return separated if isinstance(separated, bool) else not pair.solver.disjoint(separated, known)
+    return separated if isinstance(separated, bool) else not pair.solver.disjoint(separated, known.to_set())
 
 
 def _unequal(a: Linear, b: Linear) -> tuple[Formula, Formula]:
