@@ -15,6 +15,7 @@ from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.mapping.mapping import Mapping
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts_between_blocks
+from weft.pipeline import Choice, applied
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.run.runner import run_plan
@@ -60,7 +61,8 @@ def test_blocks_that_stay_take_tile_after_tile_in_that_order(group: int, count: 
         blocks = count if count > 0 else 4
         assert info.grid == (count if count > 0 else None, 1, 1)
         each: dict[int, set[tuple[int, ...]]] = {}
-        for store in stores_of(module, [rows, columns], **({} if count > 0 else {"grid": (blocks, 1, 1)})):
+        stores = stores_of(module, [rows, columns]) if count > 0 else stores_of(module, [rows, columns], grid=(blocks, 1, 1))
+        for store in stores:
             each.setdefault(store.block[0], set()).add(store.at)
         tiles = [triton((n % columns, n // columns, 0), rows, columns, group) for n in range(rows * columns)]
         assert each == {b: set(tiles[b::blocks]) for b in range(min(blocks, rows * columns))}, (rows, columns)
@@ -232,6 +234,16 @@ def test_blocks_that_stay_and_sizes_of_run_time(count: str, sizes: tuple[int, in
     assert any(remark.startswith("iterations are taken row by row") for remark in made.remarks)
     arrays = random_inputs(functions.signature(known.ready.applied.payload, known.ready.plan.entry), 3)
     assert not made.run(arrays, grid=grid) and not made.run(arrays, grid=grid, native=True)
+
+
+def test_a_padded_copy_whose_last_group_is_cut(tmp_path: Path) -> None:
+    """3 does not divide the tile's 128 rows: what of the padded tile is not filled is known, and that nobody reads it."""
+    recipe = (HERE.parents[1] / "recipes" / "matmul" / "simt.weft").read_text(encoding="utf-8")
+    text = recipe.replace("map copy_a to threads(*) cyclic", "map copy_a to threads(*) cyclic order grouped(3)")
+    assert text != recipe
+    (tmp_path / "cut.weft").write_text(text, encoding="utf-8")
+    steps = applied(Choice(str(tmp_path / "cut.weft")).open()).session.steps
+    assert any("2 barriers" in remark for step in steps for remark in step.remarks)
 
 
 def test_the_attribute_comes_back() -> None:

@@ -44,14 +44,15 @@ class UnwrittenRead:
 def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[UnwrittenRead]:
     """Reads (and atomic updates) of shared memory that may come before any write of their element, one for each op."""
     solver = solver or Solver()
-    whole: dict[Hashable, bool] = {}
+    whole: dict[Hashable, _Unfilled | None] = {}
     rooms: dict[Hashable, list[_Room]] = {}
     reads = [a for a in model.accesses if a.buffer.space == "workgroup" and (a.kind == "read" or a.atomic is not None)]
     reads = [a for a in reads if a.phase != "ended"]
     for read in reads:
         if (room := _room(read)) is not None:
             rooms.setdefault(_neighbours(model, read, room), []).append(room)
-    return [found for read in reads if (found := _unwritten(model, read, solver, whole, rooms)) is not None]
+    found = (_unwritten(model, read, solver, whole, rooms) for read in reads)
+    return list(dict.fromkeys(each for each in found if each is not None))  # of copies of one op one may be told
 
 
 def _writes(model: KernelModel, read: Access) -> list[Access]:
@@ -64,18 +65,25 @@ _Room = tuple[Linear | tuple[int, int], ...]
 
 
 def _unwritten(
-    model: KernelModel, read: Access, solver: Solver, whole: dict[Hashable, bool], rooms: Mapping[Hashable, list[_Room]]
+    model: KernelModel,
+    read: Access,
+    solver: Solver,
+    whole: dict[Hashable, _Unfilled | None],
+    rooms: Mapping[Hashable, list[_Room]],
 ) -> UnwrittenRead | None:
-    """`whole`: the answers of `_all_written` so far. Neighbours that read one buffer behind the same writes have one answer for the
-    room around all of theirs (`rooms`), mostly; else one for each."""
+    """`whole`: the answers of `_unfilled` so far. Neighbours that read one buffer behind the same writes have one answer for the
+    room around all of theirs (`rooms`), of which each is asked what it reads; else one for each."""
     writes = _writes(model, read)
     if (own := _room(read)) is not None:
         alike = _neighbours(model, read, own)
         for room in dict.fromkeys((_around(rooms[alike]), own)):
             if (room, alike) not in whole:
-                whole[room, alike] = _all_written(model, read, writes, room, solver)
-            if whole[room, alike]:
-                return None
+                whole[room, alike] = _unfilled(model, read, writes, room, solver)
+            rest = whole[room, alike]
+            if rest is not None:
+                if not rest.may_have(read):
+                    return None
+                break
     question = _Question(model, read, solver)
     try:
         left: isl.Set | None = question.without(question.pieces(writes))
@@ -92,10 +100,9 @@ def _unwritten(
     return UnwrittenRead(read.buffer.name, element, read.op, Instance.of(model, read, question.naming, point), why)
 
 
-def _all_written(
-    model: KernelModel, read: Access, writes: Sequence[Access], room: _Room, solver: Solver
-) -> bool:
-    """Whether every element in `room` is written before the read, whichever of them it reads and whoever does.
+def _unfilled(model: KernelModel, read: Access, writes: Sequence[Access], room: _Room, solver: Solver) -> _Unfilled | None:
+    """The elements in `room` that are not written before the read, whichever of them it reads and whoever does; None where ISL
+    gave up.
 
     A tile that is filled before it is used is the common case, and often all that can be decided: which elements a ragged
     product reads can be worse to describe than which ones the tile has.
@@ -107,9 +114,35 @@ def _all_written(
     anyone = dataclasses.replace(read, coordinates=anywhere, when=TRUE, place=Place(steps, read.place.position))
     question = _Question(model, anyone, solver)
     try:
-        return solver.is_empty(question.without(question.pieces(writes)))
+        return _Unfilled(question, question.without(question.pieces(writes)))
     except Unknown:
-        return False
+        return None
+
+
+@dataclass(frozen=True)
+class _Unfilled:
+    """`left`: instances of a read of any element, and elements, that nobody has written before."""
+
+    question: _Question
+    left: isl.Set
+
+    def may_have(self, read: Access) -> bool:
+        """Whether the read may be of one of them. A room is as wide as intervals show; what is read may be less."""
+        question, solver = self.question, self.question.solver
+        try:
+            if solver.is_empty(self.left):
+                return False
+            naming = Naming("own_", question.naming, lambda symbol: symbol in question.naming.names)
+            parts = [naming.formula(g) for g in (*read.place.guards, read.when)]
+            pairs = zip(question.read.coordinates or (), read.coordinates or (), strict=False)
+            parts += [equal(question.naming.form(any_of), naming.form(at)) for any_of, at in pairs]
+            parts += naming.definitions()
+            own = list(naming.names.values())
+            reads = solver.set([*question.names, *own], parts, own)
+            here = self.left.add_dims(isl.dim_type.set, len(own))
+            return not solver.disjoint(reads, here)
+        except Unknown:
+            return True
 
 
 def _neighbours(model: KernelModel, read: Access, room: _Room) -> Hashable:
