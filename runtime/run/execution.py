@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .compare import OutputComparison
     from .device import Device, DeviceTarget
     from .runner import KernelRun, RunResult
+    from .traffic import BufferTraffic
 
 Target = Literal["auto", "sim", "cuda", "cpu"]
 TARGETS: tuple[Target, ...] = get_args(Target)
@@ -59,6 +60,7 @@ class Report:
         faults: out of bounds, uninitialized reads, divergent barriers, one line each; None likewise.
         barriers: how many barriers a thread executed at most, over all launches; None likewise.
         bank_conflicts: every op on shared memory, those without a conflict too; None likewise.
+        traffic: what each kernel read and wrote of each buffer in global memory; None likewise.
         kernels: the launches, in order.
         graphs_created: 1 where the plan was captured and replayed.
         version: which one ran, of several; else None.
@@ -85,6 +87,7 @@ class Report:
     graphs_destroyed: int
     seconds: Mapping[str, float]
     bank_conflicts: tuple[BankAccess, ...] | None = None
+    traffic: tuple[BufferTraffic, ...] | None = None
     version: RanVersion | None = None
     fewest_streams: int | None = None
     edited: tuple[str, ...] | None = None
@@ -111,6 +114,7 @@ _KEYS = {
     "races": "kind buffer element first second",
     "kernels": "name grid block shared_bytes unproven",
     "bank_conflicts": "kernel buffer kind op location width executions wavefronts ideal conflicts degree statement pad padded",
+    "traffic": "kernel buffer kind size elements bytes accesses once",
 }
 """What is said of each thing of a list."""
 
@@ -206,6 +210,7 @@ class Program:
         from .banks import bank_accesses
         from .compare import OutputComparison, compare
         from .runner import run_plan
+        from .traffic import buffer_traffic
 
         simulated, clock, plan = device.target == "sim", self.clock, self.plan
         with clock.phase("inputs"):
@@ -255,6 +260,7 @@ class Program:
             fewest_streams=plan.fewest_streams,
             seconds={**clock.seconds},
             bank_conflicts=bank_accesses(result.banks, self.statements),
+            traffic=buffer_traffic(result.traffic),
             device=result.device,
             barriers=result.barriers,
             kernels=result.kernels,

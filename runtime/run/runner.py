@@ -17,7 +17,7 @@ from ..plan.dtypes import NUMPY, poison_byte
 from ..plan.plan import Buffer, Copy, Fill, KernelEntry, Launch, Plan, integers
 from ..plan.resolve import resolve
 from ..plan.signature import plan_signature
-from ..simulator.report import BankUse, Fault, LaunchReport, Race
+from ..simulator.report import BankUse, Fault, LaunchReport, Race, Traffic
 from ..trace.timeline import Timed
 from .device import Device, Event, Replayed, Stream, Telling
 from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved, triple
@@ -45,6 +45,7 @@ class RunResult:
         races, faults: what a simulator found; None on a device that does not look.
         barriers: barriers that a thread executed, summed over the launches; None likewise.
         banks: kernel name and what an op on shared memory cost, launch by launch; None likewise.
+        traffic: kernel name and what was read or written of a buffer, launch by launch; None likewise.
         streams_created, streams_destroyed, events_created, events_destroyed: counted as it happened.
         timeline: launches and copies in the order in which they began; None where nobody asked, or the device keeps no time.
         repeats: seconds of each further run of the steps, where `repeat` asked for them.
@@ -64,6 +65,7 @@ class RunResult:
     streams_destroyed: int
     repeats: tuple[float, ...] = ()
     banks: tuple[tuple[str, BankUse], ...] | None = None
+    traffic: tuple[tuple[str, Traffic], ...] | None = None
     events_created: int = 0
     events_destroyed: int = 0
     timeline: tuple[Timed, ...] | None = None
@@ -272,6 +274,7 @@ class _Run:
         found = [r for _, r in self.reports if r is not None]
         looked = self.device.target == "sim"
         banks = [(kernel, use) for kernel, r in self.reports if r is not None for use in r.banks or ()]
+        traffic = [(kernel, use) for kernel, r in self.reports if r is not None for use in r.traffic or ()]
         launched = [(step, self.work.kernels[step.kernel]) for step in self.plan.launches]
         created, destroyed = self.pool.created, self.pool.destroyed
         return RunResult(
@@ -296,6 +299,7 @@ class _Run:
             graphs_created=created["graphs"],
             graphs_destroyed=destroyed["graphs"],
             banks=tuple(banks) if looked and all(r.banks is not None for r in found) else None,
+            traffic=tuple(traffic) if looked and all(r.traffic is not None for r in found) else None,
         )
 
 

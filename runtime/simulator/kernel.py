@@ -175,7 +175,7 @@ class SimKernel:
             order: in which order lanes of one op act, blocks included: a number shuffles them.
             batch: how many lanes run at a time.
             budget: how long it may take; None: any time.
-            banks: count the bank conflicts of shared memory; None: where `check` is set.
+            banks: count the bank conflicts of shared memory, and the traffic of global memory; None: where `check` is set.
             touched: gets the memory behind the arguments, which knows then which of its elements were read and written.
 
         Raises:
@@ -188,7 +188,7 @@ class SimKernel:
         found = Recorder()
         batches = loads = stores = barriers = 0
         site, thread = (max(count.bit_length(), 1) for count in (len(self.sites), nt - 1))
-        layout = KeyLayout(site, thread, (total - 1).bit_length())
+        layout, counted = KeyLayout(site, thread, (total - 1).bit_length()), check if banks is None else banks
         for memory in memories:
             memory.layout = layout
             if touched is not None:
@@ -198,8 +198,10 @@ class SimKernel:
                 memory.watch(layout, self.atomics, single_block=total == 1)
             else:
                 memory.written = None
+            if counted:
+                memory.count()
         threads, blocks = _Order(nt, order).ids(0, nt), _Order(total, order)
-        counter = BankCounter(threads) if (check if banks is None else banks) else None
+        counter = BankCounter(threads) if counted else None
         width = max(1, batch // nt)
 
         def watch() -> None:
@@ -229,6 +231,7 @@ class SimKernel:
         return LaunchReport(
             found.races, found.faults, found.race_count, found.fault_count, barriers, statistics,
             None if counter is None else bank_uses(counter, self.sites),
+            tuple(used for memory in memories for used in memory.counted(self.sites)) if counted else None,
         )  # fmt: skip
 
     def _check_sizes(self, grid: Triple, block: Triple) -> None:

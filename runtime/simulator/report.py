@@ -44,6 +44,8 @@ class Site:
     number: int
     op: str
     location: str
+    alignment: int | None = None
+    """Of a vector, as the op says it, in bytes; None where it is that of the whole vector."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,32 @@ class BankUse:
 
 
 @dataclass(frozen=True)
+class Traffic:
+    """What lanes read, or wrote, of one buffer in global memory. Counted exactly, over all threads of the launch; an atomic reads
+    and writes.
+
+    Args:
+        size: of the buffer, in elements.
+        elements, bytes: that were accessed, by each lane that did.
+        accesses: by the width of an access in bytes, the widest first, how many there were.
+        distinct: how many different elements these are; None where some were surely met twice.
+    """
+
+    buffer: str
+    kind: Kind
+    size: int
+    elements: int
+    bytes: int
+    accesses: tuple[tuple[int, int], ...]
+    distinct: int | None
+
+    @property
+    def once(self) -> bool:
+        """Whether each element was accessed, and by one access."""
+        return self.elements == self.distinct == self.size
+
+
+@dataclass(frozen=True)
 class LaunchReport:
     """The findings of one launch.
 
@@ -175,6 +203,7 @@ class LaunchReport:
         race_count, fault_count: all that was found, merged ones included.
         barriers: how many barriers a thread executed (at most, where that differs between threads).
         banks: what each op on shared memory cost in wavefronts; None where that was not counted.
+        traffic: what was read and written of each buffer in global memory; None likewise.
     """
 
     races: tuple[Race, ...] = ()
@@ -184,6 +213,7 @@ class LaunchReport:
     barriers: int = 0
     statistics: Statistics = field(default_factory=Statistics)
     banks: tuple[BankUse, ...] | None = None
+    traffic: tuple[Traffic, ...] | None = None
 
     @property
     def clean(self) -> bool:

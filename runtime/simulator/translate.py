@@ -211,7 +211,8 @@ class Translator:
 
     def site(self, op: ir.Operation) -> int:
         where = place(op)
-        self.sites.append(Site(len(self.sites), self.names.get(where, op.name) if where else op.name, where))
+        aligned = ir.IntegerAttr(op.attributes["alignment"]).value if "alignment" in op.attributes else None
+        self.sites.append(Site(len(self.sites), self.names.get(where, op.name) if where else op.name, where, aligned))
         return len(self.sites) - 1
 
     # ---- values ---------------------------------------------------------------------------------------------------------

@@ -15,8 +15,12 @@ from sass import resources
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import operations
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host import functions
 from weft.runtime.predict.chips import CHIPS
 from weft.runtime.predict.prediction import predict
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
 
 SOAK = "WEFT_SOAK" in os.environ
 
@@ -39,6 +43,22 @@ def test_random_rows(payload: str, seed: int, tmp_path: Path) -> None:
         assert "W0380" in str(error) and n > 512, f"{error}\n{body}"  # more than a thread keeps
         return
     expect_right(made, seed, f"\n{text}\n{body}\n", native=True)
+
+
+@pytest.mark.parametrize("space", ["lanes", "threads(x: 64)"])
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_each_element_is_read_and_written_once(payload: str, space: str, tmp_path: Path) -> None:
+    """By the simulator's count: in 16 bytes at a time; and of what stands for a column, one in each row."""
+    rows, columns, each = 6, 512, 2 if space == "lanes" else 1
+    made = scheduled(PAYLOADS[payload](rows, columns), statements(payload, each, space, "cyclic vector 4"), tmp_path)
+    inputs = random_inputs(functions.signature(made.applied.payload, made.plan.entry), 0)
+    done = run_plan(made.plan, SimDevice(), inputs, text=made.applied.text)
+    found = {(use.buffer, use.kind): use for _, use in done.traffic or ()}
+    assert {key: use.once for key, use in found.items() if use.size == rows * columns} == {
+        ("x", "load"): True, ("result0", "store"): True,
+    }  # fmt: skip
+    assert all(use.accesses == ((16, rows * columns // 4),) for use in found.values())
+    assert len(found) == (2 if payload == "softmax" else 4)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)

@@ -59,6 +59,8 @@ def show_report(
         parts += _section("Kernel text", f"CUDA C++, {count(lines, 'line')}", colors.cuda(cuda, numbered=True))
     parts += _section("Comparison", f"with {report.reference}", _comparison(report))
     parts += _section("Synchronization", None, _synchronization(report))
+    if report.traffic:
+        parts += _section("Global memory", "counted exactly, all threads", _traffic(report))
     if report.bank_conflicts:
         parts += _section("Shared memory", "counted exactly, all warps", _banks(report))
     if timeline is not None:
@@ -141,6 +143,17 @@ def _synchronization(report: Report) -> RenderableType:
         lines.append(none if not found else Text.assemble(f"{name:<10}", (str(len(found)), "bold red")))
         lines += _first([Text(f"  {line}", "red") for line in found])
     return Group(*lines)
+
+
+def _traffic(report: Report) -> RenderableType:
+    found, kernels = report.traffic or (), {use.kernel for use in report.traffic or ()}
+    table = columns(*(["kernel"] if len(kernels) > 1 else []), "buffer", "", ">bytes", ">accesses", ">of each element")
+    for use in found:
+        wide = ", ".join(f"{times:,} of {count(width, 'byte')}" for width, times in use.accesses)
+        often = Text("one", "green") if use.once else Text(f"{use.elements / use.size:,.3g}")
+        own = [use.kernel] if len(kernels) > 1 else []
+        table.add_row(*own, Text(use.buffer, "bold"), "read" if use.kind == "load" else "written", size(use.bytes), wide, often)
+    return table
 
 
 def _banks(report: Report) -> RenderableType:
@@ -259,8 +272,10 @@ def duration(seconds: float) -> str:
 
 
 def size(number: int) -> str:
-    """`512 B`, `2 KiB`, `16.5 KiB`."""
-    return f"{number} B" if number < 1024 else f"{number / 1024:.4g} KiB"
+    """`512 B`, `2 KiB`, `16.5 KiB`, `40 MiB`."""
+    if number < 1024:
+        return f"{number} B"
+    return f"{number / 1024:.4g} KiB" if number < 2**20 else f"{number / 2**20:.4g} MiB"
 
 
 def extent(dims: tuple[int, int, int]) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..report import FaultKind, Race, RaceKind
+from ..report import FaultKind, Kind, Race, RaceKind, Site, Traffic
 from ..values.conversion import beside
 from .lanes import Lane, Lanes, first_lane
 from .shadow import Index, KeyLayout, Mask, Shadow
+from .traffic import TrafficTally
 
 MISALIGNED = "a vector access must start at a multiple of its size (at most 16 bytes)"
 
@@ -221,6 +222,18 @@ class Global(Tracked):
         # the elements that were touched, by what was done, where it is asked for
         self.touched: dict[str, np.ndarray] = {}
         self.updates: dict[int, str] = {}
+        self.traffic: dict[Kind, TrafficTally] = {}  # where it is counted
+
+    def count(self) -> None:
+        """Count what is read and written."""
+        self.traffic = {"load": TrafficTally(self.size), "store": TrafficTally(self.size)}
+
+    def counted(self, sites: Sequence[Site]) -> Iterator[Traffic]:
+        """What was counted, where there was anything."""
+        name = ", ".join(dict.fromkeys(window.name for window in self.windows))
+        for kind, tally in self.traffic.items():
+            if tally.elements:
+                yield tally.traffic(name, kind, self.size, self.dtype.itemsize, sites)
 
     def remember(self, updates: dict[int, str]) -> None:
         """Keep which elements are touched. `updates`: sites of atomics that commute with their like, and what they do."""
@@ -249,6 +262,8 @@ class Global(Tracked):
             self.note_read(flat, mask, site)
         if self.touched and site not in self.updates:
             self._mark("read", flat, mask)
+        if self.traffic:
+            self.traffic["load"].note(flat, mask, site, self.lanes)
         return self.data.take(flat) if isinstance(flat, np.ndarray) else self.data[flat]
 
     def store(self, flat: Index, value: Lane, mask: Mask, site: int) -> None:
@@ -256,6 +271,8 @@ class Global(Tracked):
         put(self.data, flat, value, mask, self.lanes)
         if self.touched:
             self._mark(self.updates.get(site, "write"), flat, mask)
+        if self.traffic:
+            self.traffic["store"].note(flat, mask, site, self.lanes)
         self.note_write(flat, mask, site)
 
     def barrier(self, everyone: bool) -> None:
