@@ -1,4 +1,5 @@
-"""`promote-to-shared OP.operand [transpose] [pad n] [swizzle n] [vector n]`: stage an operand's tile in shared memory."""
+"""`promote-to-shared OP.operand [transpose] [pad n] [swizzle n] [vector n]`: stage an operand's tile, or that of a loop, in shared
+memory."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from itertools import takewhile
 
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
+from ..loops.nests import is_loop
+from ..mapping.mapping import mapping_of
 from ..memory.layouts import as_tensor, bytes_of, element_bytes, strided, transposed
 from ..memory.limits import MOST
 from ..memory.names import free_name
@@ -26,8 +29,12 @@ class PromoteToShared(Statement):
     The block's threads copy the tile there (`map` says how), and the op reads it from there. Where the operand is a padded tile or
     a gather, the masked load or the gather becomes the copy: it is performed once per tile.
 
+    Of a loop of the payload, the tile is what all of its iterations load of a buffer: `row.A` is copied in front of the loop, which
+    reads the copy. Elements that the buffer does not have are not loaded.
+
     Args:
-        operand: an input of a structured op inside a loop, by name: `step.lhs`. The op stays alive.
+        operand: an input of a structured op inside a loop, by name: `step.lhs`; or a buffer that a loop inside a loop over blocks
+            only loads from, by its name: `row.A`. The op or the loop stays alive.
         transpose: store the tile transposed (its two innermost dimensions exchanged).
         pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
         swizzle: exchange 16-byte pieces of a row by the row's number, within so many bytes of it (32, 64 or 128), so that no bank
@@ -60,6 +67,10 @@ class PromoteToShared(Statement):
             wrong: promote-to-shared step.lhs pad 4 swizzle 128
             right: promote-to-shared step.lhs swizzle 128
         W0396: an input and an output overlap.
+        W0468: what a loop reads of the buffer is no tile.
+            Of a loop of the payload, the tile is found from its subscripts: each is a sum of the variables of the loop and of
+            loops inside it, times numbers, and of what is the same in all iterations; two loads differ by numbers. Subscripts
+            that depend on data are not of this form, and views, vectors and calls are not looked into.
 
     Source: upstream `transform.structured.promote`, `bufferize_to_allocation`.
 
@@ -78,6 +89,9 @@ class PromoteToShared(Statement):
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
+        target = rewrite.find(self.operand.handle)
+        if is_loop(target):
+            return self._of_loop(rewrite, target)
         op = levels.on_tensors(rewrite, self.operand.handle)
         levels.refuse_overlap(rewrite, op, "operand")
         position = input_position(rewrite, op, self.operand)
@@ -90,7 +104,31 @@ class PromoteToShared(Statement):
         alloc.attributes["weft.name"] = ir.StringAttr.get(
             free_name(op, f"{origin(value, rewrite.written) or self.operand.name}_shared")
         )
-        copy = copied(op, position, view)
+        return self._results(rewrite, alloc, copied(op, position, view))
+
+    def _of_loop(self, rewrite: Rewriter, loop: ir.Operation) -> Results:
+        """What a loop of the payload reads of a buffer, staged in front of it."""
+        from ..buffers.loop_tiles import read_from, tile_of
+        from ..loops.forall import without_affine_loops
+
+        around = [mapping_of(outer) for outer in ancestors(loop) if outer.name == "scf.forall"]
+        if not any(one is not None and one.space == "blocks" for one in around):
+            raise rewrite.error(
+                "W0333", "the loop is in no loop over blocks, whose threads would share the tile", loop,
+                "`map` the loop around it to blocks first", at="operand",
+            )  # fmt: skip
+        loop = without_affine_loops(loop)
+        with rewrite.placing(loop, at="operand"):
+            tile = tile_of(loop, self.operand.name)
+        kind = ir.MemRefType(tile.buffer.type).element_type
+        if self.transpose and len(tile.shape) < 2:
+            raise rewrite.error("W0334", f"{tile.buffer.type} has one dimension: nothing to transpose", at="operand")
+        self._affordable(rewrite, tile.shape, element_bytes(kind))
+        alloc, view = _allocate(loop, tile.shape, kind, transpose=self.transpose, pad=self.pad or 0)
+        alloc.attributes["weft.name"] = ir.StringAttr.get(free_name(loop, f"{self.operand.name}_shared"))
+        return self._results(rewrite, alloc, read_from(tile, view))
+
+    def _results(self, rewrite: Rewriter, alloc: ir.Operation, copy: ir.Operation) -> Results:
         if self.swizzle:
             self._expect_rows(rewrite, alloc)
             alloc.attributes[SWIZZLE] = i64(self.swizzle)
