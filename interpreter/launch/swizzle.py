@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...dsl.diagnostics import fail
-from ..ir.mlir import affine, ahead_of, arith, ir, operations, users
+from ..indices.values import divisible
+from ..ir.mlir import affine, ahead_of, arith, ir, operations, producer, users
 from ..memory.effects import accesses
 from ..memory.layouts import element_bytes
 from ..memory.swizzles import PIECE, SWIZZLE, Swizzle
@@ -34,5 +35,28 @@ def _rewrite(access: ir.Operation, alloc: ir.Operation) -> None:
     last = found[0].first + kind.rank - 1
     exchange = Swizzle.of(kind, ir.IntegerAttr(alloc.attributes[SWIZZLE]).value)
     with ahead_of(access):
-        number = affine.AffineApplyOp(exchange.map, [access.operands[last - 1]]).result
+        number = _composed(exchange, access.operands[last - 1])
         access.operands[last] = arith.XOrIOp(access.operands[last], number).result
+
+
+def _composed(exchange: Swizzle, row: ir.Value) -> ir.Value:
+    """The exchange of a row in terms of what the row is computed from: rows that are a whole period apart, as those of a loop's
+    iterations are, then have the same, which is computed in front of the loop and takes one register."""
+    apply = producer(row)
+    if apply is None or not isinstance(apply.opview, affine.AffineApplyOp):
+        return affine.AffineApplyOp(exchange.map, [row]).result
+    rows = ir.AffineMapAttr(apply.attributes["map"]).value
+    dimensions, symbols = rows.n_dims, rows.n_symbols
+    number = ir.AffineMap.get(dimensions, symbols, [exchange.map.results[0].compose(rows)])
+    places = [*map(ir.AffineExpr.get_dim, range(dimensions)), *map(ir.AffineExpr.get_symbol, range(symbols))]
+    for operand, place in zip(apply.operands, places, strict=True):
+        if divisible(operand, exchange.period):  # a loop's counter that goes up by whole periods adds nothing
+            without = number.replace(place, place * exchange.period, dimensions, symbols)
+            number = number if _reads(without.results[0], place) else without
+    return affine.AffineApplyOp(number, list(apply.operands)).result
+
+
+def _reads(expression: ir.AffineExpr, place: ir.AffineExpr) -> bool:
+    if isinstance(expression, ir.AffineBinaryExpr):
+        return _reads(expression.lhs, place) or _reads(expression.rhs, place)
+    return expression == place

@@ -49,6 +49,11 @@ class Swizzle:
         return span in SPANS and kind.rank > 1 and kind.shape[-1] * element_bytes(kind.element_type) % span == 0
 
     @property
+    def period(self) -> int:
+        """Rows so far apart have the same exchange."""
+        return self.lines * self.pieces
+
+    @property
     def map(self) -> ir.AffineMap:
         """Of the row's number."""
         row = ir.AffineExpr.get_floor_div(ir.AffineExpr.get_dim(0), self.lines)

@@ -116,19 +116,20 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int d2 = tx / 2 - tx / 4 * 2 + tx / 4 % 16 - 1;
   const bool in_d2 = (unsigned)d2 < 16;
   const int d1 = by * 8 + tx / 4 / 16;
-  const int idx1 = tx / 4;
+  const int X_shared_row = tx / 4;
+  const int idx1 = tx / 4 / 2 % 4 * 8;
   for (int i = 0; i < 4; ++i) {
     const int d1_1 = d1 + i * 2 - 1;
-    const int idx2 = idx1 + i * 32;
-    copy_async16(&X_shared[0][idx2][idx ^ (idx2 / 2 % 4 * 8)], &X[d1_1 * 256 + d2 * 16 + d3],
+    copy_async16(&X_shared[0][X_shared_row + i * 32][idx ^ idx1], &X[d1_1 * 256 + d2 * 16 + d3],
         ((unsigned)d1_1 < 16 && in_d2 ? 8 : 0) * 2);
   }
   const int col = tx % 16 * 8;
   const bool in_col = col < 32;
-  const int idx2 = tx / 16;
+  const int row = tx / 16;
+  const int idx2 = tx / 16 * 8;
   for (int i = 0; i < 4; ++i) {
-    const int idx3 = idx2 + i * 8;
-    copy_async16(&W_shared[0][idx3][col ^ (idx3 % 8 * 8)], &W[idx3 * 32 + col], (in_col ? 8 : 0) * 2);
+    const int row1 = row + i * 8;
+    copy_async16(&W_shared[0][row1][col ^ idx2], &W[row1 * 32 + col], (in_col ? 8 : 0) * 2);
   }
   commit_copies();
   const int d2_1 = tx / 2 - (tx % 4 + 4) / 6 * 3 - tx / 4 * 2 + tx / 4 % 16 + 1;
@@ -136,20 +137,21 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int d1_1 = by * 8 + tx / 4 / 16 + (tx % 4 + 4) / 6;
   for (int i = 0; i < 4; ++i) {
     const int d1_2 = d1_1 + i * 2 - 1;
-    const int idx3 = idx1 + i * 32;
-    copy_async16(&X_shared[1][idx3][idx ^ (idx3 / 2 % 4 * 8)], &X[d1_2 * 256 + d2_1 * 16 + d3],
+    copy_async16(&X_shared[1][X_shared_row + i * 32][idx ^ idx1], &X[d1_2 * 256 + d2_1 * 16 + d3],
         ((unsigned)d1_2 < 16 && in_d2_1 ? 8 : 0) * 2);
   }
   for (int i = 0; i < 4; ++i) {
-    const int idx3 = idx2 + i * 8;
-    copy_async16(&W_shared[1][idx3][col ^ (idx3 % 8 * 8)], &W[(idx3 + 32) * 32 + col], (in_col ? 8 : 0) * 2);
+    const int row1 = row + i * 8;
+    copy_async16(&W_shared[1][row1][col ^ idx2], &W[(row1 + 32) * 32 + col], (in_col ? 8 : 0) * 2);
   }
   commit_copies();
   const int d2_2 = tx / 4 % 16 - tx / 4 * 2;
   const int idx3 = lane / 16 * 8;
-  const int idx4 = tx % 16 + warp / 2 * 64;
-  const int idx5 = tx % 16;
-  const int idx6 = warp % 2 * 64;
+  const int X_shared_row1 = tx % 16 + warp / 2 * 64;
+  const int idx4 = tx % 16 / 2 % 4 * 8;
+  const int W_shared_row = tx % 16;
+  const int idx5 = warp % 2 * 64;
+  const int idx6 = tx % 8 * 8;
   for (int k = 0; k < 160; k += 32) {
     wait_copies<1>();
     __syncthreads();
@@ -157,21 +159,19 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     const int plane = (k / 32 + 2) % 3;
     const int d2_3 = d2_2 + ((k + tx * 8) / 16 - (k + tx % 4 * 8 + 64) / 48 * 3) + 3;
     const int d1_2 = d1 + (k + tx % 4 * 8 + 64) / 48;
-    const int row = idx2 + k;
+    const int row1 = row + k;
     if (k + 64 < 160) {
       const bool inside = idx + k + 64 < 144;
       const bool in_d2_3 = (unsigned)d2_3 < 16;
       for (int i = 0; i < 4; ++i) {
         const int d1_3 = d1_2 + i * 2 - 1;
-        const int idx7 = idx1 + i * 32;
-        copy_async16(&X_shared[plane][idx7][idx ^ (idx7 / 2 % 4 * 8)], &X[d1_3 * 256 + d2_3 * 16 + d3_1],
+        copy_async16(&X_shared[plane][X_shared_row + i * 32][idx ^ idx1], &X[d1_3 * 256 + d2_3 * 16 + d3_1],
             (inside && d1_3 < 16 && in_d2_3 ? 8 : 0) * 2);
       }
       for (int i = 0; i < 4; ++i) {
-        const int row1 = row + i * 8 + 64;
-        const int idx7 = idx2 + i * 8;
-        copy_async16(&W_shared[plane][idx7][col ^ (idx7 % 8 * 8)], &W[row1 * 32 + col],
-            (row1 < 144 && in_col ? 8 : 0) * 2);
+        const int row2 = row1 + i * 8 + 64;
+        copy_async16(&W_shared[plane][row + i * 8][col ^ idx2], &W[row2 * 32 + col],
+            (row2 < 144 && in_col ? 8 : 0) * 2);
       }
     }
     commit_copies();
@@ -182,9 +182,8 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       const int idx7 = idx3 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const int idx8 = idx4 + j * 16;
         unsigned X_frag1[4];
-        load_matrices_x4(X_frag1, &X_shared[plane1][idx8][idx7 ^ (idx8 / 2 % 4 * 8)]);
+        load_matrices_x4(X_frag1, &X_shared[plane1][X_shared_row1 + j * 16][idx7 ^ idx4]);
         X_frag[j][0][0] = bf16_of_bits(X_frag1[0]);
         X_frag[j][0][1] = bf16_of_bits(X_frag1[0] >> 16);
         X_frag[j][1][0] = bf16_of_bits(X_frag1[1]);
@@ -195,12 +194,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
         X_frag[j][3][1] = bf16_of_bits(X_frag1[3] >> 16);
       }
       bf16 W_frag[8][2][2];
-      const int idx8 = idx5 + i;
-      const int idx9 = idx8 % 8 * 8;
+      const int W_shared_row1 = W_shared_row + i;
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned W_frag1[2];
-        load_matrices_x2_transposed(W_frag1, &W_shared[plane1][idx8][(idx6 + j * 8) ^ idx9]);
+        load_matrices_x2_transposed(W_frag1, &W_shared[plane1][W_shared_row1][(idx5 + j * 8) ^ idx6]);
         W_frag[j][0][0] = bf16_of_bits(W_frag1[0]);
         W_frag[j][0][1] = bf16_of_bits(W_frag1[0] >> 16);
         W_frag[j][1][0] = bf16_of_bits(W_frag1[1]);
@@ -219,10 +217,10 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     }
   }
   const int col1 = tx % 4 * 2 + warp % 2 * 64;
-  const int row = by * 128 + lane / 4 + warp / 2 * 64;
+  const int row1 = by * 128 + lane / 4 + warp / 2 * 64;
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int row1 = row + i * 16;
+    const int row2 = row1 + i * 16;
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const int col2 = col1 + j * 8;
@@ -230,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       #pragma unroll
       for (int l = 0; l < 2; ++l) {
         if (in_col2) {
-          *reinterpret_cast<float2*>(&Y[(row1 + l * 8) * 32 + col2])
+          *reinterpret_cast<float2*>(&Y[(row2 + l * 8) * 32 + col2])
               = *reinterpret_cast<const float2*>(&acc[i][j][l][0][0][0]);
         }
       }

@@ -7,13 +7,13 @@
 #map5 = affine_map<(d0) -> (d0 - 1)>
 #map6 = affine_map<(d0, d1) -> (d0 * 8 + (d1 floordiv 4) floordiv 16)>
 #map7 = affine_map<(d0) -> (d0 floordiv 4)>
-#map8 = affine_map<(d0, d1) -> (d0 + d1 * 2)>
-#map9 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map10 = affine_map<(d0) -> (((d0 floordiv 2) mod 4) * 8)>
+#map8 = affine_map<(d0) -> ((((d0 floordiv 4) floordiv 2) mod 4) * 8)>
+#map9 = affine_map<(d0, d1) -> (d0 + d1 * 2)>
+#map10 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map11 = affine_map<(d0) -> ((d0 mod 16) * 8)>
 #map12 = affine_map<(d0) -> (d0 floordiv 16)>
-#map13 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map14 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map13 = affine_map<(d0) -> (((d0 floordiv 16) mod 8) * 8)>
+#map14 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
 #map15 = affine_map<(d0) -> (d0 + 32)>
 #map16 = affine_map<(d0) -> (((d0 mod 4 + 4) floordiv 6) * -3 + d0 floordiv 2 - (d0 floordiv 4) * 2 + (d0 floordiv 4) mod 16)>
 #map17 = affine_map<(d0) -> (d0 + 1)>
@@ -21,19 +21,21 @@
 #map19 = affine_map<(d0) -> ((d0 floordiv 4) * -2 + (d0 floordiv 4) mod 16)>
 #map20 = affine_map<(d0) -> ((d0 floordiv 16) * 8)>
 #map21 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 2) * 64)>
-#map22 = affine_map<(d0) -> (d0 mod 16)>
-#map23 = affine_map<(d0) -> ((d0 mod 2) * 64)>
-#map24 = affine_map<(d0) -> (d0 + 64)>
-#map25 = affine_map<(d0, d1) -> (d0 + d1)>
-#map26 = affine_map<(d0, d1) -> ((d0 + d1 * 8) mod 16)>
-#map27 = affine_map<(d0) -> ((d0 floordiv 32 + 2) mod 3)>
-#map28 = affine_map<(d0, d1, d2) -> (d0 + ((d1 + (d2 mod 4) * 8 + 64) floordiv 48) * -3 + (d1 + d2 * 8) floordiv 16)>
-#map29 = affine_map<(d0) -> (d0 + 3)>
-#map30 = affine_map<(d0, d1, d2) -> (d0 + (d1 + (d2 mod 4) * 8 + 64) floordiv 48)>
-#map31 = affine_map<(d0) -> ((d0 floordiv 32) mod 3)>
-#map32 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
-#map33 = affine_map<(d0, d1) -> ((d0 mod 4) * 2 + (d1 mod 2) * 64)>
-#map34 = affine_map<(d0, d1, d2) -> (d0 * 128 + d1 floordiv 4 + (d2 floordiv 2) * 64)>
+#map22 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
+#map23 = affine_map<(d0) -> (d0 mod 16)>
+#map24 = affine_map<(d0) -> ((d0 mod 2) * 64)>
+#map25 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map26 = affine_map<(d0) -> (d0 + 64)>
+#map27 = affine_map<(d0, d1) -> (d0 + d1)>
+#map28 = affine_map<(d0, d1) -> ((d0 + d1 * 8) mod 16)>
+#map29 = affine_map<(d0) -> ((d0 floordiv 32 + 2) mod 3)>
+#map30 = affine_map<(d0, d1, d2) -> (d0 + ((d1 + (d2 mod 4) * 8 + 64) floordiv 48) * -3 + (d1 + d2 * 8) floordiv 16)>
+#map31 = affine_map<(d0) -> (d0 + 3)>
+#map32 = affine_map<(d0, d1, d2) -> (d0 + (d1 + (d2 mod 4) * 8 + 64) floordiv 48)>
+#map33 = affine_map<(d0) -> ((d0 floordiv 32) mod 3)>
+#map34 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
+#map35 = affine_map<(d0, d1) -> ((d0 mod 4) * 2 + (d1 mod 2) * 64)>
+#map36 = affine_map<(d0, d1, d2) -> (d0 * 128 + d1 floordiv 4 + (d2 floordiv 2) * 64)>
 module attributes {gpu.container_module} {
   func.func @conv2d(%arg0: memref<1x16x16x16xbf16> {weft.name = "X"}, %arg1: memref<3x3x16x32xbf16> {weft.name = "W"}, %arg2: memref<1x16x16x32xf32> {bufferize.result, weft.name = "Y"}) {
     %c1 = arith.constant 1 : index
@@ -78,151 +80,147 @@ module attributes {gpu.container_module} {
       %7 = arith.cmpi ult, %6, %c16 : index
       %8 = affine.apply #map6(%block_id_y, %thread_id_x)
       %9 = affine.apply #map7(%thread_id_x)
+      %10 = affine.apply #map8(%thread_id_x)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %28 = affine.apply #map8(%8, %arg5)
-        %29 = affine.apply #map5(%28)
-        %30 = arith.cmpi ult, %29, %c16 : index
-        %31 = arith.andi %30, %7 : i1
-        %32 = arith.andi %3, %31 : i1
-        %33 = arith.select %32, %c8, %c0 : index
-        %34 = affine.apply #map9(%9, %arg5)
-        %35 = affine.apply #map10(%34)
-        %36 = arith.xori %2, %35 : index
-        %37 = nvgpu.device_async_copy %arg0[%c0, %29, %6, %4], %arg3[%c0, %34, %36], 8, %33 {bypassL1} : memref<1x16x16x16xbf16> to memref<3x128x32xbf16, #gpu.address_space<workgroup>>
+        %32 = affine.apply #map9(%8, %arg5)
+        %33 = affine.apply #map5(%32)
+        %34 = arith.cmpi ult, %33, %c16 : index
+        %35 = arith.andi %34, %7 : i1
+        %36 = arith.andi %3, %35 : i1
+        %37 = arith.select %36, %c8, %c0 : index
+        %38 = affine.apply #map10(%9, %arg5)
+        %39 = arith.xori %2, %10 : index
+        %40 = nvgpu.device_async_copy %arg0[%c0, %33, %6, %4], %arg3[%c0, %38, %39], 8, %37 {bypassL1} : memref<1x16x16x16xbf16> to memref<3x128x32xbf16, #gpu.address_space<workgroup>>
       }
-      %10 = affine.apply #map11(%thread_id_x)
-      %11 = arith.cmpi slt, %10, %c32 : index
-      %12 = affine.apply #map12(%thread_id_x)
+      %11 = affine.apply #map11(%thread_id_x)
+      %12 = arith.cmpi slt, %11, %c32 : index
+      %13 = affine.apply #map12(%thread_id_x)
+      %14 = affine.apply #map13(%thread_id_x)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %28 = affine.apply #map13(%12, %arg5)
-        %29 = arith.cmpi slt, %28, %c144 : index
-        %30 = arith.andi %29, %11 : i1
-        %31 = arith.select %30, %c8, %c0 : index
-        %32 = affine.apply #map14(%28)
-        %33 = arith.xori %10, %32 : index
-        %34 = nvgpu.device_async_copy %reinterpret_cast[%28, %10], %arg4[%c0, %28, %33], 8, %31 {bypassL1} : memref<144x32xbf16> to memref<3x32x128xbf16, #gpu.address_space<workgroup>>
+        %32 = affine.apply #map14(%13, %arg5)
+        %33 = arith.cmpi slt, %32, %c144 : index
+        %34 = arith.andi %33, %12 : i1
+        %35 = arith.select %34, %c8, %c0 : index
+        %36 = arith.xori %11, %14 : index
+        %37 = nvgpu.device_async_copy %reinterpret_cast[%32, %11], %arg4[%c0, %32, %36], 8, %35 {bypassL1} : memref<144x32xbf16> to memref<3x32x128xbf16, #gpu.address_space<workgroup>>
       }
-      %13 = nvgpu.device_async_create_group  {all}
-      %14 = affine.apply #map15(%2)
-      %15 = arith.cmpi slt, %14, %c144 : index
-      %16 = affine.apply #map16(%thread_id_x)
-      %17 = affine.apply #map17(%16)
-      %18 = arith.cmpi ult, %17, %c16 : index
-      %19 = affine.apply #map18(%block_id_y, %thread_id_x)
+      %15 = nvgpu.device_async_create_group  {all}
+      %16 = affine.apply #map15(%2)
+      %17 = arith.cmpi slt, %16, %c144 : index
+      %18 = affine.apply #map16(%thread_id_x)
+      %19 = affine.apply #map17(%18)
+      %20 = arith.cmpi ult, %19, %c16 : index
+      %21 = affine.apply #map18(%block_id_y, %thread_id_x)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %28 = affine.apply #map8(%19, %arg5)
-        %29 = affine.apply #map5(%28)
-        %30 = arith.cmpi ult, %29, %c16 : index
-        %31 = arith.andi %30, %18 : i1
-        %32 = arith.andi %15, %31 : i1
-        %33 = arith.select %32, %c8, %c0 : index
-        %34 = affine.apply #map9(%9, %arg5)
-        %35 = affine.apply #map10(%34)
-        %36 = arith.xori %2, %35 : index
-        %37 = nvgpu.device_async_copy %arg0[%c0, %29, %17, %4], %arg3[%c1, %34, %36], 8, %33 {bypassL1} : memref<1x16x16x16xbf16> to memref<3x128x32xbf16, #gpu.address_space<workgroup>>
+        %32 = affine.apply #map9(%21, %arg5)
+        %33 = affine.apply #map5(%32)
+        %34 = arith.cmpi ult, %33, %c16 : index
+        %35 = arith.andi %34, %20 : i1
+        %36 = arith.andi %17, %35 : i1
+        %37 = arith.select %36, %c8, %c0 : index
+        %38 = affine.apply #map10(%9, %arg5)
+        %39 = arith.xori %2, %10 : index
+        %40 = nvgpu.device_async_copy %arg0[%c0, %33, %19, %4], %arg3[%c1, %38, %39], 8, %37 {bypassL1} : memref<1x16x16x16xbf16> to memref<3x128x32xbf16, #gpu.address_space<workgroup>>
       }
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %28 = affine.apply #map13(%12, %arg5)
-        %29 = affine.apply #map15(%28)
-        %30 = arith.cmpi slt, %29, %c144 : index
-        %31 = arith.andi %30, %11 : i1
-        %32 = arith.select %31, %c8, %c0 : index
-        %33 = affine.apply #map14(%28)
-        %34 = arith.xori %10, %33 : index
-        %35 = nvgpu.device_async_copy %reinterpret_cast[%29, %10], %arg4[%c1, %28, %34], 8, %32 {bypassL1} : memref<144x32xbf16> to memref<3x32x128xbf16, #gpu.address_space<workgroup>>
+        %32 = affine.apply #map14(%13, %arg5)
+        %33 = affine.apply #map15(%32)
+        %34 = arith.cmpi slt, %33, %c144 : index
+        %35 = arith.andi %34, %12 : i1
+        %36 = arith.select %35, %c8, %c0 : index
+        %37 = arith.xori %11, %14 : index
+        %38 = nvgpu.device_async_copy %reinterpret_cast[%33, %11], %arg4[%c1, %32, %37], 8, %36 {bypassL1} : memref<144x32xbf16> to memref<3x32x128xbf16, #gpu.address_space<workgroup>>
       }
-      %20 = nvgpu.device_async_create_group  {all}
-      %21 = affine.apply #map19(%thread_id_x)
-      %22 = affine.apply #map20(%1)
-      %23 = affine.apply #map21(%thread_id_x, %0)
-      %24 = affine.apply #map22(%thread_id_x)
-      %25 = affine.apply #map23(%0)
+      %22 = nvgpu.device_async_create_group  {all}
+      %23 = affine.apply #map19(%thread_id_x)
+      %24 = affine.apply #map20(%1)
+      %25 = affine.apply #map21(%thread_id_x, %0)
+      %26 = affine.apply #map22(%thread_id_x)
+      %27 = affine.apply #map23(%thread_id_x)
+      %28 = affine.apply #map24(%0)
+      %29 = affine.apply #map25(%thread_id_x)
       scf.for %arg5 = %c0 to %c160 step %c32 {
-        nvgpu.device_async_wait %20 {numGroups = 1 : i32}
-        %28 = affine.apply #map24(%arg5)
-        %29 = arith.cmpi slt, %28, %c160 : index
+        nvgpu.device_async_wait %22 {numGroups = 1 : i32}
+        %32 = affine.apply #map26(%arg5)
+        %33 = arith.cmpi slt, %32, %c160 : index
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %30 = affine.apply #map25(%2, %arg5)
-        %31 = affine.apply #map24(%30)
-        %32 = affine.apply #map26(%arg5, %thread_id_x)
-        %33 = affine.apply #map27(%arg5)
-        %34 = affine.apply #map28(%21, %arg5, %thread_id_x)
-        %35 = affine.apply #map29(%34)
-        %36 = affine.apply #map30(%8, %arg5, %thread_id_x)
-        %37 = affine.apply #map25(%12, %arg5)
-        scf.if %29 {
-          %40 = arith.cmpi slt, %31, %c144 : index
-          %41 = arith.cmpi ult, %35, %c16 : index
+        %34 = affine.apply #map27(%2, %arg5)
+        %35 = affine.apply #map26(%34)
+        %36 = affine.apply #map28(%arg5, %thread_id_x)
+        %37 = affine.apply #map29(%arg5)
+        %38 = affine.apply #map30(%23, %arg5, %thread_id_x)
+        %39 = affine.apply #map31(%38)
+        %40 = affine.apply #map32(%8, %arg5, %thread_id_x)
+        %41 = affine.apply #map27(%13, %arg5)
+        scf.if %33 {
+          %44 = arith.cmpi slt, %35, %c144 : index
+          %45 = arith.cmpi ult, %39, %c16 : index
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %42 = affine.apply #map8(%36, %arg6)
-            %43 = affine.apply #map5(%42)
-            %44 = arith.cmpi ult, %43, %c16 : index
-            %45 = arith.andi %44, %41 : i1
-            %46 = arith.andi %40, %45 : i1
-            %47 = arith.select %46, %c8, %c0 : index
-            %48 = affine.apply #map9(%9, %arg6)
-            %49 = affine.apply #map10(%48)
-            %50 = arith.xori %2, %49 : index
-            %51 = nvgpu.device_async_copy %arg0[%c0, %43, %35, %32], %arg3[%33, %48, %50], 8, %47 {bypassL1} : memref<1x16x16x16xbf16> to memref<3x128x32xbf16, #gpu.address_space<workgroup>>
+            %46 = affine.apply #map9(%40, %arg6)
+            %47 = affine.apply #map5(%46)
+            %48 = arith.cmpi ult, %47, %c16 : index
+            %49 = arith.andi %48, %45 : i1
+            %50 = arith.andi %44, %49 : i1
+            %51 = arith.select %50, %c8, %c0 : index
+            %52 = affine.apply #map10(%9, %arg6)
+            %53 = arith.xori %2, %10 : index
+            %54 = nvgpu.device_async_copy %arg0[%c0, %47, %39, %36], %arg3[%37, %52, %53], 8, %51 {bypassL1} : memref<1x16x16x16xbf16> to memref<3x128x32xbf16, #gpu.address_space<workgroup>>
           }
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %42 = affine.apply #map13(%37, %arg6)
-            %43 = affine.apply #map24(%42)
-            %44 = arith.cmpi slt, %43, %c144 : index
-            %45 = arith.andi %44, %11 : i1
-            %46 = arith.select %45, %c8, %c0 : index
-            %47 = affine.apply #map13(%12, %arg6)
-            %48 = affine.apply #map14(%47)
-            %49 = arith.xori %10, %48 : index
-            %50 = nvgpu.device_async_copy %reinterpret_cast[%43, %10], %arg4[%33, %47, %49], 8, %46 {bypassL1} : memref<144x32xbf16> to memref<3x32x128xbf16, #gpu.address_space<workgroup>>
+            %46 = affine.apply #map14(%41, %arg6)
+            %47 = affine.apply #map26(%46)
+            %48 = arith.cmpi slt, %47, %c144 : index
+            %49 = arith.andi %48, %12 : i1
+            %50 = arith.select %49, %c8, %c0 : index
+            %51 = affine.apply #map14(%13, %arg6)
+            %52 = arith.xori %11, %14 : index
+            %53 = nvgpu.device_async_copy %reinterpret_cast[%47, %11], %arg4[%37, %51, %52], 8, %50 {bypassL1} : memref<144x32xbf16> to memref<3x32x128xbf16, #gpu.address_space<workgroup>>
           }
         }
-        %38 = nvgpu.device_async_create_group  {all}
-        %39 = affine.apply #map31(%arg5)
+        %42 = nvgpu.device_async_create_group  {all}
+        %43 = affine.apply #map33(%arg5)
         scf.for %arg6 = %c0 to %c32 step %c16 {
           %alloca_1 = memref.alloca() {weft.name = "X_frag"} : memref<4x4x2xbf16>
-          %40 = affine.apply #map25(%22, %arg6)
+          %44 = affine.apply #map27(%24, %arg6)
           scf.for %arg7 = %c0 to %c4 step %c1 {
-            %43 = affine.apply #map32(%23, %arg7)
-            %44 = affine.apply #map10(%43)
-            %45 = arith.xori %40, %44 : index
-            %46 = nvgpu.ldmatrix %arg3[%39, %43, %45] {numTiles = 4 : i32, transpose = false} : memref<3x128x32xbf16, #gpu.address_space<workgroup>> -> vector<4x2xbf16>
-            vector.store %46, %alloca_1[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
+            %46 = affine.apply #map34(%25, %arg7)
+            %47 = arith.xori %44, %26 : index
+            %48 = nvgpu.ldmatrix %arg3[%43, %46, %47] {numTiles = 4 : i32, transpose = false} : memref<3x128x32xbf16, #gpu.address_space<workgroup>> -> vector<4x2xbf16>
+            vector.store %48, %alloca_1[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
           }
           %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8x2x2xbf16>
-          %41 = affine.apply #map25(%24, %arg6)
-          %42 = affine.apply #map14(%41)
+          %45 = affine.apply #map27(%27, %arg6)
           scf.for %arg7 = %c0 to %c8 step %c1 {
-            %43 = affine.apply #map13(%25, %arg7)
-            %44 = arith.xori %43, %42 : index
-            %45 = nvgpu.ldmatrix %arg4[%39, %41, %44] {numTiles = 2 : i32, transpose = true} : memref<3x32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
-            vector.store %45, %alloca_2[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
+            %46 = affine.apply #map14(%28, %arg7)
+            %47 = arith.xori %46, %29 : index
+            %48 = nvgpu.ldmatrix %arg4[%43, %45, %47] {numTiles = 2 : i32, transpose = true} : memref<3x32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
+            vector.store %48, %alloca_2[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
           }
           scf.for %arg7 = %c0 to %c4 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %43 = vector.load %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
-              %44 = vector.shape_cast %43 : vector<2x1x1x2xf32> to vector<2x2xf32>
-              %45 = vector.load %alloca_1[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
-              %46 = vector.load %alloca_2[%arg8, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
-              %47 = nvgpu.mma.sync(%45, %46, %44) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
-              %48 = vector.shape_cast %47 : vector<2x2xf32> to vector<2x1x1x2xf32>
-              vector.store %48, %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
+              %46 = vector.load %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
+              %47 = vector.shape_cast %46 : vector<2x1x1x2xf32> to vector<2x2xf32>
+              %48 = vector.load %alloca_1[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
+              %49 = vector.load %alloca_2[%arg8, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
+              %50 = nvgpu.mma.sync(%48, %49, %47) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
+              %51 = vector.shape_cast %50 : vector<2x2xf32> to vector<2x1x1x2xf32>
+              vector.store %51, %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
             }
           }
         } {weft.unroll}
       }
-      %26 = affine.apply #map33(%thread_id_x, %0)
-      %27 = affine.apply #map34(%block_id_y, %1, %0)
+      %30 = affine.apply #map35(%thread_id_x, %0)
+      %31 = affine.apply #map36(%block_id_y, %1, %0)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %28 = affine.apply #map32(%27, %arg5)
+        %32 = affine.apply #map34(%31, %arg5)
         scf.for %arg6 = %c0 to %c8 step %c1 {
-          %29 = affine.apply #map13(%26, %arg6)
-          %30 = arith.cmpi slt, %29, %c32 : index
+          %33 = affine.apply #map14(%30, %arg6)
+          %34 = arith.cmpi slt, %33, %c32 : index
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %31 = affine.apply #map13(%28, %arg7)
-            scf.if %30 {
-              %32 = vector.load %alloca[%arg5, %arg6, %arg7, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2xf32>
-              vector.store %32, %reinterpret_cast_0[%31, %29] : memref<256x32xf32>, vector<2xf32>
+            %35 = affine.apply #map14(%32, %arg7)
+            scf.if %34 {
+              %36 = vector.load %alloca[%arg5, %arg6, %arg7, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2xf32>
+              vector.store %36, %reinterpret_cast_0[%35, %33] : memref<256x32xf32>, vector<2xf32>
             }
           }
         }

@@ -106,13 +106,17 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const bool in_col5 = col + 5 < 39;
   const bool in_col6 = col + 6 < 39;
   const bool in_col7 = col + 7 < 39;
-  const int idx1 = tx / 4;
-  const int idx2 = by * 128 + tx / 4;
-  const int idx3 = tx / 16;
+  const int X_shared_row = tx / 4;
+  const int idx1 = by * 128 + tx / 4;
+  const int idx2 = tx / 4 / 2 % 4 * 8;
+  const int row = tx / 16;
+  const int idx3 = tx / 16 * 8;
   const int idx4 = lane / 16 * 8;
-  const int idx5 = tx % 16 + warp / 2 * 64;
-  const int idx6 = tx % 16;
-  const int idx7 = warp % 2 * 64;
+  const int X_shared_row1 = tx % 16 + warp / 2 * 64;
+  const int idx5 = tx % 16 / 2 % 4 * 8;
+  const int W_shared_row = tx % 16;
+  const int idx6 = warp % 2 * 64;
+  const int idx7 = tx % 8 * 8;
   for (int k = 0; k < 64; k += 32) {
     const int idx8 = idx + k;
     const bool in_idx8 = idx8 < 45;
@@ -147,8 +151,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     const int d1_7 = (k + tx % 4 * 8 + 7) / 15;
     const int d2_7 = (k + tx % 4 * 8 + 7) % 15 / 5;
     for (int i = 0; i < 4; ++i) {
-      const int idx9 = idx1 + i * 32;
-      const bool inside = idx2 + i * 32 < 540;
+      const bool inside = idx1 + i * 32 < 540;
       const int d0 = (by * 128 + i * 32 + tx / 4) / 180;
       const int d1_8 = d1 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_8 = d2 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
@@ -182,20 +185,19 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       const int d2_15 = d2_7 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
       const bf16 v7 = in_idx8_7 && inside && (unsigned)d1_15 < 29 && (unsigned)d2_15 < 23
           ? X[d0 * 3335 + d1_15 * 115 + d2_15 * 5 + d3_6] : bf16(0.0f);
-      *reinterpret_cast<vec<bf16, 8>*>(&X_shared[idx9][idx ^ (idx9 / 2 % 4 * 8)]) = vec<bf16,
+      *reinterpret_cast<vec<bf16, 8>*>(&X_shared[X_shared_row + i * 32][idx ^ idx2]) = vec<bf16,
           8>{{v0, v1, v2, v3, v4, v5, v6, v7}};
     }
-    const int row = idx3 + k;
+    const int row1 = row + k;
     for (int i = 0; i < 4; ++i) {
-      const int idx9 = idx3 + i * 8;
-      const int row1 = row + i * 8;
-      const bool in_row1 = row1 < 45;
-      *reinterpret_cast<vec<bf16, 8>*>(&W_shared[idx9][col ^ (idx9 % 8 * 8)]) = vec<bf16,
-          8>{{in_row1 && in_col ? W[row1 * 39 + col] : bf16(0.0f), in_row1 && in_col1 ? W[row1 * 39 + col + 1]
-          : bf16(0.0f), in_row1 && in_col2 ? W[row1 * 39 + col + 2] : bf16(0.0f), in_row1 && in_col3
-          ? W[row1 * 39 + col + 3] : bf16(0.0f), in_row1 && in_col4 ? W[row1 * 39 + col + 4] : bf16(0.0f), in_row1
-          && in_col5 ? W[row1 * 39 + col + 5] : bf16(0.0f), in_row1 && in_col6 ? W[row1 * 39 + col + 6] : bf16(0.0f),
-          in_row1 && in_col7 ? W[row1 * 39 + col + 7] : bf16(0.0f)}};
+      const int row2 = row1 + i * 8;
+      const bool in_row2 = row2 < 45;
+      *reinterpret_cast<vec<bf16, 8>*>(&W_shared[row + i * 8][col ^ idx3]) = vec<bf16,
+          8>{{in_row2 && in_col ? W[row2 * 39 + col] : bf16(0.0f), in_row2 && in_col1 ? W[row2 * 39 + col + 1]
+          : bf16(0.0f), in_row2 && in_col2 ? W[row2 * 39 + col + 2] : bf16(0.0f), in_row2 && in_col3
+          ? W[row2 * 39 + col + 3] : bf16(0.0f), in_row2 && in_col4 ? W[row2 * 39 + col + 4] : bf16(0.0f), in_row2
+          && in_col5 ? W[row2 * 39 + col + 5] : bf16(0.0f), in_row2 && in_col6 ? W[row2 * 39 + col + 6] : bf16(0.0f),
+          in_row2 && in_col7 ? W[row2 * 39 + col + 7] : bf16(0.0f)}};
     }
     __syncthreads();
     #pragma unroll
@@ -204,9 +206,8 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       const int idx9 = idx4 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const int idx10 = idx5 + j * 16;
         unsigned X_frag1[4];
-        load_matrices_x4(X_frag1, &X_shared[idx10][idx9 ^ (idx10 / 2 % 4 * 8)]);
+        load_matrices_x4(X_frag1, &X_shared[X_shared_row1 + j * 16][idx9 ^ idx5]);
         X_frag[j][0][0] = bf16_of_bits(X_frag1[0]);
         X_frag[j][0][1] = bf16_of_bits(X_frag1[0] >> 16);
         X_frag[j][1][0] = bf16_of_bits(X_frag1[1]);
@@ -217,12 +218,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
         X_frag[j][3][1] = bf16_of_bits(X_frag1[3] >> 16);
       }
       bf16 W_frag[8][2][2];
-      const int idx10 = idx6 + i;
-      const int idx11 = idx10 % 8 * 8;
+      const int W_shared_row1 = W_shared_row + i;
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned W_frag1[2];
-        load_matrices_x2_transposed(W_frag1, &W_shared[idx10][(idx7 + j * 8) ^ idx11]);
+        load_matrices_x2_transposed(W_frag1, &W_shared[W_shared_row1][(idx6 + j * 8) ^ idx7]);
         W_frag[j][0][0] = bf16_of_bits(W_frag1[0]);
         W_frag[j][0][1] = bf16_of_bits(W_frag1[0] >> 16);
         W_frag[j][1][0] = bf16_of_bits(W_frag1[1]);
@@ -241,23 +241,23 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     }
     __syncthreads();
   }
-  const int row = by * 128 + lane / 4 + warp / 2 * 64;
+  const int row1 = by * 128 + lane / 4 + warp / 2 * 64;
   const int col1 = tx % 4 * 2 + warp % 2 * 64;
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int row1 = row + i * 16;
+    const int row2 = row1 + i * 16;
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const int col2 = col1 + j * 8;
       #pragma unroll
       for (int l = 0; l < 2; ++l) {
-        const int row2 = row1 + l * 8;
-        if (row2 < 540) {
+        const int row3 = row2 + l * 8;
+        if (row3 < 540) {
           #pragma unroll
           for (int m = 0; m < 2; ++m) {
             const int col3 = col2 + m;
             if (col3 < 39) {
-              Y[row2 * 39 + col3] = acc[i][j][l][0][0][m];
+              Y[row3 * 39 + col3] = acc[i][j][l][0][0][m];
             }
           }
         }

@@ -12,46 +12,48 @@
 #map10 = affine_map<(d0) -> (d0 + 7)>
 #map11 = affine_map<(d0) -> (d0 floordiv 4)>
 #map12 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
-#map13 = affine_map<(d0) -> (d0 floordiv 16)>
-#map14 = affine_map<(d0) -> ((d0 floordiv 16) * 8)>
-#map15 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 2) * 64)>
-#map16 = affine_map<(d0) -> (d0 mod 16)>
-#map17 = affine_map<(d0) -> ((d0 mod 2) * 64)>
-#map18 = affine_map<(d0, d1) -> (d0 + d1)>
-#map19 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8) mod 5)>
-#map20 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 1) mod 5)>
-#map21 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 2) mod 5)>
-#map22 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 3) mod 5)>
-#map23 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 4) mod 5)>
-#map24 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 6) mod 5)>
-#map25 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 7) mod 5)>
-#map26 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8) floordiv 15)>
-#map27 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8) mod 15) floordiv 5)>
-#map28 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 1) floordiv 15)>
-#map29 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 1) mod 15) floordiv 5)>
-#map30 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 2) floordiv 15)>
-#map31 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 2) mod 15) floordiv 5)>
-#map32 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 3) floordiv 15)>
-#map33 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 3) mod 15) floordiv 5)>
-#map34 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 4) floordiv 15)>
-#map35 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 4) mod 15) floordiv 5)>
-#map36 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 5) floordiv 15)>
-#map37 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 5) mod 15) floordiv 5 - 1)>
-#map38 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 6) floordiv 15)>
-#map39 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 6) mod 15) floordiv 5)>
-#map40 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 7) floordiv 15)>
-#map41 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 7) mod 15) floordiv 5)>
-#map42 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map43 = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1 * 32 + d2 floordiv 4) floordiv 180)>
-#map44 = affine_map<(d0, d1, d2, d3) -> (d0 + (((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 180) floordiv 12) * 2)>
-#map45 = affine_map<(d0) -> (d0 - 1)>
-#map46 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 12) * 2)>
-#map47 = affine_map<(d0) -> (((d0 floordiv 2) mod 4) * 8)>
-#map48 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map49 = affine_map<(d0) -> ((d0 mod 8) * 8)>
-#map50 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
-#map51 = affine_map<(d0, d1, d2) -> (d0 * 128 + d1 floordiv 4 + (d2 floordiv 2) * 64)>
-#map52 = affine_map<(d0, d1) -> ((d0 mod 4) * 2 + (d1 mod 2) * 64)>
+#map13 = affine_map<(d0) -> ((((d0 floordiv 4) floordiv 2) mod 4) * 8)>
+#map14 = affine_map<(d0) -> (d0 floordiv 16)>
+#map15 = affine_map<(d0) -> (((d0 floordiv 16) mod 8) * 8)>
+#map16 = affine_map<(d0) -> ((d0 floordiv 16) * 8)>
+#map17 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 2) * 64)>
+#map18 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
+#map19 = affine_map<(d0) -> (d0 mod 16)>
+#map20 = affine_map<(d0) -> ((d0 mod 2) * 64)>
+#map21 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map22 = affine_map<(d0, d1) -> (d0 + d1)>
+#map23 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8) mod 5)>
+#map24 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 1) mod 5)>
+#map25 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 2) mod 5)>
+#map26 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 3) mod 5)>
+#map27 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 4) mod 5)>
+#map28 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 6) mod 5)>
+#map29 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 7) mod 5)>
+#map30 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8) floordiv 15)>
+#map31 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8) mod 15) floordiv 5)>
+#map32 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 1) floordiv 15)>
+#map33 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 1) mod 15) floordiv 5)>
+#map34 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 2) floordiv 15)>
+#map35 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 2) mod 15) floordiv 5)>
+#map36 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 3) floordiv 15)>
+#map37 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 3) mod 15) floordiv 5)>
+#map38 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 4) floordiv 15)>
+#map39 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 4) mod 15) floordiv 5)>
+#map40 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 5) floordiv 15)>
+#map41 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 5) mod 15) floordiv 5 - 1)>
+#map42 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 6) floordiv 15)>
+#map43 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 6) mod 15) floordiv 5)>
+#map44 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 7) floordiv 15)>
+#map45 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 7) mod 15) floordiv 5)>
+#map46 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map47 = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1 * 32 + d2 floordiv 4) floordiv 180)>
+#map48 = affine_map<(d0, d1, d2, d3) -> (d0 + (((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 180) floordiv 12) * 2)>
+#map49 = affine_map<(d0) -> (d0 - 1)>
+#map50 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 12) * 2)>
+#map51 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map52 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
+#map53 = affine_map<(d0, d1, d2) -> (d0 * 128 + d1 floordiv 4 + (d2 floordiv 2) * 64)>
+#map54 = affine_map<(d0, d1) -> ((d0 mod 4) * 2 + (d1 mod 2) * 64)>
 module attributes {gpu.container_module} {
   func.func @conv2d(%arg0: memref<3x29x23x5xbf16> {weft.name = "X"}, %arg1: memref<3x3x5x39xbf16> {weft.name = "W"}, %arg2: memref<3x15x12x39xf32> {bufferize.result, weft.name = "Y"}) {
     %c1 = arith.constant 1 : index
@@ -113,37 +115,37 @@ module attributes {gpu.container_module} {
       %19 = affine.apply #map11(%thread_id_x)
       %20 = affine.apply #map12(%block_id_y, %thread_id_x)
       %21 = affine.apply #map13(%thread_id_x)
-      %22 = affine.apply #map14(%1)
-      %23 = affine.apply #map15(%thread_id_x, %0)
-      %24 = affine.apply #map16(%thread_id_x)
-      %25 = affine.apply #map17(%0)
+      %22 = affine.apply #map14(%thread_id_x)
+      %23 = affine.apply #map15(%thread_id_x)
+      %24 = affine.apply #map16(%1)
+      %25 = affine.apply #map17(%thread_id_x, %0)
+      %26 = affine.apply #map18(%thread_id_x)
+      %27 = affine.apply #map19(%thread_id_x)
+      %28 = affine.apply #map20(%0)
+      %29 = affine.apply #map21(%thread_id_x)
       scf.for %arg5 = %c0 to %c64 step %c32 {
-        %28 = affine.apply #map18(%2, %arg5)
-        %29 = arith.cmpi slt, %28, %c45 : index
-        %30 = affine.apply #map19(%arg5, %thread_id_x)
-        %31 = affine.apply #map4(%28)
-        %32 = arith.cmpi slt, %31, %c45 : index
-        %33 = affine.apply #map20(%arg5, %thread_id_x)
-        %34 = affine.apply #map5(%28)
-        %35 = arith.cmpi slt, %34, %c45 : index
-        %36 = affine.apply #map21(%arg5, %thread_id_x)
-        %37 = affine.apply #map6(%28)
-        %38 = arith.cmpi slt, %37, %c45 : index
-        %39 = affine.apply #map22(%arg5, %thread_id_x)
-        %40 = affine.apply #map7(%28)
-        %41 = arith.cmpi slt, %40, %c45 : index
-        %42 = affine.apply #map23(%arg5, %thread_id_x)
-        %43 = affine.apply #map8(%28)
-        %44 = arith.cmpi slt, %43, %c45 : index
-        %45 = affine.apply #map9(%28)
-        %46 = arith.cmpi slt, %45, %c45 : index
-        %47 = affine.apply #map24(%arg5, %thread_id_x)
-        %48 = affine.apply #map10(%28)
-        %49 = arith.cmpi slt, %48, %c45 : index
-        %50 = affine.apply #map25(%arg5, %thread_id_x)
-        %51 = affine.apply #map26(%arg5, %thread_id_x)
-        %52 = affine.apply #map27(%arg5, %thread_id_x)
-        %53 = affine.apply #map28(%arg5, %thread_id_x)
+        %32 = affine.apply #map22(%2, %arg5)
+        %33 = arith.cmpi slt, %32, %c45 : index
+        %34 = affine.apply #map23(%arg5, %thread_id_x)
+        %35 = affine.apply #map4(%32)
+        %36 = arith.cmpi slt, %35, %c45 : index
+        %37 = affine.apply #map24(%arg5, %thread_id_x)
+        %38 = affine.apply #map5(%32)
+        %39 = arith.cmpi slt, %38, %c45 : index
+        %40 = affine.apply #map25(%arg5, %thread_id_x)
+        %41 = affine.apply #map6(%32)
+        %42 = arith.cmpi slt, %41, %c45 : index
+        %43 = affine.apply #map26(%arg5, %thread_id_x)
+        %44 = affine.apply #map7(%32)
+        %45 = arith.cmpi slt, %44, %c45 : index
+        %46 = affine.apply #map27(%arg5, %thread_id_x)
+        %47 = affine.apply #map8(%32)
+        %48 = arith.cmpi slt, %47, %c45 : index
+        %49 = affine.apply #map9(%32)
+        %50 = arith.cmpi slt, %49, %c45 : index
+        %51 = affine.apply #map28(%arg5, %thread_id_x)
+        %52 = affine.apply #map10(%32)
+        %53 = arith.cmpi slt, %52, %c45 : index
         %54 = affine.apply #map29(%arg5, %thread_id_x)
         %55 = affine.apply #map30(%arg5, %thread_id_x)
         %56 = affine.apply #map31(%arg5, %thread_id_x)
@@ -157,251 +159,251 @@ module attributes {gpu.container_module} {
         %64 = affine.apply #map39(%arg5, %thread_id_x)
         %65 = affine.apply #map40(%arg5, %thread_id_x)
         %66 = affine.apply #map41(%arg5, %thread_id_x)
+        %67 = affine.apply #map42(%arg5, %thread_id_x)
+        %68 = affine.apply #map43(%arg5, %thread_id_x)
+        %69 = affine.apply #map44(%arg5, %thread_id_x)
+        %70 = affine.apply #map45(%arg5, %thread_id_x)
         scf.for %arg6 = %c0 to %c4 step %c1 {
-          %68 = affine.apply #map42(%19, %arg6)
-          %69 = affine.apply #map42(%20, %arg6)
-          %70 = arith.cmpi slt, %69, %c540 : index
-          %71 = affine.apply #map43(%block_id_y, %arg6, %thread_id_x)
-          %72 = affine.apply #map44(%51, %block_id_y, %arg6, %thread_id_x)
-          %73 = affine.apply #map45(%72)
-          %74 = affine.apply #map46(%52, %block_id_y, %arg6, %thread_id_x)
-          %75 = affine.apply #map45(%74)
-          %76 = arith.cmpi ult, %73, %c29 : index
-          %77 = arith.cmpi ult, %75, %c23 : index
-          %78 = arith.andi %76, %77 : i1
-          %79 = arith.andi %70, %78 : i1
-          %80 = arith.andi %29, %79 : i1
-          %81 = scf.if %80 -> (bf16) {
-            %154 = memref.load %arg0[%71, %73, %75, %30] : memref<3x29x23x5xbf16>
-            scf.yield %154 : bf16
+          %72 = affine.apply #map46(%19, %arg6)
+          %73 = affine.apply #map46(%20, %arg6)
+          %74 = arith.cmpi slt, %73, %c540 : index
+          %75 = affine.apply #map47(%block_id_y, %arg6, %thread_id_x)
+          %76 = affine.apply #map48(%55, %block_id_y, %arg6, %thread_id_x)
+          %77 = affine.apply #map49(%76)
+          %78 = affine.apply #map50(%56, %block_id_y, %arg6, %thread_id_x)
+          %79 = affine.apply #map49(%78)
+          %80 = arith.cmpi ult, %77, %c29 : index
+          %81 = arith.cmpi ult, %79, %c23 : index
+          %82 = arith.andi %80, %81 : i1
+          %83 = arith.andi %74, %82 : i1
+          %84 = arith.andi %33, %83 : i1
+          %85 = scf.if %84 -> (bf16) {
+            %157 = memref.load %arg0[%75, %77, %79, %34] : memref<3x29x23x5xbf16>
+            scf.yield %157 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %82 = affine.apply #map44(%53, %block_id_y, %arg6, %thread_id_x)
-          %83 = affine.apply #map45(%82)
-          %84 = affine.apply #map46(%54, %block_id_y, %arg6, %thread_id_x)
-          %85 = affine.apply #map45(%84)
-          %86 = arith.cmpi ult, %83, %c29 : index
-          %87 = arith.cmpi ult, %85, %c23 : index
-          %88 = arith.andi %86, %87 : i1
-          %89 = arith.andi %70, %88 : i1
-          %90 = arith.andi %32, %89 : i1
-          %91 = scf.if %90 -> (bf16) {
-            %154 = memref.load %arg0[%71, %83, %85, %33] : memref<3x29x23x5xbf16>
-            scf.yield %154 : bf16
+          %86 = affine.apply #map48(%57, %block_id_y, %arg6, %thread_id_x)
+          %87 = affine.apply #map49(%86)
+          %88 = affine.apply #map50(%58, %block_id_y, %arg6, %thread_id_x)
+          %89 = affine.apply #map49(%88)
+          %90 = arith.cmpi ult, %87, %c29 : index
+          %91 = arith.cmpi ult, %89, %c23 : index
+          %92 = arith.andi %90, %91 : i1
+          %93 = arith.andi %74, %92 : i1
+          %94 = arith.andi %36, %93 : i1
+          %95 = scf.if %94 -> (bf16) {
+            %157 = memref.load %arg0[%75, %87, %89, %37] : memref<3x29x23x5xbf16>
+            scf.yield %157 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %92 = affine.apply #map44(%55, %block_id_y, %arg6, %thread_id_x)
-          %93 = affine.apply #map45(%92)
-          %94 = affine.apply #map46(%56, %block_id_y, %arg6, %thread_id_x)
-          %95 = affine.apply #map45(%94)
-          %96 = arith.cmpi ult, %93, %c29 : index
-          %97 = arith.cmpi ult, %95, %c23 : index
-          %98 = arith.andi %96, %97 : i1
-          %99 = arith.andi %70, %98 : i1
-          %100 = arith.andi %35, %99 : i1
-          %101 = scf.if %100 -> (bf16) {
-            %154 = memref.load %arg0[%71, %93, %95, %36] : memref<3x29x23x5xbf16>
-            scf.yield %154 : bf16
+          %96 = affine.apply #map48(%59, %block_id_y, %arg6, %thread_id_x)
+          %97 = affine.apply #map49(%96)
+          %98 = affine.apply #map50(%60, %block_id_y, %arg6, %thread_id_x)
+          %99 = affine.apply #map49(%98)
+          %100 = arith.cmpi ult, %97, %c29 : index
+          %101 = arith.cmpi ult, %99, %c23 : index
+          %102 = arith.andi %100, %101 : i1
+          %103 = arith.andi %74, %102 : i1
+          %104 = arith.andi %39, %103 : i1
+          %105 = scf.if %104 -> (bf16) {
+            %157 = memref.load %arg0[%75, %97, %99, %40] : memref<3x29x23x5xbf16>
+            scf.yield %157 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %102 = affine.apply #map44(%57, %block_id_y, %arg6, %thread_id_x)
-          %103 = affine.apply #map45(%102)
-          %104 = affine.apply #map46(%58, %block_id_y, %arg6, %thread_id_x)
-          %105 = affine.apply #map45(%104)
-          %106 = arith.cmpi ult, %103, %c29 : index
-          %107 = arith.cmpi ult, %105, %c23 : index
-          %108 = arith.andi %106, %107 : i1
-          %109 = arith.andi %70, %108 : i1
-          %110 = arith.andi %38, %109 : i1
-          %111 = scf.if %110 -> (bf16) {
-            %154 = memref.load %arg0[%71, %103, %105, %39] : memref<3x29x23x5xbf16>
-            scf.yield %154 : bf16
+          %106 = affine.apply #map48(%61, %block_id_y, %arg6, %thread_id_x)
+          %107 = affine.apply #map49(%106)
+          %108 = affine.apply #map50(%62, %block_id_y, %arg6, %thread_id_x)
+          %109 = affine.apply #map49(%108)
+          %110 = arith.cmpi ult, %107, %c29 : index
+          %111 = arith.cmpi ult, %109, %c23 : index
+          %112 = arith.andi %110, %111 : i1
+          %113 = arith.andi %74, %112 : i1
+          %114 = arith.andi %42, %113 : i1
+          %115 = scf.if %114 -> (bf16) {
+            %157 = memref.load %arg0[%75, %107, %109, %43] : memref<3x29x23x5xbf16>
+            scf.yield %157 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %112 = affine.apply #map44(%59, %block_id_y, %arg6, %thread_id_x)
-          %113 = affine.apply #map45(%112)
-          %114 = affine.apply #map46(%60, %block_id_y, %arg6, %thread_id_x)
-          %115 = affine.apply #map45(%114)
-          %116 = arith.cmpi ult, %113, %c29 : index
-          %117 = arith.cmpi ult, %115, %c23 : index
-          %118 = arith.andi %116, %117 : i1
-          %119 = arith.andi %70, %118 : i1
-          %120 = arith.andi %41, %119 : i1
-          %121 = scf.if %120 -> (bf16) {
-            %154 = memref.load %arg0[%71, %113, %115, %42] : memref<3x29x23x5xbf16>
-            scf.yield %154 : bf16
+          %116 = affine.apply #map48(%63, %block_id_y, %arg6, %thread_id_x)
+          %117 = affine.apply #map49(%116)
+          %118 = affine.apply #map50(%64, %block_id_y, %arg6, %thread_id_x)
+          %119 = affine.apply #map49(%118)
+          %120 = arith.cmpi ult, %117, %c29 : index
+          %121 = arith.cmpi ult, %119, %c23 : index
+          %122 = arith.andi %120, %121 : i1
+          %123 = arith.andi %74, %122 : i1
+          %124 = arith.andi %45, %123 : i1
+          %125 = scf.if %124 -> (bf16) {
+            %157 = memref.load %arg0[%75, %117, %119, %46] : memref<3x29x23x5xbf16>
+            scf.yield %157 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %122 = affine.apply #map44(%61, %block_id_y, %arg6, %thread_id_x)
-          %123 = affine.apply #map45(%122)
-          %124 = affine.apply #map46(%62, %block_id_y, %arg6, %thread_id_x)
-          %125 = arith.cmpi ult, %123, %c29 : index
-          %126 = arith.cmpi ult, %124, %c23 : index
-          %127 = arith.andi %125, %126 : i1
-          %128 = arith.andi %70, %127 : i1
-          %129 = arith.andi %44, %128 : i1
-          %130 = scf.if %129 -> (bf16) {
-            %154 = memref.load %arg0[%71, %123, %124, %30] : memref<3x29x23x5xbf16>
-            scf.yield %154 : bf16
+          %126 = affine.apply #map48(%65, %block_id_y, %arg6, %thread_id_x)
+          %127 = affine.apply #map49(%126)
+          %128 = affine.apply #map50(%66, %block_id_y, %arg6, %thread_id_x)
+          %129 = arith.cmpi ult, %127, %c29 : index
+          %130 = arith.cmpi ult, %128, %c23 : index
+          %131 = arith.andi %129, %130 : i1
+          %132 = arith.andi %74, %131 : i1
+          %133 = arith.andi %48, %132 : i1
+          %134 = scf.if %133 -> (bf16) {
+            %157 = memref.load %arg0[%75, %127, %128, %34] : memref<3x29x23x5xbf16>
+            scf.yield %157 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %131 = affine.apply #map44(%63, %block_id_y, %arg6, %thread_id_x)
-          %132 = affine.apply #map45(%131)
-          %133 = affine.apply #map46(%64, %block_id_y, %arg6, %thread_id_x)
-          %134 = affine.apply #map45(%133)
-          %135 = arith.cmpi ult, %132, %c29 : index
-          %136 = arith.cmpi ult, %134, %c23 : index
-          %137 = arith.andi %135, %136 : i1
-          %138 = arith.andi %70, %137 : i1
-          %139 = arith.andi %46, %138 : i1
-          %140 = scf.if %139 -> (bf16) {
-            %154 = memref.load %arg0[%71, %132, %134, %47] : memref<3x29x23x5xbf16>
-            scf.yield %154 : bf16
+          %135 = affine.apply #map48(%67, %block_id_y, %arg6, %thread_id_x)
+          %136 = affine.apply #map49(%135)
+          %137 = affine.apply #map50(%68, %block_id_y, %arg6, %thread_id_x)
+          %138 = affine.apply #map49(%137)
+          %139 = arith.cmpi ult, %136, %c29 : index
+          %140 = arith.cmpi ult, %138, %c23 : index
+          %141 = arith.andi %139, %140 : i1
+          %142 = arith.andi %74, %141 : i1
+          %143 = arith.andi %50, %142 : i1
+          %144 = scf.if %143 -> (bf16) {
+            %157 = memref.load %arg0[%75, %136, %138, %51] : memref<3x29x23x5xbf16>
+            scf.yield %157 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %141 = affine.apply #map44(%65, %block_id_y, %arg6, %thread_id_x)
-          %142 = affine.apply #map45(%141)
-          %143 = affine.apply #map46(%66, %block_id_y, %arg6, %thread_id_x)
-          %144 = affine.apply #map45(%143)
-          %145 = arith.cmpi ult, %142, %c29 : index
-          %146 = arith.cmpi ult, %144, %c23 : index
-          %147 = arith.andi %145, %146 : i1
-          %148 = arith.andi %70, %147 : i1
-          %149 = arith.andi %49, %148 : i1
-          %150 = scf.if %149 -> (bf16) {
-            %154 = memref.load %arg0[%71, %142, %144, %50] : memref<3x29x23x5xbf16>
-            scf.yield %154 : bf16
+          %145 = affine.apply #map48(%69, %block_id_y, %arg6, %thread_id_x)
+          %146 = affine.apply #map49(%145)
+          %147 = affine.apply #map50(%70, %block_id_y, %arg6, %thread_id_x)
+          %148 = affine.apply #map49(%147)
+          %149 = arith.cmpi ult, %146, %c29 : index
+          %150 = arith.cmpi ult, %148, %c23 : index
+          %151 = arith.andi %149, %150 : i1
+          %152 = arith.andi %74, %151 : i1
+          %153 = arith.andi %53, %152 : i1
+          %154 = scf.if %153 -> (bf16) {
+            %157 = memref.load %arg0[%75, %146, %148, %54] : memref<3x29x23x5xbf16>
+            scf.yield %157 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %151 = vector.from_elements %81, %91, %101, %111, %121, %130, %140, %150 : vector<8xbf16>
-          %152 = affine.apply #map47(%68)
-          %153 = arith.xori %2, %152 : index
-          vector.store %151, %arg3[%68, %153] : memref<128x32xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
+          %155 = vector.from_elements %85, %95, %105, %115, %125, %134, %144, %154 : vector<8xbf16>
+          %156 = arith.xori %2, %21 : index
+          vector.store %155, %arg3[%72, %156] : memref<128x32xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
         }
-        %67 = affine.apply #map18(%21, %arg5)
+        %71 = affine.apply #map22(%22, %arg5)
         scf.for %arg6 = %c0 to %c4 step %c1 {
-          %68 = affine.apply #map48(%21, %arg6)
-          %69 = affine.apply #map48(%67, %arg6)
-          %70 = arith.cmpi slt, %69, %c45 : index
-          %71 = arith.andi %70, %4 : i1
-          %72 = scf.if %71 -> (bf16) {
-            %90 = memref.load %reinterpret_cast[%69, %3] : memref<45x39xbf16>
-            scf.yield %90 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %73 = arith.andi %70, %6 : i1
-          %74 = scf.if %73 -> (bf16) {
-            %90 = memref.load %reinterpret_cast[%69, %5] : memref<45x39xbf16>
-            scf.yield %90 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %75 = arith.andi %70, %8 : i1
+          %72 = affine.apply #map51(%22, %arg6)
+          %73 = affine.apply #map51(%71, %arg6)
+          %74 = arith.cmpi slt, %73, %c45 : index
+          %75 = arith.andi %74, %4 : i1
           %76 = scf.if %75 -> (bf16) {
-            %90 = memref.load %reinterpret_cast[%69, %7] : memref<45x39xbf16>
-            scf.yield %90 : bf16
+            %93 = memref.load %reinterpret_cast[%73, %3] : memref<45x39xbf16>
+            scf.yield %93 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %77 = arith.andi %70, %10 : i1
+          %77 = arith.andi %74, %6 : i1
           %78 = scf.if %77 -> (bf16) {
-            %90 = memref.load %reinterpret_cast[%69, %9] : memref<45x39xbf16>
-            scf.yield %90 : bf16
+            %93 = memref.load %reinterpret_cast[%73, %5] : memref<45x39xbf16>
+            scf.yield %93 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %79 = arith.andi %70, %12 : i1
+          %79 = arith.andi %74, %8 : i1
           %80 = scf.if %79 -> (bf16) {
-            %90 = memref.load %reinterpret_cast[%69, %11] : memref<45x39xbf16>
-            scf.yield %90 : bf16
+            %93 = memref.load %reinterpret_cast[%73, %7] : memref<45x39xbf16>
+            scf.yield %93 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %81 = arith.andi %70, %14 : i1
+          %81 = arith.andi %74, %10 : i1
           %82 = scf.if %81 -> (bf16) {
-            %90 = memref.load %reinterpret_cast[%69, %13] : memref<45x39xbf16>
-            scf.yield %90 : bf16
+            %93 = memref.load %reinterpret_cast[%73, %9] : memref<45x39xbf16>
+            scf.yield %93 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %83 = arith.andi %70, %16 : i1
+          %83 = arith.andi %74, %12 : i1
           %84 = scf.if %83 -> (bf16) {
-            %90 = memref.load %reinterpret_cast[%69, %15] : memref<45x39xbf16>
-            scf.yield %90 : bf16
+            %93 = memref.load %reinterpret_cast[%73, %11] : memref<45x39xbf16>
+            scf.yield %93 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %85 = arith.andi %70, %18 : i1
+          %85 = arith.andi %74, %14 : i1
           %86 = scf.if %85 -> (bf16) {
-            %90 = memref.load %reinterpret_cast[%69, %17] : memref<45x39xbf16>
-            scf.yield %90 : bf16
+            %93 = memref.load %reinterpret_cast[%73, %13] : memref<45x39xbf16>
+            scf.yield %93 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %87 = vector.from_elements %72, %74, %76, %78, %80, %82, %84, %86 : vector<8xbf16>
-          %88 = affine.apply #map49(%68)
-          %89 = arith.xori %3, %88 : index
-          vector.store %87, %arg4[%68, %89] : memref<32x128xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
+          %87 = arith.andi %74, %16 : i1
+          %88 = scf.if %87 -> (bf16) {
+            %93 = memref.load %reinterpret_cast[%73, %15] : memref<45x39xbf16>
+            scf.yield %93 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %89 = arith.andi %74, %18 : i1
+          %90 = scf.if %89 -> (bf16) {
+            %93 = memref.load %reinterpret_cast[%73, %17] : memref<45x39xbf16>
+            scf.yield %93 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %91 = vector.from_elements %76, %78, %80, %82, %84, %86, %88, %90 : vector<8xbf16>
+          %92 = arith.xori %3, %23 : index
+          vector.store %91, %arg4[%72, %92] : memref<32x128xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c32 step %c16 {
           %alloca_2 = memref.alloca() {weft.name = "X_frag"} : memref<4x4x2xbf16>
-          %68 = affine.apply #map18(%22, %arg6)
+          %72 = affine.apply #map22(%24, %arg6)
           scf.for %arg7 = %c0 to %c4 step %c1 {
-            %71 = affine.apply #map50(%23, %arg7)
-            %72 = affine.apply #map47(%71)
-            %73 = arith.xori %68, %72 : index
-            %74 = nvgpu.ldmatrix %arg3[%71, %73] {numTiles = 4 : i32, transpose = false} : memref<128x32xbf16, #gpu.address_space<workgroup>> -> vector<4x2xbf16>
-            vector.store %74, %alloca_2[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
+            %74 = affine.apply #map52(%25, %arg7)
+            %75 = arith.xori %72, %26 : index
+            %76 = nvgpu.ldmatrix %arg3[%74, %75] {numTiles = 4 : i32, transpose = false} : memref<128x32xbf16, #gpu.address_space<workgroup>> -> vector<4x2xbf16>
+            vector.store %76, %alloca_2[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
           }
           %alloca_3 = memref.alloca() {weft.name = "W_frag"} : memref<8x2x2xbf16>
-          %69 = affine.apply #map18(%24, %arg6)
-          %70 = affine.apply #map49(%69)
+          %73 = affine.apply #map22(%27, %arg6)
           scf.for %arg7 = %c0 to %c8 step %c1 {
-            %71 = affine.apply #map48(%25, %arg7)
-            %72 = arith.xori %71, %70 : index
-            %73 = nvgpu.ldmatrix %arg4[%69, %72] {numTiles = 2 : i32, transpose = true} : memref<32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
-            vector.store %73, %alloca_3[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
+            %74 = affine.apply #map51(%28, %arg7)
+            %75 = arith.xori %74, %29 : index
+            %76 = nvgpu.ldmatrix %arg4[%73, %75] {numTiles = 2 : i32, transpose = true} : memref<32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
+            vector.store %76, %alloca_3[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
           }
           scf.for %arg7 = %c0 to %c4 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %71 = vector.load %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
-              %72 = vector.shape_cast %71 : vector<2x1x1x2xf32> to vector<2x2xf32>
-              %73 = vector.load %alloca_2[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
-              %74 = vector.load %alloca_3[%arg8, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
-              %75 = nvgpu.mma.sync(%73, %74, %72) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
-              %76 = vector.shape_cast %75 : vector<2x2xf32> to vector<2x1x1x2xf32>
-              vector.store %76, %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
+              %74 = vector.load %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
+              %75 = vector.shape_cast %74 : vector<2x1x1x2xf32> to vector<2x2xf32>
+              %76 = vector.load %alloca_2[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
+              %77 = vector.load %alloca_3[%arg8, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
+              %78 = nvgpu.mma.sync(%76, %77, %75) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
+              %79 = vector.shape_cast %78 : vector<2x2xf32> to vector<2x1x1x2xf32>
+              vector.store %79, %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
-      %26 = affine.apply #map51(%block_id_y, %1, %0)
-      %27 = affine.apply #map52(%thread_id_x, %0)
+      %30 = affine.apply #map53(%block_id_y, %1, %0)
+      %31 = affine.apply #map54(%thread_id_x, %0)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %28 = affine.apply #map50(%26, %arg5)
+        %32 = affine.apply #map52(%30, %arg5)
         scf.for %arg6 = %c0 to %c8 step %c1 {
-          %29 = affine.apply #map48(%27, %arg6)
+          %33 = affine.apply #map51(%31, %arg6)
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %30 = affine.apply #map48(%28, %arg7)
-            %31 = arith.cmpi slt, %30, %c540 : index
-            scf.if %31 {
+            %34 = affine.apply #map51(%32, %arg7)
+            %35 = arith.cmpi slt, %34, %c540 : index
+            scf.if %35 {
               scf.for %arg8 = %c0 to %c2 step %c1 {
-                %32 = affine.apply #map18(%29, %arg8)
-                %33 = arith.cmpi slt, %32, %c39 : index
-                scf.if %33 {
-                  %34 = memref.load %alloca[%arg5, %arg6, %arg7, %c0, %c0, %arg8] : memref<4x8x2x1x1x2xf32>
-                  memref.store %34, %reinterpret_cast_1[%30, %32] : memref<540x39xf32>
+                %36 = affine.apply #map22(%33, %arg8)
+                %37 = arith.cmpi slt, %36, %c39 : index
+                scf.if %37 {
+                  %38 = memref.load %alloca[%arg5, %arg6, %arg7, %c0, %c0, %arg8] : memref<4x8x2x1x1x2xf32>
+                  memref.store %38, %reinterpret_cast_1[%34, %36] : memref<540x39xf32>
                 }
               }
             }

@@ -99,9 +99,10 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
     }
   }
   const int col = tx % 4 * 8;
-  const int idx = tx / 4;
+  const int row = tx / 4;
+  const int idx = tx / 4 / 2 % 4 * 8;
   for (int i = 0; i < 2; ++i) {
-    const int idx1 = idx + i * 64;
+    const int row1 = row + i * 64;
     bf16 v0;
     bf16 v1;
     bf16 v2;
@@ -110,8 +111,8 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
     bf16 v5;
     bf16 v6;
     bf16 v7;
-    if (idx1 < 32) {
-      const vec<bf16, 8> w = *reinterpret_cast<const vec<bf16, 8>*>(&W[idx1 * 144 + col]);
+    if (row1 < 32) {
+      const vec<bf16, 8> w = *reinterpret_cast<const vec<bf16, 8>*>(&W[row1 * 144 + col]);
       v0 = w.at[0];
       v1 = w.at[1];
       v2 = w.at[2];
@@ -130,20 +131,20 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       v6 = bf16(0.0f);
       v7 = bf16(0.0f);
     }
-    *reinterpret_cast<vec<bf16, 8>*>(&W_shared[0][idx1][col ^ (idx1 / 2 % 4 * 8)]) = vec<bf16,
-        8>{{v0, v1, v2, v3, v4, v5, v6, v7}};
+    *reinterpret_cast<vec<bf16, 8>*>(&W_shared[0][row1][col ^ idx]) = vec<bf16, 8>{{v0, v1, v2, v3, v4, v5, v6, v7}};
   }
   const int idx1 = tx % 16 * 8;
-  const int idx2 = tx / 16;
+  const int X_shared_d2 = tx / 16;
   const int d2 = bx * 8 - tx / 16 * 8 + tx / 2;
   const int d3 = tx % 2 * 8;
+  const int idx2 = tx / 16 % 8 * 8;
   for (int i = 0; i < 2; ++i) {
-    const int idx3 = idx2 + i * 16;
+    const int X_shared_d2_1 = X_shared_d2 + i * 16;
     const int d1 = (i * 16 + tx / 16) / 9;
     const int d2_1 = d2 + (i * 16 + tx / 16) % 9 / 3 - 1;
     const int d3_1 = d3 + (i * 16 + tx / 16) % 3;
     const bool in_d2_1 = (unsigned)d2_1 < 16;
-    *reinterpret_cast<vec<bf16, 8>*>(&X_shared[0][0][idx3][idx1 ^ (idx3 % 8 * 8)]) = vec<bf16,
+    *reinterpret_cast<vec<bf16, 8>*>(&X_shared[0][0][X_shared_d2_1][idx1 ^ idx2]) = vec<bf16,
         8>{{in_d2_1 && (unsigned)(d3_1 - 1) < 16 ? X[d1 * 256 + d2_1 * 16 + (d3_1 - 1)] : bf16(0.0f), in_d2_1
         ? X[d1 * 256 + d2_1 * 16 + d3_1] : bf16(0.0f), in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 1] : bf16(0.0f),
         in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 2] : bf16(0.0f), in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 3]
@@ -152,18 +153,20 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
         ? X[d1 * 256 + d2_1 * 16 + d3_1 + 6] : bf16(0.0f)}};
   }
   const int idx3 = lane / 16 * 8;
-  const int idx4 = tx % 16 + warp / 4 * 64;
-  const int idx5 = tx % 16;
-  const int idx6 = warp % 4 * 32;
+  const int W_shared_row = tx % 16 + warp / 4 * 64;
+  const int idx4 = tx % 16 / 2 % 4 * 8;
+  const int X_shared_d2_1 = tx % 16;
+  const int idx5 = warp % 4 * 32;
+  const int idx6 = tx % 8 * 8;
   for (int k = 0; k < 160; k += 32) {
     const bool in_k = k + 32 < 160;
     const int col1 = col + k + 32;
-    const int idx7 = idx2 + k;
+    const int idx7 = X_shared_d2 + k;
     if (in_k) {
       const bool in_col1 = col1 < 144;
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const int row = idx + i * 64;
+        const int row1 = row + i * 64;
         bf16 v0;
         bf16 v1;
         bf16 v2;
@@ -172,8 +175,8 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
         bf16 v5;
         bf16 v6;
         bf16 v7;
-        if (in_col1 && row < 32) {
-          const vec<bf16, 8> w = *reinterpret_cast<const vec<bf16, 8>*>(&W[row * 144 + col1]);
+        if (in_col1 && row1 < 32) {
+          const vec<bf16, 8> w = *reinterpret_cast<const vec<bf16, 8>*>(&W[row1 * 144 + col1]);
           v0 = w.at[0];
           v1 = w.at[1];
           v2 = w.at[2];
@@ -227,9 +230,8 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       const int idx9 = idx3 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const int idx10 = idx4 + j * 16;
         unsigned W_frag1[4];
-        load_matrices_x4(W_frag1, &W_shared[idx8][idx10][idx9 ^ (idx10 / 2 % 4 * 8)]);
+        load_matrices_x4(W_frag1, &W_shared[idx8][W_shared_row + j * 16][idx9 ^ idx4]);
         W_frag[j][0][0] = bf16_of_bits(W_frag1[0]);
         W_frag[j][0][1] = bf16_of_bits(W_frag1[0] >> 16);
         W_frag[j][1][0] = bf16_of_bits(W_frag1[1]);
@@ -240,12 +242,11 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
         W_frag[j][3][1] = bf16_of_bits(W_frag1[3] >> 16);
       }
       bf16 X_frag[4][2][2];
-      const int idx10 = idx5 + i;
-      const int idx11 = idx10 % 8 * 8;
+      const int X_shared_d2_2 = X_shared_d2_1 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned X_frag1[2];
-        load_matrices_x2_transposed(X_frag1, &X_shared[idx8][0][idx10][(idx6 + j * 8) ^ idx11]);
+        load_matrices_x2_transposed(X_frag1, &X_shared[idx8][0][X_shared_d2_2][(idx5 + j * 8) ^ idx6]);
         X_frag[j][0][0] = bf16_of_bits(X_frag1[0]);
         X_frag[j][0][1] = bf16_of_bits(X_frag1[0] >> 16);
         X_frag[j][1][0] = bf16_of_bits(X_frag1[1]);
@@ -267,32 +268,29 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
     if (in_k) {
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const int idx10 = idx + i * 64;
-        const int W_shared_col = col ^ (idx10 / 2 % 4 * 8);
-        *reinterpret_cast<vec<bf16, 8>*>(&W_shared[idx9][idx10][W_shared_col]) = *reinterpret_cast<const vec<bf16,
+        *reinterpret_cast<vec<bf16, 8>*>(&W_shared[idx9][row + i * 64][col ^ idx]) = *reinterpret_cast<const vec<bf16,
             8>*>(&W_next[i * 8]);
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const int idx10 = idx2 + i * 16;
-        *reinterpret_cast<vec<bf16, 8>*>(&X_shared[idx9][0][idx10][idx1 ^ (idx10 % 8 * 8)])
+        *reinterpret_cast<vec<bf16, 8>*>(&X_shared[idx9][0][X_shared_d2 + i * 16][idx1 ^ idx2])
             = *reinterpret_cast<const vec<bf16, 8>*>(&X_next[i * 8]);
       }
     }
   }
-  const int row = lane / 4 + warp / 4 * 64;
+  const int row1 = lane / 4 + warp / 4 * 64;
   const int col1 = bx * 128 + tx % 4 * 2 + warp % 4 * 32;
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int row1 = row + i * 16;
+    const int row2 = row1 + i * 16;
     #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const int col2 = col1 + j * 8;
       #pragma unroll
       for (int l = 0; l < 2; ++l) {
-        const int row2 = row1 + l * 8;
-        if (row2 < 32) {
-          *reinterpret_cast<float2*>(&Y[row2 * 256 + col2])
+        const int row3 = row2 + l * 8;
+        if (row3 < 32) {
+          *reinterpret_cast<float2*>(&Y[row3 * 256 + col2])
               = *reinterpret_cast<const float2*>(&acc[i][j][l][0][0][0][0]);
         }
       }

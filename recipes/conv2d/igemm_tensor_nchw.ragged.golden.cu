@@ -100,15 +100,16 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
     }
   }
   const int col = tx % 4 * 8;
-  const int idx = tx / 4;
+  const int row = tx / 4;
+  const int idx = tx / 4 / 2 % 4 * 8;
   for (int i = 0; i < 2; ++i) {
-    const int idx1 = idx + i * 64;
-    const bool in_idx1 = idx1 < 39;
-    *reinterpret_cast<vec<bf16, 8>*>(&W_shared[0][idx1][col ^ (idx1 / 2 % 4 * 8)]) = vec<bf16,
-        8>{{in_idx1 ? W[idx1 * 45 + col] : bf16(0.0f), in_idx1 ? W[idx1 * 45 + col + 1] : bf16(0.0f), in_idx1
-        ? W[idx1 * 45 + col + 2] : bf16(0.0f), in_idx1 ? W[idx1 * 45 + col + 3] : bf16(0.0f), in_idx1
-        ? W[idx1 * 45 + col + 4] : bf16(0.0f), in_idx1 ? W[idx1 * 45 + col + 5] : bf16(0.0f), in_idx1
-        ? W[idx1 * 45 + col + 6] : bf16(0.0f), in_idx1 ? W[idx1 * 45 + col + 7] : bf16(0.0f)}};
+    const int row1 = row + i * 64;
+    const bool in_row1 = row1 < 39;
+    *reinterpret_cast<vec<bf16, 8>*>(&W_shared[0][row1][col ^ idx]) = vec<bf16,
+        8>{{in_row1 ? W[row1 * 45 + col] : bf16(0.0f), in_row1 ? W[row1 * 45 + col + 1] : bf16(0.0f), in_row1
+        ? W[row1 * 45 + col + 2] : bf16(0.0f), in_row1 ? W[row1 * 45 + col + 3] : bf16(0.0f), in_row1
+        ? W[row1 * 45 + col + 4] : bf16(0.0f), in_row1 ? W[row1 * 45 + col + 5] : bf16(0.0f), in_row1
+        ? W[row1 * 45 + col + 6] : bf16(0.0f), in_row1 ? W[row1 * 45 + col + 7] : bf16(0.0f)}};
   }
   const int idx1 = bx * 128 + tx % 16 * 8;
   const bool in_idx1 = idx1 < 180;
@@ -120,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
   const bool in_idx1_6 = idx1 + 6 < 180;
   const bool in_idx1_7 = idx1 + 7 < 180;
   const int idx2 = tx % 16 * 8;
-  const int idx3 = tx / 16;
+  const int X_shared_d2 = tx / 16;
   const int d2 = (bx * 32 + tx % 16 * 2) / 3 * 2;
   const int d3 = (bx * 32 + tx % 16 * 2) % 3 * 8;
   const int d2_1 = (bx * 128 + tx % 16 * 8 + 1) / 12 * 2;
@@ -137,8 +138,9 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
   const int d3_6 = (bx * 64 + tx % 16 * 4 + 3) % 6 * 4;
   const int d2_7 = (bx * 128 + tx % 16 * 8 + 7) / 12 * 2;
   const int d3_7 = (bx * 128 + tx % 16 * 8 + 7) % 12 * 2;
+  const int idx3 = tx / 16 % 8 * 8;
   for (int i = 0; i < 2; ++i) {
-    const int idx4 = idx3 + i * 16;
+    const int X_shared_d2_1 = X_shared_d2 + i * 16;
     const int d1 = (i * 16 + tx / 16) / 9;
     const int d2_8 = d2 + (i * 16 + tx / 16) % 9 / 3 - 1;
     const int d3_8 = d3 + (i * 16 + tx / 16) % 3 - 1;
@@ -172,17 +174,19 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
     const int d3_15 = d3_7 + (i * 16 + tx / 16) % 3 - 1;
     const bf16 v7 = in_idx1_7 && (unsigned)d2_15 < 29 && (unsigned)d3_15 < 23
         ? X[bz * 3335 + d1 * 667 + d2_15 * 23 + d3_15] : bf16(0.0f);
-    *reinterpret_cast<vec<bf16, 8>*>(&X_shared[0][0][idx4][idx2 ^ (idx4 % 8 * 8)]) = vec<bf16,
+    *reinterpret_cast<vec<bf16, 8>*>(&X_shared[0][0][X_shared_d2_1][idx2 ^ idx3]) = vec<bf16,
         8>{{v0, v1, v2, v3, v4, v5, v6, v7}};
   }
   const int idx4 = lane / 16 * 8;
-  const int idx5 = tx % 16 + warp / 4 * 64;
-  const int idx6 = tx % 16;
-  const int idx7 = warp % 4 * 32;
+  const int W_shared_row = tx % 16 + warp / 4 * 64;
+  const int idx5 = tx % 16 / 2 % 4 * 8;
+  const int X_shared_d2_1 = tx % 16;
+  const int idx6 = warp % 4 * 32;
+  const int idx7 = tx % 8 * 8;
   for (int k = 0; k < 64; k += 32) {
     const bool in_k = k + 32 < 64;
     const int col1 = col + k;
-    const int idx8 = idx3 + k;
+    const int idx8 = X_shared_d2 + k;
     if (in_k) {
       const bool in_col1 = col1 + 32 < 45;
       const bool in_col1_1 = col1 + 33 < 45;
@@ -194,16 +198,16 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       const bool in_col1_7 = col1 + 39 < 45;
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const int row = idx + i * 64;
-        const bool in_row = row < 39;
-        W_next[i * 8] = in_col1 && in_row ? W[row * 45 + col1 + 32] : bf16(0.0f);
-        W_next[i * 8 + 1] = in_col1_1 && in_row ? W[row * 45 + col1 + 33] : bf16(0.0f);
-        W_next[i * 8 + 2] = in_col1_2 && in_row ? W[row * 45 + col1 + 34] : bf16(0.0f);
-        W_next[i * 8 + 3] = in_col1_3 && in_row ? W[row * 45 + col1 + 35] : bf16(0.0f);
-        W_next[i * 8 + 4] = in_col1_4 && in_row ? W[row * 45 + col1 + 36] : bf16(0.0f);
-        W_next[i * 8 + 5] = in_col1_5 && in_row ? W[row * 45 + col1 + 37] : bf16(0.0f);
-        W_next[i * 8 + 6] = in_col1_6 && in_row ? W[row * 45 + col1 + 38] : bf16(0.0f);
-        W_next[i * 8 + 7] = in_col1_7 && in_row ? W[row * 45 + col1 + 39] : bf16(0.0f);
+        const int row1 = row + i * 64;
+        const bool in_row1 = row1 < 39;
+        W_next[i * 8] = in_col1 && in_row1 ? W[row1 * 45 + col1 + 32] : bf16(0.0f);
+        W_next[i * 8 + 1] = in_col1_1 && in_row1 ? W[row1 * 45 + col1 + 33] : bf16(0.0f);
+        W_next[i * 8 + 2] = in_col1_2 && in_row1 ? W[row1 * 45 + col1 + 34] : bf16(0.0f);
+        W_next[i * 8 + 3] = in_col1_3 && in_row1 ? W[row1 * 45 + col1 + 35] : bf16(0.0f);
+        W_next[i * 8 + 4] = in_col1_4 && in_row1 ? W[row1 * 45 + col1 + 36] : bf16(0.0f);
+        W_next[i * 8 + 5] = in_col1_5 && in_row1 ? W[row1 * 45 + col1 + 37] : bf16(0.0f);
+        W_next[i * 8 + 6] = in_col1_6 && in_row1 ? W[row1 * 45 + col1 + 38] : bf16(0.0f);
+        W_next[i * 8 + 7] = in_col1_7 && in_row1 ? W[row1 * 45 + col1 + 39] : bf16(0.0f);
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
@@ -259,9 +263,8 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       const int idx10 = idx4 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const int idx11 = idx5 + j * 16;
         unsigned W_frag1[4];
-        load_matrices_x4(W_frag1, &W_shared[idx9][idx11][idx10 ^ (idx11 / 2 % 4 * 8)]);
+        load_matrices_x4(W_frag1, &W_shared[idx9][W_shared_row + j * 16][idx10 ^ idx5]);
         W_frag[j][0][0] = bf16_of_bits(W_frag1[0]);
         W_frag[j][0][1] = bf16_of_bits(W_frag1[0] >> 16);
         W_frag[j][1][0] = bf16_of_bits(W_frag1[1]);
@@ -272,12 +275,11 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
         W_frag[j][3][1] = bf16_of_bits(W_frag1[3] >> 16);
       }
       bf16 X_frag[4][2][2];
-      const int idx11 = idx6 + i;
-      const int idx12 = idx11 % 8 * 8;
+      const int X_shared_d2_2 = X_shared_d2_1 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned X_frag1[2];
-        load_matrices_x2_transposed(X_frag1, &X_shared[idx9][0][idx11][(idx7 + j * 8) ^ idx12]);
+        load_matrices_x2_transposed(X_frag1, &X_shared[idx9][0][X_shared_d2_2][(idx6 + j * 8) ^ idx7]);
         X_frag[j][0][0] = bf16_of_bits(X_frag1[0]);
         X_frag[j][0][1] = bf16_of_bits(X_frag1[0] >> 16);
         X_frag[j][1][0] = bf16_of_bits(X_frag1[1]);
@@ -299,33 +301,30 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
     if (in_k) {
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const int idx11 = idx + i * 64;
-        const int W_shared_col = col ^ (idx11 / 2 % 4 * 8);
-        *reinterpret_cast<vec<bf16, 8>*>(&W_shared[idx10][idx11][W_shared_col]) = *reinterpret_cast<const vec<bf16,
+        *reinterpret_cast<vec<bf16, 8>*>(&W_shared[idx10][row + i * 64][col ^ idx]) = *reinterpret_cast<const vec<bf16,
             8>*>(&W_next[i * 8]);
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const int idx11 = idx3 + i * 16;
-        *reinterpret_cast<vec<bf16, 8>*>(&X_shared[idx10][0][idx11][idx2 ^ (idx11 % 8 * 8)])
+        *reinterpret_cast<vec<bf16, 8>*>(&X_shared[idx10][0][X_shared_d2 + i * 16][idx2 ^ idx3])
             = *reinterpret_cast<const vec<bf16, 8>*>(&X_next[i * 8]);
       }
     }
   }
   const int col1 = bx * 128 + tx % 4 * 2 + warp % 4 * 32;
-  const int row = lane / 4 + warp / 4 * 64;
+  const int row1 = lane / 4 + warp / 4 * 64;
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int row1 = row + i * 16;
+    const int row2 = row1 + i * 16;
     #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const int col2 = col1 + j * 8;
       const bool in_col2 = col2 < 180;
       #pragma unroll
       for (int l = 0; l < 2; ++l) {
-        const int row2 = row1 + l * 8;
-        if (row2 < 39 && in_col2) {
-          *reinterpret_cast<float2*>(&Y[bz * 7020 + row2 * 180 + col2])
+        const int row3 = row2 + l * 8;
+        if (row3 < 39 && in_col2) {
+          *reinterpret_cast<float2*>(&Y[bz * 7020 + row3 * 180 + col2])
               = *reinterpret_cast<const float2*>(&acc[i][j][l][0][0][0][0]);
         }
       }

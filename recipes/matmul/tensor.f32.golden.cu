@@ -61,11 +61,11 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     }
   }
   const int col = tx % 4 * 4;
-  const int idx = tx / 4;
+  const int A_shared_row = tx / 4;
   const int row = bx * 128 + tx / 4;
+  const int idx = tx / 4 / 2 % 4 * 4;
   for (int i = 0; i < 4; ++i) {
-    const int idx1 = idx + i * 32;
-    copy_async16(&A_shared[0][idx1][col ^ (idx1 / 2 % 4 * 4)], &A[(row + i * 32) * 512 + col]);
+    copy_async16(&A_shared[0][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col]);
   }
   const int col1 = by * 128 + lane * 4;
   for (int i = 0; i < 4; ++i) {
@@ -74,8 +74,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   }
   commit_copies();
   for (int i = 0; i < 4; ++i) {
-    const int idx1 = idx + i * 32;
-    copy_async16(&A_shared[1][idx1][col ^ (idx1 / 2 % 4 * 4)], &A[(row + i * 32) * 512 + col + 16]);
+    copy_async16(&A_shared[1][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col + 16]);
   }
   for (int i = 0; i < 4; ++i) {
     const int row1 = warp + i * 4;
@@ -83,7 +82,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   }
   commit_copies();
   const int B_shared_row = tx % 4;
-  const int idx1 = lane / 4 + warp / 2 * 64;
+  const int A_shared_row1 = lane / 4 + warp / 2 * 64;
+  const int idx1 = lane / 4 / 2 * 4;
   const int B_shared_col = lane / 4 + warp % 2 * 64;
   for (int k = 0; k < 512; k += 16) {
     wait_copies<1>();
@@ -93,8 +93,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     const int row1 = warp + k;
     if (k + 32 < 512) {
       for (int i = 0; i < 4; ++i) {
-        const int idx2 = idx + i * 32;
-        copy_async16(&A_shared[plane][idx2][col ^ (idx2 / 2 % 4 * 4)], &A[(row + i * 32) * 512 + col2]);
+        copy_async16(&A_shared[plane][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col2]);
       }
       for (int i = 0; i < 4; ++i) {
         copy_async16(&B_shared[plane][warp + i * 4][lane * 4], &B[(row1 + i * 4 + 32) * 512 + col1]);
@@ -108,13 +107,13 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       const int B_shared_row1 = B_shared_row + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const int idx2 = idx1 + j * 16;
-        const int idx3 = idx2 / 2 % 4 * 4;
-        const int idx4 = (idx2 + 8) / 2 % 4 * 4;
-        A_frag[j][0][0] = A_shared[plane1][idx2][B_shared_row1 ^ idx3];
-        A_frag[j][1][0] = A_shared[plane1][idx2 + 8][B_shared_row1 ^ idx4];
-        A_frag[j][2][0] = A_shared[plane1][idx2][(B_shared_row1 + 4) ^ idx3];
-        A_frag[j][3][0] = A_shared[plane1][idx2 + 8][(B_shared_row1 + 4) ^ idx4];
+        const int A_shared_row2 = A_shared_row1 + j * 16;
+        const int A_shared_col = B_shared_row1 ^ idx1;
+        const int A_shared_col1 = (B_shared_row1 + 4) ^ idx1;
+        A_frag[j][0][0] = A_shared[plane1][A_shared_row2][A_shared_col];
+        A_frag[j][1][0] = A_shared[plane1][A_shared_row2 + 8][A_shared_col];
+        A_frag[j][2][0] = A_shared[plane1][A_shared_row2][A_shared_col1];
+        A_frag[j][3][0] = A_shared[plane1][A_shared_row2 + 8][A_shared_col1];
       }
       float B_frag[8][2][1];
       #pragma unroll

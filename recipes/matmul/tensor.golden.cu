@@ -113,47 +113,47 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     }
   }
   const int col = tx % 4 * 8;
-  const int idx = tx / 4;
+  const int A_shared_row = tx / 4;
   const int row = bx * 128 + tx / 4;
+  const int idx = tx / 4 / 2 % 4 * 8;
   for (int i = 0; i < 4; ++i) {
-    const int idx1 = idx + i * 32;
-    copy_async16(&A_shared[0][idx1][col ^ (idx1 / 2 % 4 * 8)], &A[(row + i * 32) * 512 + col]);
+    copy_async16(&A_shared[0][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col]);
   }
   const int idx1 = tx % 16 * 8;
   const int col1 = by * 128 + tx % 16 * 8;
-  const int idx2 = tx / 16;
+  const int row1 = tx / 16;
+  const int idx2 = tx / 16 * 8;
   for (int i = 0; i < 4; ++i) {
-    const int idx3 = idx2 + i * 8;
-    copy_async16(&B_shared[0][idx3][idx1 ^ (idx3 % 8 * 8)], &B[idx3 * 512 + col1]);
+    const int row2 = row1 + i * 8;
+    copy_async16(&B_shared[0][row2][idx1 ^ idx2], &B[row2 * 512 + col1]);
   }
   commit_copies();
   for (int i = 0; i < 4; ++i) {
-    const int idx3 = idx + i * 32;
-    copy_async16(&A_shared[1][idx3][col ^ (idx3 / 2 % 4 * 8)], &A[(row + i * 32) * 512 + col + 32]);
+    copy_async16(&A_shared[1][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col + 32]);
   }
   for (int i = 0; i < 4; ++i) {
-    const int idx3 = idx2 + i * 8;
-    copy_async16(&B_shared[1][idx3][idx1 ^ (idx3 % 8 * 8)], &B[(idx3 + 32) * 512 + col1]);
+    const int row2 = row1 + i * 8;
+    copy_async16(&B_shared[1][row2][idx1 ^ idx2], &B[(row2 + 32) * 512 + col1]);
   }
   commit_copies();
   const int idx3 = lane / 16 * 8;
-  const int idx4 = tx % 16 + warp / 2 * 64;
-  const int idx5 = tx % 16;
-  const int idx6 = warp % 2 * 64;
+  const int A_shared_row1 = tx % 16 + warp / 2 * 64;
+  const int idx4 = tx % 16 / 2 % 4 * 8;
+  const int B_shared_row = tx % 16;
+  const int idx5 = warp % 2 * 64;
+  const int idx6 = tx % 8 * 8;
   for (int k = 0; k < 512; k += 32) {
     wait_copies<1>();
     __syncthreads();
     const int plane = (k / 32 + 2) % 3;
     const int col2 = col + k + 64;
-    const int row1 = idx2 + k;
+    const int row2 = row1 + k;
     if (k + 64 < 512) {
       for (int i = 0; i < 4; ++i) {
-        const int idx7 = idx + i * 32;
-        copy_async16(&A_shared[plane][idx7][col ^ (idx7 / 2 % 4 * 8)], &A[(row + i * 32) * 512 + col2]);
+        copy_async16(&A_shared[plane][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col2]);
       }
       for (int i = 0; i < 4; ++i) {
-        const int idx7 = idx2 + i * 8;
-        copy_async16(&B_shared[plane][idx7][idx1 ^ (idx7 % 8 * 8)], &B[(row1 + i * 8 + 64) * 512 + col1]);
+        copy_async16(&B_shared[plane][row1 + i * 8][idx1 ^ idx2], &B[(row2 + i * 8 + 64) * 512 + col1]);
       }
     }
     commit_copies();
@@ -164,9 +164,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       const int idx7 = idx3 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const int idx8 = idx4 + j * 16;
         unsigned A_frag1[4];
-        load_matrices_x4(A_frag1, &A_shared[plane1][idx8][idx7 ^ (idx8 / 2 % 4 * 8)]);
+        load_matrices_x4(A_frag1, &A_shared[plane1][A_shared_row1 + j * 16][idx7 ^ idx4]);
         A_frag[j][0][0] = bf16_of_bits(A_frag1[0]);
         A_frag[j][0][1] = bf16_of_bits(A_frag1[0] >> 16);
         A_frag[j][1][0] = bf16_of_bits(A_frag1[1]);
@@ -177,12 +176,11 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
         A_frag[j][3][1] = bf16_of_bits(A_frag1[3] >> 16);
       }
       bf16 B_frag[8][2][2];
-      const int idx8 = idx5 + i;
-      const int idx9 = idx8 % 8 * 8;
+      const int B_shared_row1 = B_shared_row + i;
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned B_frag1[2];
-        load_matrices_x2_transposed(B_frag1, &B_shared[plane1][idx8][(idx6 + j * 8) ^ idx9]);
+        load_matrices_x2_transposed(B_frag1, &B_shared[plane1][B_shared_row1][(idx5 + j * 8) ^ idx6]);
         B_frag[j][0][0] = bf16_of_bits(B_frag1[0]);
         B_frag[j][0][1] = bf16_of_bits(B_frag1[0] >> 16);
         B_frag[j][1][0] = bf16_of_bits(B_frag1[1]);
@@ -201,16 +199,16 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     }
   }
   const int col2 = by * 128 + tx % 4 * 2 + warp % 2 * 64;
-  const int row1 = bx * 128 + lane / 4 + warp / 2 * 64;
+  const int row2 = bx * 128 + lane / 4 + warp / 2 * 64;
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int row2 = row1 + i * 16;
+    const int row3 = row2 + i * 16;
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const int col3 = col2 + j * 8;
       #pragma unroll
       for (int l = 0; l < 2; ++l) {
-        *reinterpret_cast<float2*>(&C[(row2 + l * 8) * 512 + col3])
+        *reinterpret_cast<float2*>(&C[(row3 + l * 8) * 512 + col3])
             = *reinterpret_cast<const float2*>(&acc[i][j][l][0][0][0]);
       }
     }

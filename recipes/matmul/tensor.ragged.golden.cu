@@ -108,13 +108,17 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   const bool in_col1_5 = col1 + 5 < 777;
   const bool in_col1_6 = col1 + 6 < 777;
   const bool in_col1_7 = col1 + 7 < 777;
-  const int idx1 = tx / 4;
+  const int A_shared_row = tx / 4;
   const int row = (by * 7 + bx) % 8 * 128 + tx / 4;
-  const int idx2 = tx / 16;
+  const int idx1 = tx / 4 / 2 % 4 * 8;
+  const int row1 = tx / 16;
+  const int idx2 = tx / 16 * 8;
   const int idx3 = lane / 16 * 8;
-  const int idx4 = tx % 16 + warp / 2 * 64;
-  const int idx5 = tx % 16;
-  const int idx6 = warp % 2 * 64;
+  const int A_shared_row1 = tx % 16 + warp / 2 * 64;
+  const int idx4 = tx % 16 / 2 % 4 * 8;
+  const int B_shared_row = tx % 16;
+  const int idx5 = warp % 2 * 64;
+  const int idx6 = tx % 8 * 8;
   for (int k = 0; k < 352; k += 32) {
     const int col2 = col + k;
     const bool in_col2 = col2 < 333;
@@ -126,27 +130,25 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     const bool in_col2_6 = col2 + 6 < 333;
     const bool in_col2_7 = col2 + 7 < 333;
     for (int i = 0; i < 4; ++i) {
-      const int idx7 = idx1 + i * 32;
-      const int row1 = row + i * 32;
-      const bool in_row1 = row1 < 1000;
-      *reinterpret_cast<vec<bf16, 8>*>(&A_shared[idx7][col ^ (idx7 / 2 % 4 * 8)]) = vec<bf16,
-          8>{{in_col2 && in_row1 ? A[row1 * 333 + col2] : bf16(0.0f), in_col2_1 && in_row1 ? A[row1 * 333 + col2 + 1]
-          : bf16(0.0f), in_col2_2 && in_row1 ? A[row1 * 333 + col2 + 2] : bf16(0.0f), in_col2_3 && in_row1
-          ? A[row1 * 333 + col2 + 3] : bf16(0.0f), in_col2_4 && in_row1 ? A[row1 * 333 + col2 + 4] : bf16(0.0f),
-          in_col2_5 && in_row1 ? A[row1 * 333 + col2 + 5] : bf16(0.0f), in_col2_6 && in_row1
-          ? A[row1 * 333 + col2 + 6] : bf16(0.0f), in_col2_7 && in_row1 ? A[row1 * 333 + col2 + 7] : bf16(0.0f)}};
+      const int row2 = row + i * 32;
+      const bool in_row2 = row2 < 1000;
+      *reinterpret_cast<vec<bf16, 8>*>(&A_shared[A_shared_row + i * 32][col ^ idx1]) = vec<bf16,
+          8>{{in_col2 && in_row2 ? A[row2 * 333 + col2] : bf16(0.0f), in_col2_1 && in_row2 ? A[row2 * 333 + col2 + 1]
+          : bf16(0.0f), in_col2_2 && in_row2 ? A[row2 * 333 + col2 + 2] : bf16(0.0f), in_col2_3 && in_row2
+          ? A[row2 * 333 + col2 + 3] : bf16(0.0f), in_col2_4 && in_row2 ? A[row2 * 333 + col2 + 4] : bf16(0.0f),
+          in_col2_5 && in_row2 ? A[row2 * 333 + col2 + 5] : bf16(0.0f), in_col2_6 && in_row2
+          ? A[row2 * 333 + col2 + 6] : bf16(0.0f), in_col2_7 && in_row2 ? A[row2 * 333 + col2 + 7] : bf16(0.0f)}};
     }
-    const int row1 = idx2 + k;
+    const int row2 = row1 + k;
     for (int i = 0; i < 4; ++i) {
-      const int idx7 = idx2 + i * 8;
-      const int row2 = row1 + i * 8;
-      const bool in_row2 = row2 < 333;
-      *reinterpret_cast<vec<bf16, 8>*>(&B_shared[idx7][idx ^ (idx7 % 8 * 8)]) = vec<bf16,
-          8>{{in_row2 && in_col1 ? B[row2 * 777 + col1] : bf16(0.0f), in_row2 && in_col1_1 ? B[row2 * 777 + col1 + 1]
-          : bf16(0.0f), in_row2 && in_col1_2 ? B[row2 * 777 + col1 + 2] : bf16(0.0f), in_row2 && in_col1_3
-          ? B[row2 * 777 + col1 + 3] : bf16(0.0f), in_row2 && in_col1_4 ? B[row2 * 777 + col1 + 4] : bf16(0.0f),
-          in_row2 && in_col1_5 ? B[row2 * 777 + col1 + 5] : bf16(0.0f), in_row2 && in_col1_6
-          ? B[row2 * 777 + col1 + 6] : bf16(0.0f), in_row2 && in_col1_7 ? B[row2 * 777 + col1 + 7] : bf16(0.0f)}};
+      const int row3 = row2 + i * 8;
+      const bool in_row3 = row3 < 333;
+      *reinterpret_cast<vec<bf16, 8>*>(&B_shared[row1 + i * 8][idx ^ idx2]) = vec<bf16,
+          8>{{in_row3 && in_col1 ? B[row3 * 777 + col1] : bf16(0.0f), in_row3 && in_col1_1 ? B[row3 * 777 + col1 + 1]
+          : bf16(0.0f), in_row3 && in_col1_2 ? B[row3 * 777 + col1 + 2] : bf16(0.0f), in_row3 && in_col1_3
+          ? B[row3 * 777 + col1 + 3] : bf16(0.0f), in_row3 && in_col1_4 ? B[row3 * 777 + col1 + 4] : bf16(0.0f),
+          in_row3 && in_col1_5 ? B[row3 * 777 + col1 + 5] : bf16(0.0f), in_row3 && in_col1_6
+          ? B[row3 * 777 + col1 + 6] : bf16(0.0f), in_row3 && in_col1_7 ? B[row3 * 777 + col1 + 7] : bf16(0.0f)}};
     }
     __syncthreads();
     #pragma unroll
@@ -155,9 +157,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       const int idx7 = idx3 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const int idx8 = idx4 + j * 16;
         unsigned A_frag1[4];
-        load_matrices_x4(A_frag1, &A_shared[idx8][idx7 ^ (idx8 / 2 % 4 * 8)]);
+        load_matrices_x4(A_frag1, &A_shared[A_shared_row1 + j * 16][idx7 ^ idx4]);
         A_frag[j][0][0] = bf16_of_bits(A_frag1[0]);
         A_frag[j][0][1] = bf16_of_bits(A_frag1[0] >> 16);
         A_frag[j][1][0] = bf16_of_bits(A_frag1[1]);
@@ -168,12 +169,11 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
         A_frag[j][3][1] = bf16_of_bits(A_frag1[3] >> 16);
       }
       bf16 B_frag[8][2][2];
-      const int idx8 = idx5 + i;
-      const int idx9 = idx8 % 8 * 8;
+      const int B_shared_row1 = B_shared_row + i;
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned B_frag1[2];
-        load_matrices_x2_transposed(B_frag1, &B_shared[idx8][(idx6 + j * 8) ^ idx9]);
+        load_matrices_x2_transposed(B_frag1, &B_shared[B_shared_row1][(idx5 + j * 8) ^ idx6]);
         B_frag[j][0][0] = bf16_of_bits(B_frag1[0]);
         B_frag[j][0][1] = bf16_of_bits(B_frag1[0] >> 16);
         B_frag[j][1][0] = bf16_of_bits(B_frag1[1]);
@@ -192,23 +192,23 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     }
     __syncthreads();
   }
-  const int row1 = (by * 7 + bx) % 8 * 128 + lane / 4 + warp / 2 * 64;
+  const int row2 = (by * 7 + bx) % 8 * 128 + lane / 4 + warp / 2 * 64;
   const int col2 = (by * 7 + bx) / 8 * 128 + tx % 4 * 2 + warp % 2 * 64;
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int row2 = row1 + i * 16;
+    const int row3 = row2 + i * 16;
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const int col3 = col2 + j * 8;
       #pragma unroll
       for (int l = 0; l < 2; ++l) {
-        const int row3 = row2 + l * 8;
-        if (row3 < 1000) {
+        const int row4 = row3 + l * 8;
+        if (row4 < 1000) {
           #pragma unroll
           for (int m = 0; m < 2; ++m) {
             const int col4 = col3 + m;
             if (col4 < 777) {
-              C[row3 * 777 + col4] = acc[i][j][l][0][0][m];
+              C[row4 * 777 + col4] = acc[i][j][l][0][0][m];
             }
           }
         }

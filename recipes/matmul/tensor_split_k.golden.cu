@@ -116,33 +116,33 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   const int col = bz * 512 + tx % 4 * 8;
   const int idx = tx % 4 * 8;
   const int row = by * 128 + tx / 4;
-  const int idx1 = tx / 4;
+  const int A_shared_d2 = tx / 4;
+  const int idx1 = tx / 4 / 2 % 4 * 8;
   for (int i = 0; i < 4; ++i) {
-    const int idx2 = idx1 + i * 32;
-    copy_async16(&A_shared[0][0][idx2][idx ^ (idx2 / 2 % 4 * 8)], &A[(row + i * 32) * 2048 + col]);
+    copy_async16(&A_shared[0][0][A_shared_d2 + i * 32][idx ^ idx1], &A[(row + i * 32) * 2048 + col]);
   }
   const int col1 = bx * 128 + tx % 16 * 8;
   const int idx2 = tx % 16 * 8;
   const int row1 = bz * 512 + tx / 16;
-  const int idx3 = tx / 16;
+  const int B_shared_d2 = tx / 16;
+  const int idx3 = tx / 16 * 8;
   for (int i = 0; i < 4; ++i) {
-    const int idx4 = idx3 + i * 8;
-    copy_async16(&B_shared[0][0][idx4][idx2 ^ (idx4 % 8 * 8)], &B[(row1 + i * 8) * 256 + col1]);
+    copy_async16(&B_shared[0][0][B_shared_d2 + i * 8][idx2 ^ idx3], &B[(row1 + i * 8) * 256 + col1]);
   }
   commit_copies();
   for (int i = 0; i < 4; ++i) {
-    const int idx4 = idx1 + i * 32;
-    copy_async16(&A_shared[1][0][idx4][idx ^ (idx4 / 2 % 4 * 8)], &A[(row + i * 32) * 2048 + col + 32]);
+    copy_async16(&A_shared[1][0][A_shared_d2 + i * 32][idx ^ idx1], &A[(row + i * 32) * 2048 + col + 32]);
   }
   for (int i = 0; i < 4; ++i) {
-    const int idx4 = idx3 + i * 8;
-    copy_async16(&B_shared[1][0][idx4][idx2 ^ (idx4 % 8 * 8)], &B[(row1 + i * 8 + 32) * 256 + col1]);
+    copy_async16(&B_shared[1][0][B_shared_d2 + i * 8][idx2 ^ idx3], &B[(row1 + i * 8 + 32) * 256 + col1]);
   }
   commit_copies();
   const int idx4 = lane / 16 * 8;
-  const int idx5 = tx % 16 + warp / 2 * 64;
-  const int idx6 = tx % 16;
-  const int idx7 = warp % 2 * 64;
+  const int A_shared_d2_1 = tx % 16 + warp / 2 * 64;
+  const int idx5 = tx % 16 / 2 % 4 * 8;
+  const int B_shared_d2_1 = tx % 16;
+  const int idx6 = warp % 2 * 64;
+  const int idx7 = tx % 8 * 8;
   for (int k = 0; k < 512; k += 32) {
     wait_copies<1>();
     __syncthreads();
@@ -151,12 +151,10 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     const int row2 = row1 + k;
     if (k + 64 < 512) {
       for (int i = 0; i < 4; ++i) {
-        const int idx8 = idx1 + i * 32;
-        copy_async16(&A_shared[d0][0][idx8][idx ^ (idx8 / 2 % 4 * 8)], &A[(row + i * 32) * 2048 + col2]);
+        copy_async16(&A_shared[d0][0][A_shared_d2 + i * 32][idx ^ idx1], &A[(row + i * 32) * 2048 + col2]);
       }
       for (int i = 0; i < 4; ++i) {
-        const int idx8 = idx3 + i * 8;
-        copy_async16(&B_shared[d0][0][idx8][idx2 ^ (idx8 % 8 * 8)], &B[(row2 + i * 8 + 64) * 256 + col1]);
+        copy_async16(&B_shared[d0][0][B_shared_d2 + i * 8][idx2 ^ idx3], &B[(row2 + i * 8 + 64) * 256 + col1]);
       }
     }
     commit_copies();
@@ -167,9 +165,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       const int idx8 = idx4 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const int idx9 = idx5 + j * 16;
         unsigned A_frag1[4];
-        load_matrices_x4(A_frag1, &A_shared[d0_1][0][idx9][idx8 ^ (idx9 / 2 % 4 * 8)]);
+        load_matrices_x4(A_frag1, &A_shared[d0_1][0][A_shared_d2_1 + j * 16][idx8 ^ idx5]);
         A_frag[j][0][0] = bf16_of_bits(A_frag1[0]);
         A_frag[j][0][1] = bf16_of_bits(A_frag1[0] >> 16);
         A_frag[j][1][0] = bf16_of_bits(A_frag1[1]);
@@ -180,12 +177,11 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
         A_frag[j][3][1] = bf16_of_bits(A_frag1[3] >> 16);
       }
       bf16 B_frag[8][2][2];
-      const int idx9 = idx6 + i;
-      const int idx10 = idx9 % 8 * 8;
+      const int B_shared_d2_2 = B_shared_d2_1 + i;
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned B_frag1[2];
-        load_matrices_x2_transposed(B_frag1, &B_shared[d0_1][0][idx9][(idx7 + j * 8) ^ idx10]);
+        load_matrices_x2_transposed(B_frag1, &B_shared[d0_1][0][B_shared_d2_2][(idx6 + j * 8) ^ idx7]);
         B_frag[j][0][0] = bf16_of_bits(B_frag1[0]);
         B_frag[j][0][1] = bf16_of_bits(B_frag1[0] >> 16);
         B_frag[j][1][0] = bf16_of_bits(B_frag1[1]);

@@ -107,13 +107,17 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   const bool in_col6 = col + 6 < 77;
   const bool in_col7 = col + 7 < 77;
   const int col1 = bz * 352 + tx % 4 * 8;
-  const int idx1 = tx / 4;
-  const int idx2 = tx / 16;
-  const int row = bz * 352 + tx / 16;
+  const int row = tx / 4;
+  const int idx1 = tx / 4 / 2 % 4 * 8;
+  const int B_shared_row = tx / 16;
+  const int row1 = bz * 352 + tx / 16;
+  const int idx2 = tx / 16 * 8;
   const int idx3 = lane / 16 * 8;
-  const int idx4 = tx % 16 + warp / 2 * 64;
-  const int idx5 = tx % 16;
-  const int idx6 = warp % 2 * 64;
+  const int A_shared_row = tx % 16 + warp / 2 * 64;
+  const int idx4 = tx % 16 / 2 % 4 * 8;
+  const int B_shared_row1 = tx % 16;
+  const int idx5 = warp % 2 * 64;
+  const int idx6 = tx % 8 * 8;
   for (int k = 0; k < 352; k += 32) {
     const int col2 = col1 + k;
     const bool in_col2_1 = col2 < 1333;
@@ -125,27 +129,26 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     const bool in_col2_7 = col2 + 6 < 1333;
     const bool in_col2_8 = col2 + 7 < 1333;
     for (int i = 0; i < 4; ++i) {
-      const int idx7 = idx1 + i * 32;
-      const bool in_idx7 = idx7 < 100;
-      *reinterpret_cast<vec<bf16, 8>*>(&A_shared[0][idx7][idx ^ (idx7 / 2 % 4 * 8)]) = vec<bf16,
-          8>{{in_idx7 && in_col2_1 ? A[idx7 * 1333 + col2] : bf16(0.0f), in_idx7 && in_col2_2
-          ? A[idx7 * 1333 + col2 + 1] : bf16(0.0f), in_idx7 && in_col2_3 ? A[idx7 * 1333 + col2 + 2] : bf16(0.0f),
-          in_idx7 && in_col2_4 ? A[idx7 * 1333 + col2 + 3] : bf16(0.0f), in_idx7 && in_col2_5
-          ? A[idx7 * 1333 + col2 + 4] : bf16(0.0f), in_idx7 && in_col2_6 ? A[idx7 * 1333 + col2 + 5] : bf16(0.0f),
-          in_idx7 && in_col2_7 ? A[idx7 * 1333 + col2 + 6] : bf16(0.0f), in_idx7 && in_col2_8
-          ? A[idx7 * 1333 + col2 + 7] : bf16(0.0f)}};
+      const int row2 = row + i * 32;
+      const bool in_row2 = row2 < 100;
+      *reinterpret_cast<vec<bf16, 8>*>(&A_shared[0][row2][idx ^ idx1]) = vec<bf16,
+          8>{{in_row2 && in_col2_1 ? A[row2 * 1333 + col2] : bf16(0.0f), in_row2 && in_col2_2
+          ? A[row2 * 1333 + col2 + 1] : bf16(0.0f), in_row2 && in_col2_3 ? A[row2 * 1333 + col2 + 2] : bf16(0.0f),
+          in_row2 && in_col2_4 ? A[row2 * 1333 + col2 + 3] : bf16(0.0f), in_row2 && in_col2_5
+          ? A[row2 * 1333 + col2 + 4] : bf16(0.0f), in_row2 && in_col2_6 ? A[row2 * 1333 + col2 + 5] : bf16(0.0f),
+          in_row2 && in_col2_7 ? A[row2 * 1333 + col2 + 6] : bf16(0.0f), in_row2 && in_col2_8
+          ? A[row2 * 1333 + col2 + 7] : bf16(0.0f)}};
     }
-    const int row1 = row + k;
+    const int row2 = row1 + k;
     for (int i = 0; i < 4; ++i) {
-      const int idx7 = idx2 + i * 8;
-      const int row2 = row1 + i * 8;
-      const bool in_row2 = row2 < 1333;
-      *reinterpret_cast<vec<bf16, 8>*>(&B_shared[0][idx7][col ^ (idx7 % 8 * 8)]) = vec<bf16,
-          8>{{in_col && in_row2 ? B[row2 * 77 + col] : bf16(0.0f), in_col1 && in_row2 ? B[row2 * 77 + col + 1]
-          : bf16(0.0f), in_col2 && in_row2 ? B[row2 * 77 + col + 2] : bf16(0.0f), in_col3 && in_row2
-          ? B[row2 * 77 + col + 3] : bf16(0.0f), in_col4 && in_row2 ? B[row2 * 77 + col + 4] : bf16(0.0f), in_col5
-          && in_row2 ? B[row2 * 77 + col + 5] : bf16(0.0f), in_col6 && in_row2 ? B[row2 * 77 + col + 6] : bf16(0.0f),
-          in_col7 && in_row2 ? B[row2 * 77 + col + 7] : bf16(0.0f)}};
+      const int row3 = row2 + i * 8;
+      const bool in_row3 = row3 < 1333;
+      *reinterpret_cast<vec<bf16, 8>*>(&B_shared[0][B_shared_row + i * 8][col ^ idx2]) = vec<bf16,
+          8>{{in_col && in_row3 ? B[row3 * 77 + col] : bf16(0.0f), in_col1 && in_row3 ? B[row3 * 77 + col + 1]
+          : bf16(0.0f), in_col2 && in_row3 ? B[row3 * 77 + col + 2] : bf16(0.0f), in_col3 && in_row3
+          ? B[row3 * 77 + col + 3] : bf16(0.0f), in_col4 && in_row3 ? B[row3 * 77 + col + 4] : bf16(0.0f), in_col5
+          && in_row3 ? B[row3 * 77 + col + 5] : bf16(0.0f), in_col6 && in_row3 ? B[row3 * 77 + col + 6] : bf16(0.0f),
+          in_col7 && in_row3 ? B[row3 * 77 + col + 7] : bf16(0.0f)}};
     }
     __syncthreads();
     #pragma unroll
@@ -154,9 +157,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       const int idx7 = idx3 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const int idx8 = idx4 + j * 16;
         unsigned A_frag1[4];
-        load_matrices_x4(A_frag1, &A_shared[0][idx8][idx7 ^ (idx8 / 2 % 4 * 8)]);
+        load_matrices_x4(A_frag1, &A_shared[0][A_shared_row + j * 16][idx7 ^ idx4]);
         A_frag[j][0][0] = bf16_of_bits(A_frag1[0]);
         A_frag[j][0][1] = bf16_of_bits(A_frag1[0] >> 16);
         A_frag[j][1][0] = bf16_of_bits(A_frag1[1]);
@@ -167,12 +169,11 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
         A_frag[j][3][1] = bf16_of_bits(A_frag1[3] >> 16);
       }
       bf16 B_frag[8][2][2];
-      const int idx8 = idx5 + i;
-      const int idx9 = idx8 % 8 * 8;
+      const int B_shared_row2 = B_shared_row1 + i;
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned B_frag1[2];
-        load_matrices_x2_transposed(B_frag1, &B_shared[0][idx8][(idx6 + j * 8) ^ idx9]);
+        load_matrices_x2_transposed(B_frag1, &B_shared[0][B_shared_row2][(idx5 + j * 8) ^ idx6]);
         B_frag[j][0][0] = bf16_of_bits(B_frag1[0]);
         B_frag[j][0][1] = bf16_of_bits(B_frag1[0] >> 16);
         B_frag[j][1][0] = bf16_of_bits(B_frag1[1]);
@@ -192,23 +193,23 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     }
     __syncthreads();
   }
-  const int row1 = lane / 4 + warp / 2 * 64;
+  const int row2 = lane / 4 + warp / 2 * 64;
   const int col2 = tx % 4 * 2 + warp % 2 * 64;
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int row2 = row1 + i * 16;
+    const int row3 = row2 + i * 16;
     #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const int col3 = col2 + j * 8;
       #pragma unroll
       for (int l = 0; l < 2; ++l) {
-        const int row3 = row2 + l * 8;
-        if (row3 < 100) {
+        const int row4 = row3 + l * 8;
+        if (row4 < 100) {
           #pragma unroll
           for (int m = 0; m < 2; ++m) {
             const int col4 = col3 + m;
             if (col4 < 77) {
-              temp0[bz * 7700 + row3 * 77 + col4] = acc[i][j][l][0][0][0][m];
+              temp0[bz * 7700 + row4 * 77 + col4] = acc[i][j][l][0][0][0][m];
             }
           }
         }

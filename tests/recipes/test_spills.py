@@ -62,9 +62,11 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     ("igemm_bias_relu", {"n": "3", "h": "13", "w": "11", "c": "5", "k": "7"}, "sm_86"),
     ("igemm_bias_relu", {"residual": "1"}, "sm_90a"),
     ("igemm_pipelined", {**SPREAD, "type": "f16"}, "sm_100a"),
+    ("tensor", {"m": "?", "n": "?", "k": "?", "type": "bf16"}, "sm_90a"),
 ])  # fmt: skip
 def test_where_the_compiler_is_short_of_registers(recipe: str, size: dict[str, str], chip: str) -> None:
-    """Caps that it fills to the last, targets of its own that are too low, gathers that keep what they could compute again."""
+    """Caps that it fills to the last, targets of its own that are too low, gathers that keep what they could compute again, swizzled
+    rows each with an address of its own."""
     assert expect_no_spills(recipe, size, chip)
 
 

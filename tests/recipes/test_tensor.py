@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,18 @@ def test_machine_code(type: str, chip: str, even: bool) -> None:
     assert inner[INSTRUCTIONS[type]], inner
     assert bool(inner["LDSM"]) == (type in ("f16", "bf16")), inner
     assert not inner["BSSY"], inner
+
+
+@pytest.mark.parametrize("size", [512, 333, "?"])
+def test_one_exchange_for_all_rows_of_a_thread(size: int | str) -> None:
+    """They are whole periods of the swizzle apart: what their subscripts are exchanged by is computed in front of the loop."""
+    text = made(m=size, n=size, k=size).cuda
+    parts = re.split(r"\n +for \((?:int|long long) k = ", text)[1:]
+    steps = [part.partition("\n}\n")[0] for part in parts if "load_matrices" in part]
+    assert steps
+    for step in steps:
+        by = re.findall(r"_shared\S*?\[[^][]*\]\[[^][]* \^ ([^][]+)\]", step)
+        assert len(by) == 4 and all(word.isidentifier() and f" {word} = " not in step for word in by)
 
 
 @pytest.mark.parametrize("recipe", CONVOLUTIONS)
