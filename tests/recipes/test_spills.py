@@ -65,8 +65,8 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     ("tensor", {"m": "?", "n": "?", "k": "?", "type": "bf16"}, "sm_90a"),
 ])  # fmt: skip
 def test_where_the_compiler_is_short_of_registers(recipe: str, size: dict[str, str], chip: str) -> None:
-    """Caps that it fills to the last, targets of its own that are too low, gathers that keep what they could compute again, swizzled
-    rows each with an address of its own."""
+    """Caps that it fills to the last, targets of its own that are too low, gathers that keep what they could compute again, an
+    address for each swizzled row."""
     assert expect_no_spills(recipe, size, chip)
 
 
