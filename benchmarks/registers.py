@@ -40,9 +40,12 @@ def sizes_of(recipe: str) -> list[Sizes]:
     """Sizes of each kind, as settings."""
     names = _names(recipe)
     if "m" in names and "k" not in names:
-        listed = [*ROWS, {"m": OPEN, "n": 1000}, {"m": OPEN, "n": OPEN, "kept": 0}]
+        kept = {"kept": 0} if _keeps(recipe) else {}
+        listed = [*ROWS, {"m": OPEN, "n": 1000}, {"m": OPEN, "n": OPEN, **kept}]
     elif "m" in names:
         listed = [dict(zip("mnk", size, strict=True)) for size in PRODUCTS] + [dict.fromkeys("mnk", OPEN)]
+    elif names.keys() == {"n", "type"}:
+        listed = [{"n": n} for n in (1, 33, 4096, 65537, 10**6)]
     elif "stride" in names:
         listed = [*IMAGES, dict.fromkeys("nchwk", OPEN)]
         if "residual" in names:
@@ -50,6 +53,11 @@ def sizes_of(recipe: str) -> list[Sizes]:
     else:
         listed = [{}, {"batch": 7, "filters": 5, "size": 9}]
     return [{name: str(value) for name, value in one.items()} for one in listed]
+
+
+def _keeps(recipe: str) -> bool:
+    """Whether it keeps rows in registers, if their length is known."""
+    return "kept" in {one.name for one in read_schedule(recipe).main.parameters}
 
 
 def random_sizes(recipe: str, draw: random.Random) -> Sizes:
@@ -62,6 +70,8 @@ def random_sizes(recipe: str, draw: random.Random) -> Sizes:
     names = _names(recipe)
     if "m" in names:
         chosen = {name: some(3000) for name in "mnk" if name in names}
+    elif names.keys() == {"n", "type"}:
+        chosen = {"n": some(10**6)}
     elif "stride" in names:
         taps = {name: draw.choice((1, 1, 2, 3, 3, 4, 5, 7)) for name in "rs"}
         steps = {"stride": draw.choice((1, 1, 2, 3)), "dilation": draw.choice((1, 1, 1, 2, 3)), "pad": draw.choice((0, 1, 1, 2, 3))}

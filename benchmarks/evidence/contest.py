@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -75,8 +75,8 @@ class _Contest:
         self.arrays = {name: cupy.asarray(array) for name, array in self.given.items()}
         wide = {name: array.astype(np.float64) for name, array in self.arrays.items()}
         values = item["values"] | ({"type": "f64"} if "type" in item["values"] else {})
-        self.expected = self.builder.baseline(cupy, wide, **values)
-        self.largest = float(cupy.abs(self.expected).max())
+        self.expected = _each(self.builder.baseline(cupy, wide, **values))
+        self.largest = [float(cupy.abs(one).max()) or 1.0 for one in self.expected]
         self.memory: list[Any] = []
         """What the entries' launches point to: CuPy gives memory back with its last reference."""
 
@@ -96,7 +96,7 @@ class _Contest:
         for name, make in (("library", self._library), ("cudnn", self._cudnn)):
             try:
                 if (run := make()) is not None:
-                    error = self._error(run())
+                    error = self._error(_each(run()))
                     libraries[name] = verdict(error, TOLERANCE if name == "library" else LIBRARY_TOLERANCE)
                     runs["libraries", name] = run
             except FAILURES as error:
@@ -136,15 +136,15 @@ class _Contest:
 
         run()
         device.synchronize()
-        (output,) = plan.outputs
-        result = self.cupy.ndarray(output.shape, NUMPY[output.dtype], memptr=memory[output.name].pointer)
+        results = [self.cupy.ndarray(o.shape, NUMPY[o.dtype], memptr=memory[o.name].pointer) for o in plan.outputs]
         temporaries = sum(math.prod(map(int, b.shape)) * itemsize(b.dtype) for b in plan.buffers if b.role == "temp")  # type: ignore[arg-type]
-        return verdict(self._error(result), TOLERANCE) | {"temporaries": temporaries}, run
+        return verdict(self._error(results), TOLERANCE) | {"temporaries": temporaries}, run
 
-    def _error(self, got: Any) -> float:
-        """max|got - expected| / max|expected|; infinite where it is not finite: what nobody wrote is NaN."""
-        difference = float(self.cupy.abs(got - self.expected).max())
-        return difference / self.largest if math.isfinite(difference) else math.inf
+    def _error(self, got: Sequence[Any]) -> float:
+        """max|got - expected| / max|expected|, of the worst result; infinite where it is not finite: what nobody wrote is NaN."""
+        several = zip(got, self.expected, self.largest, strict=True)
+        off = [float(self.cupy.abs(one - expected).max()) / largest for one, expected, largest in several]
+        return max(off) if all(map(math.isfinite, off)) else math.inf
 
     # ---- the libraries' ------------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class _Contest:
     def _cudnn(self) -> Run | None:
         layout = self.item["layout"]
         return (
-            cudnn.convolution(self.cupy, self.arrays, self.item["values"], layout, self.expected.shape)
+            cudnn.convolution(self.cupy, self.arrays, self.item["values"], layout, self.expected[0].shape)
             if layout
             else None
         )
@@ -209,6 +209,11 @@ class _Watch:
         ahead = [seconds for seconds, ahead in self.samples if ahead]
         seconds = statistics.median(ahead or [seconds for seconds, _ in self.samples])
         return {"seconds": seconds, "samples": len(ahead) or len(self.samples), "with_host": not ahead}
+
+
+def _each(results: Any) -> Sequence[Any]:
+    """The results of one computation, of which most have one."""
+    return results if isinstance(results, tuple) else (results,)
 
 
 def verdict(error: float, tolerance: float) -> Found:

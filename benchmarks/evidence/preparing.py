@@ -31,7 +31,7 @@ VARIANTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
 """By layout: what a variant is called, its recipe, and what is set beside the layer."""
 FEW_BLOCKS = 264
 """Sums are split where the variant before has fewer blocks than this, two for each of 132 multiprocessors."""
-ROWS = ("softmax",)
+ROWS = ("softmax", "layernorm", "layernorm_welford", "argmax")
 """Payloads of the rows of a matrix."""
 LAYOUTS = {"conv2d": "nhwc", "conv2d_nchw": "nchw"}
 """Payloads that cuDNN computes with one call, and the order of their images' axes."""
@@ -65,7 +65,8 @@ def full() -> Extent:
     ]  # fmt: skip
     return Extent(
         {
-            **dict.fromkeys(ROWS, matrices), "matmul": [_mnk(*p) for p in products],
+            **dict.fromkeys(ROWS, matrices), "sum": [{"n": n} for n in (2**26, 10**6, 4096)],
+            "matmul": [_mnk(*p) for p in products],
             "concurrent_convs": [{"batch": b} for b in (2, 33, 1024)],
         },
         [layers[f"resnet50.{name}"] for name in ("layer3.0.conv2", "conv1", "layer1.0.conv2")],
@@ -77,7 +78,7 @@ def small() -> Extent:
     """A trial of the whole way, for a machine without a GPU."""
     layer = {"n": 2, "c": 40, "h": 5, "w": 5, "k": 12, "r": 1, "s": 1, "stride": 1, "pad": 0, "dilation": 1}
     rows = {payload: [{"m": 3, "n": 40}] for payload in ROWS}
-    one = {**rows, "matmul": [_mnk(48, 40, 40)], "concurrent_convs": [{"batch": 1, "filters": 2, "size": 5}]}
+    one = {**rows, "sum": [{"n": 99}], "matmul": [_mnk(48, 40, 40)], "concurrent_convs": [{"batch": 1, "filters": 2, "size": 5}]}
     rungs = sorted((ROOT / "docs" / "tutorial").glob("1-*.weft"))
     return Extent(one, [layer], {"resnet50.conv1": layer}, rungs, [(48, 40, 24), (24, 24, 24)], (3, 2), 32, 7)
 

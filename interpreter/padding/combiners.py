@@ -3,12 +3,15 @@
     %s = arith.addf %acc, %t                                      each result by its own operation: sums, products, extremes, bits
     %c = arith.cmpf ogt, %a, %best                                argmax and argmin: the value, and where it is
     %v = arith.select %c, %a, %best; %i = arith.select %c, %j, %at
+    %n = %count + 1; %d = %a - %mean; %m = %mean + %d / %n    count, mean and squared differences: Welford's recurrence
+    %s = %squares + %d * (%a - %m)
 
 A partial result of other iterations is one more term. Who is first does not matter, but to an extreme that occurs twice: a loop
 keeps the first, so of two that are equal the one with the smaller index counts, whoever has found it.
 
 Source: Blelloch, "Prefix Sums and Their Applications", for reductions by associative operations; `torch.argmax`, `tl.max` with
-`return_indices` and its rule for ties.
+`return_indices` and its rule for ties; Welford 1962, and Chan, Golub and LeVeque, "Updating Formulae and a Pairwise Algorithm for
+Computing Sample Variances".
 """
 
 from __future__ import annotations
@@ -62,7 +65,7 @@ def _combiner(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
     updates = [update(op, number, value, 1 + masked) for number, value in enumerate(values)]
     found = [u for u in updates if u is not None]
     if len(found) < len(updates):
-        return _extreme(op, values, masked)
+        return _extreme(op, values, masked) or _welford(op, values, masked)
 
     def together(ones: Values, others: Values, _: bool) -> list[ir.Value]:
         made = []
@@ -145,6 +148,68 @@ def _on_ties(value: ir.Value, terms: tuple[ir.Value, ir.Value], places: tuple[ir
 
 
 _WORST: dict[tuple[str, bool], Identity] = {("s", True): "min", ("s", False): "max", ("u", True): 0, ("u", False): "umax"}
+
+
+def _welford(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
+    """Count, mean, and the sum of squared differences from it, in this order; a term that reads none of them."""
+    inputs, outputs = segments(op)
+    if outputs != 3 or not all(isinstance(value.type, ir.FloatType) for value in values):
+        return None
+    count, mean, squares = list(body_of(op).arguments)[inputs:]
+    more, after, _ = values
+    step, product = _other(values[1], "arith.addf", mean), _other(values[2], "arith.addf", squares)
+    added, part = _other(more, "arith.addf", count), _divided(step, more) if step is not None else None
+    if added is None or part is None or product is None or not _is_one(added):
+        return None
+    first = made_by(part, "arith.subf")
+    again = _other(product, "arith.mulf", part)
+    second = made_by(again, "arith.subf") if again is not None else None
+    if first is None or second is None or first.operands[1] != mean or second.operands[1] != after:
+        return None
+    uses = [len(list(value.uses)) for value in (count, mean, squares, more, after)]
+    if first.operands[0] != second.operands[0] or uses != [1 + masked, 2 + masked, 1 + masked, 2, 2]:
+        return None
+
+    def together(ones: Values, others: Values, _: bool) -> list[ir.Value]:
+        """Of what the two exchange, all changes its sign, or nothing: the result is the same to the bit, whoever is first."""
+
+        def constant(value: float) -> ir.Value:
+            return arith.constant(ones[0].type, value)
+
+        whole = arith.addf(ones[0], others[0])
+        least = arith.maximumf(whole, constant(1.0))  # of no terms there is no mean
+        apart = arith.subf(others[1], ones[1])
+        share = arith.divf(arith.subf(others[0], ones[0]), least)
+        twice = arith.addf(arith.addf(ones[1], others[1]), arith.mulf(apart, share))
+        weight = arith.divf(arith.mulf(ones[0], others[0]), least)
+        between = arith.mulf(arith.mulf(apart, apart), weight)
+        return [whole, arith.mulf(twice, constant(0.5)), arith.addf(arith.addf(ones[2], others[2]), between)]
+
+    return Combiner((0, 0, 0), together, "a count, a mean, and squared differences from it")
+
+
+def _divided(value: ir.Value, by: ir.Value) -> ir.Value | None:
+    """What is divided by a value, or multiplied with its reciprocal."""
+    if (quotient := made_by(value, "arith.divf")) is not None:
+        return quotient.operands[0] if quotient.operands[1] == by else None
+    factors = list(product.operands) if (product := made_by(value, "arith.mulf")) is not None else []
+    for one, other in zip(factors, reversed(factors), strict=True):
+        reciprocal = made_by(other, "arith.divf")
+        if reciprocal is not None and reciprocal.operands[1] == by and _is_one(reciprocal.operands[0]):
+            return one
+    return None
+
+
+def _is_one(value: ir.Value) -> bool:
+    """Whether it is the constant 1.0."""
+    made = made_by(value, "arith.constant")
+    return made is not None and ir.FloatAttr(made.attributes["value"]).value == 1.0
+
+
+def _other(value: ir.Value, name: str, operand: ir.Value) -> ir.Value | None:
+    """What a sum or a product has beside an operand."""
+    operands = list(made.operands) if (made := made_by(value, name)) is not None else []
+    return operands[1 - operands.index(operand)] if operand in operands else None
 
 
 def _predicate(compare: ir.Operation) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.mlir import ancestors, ir, is_within
+from ..ir.mlir import ancestors, ir, is_within, merge_equal
 from ..ir.structured import ATOMIC, dimensions_of, is_structured, structure
 from ..session.rewriter import describe
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
@@ -198,6 +198,9 @@ class Fuse(Statement):
                 continue
             if not remove_if_dead(op):
                 leave_outside(rewrite, op, self.producer.tag)
+        if len(fused) > 1:  # one for each of its results that the loop reads
+            merge_equal(rewrite.module)
+            fused = [op for op in rewrite.tagged(self.producer.tag) if is_within(op, rewrite.find(self.loop))]
         for extra in fused[1:]:
             del extra.attributes[self.producer.tag]
         rewrite.remark(f"{name} now runs once per tile")

@@ -29,11 +29,12 @@ class Map(Statement):
             iteration: with `threads(*)` one thread executes it. So is any reduction where the space has one processor
             (`threads(x: 1)`), and one to a single element (`tensor<f32>`), or a loop over tiles of it, that is not shared: one
             processor executes all of it, and the handle names the loop of one iteration around it.
-            A reduction may also be shared, by `lanes` or by `threads` of whole warps: its iterations are those of the dimensions
-            that it reduces, each processor reduces its own, and then they combine what they have made, lanes by shuffles, warps
-            through shared memory. Every one of them has the result, a copy of its own in registers where it is a temporary. Sums,
-            products, extremes, bitwise operations, several of them at once, and the first largest or smallest element with its
-            index can be shared. Floating-point results differ in their last digits from those of a sequential sum.
+            A reduction may also be shared, by `lanes` or by `threads` of whole warps: its iterations are those of the
+            dimensions that it reduces, each processor reduces its own, and then they combine what they have made, lanes
+            by shuffles, warps through shared memory. Every one of them has the result, a copy of its own in registers
+            where it is a temporary. Sums, products, extremes, bitwise operations, several of them at once, the first
+            largest or smallest element with its index, and Welford's count, mean and squared differences can be shared.
+            Floating-point results differ in their last digits from those of a sequential sum.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
             `lanes` (the quotient and the remainder of the linear thread id divided by 32; alone or nested), `grid(x)` (block and
             thread together: a single loop over both; 256 threads per block, 16 x 16 for two axes, unless another map sets them),
@@ -79,8 +80,8 @@ class Map(Statement):
             earlier ones: two processors that execute iterations 0 and 1 at the same time would lose one of the updates.
             Map the parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it. Lanes and
             threads share a reduction whose partial results can be combined: its body is one associative operation on
-            the result so far and a term, or keeps the first largest or smallest term and its index; and its results, of
-            which each thread keeps a copy, fit into registers.
+            the result so far and a term, keeps the first largest or smallest term and its index, or is Welford's recurrence;
+            and its results, of which each thread keeps a copy, fit into registers.
 
             wrong: map total to blocks(x: 64) cyclic
             right: map total to threads(x: 128) cyclic

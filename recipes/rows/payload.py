@@ -4,84 +4,290 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..builder import Builder, BuilderParameter, Value, named_sizes, sizes_at_run_time, tensor
+from ..builder import OPEN, Builder, BuilderParameter, Value, named_sizes, sizes_at_run_time, tensor
 
-ACCUMULATOR = {"f16": "f32", "bf16": "f32", "f32": "f32"}
-"""Element type → the type that is computed in."""
+TYPES = ("f16", "bf16", "f32")
 LEAST = "0xFF800000"
 """-inf."""
+MAPS = """\
+#whole = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#column = affine_map<(i, j) -> (j)>
+"""
+REDUCED, EACH = 'iterator_types = ["parallel", "reduction"]', 'iterator_types = ["parallel", "parallel"]'
+
+
+def in_f32(name: str, value: str, type: str) -> str:
+    """A body's line that makes `name`, the element `value` in f32, or an empty one with that name for an element of f32."""
+    return f"    %{name} = arith.extf %{value} : {type} to f32\n" if type != "f32" else ""
+
+
+def yielded(value: str, type: str) -> str:
+    """The end of a body that yields a value of f32 as an element."""
+    if type == "f32":
+        return f"    linalg.yield %{value} : f32\n"
+    return f"    %element = arith.truncf %{value} : f32 to {type}\n    linalg.yield %element : {type}\n"
+
+
+def wide(value: str, type: str) -> str:
+    """What `in_f32` calls an element."""
+    return value if type == "f32" else f"{value}_f32"
+
+
+def opened(m: Value, n: Value, x: str) -> str:
+    """The sizes that are known at run time, and what is filled: a value for each row, and elements for all of them."""
+    return f"""\
+{sizes_at_run_time((m, "m", "X", 0, x), (n, "n", "X", 1, x))}\
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.empty({named_sizes(m=m)}) : {tensor("f32", m)}
+  %whole = tensor.empty({named_sizes(m=m, n=n)}) : {x}
+"""
 
 
 def softmax(m: Value, n: Value, type: str) -> str:
     """The MLIR text: each row's largest element, the sum of exp(x - largest), and its terms as shares of it."""
-    wide = ACCUMULATOR[type]
-    x, row = tensor(type, m, n), tensor(wide, m)
-    a = "%a" if type == wide else "%e"
-    to = f"    %e = arith.extf %a : {type} to {wide}\n" if type != wide else ""
-    back = f"    %r = arith.truncf %q : {wide} to {type}\n" if type != wide else ""
-    power = f"{to}    %d = arith.subf {a}, %most : {wide}\n    %p = math.exp %d : {wide}\n"
+    x, row, a = tensor(type, m, n), tensor("f32", m), wide("a", type)
+    power = f"{in_f32('a_f32', 'a', type)}    %d = arith.subf %{a}, %most : f32\n    %p = math.exp %d : f32\n"
     return f"""\
-#whole = affine_map<(i, j) -> (i, j)>
-#row = affine_map<(i, j) -> (i)>
+{MAPS}\
 func.func @softmax(%X: {x} {{weft.name = "X"}}) -> ({x} {{weft.name = "Y"}}) {{
-{sizes_at_run_time((m, "m", "X", 0, x), (n, "n", "X", 1, x))}\
-  %least = arith.constant {LEAST} : {wide}
-  %zero = arith.constant 0.0 : {wide}
-  %one = arith.constant 1.0 : {wide}
-  %rows = tensor.empty({named_sizes(m=m)}) : {row}
-  %whole = tensor.empty({named_sizes(m=m, n=n)}) : {x}
-  %m0 = linalg.fill ins(%least : {wide}) outs(%rows : {row}) -> {row}
-  %largest = linalg.generic {{indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}}
-      ins(%X : {x}) outs(%m0 : {row}) {{
-  ^bb0(%a: {type}, %most: {wide}):
-{to}\
-    %r = arith.maximumf {a}, %most : {wide}
-    linalg.yield %r : {wide}
+{opened(m, n, x)}\
+  %least = arith.constant {LEAST} : f32
+  %one = arith.constant 1.0 : f32
+  %m0 = linalg.fill ins(%least : f32) outs(%rows : {row}) -> {row}
+  %largest = linalg.generic {{indexing_maps = [#whole, #row], {REDUCED}}} ins(%X : {x}) outs(%m0 : {row}) {{
+  ^bb0(%a: {type}, %most: f32):
+{in_f32("a_f32", "a", type)}\
+    %r = arith.maximumf %{a}, %most : f32
+    linalg.yield %r : f32
   }} -> {row}
-  %s0 = linalg.fill ins(%zero : {wide}) outs(%rows : {row}) -> {row}
-  %sum = linalg.generic {{indexing_maps = [#whole, #row, #row], iterator_types = ["parallel", "reduction"]}}
+  %s0 = linalg.fill ins(%zero : f32) outs(%rows : {row}) -> {row}
+  %sum = linalg.generic {{indexing_maps = [#whole, #row, #row], {REDUCED}}}
       ins(%X, %largest : {x}, {row}) outs(%s0 : {row}) {{
-  ^bb0(%a: {type}, %most: {wide}, %so_far: {wide}):
+  ^bb0(%a: {type}, %most: f32, %so_far: f32):
 {power}\
-    %r = arith.addf %so_far, %p : {wide}
-    linalg.yield %r : {wide}
+    %r = arith.addf %so_far, %p : f32
+    linalg.yield %r : f32
   }} -> {row}
-  %Y = linalg.generic {{indexing_maps = [#whole, #row, #row, #whole], iterator_types = ["parallel", "parallel"]}}
+  %Y = linalg.generic {{indexing_maps = [#whole, #row, #row, #whole], {EACH}}}
       ins(%X, %largest, %sum : {x}, {row}, {row}) outs(%whole : {x}) {{
-  ^bb0(%a: {type}, %most: {wide}, %all: {wide}, %o: {type}):
+  ^bb0(%a: {type}, %most: f32, %all: f32, %o: {type}):
 {power}\
-    %share = arith.divf %one, %all : {wide}
-    %q = arith.mulf %p, %share : {wide}
-{back}\
-    linalg.yield {"%r" if back else "%q"} : {type}
+    %share = arith.divf %one, %all : f32
+    %q = arith.mulf %p, %share : f32
+{yielded("q", type)}\
   }} -> {x}
   return %Y : {x}
 }}
 """
 
 
+def counted(n: Value) -> str:
+    """The length of a row in f32, and what is added to a variance."""
+    eps = "  %eps = arith.constant 1.0e-5 : f32\n"
+    if n != OPEN:
+        return f"{eps}  %length = arith.constant {n}.0 : f32\n"
+    return f"{eps}  %integer = arith.index_cast %n : index to i64\n  %length = arith.sitofp %integer : i64 to f32\n"
+
+
+def normalized(m: Value, n: Value, type: str, rows: str, mean: str) -> str:
+    """The last op: each element less its row's mean, times 1 / sqrt(variance + eps), times gamma, plus beta.
+
+    Args:
+        rows: the two values that a row has: what its mean is made of, and its squared differences.
+        mean: the body's line that makes `mean` of `first`.
+    """
+    x, row, column = tensor(type, m, n), tensor("f32", m), tensor(type, n)
+    return f"""\
+  %Y = linalg.generic {{indexing_maps = [#whole, #row, #row, #column, #column, #whole], {EACH}}}
+      ins(%X, {rows}, %gamma, %beta : {x}, {row}, {row}, {column}, {column}) outs(%whole : {x}) {{
+  ^bb0(%a: {type}, %first: f32, %deviation: f32, %g: {type}, %b: {type}, %o: {type}):
+{mean}{in_f32("a_f32", "a", type)}{in_f32("g_f32", "g", type)}{in_f32("b_f32", "b", type)}\
+    %d = arith.subf %{wide("a", type)}, %mean : f32
+    %v = arith.divf %deviation, %length : f32
+    %e = arith.addf %v, %eps : f32
+    %i = math.rsqrt %e : f32
+    %t = arith.mulf %d, %i : f32
+    %u = arith.mulf %t, %{wide("g", type)} : f32
+    %r = arith.addf %u, %{wide("b", type)} : f32
+{yielded("r", type)}\
+  }} -> {x}
+  return %Y : {x}
+}}
+"""
+
+
+def normalization(name: str, m: Value, n: Value, type: str) -> str:
+    """The text's beginning."""
+    x, column = tensor(type, m, n), tensor(type, n)
+    arguments = [f'%{v}: {kind} {{weft.name = "{v}"}}' for v, kind in (("X", x), ("gamma", column), ("beta", column))]
+    return f"""\
+{MAPS}\
+func.func @{name}({", ".join(arguments)}) -> ({x} {{weft.name = "Y"}}) {{
+{opened(m, n, x)}{counted(n)}\
+  %s0 = linalg.fill ins(%zero : f32) outs(%rows : {tensor("f32", m)}) -> {tensor("f32", m)}
+"""
+
+
+def layernorm(m: Value, n: Value, type: str) -> str:
+    """The MLIR text: the sum of a row, the sum of (x - mean)², and what is made of them."""
+    x, row, a = tensor(type, m, n), tensor("f32", m), wide("a", type)
+    mean = "    %mean = arith.divf %first, %length : f32\n"
+    return f"""\
+{normalization("layernorm", m, n, type)}\
+  %sum = linalg.generic {{indexing_maps = [#whole, #row], {REDUCED}}} ins(%X : {x}) outs(%s0 : {row}) {{
+  ^bb0(%a: {type}, %so_far: f32):
+{in_f32("a_f32", "a", type)}\
+    %r = arith.addf %so_far, %{a} : f32
+    linalg.yield %r : f32
+  }} -> {row}
+  %squares = linalg.generic {{indexing_maps = [#whole, #row, #row], {REDUCED}}}
+      ins(%X, %sum : {x}, {row}) outs(%s0 : {row}) {{
+  ^bb0(%a: {type}, %first: f32, %so_far: f32):
+{mean}{in_f32("a_f32", "a", type)}\
+    %d = arith.subf %{a}, %mean : f32
+    %d2 = arith.mulf %d, %d : f32
+    %r = arith.addf %so_far, %d2 : f32
+    linalg.yield %r : f32
+  }} -> {row}
+{normalized(m, n, type, "%sum, %squares", mean)}"""
+
+
+def layernorm_welford(m: Value, n: Value, type: str) -> str:
+    """The same by Welford's recurrence: count, mean and squared differences of a row in one reduction."""
+    x, row, a = tensor(type, m, n), tensor("f32", m), wide("a", type)
+    return f"""\
+{normalization("layernorm_welford", m, n, type)}\
+  %one = arith.constant 1.0 : f32
+  %w:3 = linalg.generic {{indexing_maps = [#whole, #row, #row, #row], {REDUCED}}}
+      ins(%X : {x}) outs(%s0, %s0, %s0 : {row}, {row}, {row}) {{
+  ^bb0(%a: {type}, %count: f32, %mean: f32, %so_far: f32):
+{in_f32("a_f32", "a", type)}\
+    %more = arith.addf %count, %one : f32
+    %d = arith.subf %{a}, %mean : f32
+    %share = arith.divf %one, %more : f32
+    %step = arith.mulf %d, %share : f32
+    %next = arith.addf %mean, %step : f32
+    %after = arith.subf %{a}, %next : f32
+    %d2 = arith.mulf %d, %after : f32
+    %sum = arith.addf %so_far, %d2 : f32
+    linalg.yield %more, %next, %sum : f32, f32, f32
+  }} -> ({row}, {row}, {row})
+{normalized(m, n, type, "%w#1, %w#2", "").replace("%first", "%mean")}"""
+
+
+def argmax(m: Value, n: Value, type: str) -> str:
+    """The MLIR text: each row's largest element and its index, the first of several that are equal."""
+    x, best, place, a = tensor(type, m, n), tensor("f32", m), tensor("i32", m), wide("a", type)
+    return f"""\
+{MAPS}\
+func.func @argmax(%X: {x} {{weft.name = "X"}}) -> ({best} {{weft.name = "largest"}}, {place} {{weft.name = "index"}}) {{
+{sizes_at_run_time((m, "m", "X", 0, x))}\
+  %least = arith.constant {LEAST} : f32
+  %first = arith.constant 0 : i32
+  %values = tensor.empty({named_sizes(m=m)}) : {best}
+  %places = tensor.empty({named_sizes(m=m)}) : {place}
+  %v0 = linalg.fill ins(%least : f32) outs(%values : {best}) -> {best}
+  %p0 = linalg.fill ins(%first : i32) outs(%places : {place}) -> {place}
+  %r:2 = linalg.generic {{indexing_maps = [#whole, #row, #row], {REDUCED}}}
+      ins(%X : {x}) outs(%v0, %p0 : {best}, {place}) {{
+  ^bb0(%a: {type}, %best: f32, %at: i32):
+{in_f32("a_f32", "a", type)}\
+    %j = linalg.index 1 : index
+    %here = arith.index_cast %j : index to i32
+    %more = arith.cmpf ogt, %{a}, %best : f32
+    %v = arith.select %more, %{a}, %best : f32
+    %p = arith.select %more, %here, %at : i32
+    linalg.yield %v, %p : f32, i32
+  }} -> ({best}, {place})
+  return %r#0, %r#1 : {best}, {place}
+}}
+"""
+
+
+def total(n: Value, type: str) -> str:
+    """The MLIR text: the sum of all elements, a tensor of no dimensions."""
+    x, y = tensor(type, n), tensor("f32")
+    return f"""\
+func.func @sum(%X: {x} {{weft.name = "X"}}) -> ({y} {{weft.name = "sum"}}) {{
+  %zero = arith.constant 0.0 : f32
+  %one = tensor.empty() : {y}
+  %s0 = linalg.fill ins(%zero : f32) outs(%one : {y}) -> {y}
+  %sum = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}}
+      ins(%X : {x}) outs(%s0 : {y}) {{
+  ^bb0(%a: {type}, %so_far: f32):
+{in_f32("a_f32", "a", type)}\
+    %r = arith.addf %so_far, %{wide("a", type)} : f32
+    linalg.yield %r : f32
+  }} -> {y}
+  return %sum : {y}
+}}
+"""
+
+
 def softmaxed(xp: Any, arrays: Any, **_: Any) -> Any:
-    """The same with an array library."""
+    """Softmax with an array library."""
     x = arrays["X"]
     powers = xp.exp(x - x.max(1, keepdims=True))
     return powers / powers.sum(1, keepdims=True)
 
 
-def sizes(m: int, n: int) -> tuple[BuilderParameter, ...]:
-    return (
-        BuilderParameter("m", "int", m, meaning="rows", axis="X.0"),
-        BuilderParameter("n", "int", n, meaning="elements of a row", axis="X.1"),
-        BuilderParameter("type", "type", "f32", domain=tuple(ACCUMULATOR), meaning="element type of X and Y"),
-    )
+def layernormed(xp: Any, arrays: Any, **_: Any) -> Any:
+    """Layer norm with an array library."""
+    x = arrays["X"]
+    from_mean = x - x.mean(1, keepdims=True)
+    return from_mean / xp.sqrt((from_mean**2).mean(1, keepdims=True) + 1e-5) * arrays["gamma"] + arrays["beta"]
+
+
+def parameters(type: str, **sizes: int) -> tuple[BuilderParameter, ...]:
+    """Sizes of X, and the type of its elements; `type`: what these are of."""
+    meaning = {"m": "rows", "n": "elements of a row"} if "m" in sizes else {"n": "elements"}
+    axes = [
+        BuilderParameter(name, "int", size, meaning=meaning[name], axis=f"X.{axis}")
+        for axis, (name, size) in enumerate(sizes.items())
+    ]
+    return (*axes, BuilderParameter("type", "type", "f32", domain=TYPES, meaning=f"element type of {type}"))
 
 
 BUILDERS = (
     Builder(
         "softmax",
         "Y = softmax of each row of X, m rows of n",
-        sizes(64, 4096),
+        parameters("X and Y", m=64, n=4096),
         build=softmax,
         operations=lambda m, n, **_: 5 * m * n,
         baseline=softmaxed,
+    ),
+    Builder(
+        "layernorm",
+        "Y = layer norm of each row of X, m rows of n, by its mean and then its variance",
+        parameters("X, gamma, beta and Y", m=64, n=4096),
+        build=layernorm,
+        operations=lambda m, n, **_: 8 * m * n,
+        baseline=layernormed,
+    ),
+    Builder(
+        "layernorm_welford",
+        "the same by Welford's recurrence, in one pass",
+        parameters("X, gamma, beta and Y", m=64, n=4096),
+        build=layernorm_welford,
+        operations=lambda m, n, **_: 11 * m * n,
+        baseline=layernormed,
+    ),
+    Builder(
+        "argmax",
+        "the largest element of each row of X, and the index of the first that is as large",
+        parameters("X", m=64, n=4096),
+        build=argmax,
+        operations=lambda m, n, **_: m * n,
+        baseline=lambda xp, arrays, **_: (arrays["X"].max(1), arrays["X"].argmax(1)),
+    ),
+    Builder(
+        "sum",
+        "the sum of all n elements of X, a single number",
+        parameters("X", n=1_000_000),
+        build=total,
+        operations=lambda n, **_: n,
+        baseline=lambda xp, arrays, **_: arrays["X"].sum(),
     ),
 )

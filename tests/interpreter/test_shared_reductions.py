@@ -234,6 +234,60 @@ def test_what_goes_on_from_memory_is_added_to_once(space: str, threads: int, tmp
     assert verdict(ADDED, f"{body}insert-barriers\nverify-sync\nlaunch t", tmp_path, 1, native=True) == "right"
 
 
+WELFORD = """\
+func.func @f(%x: tensor<6x90xf32>) -> (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<6xf32>
+  %s = linalg.fill ins(%zero : f32) outs(%e : tensor<6xf32>) -> tensor<6xf32>
+  %r:3 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>,
+      affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<6x90xf32>) outs(%s, %s, %s : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) {
+  ^bb0(%a: f32, %count: f32, %mean: f32, %squares: f32):
+    %n = arith.addf %count, %one : f32
+    %d = arith.subf %a, %mean : f32
+    %q = arith.divf %d, %n : f32
+    %m = arith.addf %mean, %q : f32
+    %d2 = arith.subf %a, %m : f32
+    %p = arith.mulf %d, %d2 : f32
+    %t = arith.addf %squares, %p : f32
+    linalg.yield %n, %m, %t : f32, f32, f32
+  } -> (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>)
+  return %r#0, %r#1, %r#2 : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>
+}
+"""
+ON_ROWS = """\
+let g = match linalg.generic
+let init = match linalg.fill
+let (t, o) = tile g [1]
+fuse init into t
+map t to blocks(x)
+map o to {space}
+insert-barriers
+launch t"""
+
+
+RECIPROCAL = "%h = arith.divf %one, %n : f32\n    %q = arith.mulf %h, %d : f32"
+
+
+@pytest.mark.parametrize("step", ["%q = arith.divf %d, %n : f32", RECIPROCAL])
+@pytest.mark.parametrize("space", ["threads(x: 64) cyclic", "threads(x: 256) block", "lanes cyclic vector 2"])
+def test_means_and_squared_differences_are_merged(space: str, step: str, tmp_path: Path) -> None:
+    """Threads without any element among them."""
+    payload = WELFORD.replace("%q = arith.divf %d, %n : f32", step)
+    assert verdict(payload, ON_ROWS.format(space=space), tmp_path, 1, native=True) == "right"
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("%d2 = arith.subf %a, %m", "%d2 = arith.subf %a, %mean"), ("arith.divf %d, %n", "arith.divf %d, %count"),
+    ("arith.constant 1.0", "arith.constant 2.0"), ("arith.mulf %d, %d2", "arith.mulf %d2, %d2"),
+    ("%d = arith.subf %a, %mean", "%d = arith.subf %mean, %a"), ("arith.addf %squares, %p", "arith.subf %squares, %p"),
+])  # fmt: skip
+def test_what_is_almost_welfords_recurrence_is_refused(old: str, new: str, tmp_path: Path) -> None:
+    assert old in WELFORD
+    assert verdict(WELFORD.replace(old, new), ON_ROWS.format(space="lanes cyclic"), tmp_path, 1) == "W0343"
+
+
 STAGED = """\
 let g = match linalg.generic
 let init = match linalg.fill
