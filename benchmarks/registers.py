@@ -23,6 +23,7 @@ from weft.runtime.cuda.nvrtc import ARCHITECTURES, KernelResources, compile_cubi
 Sizes = Mapping[str, str]
 
 PRODUCTS = ((512, 512, 512), (1000, 777, 333), (65, 33, 17), (1, 1, 1), (1000, 776, 332))
+HEADS = [(512, 512, d) for d in (64, 128, 192, 256)] + [(100, 77, 33), (1, 1, 1)]
 ROWS = [
     dict(zip("mn", size, strict=True))
     for size in ((64, 4096), (70, 1000), (3, 33), (1, 1), (9, 8192), (2, 8191), (2, 20000))
@@ -39,7 +40,9 @@ IMAGES: tuple[dict[str, int], ...] = (
 def sizes_of(recipe: str) -> list[Sizes]:
     """Sizes of each kind, as settings."""
     names = _names(recipe)
-    if "m" in names and "k" not in names:
+    if "causal" in names:
+        listed = [{"b": 2, "n": n, "m": m, "d": d} for n, m, d in HEADS] + [{**dict.fromkeys("bnm", OPEN), "d": 64}]
+    elif "m" in names and "k" not in names:
         kept = {"kept": 0} if _keeps(recipe) else {}
         listed = [*ROWS, {"m": OPEN, "n": 1000}, {"m": OPEN, "n": OPEN, **kept}]
     elif "m" in names:
@@ -68,7 +71,9 @@ def random_sizes(recipe: str, draw: random.Random) -> Sizes:
         return step * draw.randint(1, max(draw.choice((most // 30, most)) // step, 1))
 
     names = _names(recipe)
-    if "m" in names:
+    if "causal" in names:
+        chosen = {"b": some(20), "n": some(3000), "m": some(3000), "d": draw.randint(1, 256), "causal": draw.randint(0, 1)}
+    elif "m" in names:
         chosen = {name: some(3000) for name in "mnk" if name in names}
     elif names.keys() == {"n", "type"}:
         chosen = {"n": some(10**6)}

@@ -8,7 +8,10 @@ from math import prod
 from .mlir import DYNAMIC, ir, producer, tensor
 from .structured import element_type, is_structured, shape_of, spelled, uncut
 
-RESHAPES = (tensor.ExpandShapeOp, tensor.CollapseShapeOp)
+
+def is_reshape(op: ir.Operation) -> bool:
+    """Whether the op gives a tensor another shape."""
+    return isinstance(op.opview, (tensor.ExpandShapeOp, tensor.CollapseShapeOp))
 
 
 def groups_of(op: ir.Operation) -> list[list[int]]:
@@ -50,7 +53,7 @@ def larger_source(reshape: ir.Operation, shape: Sequence[int | None]) -> list[in
     """The shape that the source of a reshape must have so that its result has `shape`, which is larger, where a structured op makes
     the source; None where the larger source would not hold the same elements in front."""
     source, old = shape_of(reshape.operands[0]), shape_of(reshape.results[0])
-    if not isinstance(reshape.opview, RESHAPES) or None in (*source, *old, *shape):
+    if not is_reshape(reshape) or None in (*source, *old, *shape):
         return None
     found, expanding = [n or 0 for n in source], is_expanding(reshape)
     for number, axes in enumerate(groups_of(reshape)):

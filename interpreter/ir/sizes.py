@@ -62,8 +62,9 @@ def size_behind(value: ir.Value, axis: int) -> int | ir.Value | Axis:
             return size_behind(loop_inits(loop.operation)[outputs.index(value)], axis)
     elif isinstance(made.opview, (tensor.EmptyOp, memref.AllocOp)):
         return list(made.operands)[[n is None for n in shape_of(value)[:axis]].count(True)]
-    elif isinstance(made.opview, _PARTS) and len(place_of(made)[1]) == len(shape_of(value)):
-        return parts_of(made)[1][axis]
+    elif isinstance(made.opview, (tensor.ExtractSliceOp, memref.SubViewOp, memref.ReinterpretCastOp)):
+        if len(place_of(made)[1]) == len(shape_of(value)):
+            return parts_of(made)[1][axis]
     elif isinstance(made.opview, memref.CastOp) and isinstance(made.operands[0].type, ir.MemRefType):
         return size_behind(made.operands[0], axis)
     elif made.name.endswith(".expand_shape"):
@@ -77,7 +78,6 @@ def size_behind(value: ir.Value, axis: int) -> int | ir.Value | Axis:
 
 
 _LOOPS = ("scf.forall", "scf.for")
-_PARTS = (tensor.ExtractSliceOp, memref.SubViewOp, memref.ReinterpretCastOp)
 
 
 def product_of(sizes: Sequence[int | ir.Value]) -> int | ir.Value:

@@ -111,7 +111,7 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
     space = structure(op)
     reduced = [d for d in ragged if space.iterators[d] == "reduction"]
     anywhere = runs_anywhere(op)
-    filled = fillings(op, space, reduced, _start(op.operands[space.inputs])) if reduced and anywhere else None
+    filled = fillings(op, space, reduced, start_of(op.operands[space.inputs])) if reduced and anywhere else None
     identities = (*(filled or [None] * space.inputs), *[None] * space.outputs)
     masked = ragged if not anywhere else reduced if filled is None else []
     if masked:
@@ -172,13 +172,13 @@ def _excess(old: int | None, new: int | None) -> int:
     return new // UNKNOWN_TILES - 1 if old is None else new - old
 
 
-def _start(value: ir.Value) -> ir.Attribute | None:
+def start_of(value: ir.Value) -> ir.Attribute | None:
     """The constant that an output starts with; None where it is not known to be one."""
     value = sliced(value)
     if isinstance(value.owner, ir.Block):
         loop = value.owner.owner.operation
         outputs = loop_outputs(loop) if loop.name == "scf.forall" else []
-        return _start(loop_inits(loop)[outputs.index(value)]) if value in outputs else None
+        return start_of(loop_inits(loop)[outputs.index(value)]) if value in outputs else None
     op = producer(value)
     return _filling(op) if op is not None else None
 

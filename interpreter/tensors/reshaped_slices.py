@@ -20,7 +20,7 @@ from ..indices.arithmetic import Bound, Sum, known, multiply
 from ..indices.values import divisible
 from ..ir.cloning import replace_operands
 from ..ir.mlir import ahead_of, constant_of, ir, is_within, tensor, users
-from ..ir.reshapes import RESHAPES, groups_of, is_expanding, reshaped_alike
+from ..ir.reshapes import groups_of, is_expanding, is_reshape, reshaped_alike
 from ..ir.sizes import same_size, size_of, sizes_of
 from ..ir.structured import part_of, parts_of, shape_of
 from ..session.rewriter import describe
@@ -36,7 +36,7 @@ def follow(value: ir.Value, loop: ir.Operation) -> list[str]:
     """
     followed: list[str] = []
     for reshape in dict.fromkeys(users(value)):
-        if not isinstance(reshape.opview, RESHAPES) or is_within(reshape, loop):
+        if not is_reshape(reshape) or is_within(reshape, loop):
             continue
         result = reshape.results[0]
         followed += follow(result, loop)

@@ -12,7 +12,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from weft.dsl.highlighter import WeftLexer
 from weft.dsl.parser import parse_file
 from weft.dsl.syntax import language
-from weft.dsl.tree import If, Item, Let, StatementNode, Versions
+from weft.dsl.tree import Foreach, If, Item, Let, StatementNode, Versions
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*/*.weft"))
 
@@ -70,10 +70,12 @@ def test_colors(text: str, kind: object, value: str) -> None:
 
 def nested(item: Item) -> Iterator[Item]:
     """The item itself, or those in its blocks."""
-    if not isinstance(item, If | Versions):
+    if not isinstance(item, If | Foreach | Versions):
         yield item
         return
-    for block in item.blocks if isinstance(item, Versions) else (item.then, item.otherwise):
+    others = (item.body,) if isinstance(item, Foreach) else () if isinstance(item, Versions) else (item.then, item.otherwise)
+    blocks = item.blocks if isinstance(item, Versions) else others
+    for block in blocks:
         for one in block:
             yield from nested(one)
 

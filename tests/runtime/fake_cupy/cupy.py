@@ -125,9 +125,15 @@ def matmul(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.nd
     return np.matmul(a, b, out=out)
 
 
+ARRAYS = {
+    "abs", "ascontiguousarray", "exp", "float32", "float64", "inf", "lib", "matmul", "maximum", "pad", "repeat", "sqrt", "tri",
+    "where",
+}  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
     """Functions of arrays that both have, and that leave nothing to be told apart."""
-    if name not in {"abs", "ascontiguousarray", "exp", "float32", "float64", "lib", "maximum", "pad", "repeat", "sqrt"}:
+    if name not in ARRAYS:
         raise AttributeError(name)
     return getattr(np, name)
 

@@ -1,0 +1,107 @@
+"""`online MAX by n`: a softmax in one pass, with sums that are corrected whenever the largest element so far grows."""
+
+from __future__ import annotations
+
+from ...session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement
+from ...tensors import levels
+
+
+@statement("online", returns=("loop", "least", "factor"), variadic=True, more=r"(scaled|last)\d*")
+class Online(Statement):
+    """Compute an extreme, and the sums that depend on it, in one pass over tiles of their terms.
+
+    `max → exp(x - max) → sum → weighted sum` reads its terms again and again, because the largest must be known first. Here one
+    loop over tiles of n terms updates the largest so far, multiplies the sums so far by exp(before - now), and adds the tile's
+    terms to them. A quotient by one of the sums, as in (p / sum) · v, is taken behind the loop. What makes the terms is computed
+    tile by tile in the loop, and stays outside, too, where others read it. `fuse` what the terms are computed from (a matrix
+    product, a mask) into the loop, and nothing as long as the reduction is ever stored: flash attention is a schedule of matmul,
+    softmax, matmul.
+
+    The sums of floating-point numbers differ in their last digits from those of two passes. Where the largest of all is -inf, the
+    sums are 0 and not NaN (their quotient is NaN).
+
+    Args:
+        target: the largest (or smallest) element along one dimension, before anything is tiled along that; stays alive.
+        factor: how many terms a tile has.
+
+    Returns:
+        loop: the loop over the tiles.
+        least: the fill that the extreme of one tile starts from.
+        factor: the elementwise op that makes the factors, the extreme so far, and the one that the terms use.
+        scaled: for each sum the op that corrects it.
+        last: for each sum that is multiplied or divided by another, the op that does so behind the loop.
+
+    Errors:
+        W0320: not a structured op.
+        W0454: on memrefs.
+        W0470: no extreme.
+            `online` takes the reduction that the others depend on: `maximumf` or `maxnumf` along one dimension, or the
+            smallest elements where exp(min - x) is summed.
+        W0471: a sum that cannot be corrected.
+            A sum so far is corrected by a factor where all its terms have the form b^(c·m) · v, m the extreme, b e or 2,
+            and v free of m; or that divided by another of the sums. It starts at zero, and walks along the same dimension
+            as the extreme. Of other reductions nothing is known that would make what they have so far right for another m.
+
+            right: Σ exp(x - m) · v        Σ exp2((x - m) · 1.44) / s
+            wrong: Σ (x - m)²              max (exp(x - m))
+
+    Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); FlashAttention-2
+        (arXiv 2307.08691).
+
+    Example:
+        let (keys, least, factor, scaled) = online largest by 16
+        before: linalg.reduce { arith.maximumf } … linalg.reduce { arith.addf }
+        after:  scf.for … linalg.reduce { arith.maximumf } … math.exp … linalg.reduce { arith.addf } … scf.yield
+    """
+
+    target: Handle = handle()
+    factor: int = integer(minimum=1, written="by")
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ...ir.mlir import is_within, merge_equal
+        from ...ir.structured import structure
+        from ..fuse import Fuse
+        from ..tile import Tile
+        from .algebra import read
+        from .merging import merge, own_terms, times_power
+
+        op = rewrite.find(self.target)
+        rewrite.expect_structured(op, "W0320")
+        op = levels.expect_values(rewrite, self.target, "W0454", "target")
+        with rewrite.placing(op):
+            chain = read(op)
+        sums = [one.op.results[0] for one in chain.sums]
+        named = {name for one in chain.sums for op in one.inside for name in op.attributes if name.startswith("weft.h")}
+        lasts: list[Handle] = []
+        reductions = [(rewrite.new_handle(op), chain.walked)]
+        terms: list[list[Handle]] = [[]]
+        for number, one in enumerate(chain.sums):
+            *inside, total = own_terms(one, sums)
+            sums[number] = total.results[0]
+            for other, power in one.weight.powers:
+                last = times_power(total, one, sums[other], power)
+                lasts.append(rewrite.new_handle(last))
+                sums[number] = last.results[0]
+            reductions.append((rewrite.new_handle(total), one.walked))
+            terms.append([rewrite.new_handle(made) for made in inside])
+        loops: list[Handle] = []
+        for (reduction, walked), inside in zip(reductions, terms, strict=True):
+            rank = structure(rewrite.find(reduction)).rank
+            sizes = tuple(self.factor if d == walked else None for d in range(rank))
+            loops.append(Tile(node=self.node, target=reduction, sizes=sizes).apply(rewrite)["loop"])
+            for made in reversed(inside):
+                Fuse(node=self.node, producer=made, loop=loops[-1]).apply(rewrite)
+                del rewrite.find(made).attributes[made.tag]
+        with rewrite.placing():
+            merged = merge(chain, [rewrite.find(loop) for loop in loops])
+        made = {"loop": rewrite.new_handle(merged.loop, "loop"), "least": rewrite.new_handle(merged.least)}
+        made["factor"] = rewrite.new_handle(merged.factor)
+        many = len(merged.scaled) > 1
+        made |= {f"scaled{n if many else ''}": rewrite.new_handle(op) for n, op in enumerate(merged.scaled)}
+        made |= {f"last{n if len(lasts) > 1 else ''}": last for n, last in enumerate(lasts)}
+        merge_equal(rewrite.module)
+        for tag in named:  # the terms of several sums are one op now, and where they are not, the first has the handle
+            for extra in [op for op in rewrite.tagged(tag) if is_within(op, rewrite.find(made["loop"]))][1:]:
+                del extra.attributes[tag]
+        rewrite.remark(f"one pass: {len(chain.sums)} {'sums are' if many else 'sum is'} corrected as the extreme grows")
+        return made

@@ -1,0 +1,286 @@
+"""What depends on an extreme in such a way that it can be corrected afterwards.
+
+    m = max x_j        p_j = exp(x_j - m)        s = Σ p_j        o = Σ (p_j / s) · v_j
+
+A value is read as `v · b^(c·m) · Π s^k`, with v free of both, or as the exponent `v + c·m`. Sums of terms that share c and k keep
+the form, so a sum over the terms so far, made with the extreme so far, is corrected by the factor b^(c·(m' - m)) when that becomes
+m'; and s^k, which no term changes, is multiplied to the whole sum behind it.
+
+Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); Dao et al., "FlashAttention"
+(arXiv 2205.14135); with the division behind the sum as in FlashAttention-2 (arXiv 2307.08691).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from ....dsl.diagnostics import fail
+from ...ir.affine_maps import dimension_of
+from ...ir.mlir import arith, ir, is_within, ops_of, producer
+from ...ir.structured import body_of, is_structured, structure, yielded
+from ...padding.identities import SUMS, combination
+from ...padding.rounding import start_of
+
+Powers = tuple[tuple[int, int], ...]
+POWERS = ("math.exp", "math.exp2")
+
+
+@dataclass(frozen=True)
+class Weight:
+    """How a value depends on the extreme and the sums.
+
+    Args:
+        exponent: c.
+        base: `math.exp` or `math.exp2`; None: the value is `v + c·m` itself.
+        powers: of which of the sums, by number, it has which power as a factor.
+    """
+
+    exponent: float = 0.0
+    base: str | None = None
+    powers: Powers = ()
+
+    @property
+    def is_free(self) -> bool:
+        return self == FREE
+
+    @property
+    def is_factor(self) -> bool:
+        """Whether the value is zero where v is: no exponent of the form `v + c·m`."""
+        return self.base is not None or self.exponent == 0
+
+    def times(self, other: Weight, sign: int = 1) -> Weight | None:
+        """Of a product, or with -1 of a quotient; None where it has no such form."""
+        if not (self.is_factor and other.is_factor) or (self.base and other.base and self.base != other.base):
+            return None
+        powers = dict(self.powers)
+        for number, power in other.powers:
+            powers[number] = powers.get(number, 0) + sign * power
+        exponent = self.exponent + sign * other.exponent
+        kept = tuple(sorted((n, k) for n, k in powers.items() if k))
+        return Weight(exponent, (self.base or other.base) if exponent else None, kept)
+
+    def plus(self, other: Weight, sign: int = 1) -> Weight | None:
+        """Of a sum, or with -1 of a difference."""
+        if self == other and self.is_factor:
+            return self
+        if self.base or other.base or self.powers or other.powers:
+            return None
+        return Weight(self.exponent + sign * other.exponent)
+
+
+FREE = Weight()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Of a tensor: its elements' weight (None: something else), which axis of it is which of the extreme's, which is walked."""
+
+    weight: Weight | None
+    rows: tuple[int, ...]
+    along: int | None
+
+
+@dataclass(frozen=True)
+class CorrectedSum:
+    """A sum of terms of such a weight.
+
+    Args:
+        rows: for each axis of the extreme, which axis of the result it is.
+        inside: what makes the terms from the extreme, elementwise ops in their order.
+    """
+
+    op: ir.Operation
+    weight: Weight
+    walked: int
+    rows: tuple[int, ...]
+    inside: list[ir.Operation]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """An extreme along a dimension, and the sums along the same one that depend on it."""
+
+    extreme: ir.Operation
+    walked: int
+    combiner: str
+    sums: list[CorrectedSum] = field(default_factory=list)
+
+    @property
+    def bound(self) -> float:
+        """What the extreme of nothing is."""
+        return EXTREMES[self.combiner] * inf
+
+
+EXTREMES = {"arith.maximumf": -1, "arith.maxnumf": -1, "arith.minimumf": 1, "arith.minnumf": 1}
+"""The sign of c with which nothing grows beyond its bounds while the extreme is not final."""
+
+
+def read(extreme: ir.Operation) -> Chain:
+    """The sums that depend on an extreme. Raises W0470 for an op that is none, and W0471 for what is not of the form."""
+    found, space = combination(extreme), structure(extreme)
+    walked = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
+    result = space.maps[-1]
+    rows = [dimension_of(e) for e in result.results]
+    if found is None or found.combiner not in EXTREMES or len(walked) != 1 or None in rows:
+        raise fail("W0470", f"{extreme.name} is no largest or smallest element along one dimension", "name the `max` of a softmax")
+    states: list[tuple[ir.Value, Reading]] = []
+    for value, indexing in zip(list(extreme.operands)[: space.inputs], space.maps, strict=False):
+        axes = [dimension_of(e) for e in indexing.results]
+        if walked[0] in axes and all(row in axes for row in rows):
+            states.append((value, Reading(FREE, tuple(axes.index(row) for row in rows), axes.index(walked[0]))))
+    chain = Chain(extreme, walked[0], found.combiner)
+    for op in ops_of(extreme.block):
+        if op == extreme:
+            states.append((op.results[0], Reading(Weight(1.0), tuple(range(len(rows))), None)))
+        elif is_structured(op) and (given := _given(op, states)) is not None:
+            _follow(op, given, states, chain)
+    if not chain.sums:
+        raise fail(
+            "W0471", f"no sum along the dimension of {extreme.name} has terms that depend on its result, as exp(x - max) does",
+            "`fuse` it as any other producer",
+        )  # fmt: skip
+    return chain
+
+
+def _given(op: ir.Operation, states: Sequence[tuple[ir.Value, Reading]]) -> list[Reading | None] | None:
+    """What is known of each operand; None where nothing is."""
+    given = [next((state for known, state in states if known == value), None) for value in op.operands]
+    return given if any(given) else None
+
+
+def _follow(op: ir.Operation, given: list[Reading | None], states: list[tuple[ir.Value, Reading]], chain: Chain) -> None:
+    """What is known of the results of one op; a sum joins the chain."""
+    space = structure(op)
+    placed = [_placed(state, m) for state, m in zip(given, space.maps, strict=True) if state is not None]
+    rows = {p[0] for p in placed}
+    along = {p[1] for p in placed if p[1] is not None}
+    weights = [FREE if state is None else state.weight for state in given]
+    fits = len(rows) == 1 and len(along) <= 1 and None not in (dims := next(iter(rows)))
+    walked = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
+    dependent = any(weight is None or not weight.is_free for weight in weights)
+    if walked:
+        if dependent and fits and along == set(walked):
+            chain.sums.append(_sum(op, weights, dims, walked[0], states, chain))
+            number = len(chain.sums) - 1
+            states.append((op.results[0], Reading(Weight(powers=((number, 1),)), chain.sums[-1].rows, None)))
+        elif dependent:
+            states += [(value, Reading(None, (), None)) for value in op.results]
+        return
+    for value, out, indexing in zip(op.results, yielded(op), space.maps[space.inputs :], strict=True):
+        axes = [dimension_of(e) for e in indexing.results]
+        weight = _weight(op, weights, out)
+        if fits and all(d in axes for d in dims):
+            at = next(iter(along), None)
+            states.append((value, Reading(weight, tuple(axes.index(d) for d in dims), axes.index(at) if at in axes else None)))
+        elif dependent:
+            states.append((value, Reading(None, (), None)))
+
+
+def _placed(state: Reading, indexing: ir.AffineMap) -> tuple[tuple[int | None, ...], int | None]:
+    """Which dimensions of an op are the extreme's axes, and which is walked over."""
+    dims = [dimension_of(e) for e in indexing.results]
+    return tuple(dims[axis] for axis in state.rows) or (None,), None if state.along is None else dims[state.along]
+
+
+def _sum(
+    op: ir.Operation, weights: Sequence[Weight | None], dims: Sequence[int | None], walked: int,
+    states: Sequence[tuple[ir.Value, Reading]], chain: Chain,
+) -> CorrectedSum:  # fmt: skip
+    found, space = combination(op), structure(op)
+    axes = [dimension_of(e) for e in space.maps[-1].results]
+    where = f"{op.name} along the same dimension"
+    if found is None or found.combiner not in SUMS or not isinstance(_kind(op), ir.FloatType):
+        by = "several results" if found is None else found.combiner
+        raise fail("W0471", f"{where} combines its terms by {by}: only sums can be corrected by a factor")
+    weight = _weight(op, weights, found.term)
+    if weight is None or weight.base is None:
+        raise fail(
+            "W0471", f"{where} has terms that depend on the result of {chain.extreme.name}, and not by a factor b^(c·m)",
+            "what can be corrected is exp(x - m) or exp2(x - m), multiplied with or divided by what does not depend on m",
+        )  # fmt: skip
+    if weight.exponent * EXTREMES[chain.combiner] < 0:
+        raise fail("W0471", f"{where} has terms that grow with the extreme: on the way they could leave the range of their type")
+    if any(abs(power) != 1 for _, power in weight.powers) or len(weight.powers) > 1:
+        raise fail("W0471", f"{where} has terms divided by more than one sum, or by a power of one")
+    if (start := start_of(op.operands[space.inputs])) is None or ir.FloatAttr(start).value != 0:
+        raise fail("W0471", f"{where} starts from something else than a fill of zeros, and what it starts from is not corrected")
+    if extent(op, walked) != extent(chain.extreme, chain.walked):
+        raise fail("W0471", f"{where} has another number of terms than the extreme")
+    inside: list[ir.Operation] = []
+    waiting = list(op.operands)
+    while waiting:
+        maker = producer(waiting.pop())
+        known = maker is not None and maker != chain.extreme and all(maker != s.op for s in chain.sums)
+        if maker is None or not known or maker in inside:
+            continue
+        state = next((s for value, s in states if value == maker.results[0]), None) if maker.results else None
+        if state is not None and (state.weight is None or not state.weight.is_free):
+            inside.append(maker)
+            waiting += list(maker.operands)
+    order = [one for one in ops_of(op.block) if any(one == other for other in inside)]
+    return CorrectedSum(op, weight, walked, tuple(axes.index(d) for d in dims), order)
+
+
+def extent(op: ir.Operation, dimension: int) -> int | None:
+    """How many iterations a dimension has; None where that is not known."""
+    return structure(op).extents[dimension]
+
+
+def _kind(op: ir.Operation) -> ir.Type:
+    return ir.RankedTensorType(op.results[0].type).element_type
+
+
+def _weight(op: ir.Operation, given: Sequence[Weight | None], value: ir.Value) -> Weight | None:
+    """The weight of a value in the body of an op."""
+    body = body_of(op)
+    if isinstance(value.owner, ir.Block):
+        return given[list(body.arguments).index(value)] if value in list(body.arguments) else FREE
+    maker = producer(value)
+    if maker is None or not is_within(maker, op):
+        return FREE
+    if len(list(maker.regions)):
+        return FREE if all(weight is not None and weight.is_free for weight in given) else None
+    parts = [_weight(op, given, v) for v in maker.operands]
+    if any(part is None for part in parts):
+        return None
+    if all(part is not None and part.is_free for part in parts):
+        return FREE
+    return _made(maker, [part for part in parts if part is not None])
+
+
+def _made(op: ir.Operation, parts: Sequence[Weight]) -> Weight | None:
+    """The weight of what one scalar op makes."""
+    made = op.opview
+    if isinstance(made, (arith.AddFOp, arith.SubFOp)):
+        return parts[0].plus(parts[1], 1 if isinstance(made, arith.AddFOp) else -1)
+    if isinstance(made, arith.MulFOp):
+        factors = [_number(value) for value in op.operands]
+        for number, other in ((factors[0], parts[1]), (factors[1], parts[0])):
+            if number is not None and not other.is_factor:
+                return Weight(number * other.exponent)
+        return parts[0].times(parts[1])
+    if isinstance(made, arith.DivFOp):
+        number = _number(op.operands[1])
+        return Weight(parts[0].exponent / number) if number and not parts[0].is_factor else parts[0].times(parts[1], -1)
+    if isinstance(made, arith.NegFOp):
+        return parts[0] if parts[0].is_factor else Weight(-parts[0].exponent)
+    if op.name in POWERS:
+        return None if parts[0].is_factor else replace(parts[0], base=op.name)
+    if isinstance(made, arith.ExtFOp) or (isinstance(made, arith.TruncFOp) and parts[0].is_factor):
+        return parts[0]
+    if isinstance(made, arith.SelectOp) and parts[0].is_free:
+        kept = [part for part, value in zip(parts[1:], list(op.operands)[1:], strict=True) if _number(value) not in (0.0, -inf)]
+        nothing = {0.0 if part.is_factor else -inf for part in kept}
+        others = {number for value in list(op.operands)[1:] if (number := _number(value)) is not None}
+        return kept[0] if kept and kept.count(kept[0]) == len(kept) and others <= nothing else None
+    return None
+
+
+def _number(value: ir.Value) -> float | None:
+    """A constant's value."""
+    maker = producer(value)
+    if maker is None or not isinstance(maker.opview, arith.ConstantOp) or not isinstance(value.type, ir.FloatType):
+        return None
+    return ir.FloatAttr(maker.attributes["value"]).value

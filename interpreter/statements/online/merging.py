@@ -1,0 +1,230 @@
+"""Loops over the same tiles of several reductions as one loop, in which sums are corrected whenever the extreme grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...ir.cloning import clone_body, clone_with, replace_operands
+from ...ir.mlir import ahead_of, arith, ir, linalg, operations, ops_of, producer, scf
+from ...ir.sizes import sizes_of
+from ...ir.structured import (
+    body_of,
+    copy_marks,
+    element_type,
+    generic,
+    loop_inits,
+    replace,
+    segments,
+    shape_of,
+    structure,
+    yielded,
+)
+from ...padding import masked_loads
+from ...padding.rounding import start_of
+from .algebra import Chain, CorrectedSum
+
+
+@dataclass(frozen=True)
+class OnePass:
+    """The loop, what the extreme of a tile starts from, what computes the factors, and what corrects each sum."""
+
+    loop: ir.Operation
+    least: ir.Operation
+    factor: ir.Operation
+    scaled: list[ir.Operation]
+
+
+def own_terms(one: CorrectedSum, sums: Sequence[ir.Value]) -> list[ir.Operation]:
+    """Copies, for this sum alone, of the ops that make its terms, and of itself; without factors that are the same in all terms."""
+    made: list[ir.Operation] = []
+    copies: dict[ir.Value, ir.Value] = {}
+    with ahead_of(one.op):
+        for op in one.inside:
+            copy = _without(op, sums, copies)
+            if copy is not None:
+                copy_marks(op, copy)
+                made.append(copy)
+        left = _without(one.op, sums, copies, keep=True)
+    assert left is not None
+    copy_marks(one.op, left)
+    replace(one.op, left.results)
+    made.append(left)
+    return made
+
+
+def _without(
+    op: ir.Operation, sums: Sequence[ir.Value], copies: dict[ir.Value, ir.Value], *, keep: bool = False
+) -> ir.Operation | None:
+    """A copy of an op that takes 1 for each of `sums`; None where it only passes an input on."""
+    if not any(value in sums for value in op.operands):
+        return clone_with(op, copies)
+    space, (inputs, _) = structure(op), segments(op)
+    kept = [n for n in range(inputs) if op.operands[n] not in sums]
+    arguments = list(body_of(op).arguments)
+    out = yielded(op)[0] if len(yielded(op)) == 1 else None
+    taken = _passed_on(op, sums, out)
+    if taken is not None and not keep and space.maps[taken] == space.maps[-1] and op.operands[taken].type == op.results[0].type:
+        copies[op.results[0]] = copies.get(op.operands[taken], op.operands[taken])
+        return None
+
+    def body(own: list[ir.Value]) -> list[ir.Value]:
+        given, rest = [], iter(own)
+        for n, argument in enumerate(arguments):
+            if n < inputs and n not in kept:
+                given.append(arith.ConstantOp(argument.type, ir.FloatAttr.get(argument.type, 1.0)).result)
+            else:
+                given.append(next(rest))
+        return clone_body(body_of(op), given)
+
+    operands = [copies.get(value, value) for value in op.operands]
+    maps = [*(space.maps[n] for n in kept), *space.maps[inputs:]]
+    made = generic([operands[n] for n in kept], operands[inputs:], maps, space.iterators, body)
+    copies.update(zip(op.results, made.results, strict=True))
+    return made
+
+
+def _passed_on(op: ir.Operation, sums: Sequence[ir.Value], out: ir.Value | None) -> int | None:
+    """The input that an op divides by, or multiplies with, a sum, and does nothing else with."""
+    maker = None if out is None else producer(out)
+    arguments = list(body_of(op).arguments)
+    if maker is None or not isinstance(maker.opview, (arith.DivFOp, arith.MulFOp)) or len(ops_of(body_of(op))) != 2:
+        return None
+    numbers = [arguments.index(v) if v in arguments else None for v in maker.operands]
+    if None in numbers:
+        return None
+    first, second = (n for n in numbers if n is not None)
+    if op.operands[second] in sums:
+        return first
+    return second if op.operands[first] in sums and isinstance(maker.opview, arith.MulFOp) else None
+
+
+def times_power(op: ir.Operation, one: CorrectedSum, by: ir.Value, power: int) -> ir.Operation:
+    """Behind a sum, its product with that of another sum, or its quotient by it."""
+    result = op.results[0]
+    uses = [use.owner for use in result.uses]
+    rank = len(shape_of(result))
+    maps = [ir.AffineMap.get_identity(rank), _rows(rank, one.rows)]
+
+    def body(own: list[ir.Value]) -> list[ir.Value]:
+        other = _converted(own[1], own[0].type)
+        return [(arith.divf if power < 0 else arith.mulf)(own[0], other)]
+
+    with ahead_of(op):
+        place = masked_loads.empty(sizes_of(result), element_type(result))
+        made = generic([result, by], [place], [*maps, maps[0]], ["parallel"] * rank, body)
+    made.move_after(op)
+    for user in uses:
+        replace_operands(user.operation, {result: made.results[0]})
+    return made
+
+
+def _converted(value: ir.Value, kind: ir.Type) -> ir.Value:
+    if value.type == kind:
+        return value
+    wider = ir.FloatType(kind).width > ir.FloatType(value.type).width
+    return (arith.extf if wider else arith.truncf)(kind, value)
+
+
+def _rows(rank: int, rows: Sequence[int]) -> ir.AffineMap:
+    return ir.AffineMap.get(rank, 0, [ir.AffineDimExpr.get(axis) for axis in rows])
+
+
+def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
+    """One loop in the place of the last: `loops[0]` is that of the extreme, the others are those of the sums.
+
+    All that it carries is updated in place: nothing of an iteration is read once the next one's is there.
+    """
+    first, last = loops[0], loops[-1]
+    start = start_of(loop_inits(first)[0])
+    late = _behind(loops)
+    lower, upper, step = list(first.operands)[:3]
+    with ahead_of(last):
+        new = scf.ForOp(lower, upper, step, [init for loop in loops for init in loop_inits(loop)]).operation
+    counter, *carried = list(body_of(new).arguments)
+    with ir.InsertionPoint(body_of(new)):
+        end = scf.YieldOp(carried).operation
+    with ir.InsertionPoint(end):
+        place = masked_loads.empty(sizes_of(carried[0]), element_type(carried[0]))
+        least = linalg.fill(_number(chain.bound, element_type(place)), outs=[place])
+    (of_tile,) = _moved(first, end, counter, least)
+    with ir.InsertionPoint(end):
+        factor = _factor(carried[0], of_tile, chain, start)
+        now, power, used = list(factor.results)
+    results: list[ir.Value] = [now]
+    scaled: list[ir.Operation] = []
+    for loop, so_far, one in zip(loops[1:], carried[1:], chain.sums, strict=True):
+        with ir.InsertionPoint(end):
+            scaled.append(_scaled(so_far, power, one.rows))
+        before = ops_of(body_of(new))
+        results += _moved(loop, end, counter, scaled[-1].results[0])
+        for op in ops_of(body_of(new))[len(before) - 1 :]:
+            replace_operands(op, {first.results[0]: used})
+    for position, value in enumerate(results):
+        end.operands[position] = value
+    for op in reversed(late):
+        op.move_after(new)
+    for loop, result in zip(loops, new.results, strict=True):
+        replace(loop, [result])
+    return OnePass(new, least.owner.operation, factor, scaled)
+
+
+def _moved(loop: ir.Operation, end: ir.Operation, counter: ir.Value, so_far: ir.Value) -> list[ir.Value]:
+    """Move the body of a loop in front of `end`; what it yields."""
+    own = list(body_of(loop).arguments)
+    own[0].replace_all_uses_with(counter)
+    own[1].replace_all_uses_with(so_far)
+    *ops, leave = ops_of(body_of(loop))
+    made = list(leave.operands)
+    for op in ops:
+        op.move_before(end)
+    return made
+
+
+def _behind(loops: Sequence[ir.Operation]) -> list[ir.Operation]:
+    """The ops between the loops that depend on one of them, in their order."""
+    found: list[ir.Operation] = []
+    made = [value for loop in loops for value in loop.results]
+    between = ops_of(loops[0].block)
+    start, stop = between.index(loops[0]), between.index(loops[-1])
+    for op in between[start + 1 : stop]:
+        if any(op == loop for loop in loops):
+            continue
+        if any(value in made for inner in operations(op) for value in inner.operands):
+            found.append(op)
+            made += list(op.results)
+    return found
+
+
+def _factor(before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribute | None) -> ir.Operation:
+    """The extreme so far, in its place; b^(c·(now - before)); and what the terms take as the extreme: 0 as long as that is
+    infinite, where exp(x - m) has no value."""
+    rank, kind, weight = len(shape_of(before)), element_type(before), chain.sums[0].weight
+    bound = chain.bound
+    infinite = start is None or ir.FloatAttr(start).value == bound
+
+    def body(own: list[ir.Value]) -> list[ir.Value]:
+        new, old = own[0], own[1]
+        now = used = ir.Operation.create(chain.combiner, results=[kind], operands=[old, new]).result
+        if infinite:
+            is_bound = arith.cmpf(arith.CmpFPredicate.OEQ, now, _number(bound, kind))
+            used = arith.select(is_bound, _number(0.0, kind), now)
+        grown = arith.subf(old, used) if weight.exponent < 0 else arith.subf(used, old)
+        if abs(weight.exponent) != 1:
+            grown = arith.mulf(grown, _number(abs(weight.exponent), kind))
+        return [now, ir.Operation.create(str(weight.base), results=[kind], operands=[grown]).result, used]
+
+    places = [before, *(masked_loads.empty(sizes_of(before), kind) for _ in range(2))]
+    return generic([of_tile], places, [ir.AffineMap.get_identity(rank)] * 4, ["parallel"] * rank, body)
+
+
+def _number(value: float, kind: ir.Type) -> ir.Value:
+    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, value)).result
+
+
+def _scaled(so_far: ir.Value, factor: ir.Value, rows: Sequence[int]) -> ir.Operation:
+    rank = len(shape_of(so_far))
+    return generic(
+        [factor], [so_far], [_rows(rank, rows), ir.AffineMap.get_identity(rank)], ["parallel"] * rank,
+        lambda own: [arith.mulf(own[1], _converted(own[0], own[1].type))],
+    )  # fmt: skip

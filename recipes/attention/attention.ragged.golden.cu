@@ -1,0 +1,293 @@
+// weft golden attention.weft --set b=2 --set n=100 --set m=77 --set d=33 --set causal=1 --set type=f16
+// n elements that one access moves.
+template <typename T, int n> struct alignas(sizeof(T) * n) vec { T at[n]; };
+
+// arith.maximum: a NaN if either is one, and -0 below +0.
+__device__ inline float maximum(float a, float b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  float r;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+#else
+  if (a != a || b != b) return a + b;
+  if (a == b) return __float_as_int(a) >= 0 ? a : b;
+  return a > b ? a : b;
+#endif
+}
+__device__ inline double maximum(double a, double b) {
+  if (a != a || b != b) return a + b;
+  if (a == b) return __double_as_longlong(a) >= 0 ? a : b;
+  return a > b ? a : b;
+}
+
+// Round to odd: a second rounding, to at least two bits less, then gives what one rounding would.
+__device__ inline float round_to_odd(double x) {
+  float r = (float)x;
+  if (x != x || (double)r == x) return r;
+  unsigned bits = __float_as_uint(r);
+  if (((double)r > x) == (x > 0.0)) bits -= 1;
+  return __uint_as_float(bits | 1u);
+}
+
+// IEEE half precision: 16 bits in memory; each operation calculates in float and rounds once.
+struct f16 {
+  unsigned short bits;
+  f16() = default;
+  __device__ explicit f16(float x);
+  __device__ explicit f16(double x);
+  __device__ explicit operator float() const;
+  __device__ explicit operator double() const { return (double)(float)*this; }
+};
+__device__ inline f16::f16(float x) {
+#ifdef __CUDA_ARCH__
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+#else
+  unsigned u = __float_as_uint(x), sign = u >> 16 & 0x8000u;
+  u &= 0x7fffffffu;
+  if (u > 0x7f800000u) bits = 0x7fffu;                    // NaN
+  else if (u >= 0x477ff000u) bits = sign | 0x7c00u;       // rounds to infinity
+  else if (u < 0x38800000u) bits = sign | (__float_as_uint(__uint_as_float(u) + 0.5f) - 0x3f000000u);  // subnormal
+  else bits = sign | ((u + 0xfffu + (u >> 13 & 1u) - 0x38000000u) >> 13);
+#endif
+}
+__device__ inline f16::f16(double x) {
+#ifdef __CUDA_ARCH__
+  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
+#else
+  *this = f16(round_to_odd(x));
+#endif
+}
+__device__ inline f16::operator float() const {
+#ifdef __CUDA_ARCH__
+  float r;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(bits));
+  return r;
+#else
+  unsigned u = bits & 0x7fffu, sign = (bits & 0x8000u) << 16;
+  if (u >= 0x7c00u) return __uint_as_float(sign | 0x7f800000u | (u & 0x3ffu) << 13);
+  return __uint_as_float(sign | __float_as_uint(__uint_as_float(u << 13) * 0x1p112f));
+#endif
+}
+__device__ inline f16 operator+(f16 a, f16 b) { return f16((float)a + (float)b); }
+__device__ inline f16 operator-(f16 a, f16 b) { return f16((float)a - (float)b); }
+__device__ inline f16 operator*(f16 a, f16 b) { return f16((float)a * (float)b); }
+__device__ inline f16 operator/(f16 a, f16 b) { return f16((float)a / (float)b); }
+__device__ inline f16 operator-(f16 a) { a.bits ^= 0x8000; return a; }
+
+extern "C" __global__ void __launch_bounds__(256) attention(
+    const f16* __restrict__ Q,
+    const f16* __restrict__ K,
+    const f16* __restrict__ V,
+    f16* __restrict__ O) {
+  alignas(16) __shared__ f16 Q_shared[1][33][68];
+  alignas(16) __shared__ f16 K_shared[1][33][68];
+  __shared__ f16 V_shared[1][64][48];
+  __shared__ float sum[1][64];
+  __shared__ float powers[1][64][64];
+  __shared__ float scores[1][64][64];
+  __shared__ float largest[1][64];
+  __shared__ float temp0[1][64];
+  __shared__ float temp1[1][64];
+  const int tx = threadIdx.x;
+  const int ty = threadIdx.y;
+  const int by = blockIdx.y;
+  const int bz = blockIdx.z;
+  const int col = tx + ty * 16;
+  for (int i = col; i < 2112; i += 256) {
+    const int idx = i % 33;
+    const int row = by * 64 + i / 33;
+    Q_shared[0][idx][i / 33] = row < 100 ? Q[bz * 3300 + row * 33 + idx] : f16(0.0f);
+  }
+  float m0;
+  const bool in_col = col < 64;
+  if (in_col) {
+    m0 = __uint_as_float(0xff800000u);
+  }
+  if (in_col) {
+    sum[0][col] = 0.0f;
+  }
+  float O_tile[1][4][3];
+  float O_tile_2[1][4][3];
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    #pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      O_tile_2[0][i][j] = 0.0f;
+    }
+  }
+  const int col1 = (tx + ty * 16) % 32;
+  const bool in_col1 = col1 < 1;
+  const int col2 = (tx + ty * 16) % 64;
+  const bool in_col1_1 = col1 == 0;
+  const int row = by * 64 + ty * 4;
+  const int idx = (tx + ty * 16) / 32;
+  const int largest_col = tx - (tx + ty * 16) / 32 * 31 + ty * 16;
+  const int idx1 = (tx + ty * 16) / 64;
+  for (int k = 0; k < 128; k += 64) {
+    for (int i = col; i < 2112; i += 256) {
+      const int row1 = k + i / 33;
+      const int idx2 = i % 33;
+      K_shared[0][idx2][i / 33] = row1 < 77 ? K[bz * 2541 + row1 * 33 + idx2] : f16(0.0f);
+    }
+    __syncthreads();
+    float products[1][4][4];
+    #pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        products[0][i][j] = -0.0f;
+      }
+    }
+    #pragma unroll 4
+    for (int i = 0; i < 33; ++i) {
+      alignas(16) f16 Q_frag[4];
+      *reinterpret_cast<vec<f16, 4>*>(&Q_frag[0]) = *reinterpret_cast<const vec<f16, 4>*>(&Q_shared[0][i][ty * 4]);
+      alignas(16) f16 K_frag[4];
+      *reinterpret_cast<vec<f16, 4>*>(&K_frag[0]) = *reinterpret_cast<const vec<f16, 4>*>(&K_shared[0][i][tx * 4]);
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          products[0][j][l] += (float)Q_frag[j] * (float)K_frag[l];
+        }
+      }
+    }
+    const int idx2 = tx * 4 + k;
+    #pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int idx3 = row + i;
+      const int scores_row = ty * 4 + i;
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        scores[0][scores_row][tx * 4 + j] = idx2 + j <= idx3 ? products[0][i][j] * 0.17407766f
+            : __uint_as_float(0xff800000u);
+      }
+    }
+    __syncthreads();
+    float largest1;
+    const int idx3 = col1 + k;
+    for (int i = 0; i < 8; ++i) {
+      largest1 = __uint_as_float(0xff800000u);
+      float part = __uint_as_float(0xff800000u);
+      const int scores_row = idx + i * 8;
+      for (int j = 0; j < 2; ++j) {
+        const float v0
+            = maximum(part, idx3 + j * 32 < 77 ? scores[0][scores_row][col1 + j * 32] : __uint_as_float(0xff800000u));
+        part = v0;
+      }
+      const float v0 = part;
+      const float v1 = __shfl_xor_sync(0xffffffff, v0, 16);
+      const float v2 = maximum(v0, v1);
+      const float v3 = __shfl_xor_sync(0xffffffff, v2, 8);
+      const float v4 = maximum(v2, v3);
+      const float v5 = __shfl_xor_sync(0xffffffff, v4, 4);
+      const float v6 = maximum(v4, v5);
+      const float v7 = __shfl_xor_sync(0xffffffff, v6, 2);
+      const float v8 = maximum(v6, v7);
+      const float v9 = __shfl_xor_sync(0xffffffff, v8, 1);
+      largest1 = maximum(largest1, maximum(v8, v9));
+      if (in_col1) {
+        largest[0][largest_col + i * 8] = largest1;
+      }
+    }
+    __syncthreads();
+    if (in_col) {
+      const float v0 = m0;
+      const float v1 = maximum(v0, largest[0][col]);
+      const float v2 = v1 == __uint_as_float(0xff800000u) ? 0.0f : v1;
+      m0 = v1;
+      temp1[0][col] = expf(v0 - v2);
+      temp0[0][col] = v2;
+    }
+    if (in_col) {
+      sum[0][col] *= temp1[0][col];
+    }
+    __syncthreads();
+    for (int i = 0; i < 16; ++i) {
+      const int idx4 = idx1 + i * 4;
+      powers[0][idx4][col2] = expf(scores[0][idx4][col2] - temp0[0][idx4]);
+    }
+    __syncthreads();
+    for (int i = 0; i < 8; ++i) {
+      float part = -0.0f;
+      const int idx4 = idx + i * 8;
+      for (int j = 0; j < 2; ++j) {
+        part += idx3 + j * 32 < 77 ? powers[0][idx4][col1 + j * 32] : 0.0f;
+      }
+      const float v0 = part;
+      const float v1 = __shfl_xor_sync(0xffffffff, v0, 16);
+      const float v2 = v0 + v1;
+      const float v3 = __shfl_xor_sync(0xffffffff, v2, 8);
+      const float v4 = v2 + v3;
+      const float v5 = __shfl_xor_sync(0xffffffff, v4, 4);
+      const float v6 = v4 + v5;
+      const float v7 = __shfl_xor_sync(0xffffffff, v6, 2);
+      const float v8 = v6 + v7;
+      const float v9 = __shfl_xor_sync(0xffffffff, v8, 1);
+      if (in_col1_1) {
+        sum[0][idx4] += v8 + v9;
+      }
+    }
+    #pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int temp1_col = ty * 4 + i;
+      #pragma unroll
+      for (int j = 0; j < 3; ++j) {
+        O_tile_2[0][i][j] *= temp1[0][temp1_col];
+      }
+    }
+    for (int i = 0; i < 12; ++i) {
+      const int col3 = (i * 256 + tx + ty * 16) % 48;
+      const int row1 = k + (i * 256 + tx + ty * 16) / 48;
+      V_shared[0][(i * 256 + tx + ty * 16) / 48][col3] = row1 < 77 && col3 < 33 ? V[bz * 2541 + row1 * 33 + col3]
+          : f16(0.0f);
+    }
+    __syncthreads();
+    #pragma unroll 4
+    for (int i = 0; i < 64; ++i) {
+      f16 V_frag[3];
+      #pragma unroll
+      for (int j = 0; j < 3; ++j) {
+        V_frag[j] = V_shared[0][i][tx * 3 + j];
+      }
+      const bool inside = k + i < 77;
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int powers_row = ty * 4 + j;
+        #pragma unroll
+        for (int l = 0; l < 3; ++l) {
+          O_tile_2[0][j][l] += (inside ? powers[0][powers_row][i] : 0.0f) * (float)V_frag[l];
+        }
+      }
+    }
+  }
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int sum_col = ty * 4 + i;
+    #pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      O_tile[0][i][j] = O_tile_2[0][i][j] / sum[0][sum_col];
+    }
+  }
+  f16 Y[1][4][3];
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    #pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      Y[0][i][j] = (f16)O_tile[0][i][j];
+    }
+  }
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int row1 = row + i;
+    if (row1 < 100) {
+      #pragma unroll
+      for (int j = 0; j < 3; ++j) {
+        const int col3 = tx * 3 + j;
+        if (col3 < 33) {
+          O[bz * 3300 + row1 * 33 + col3] = Y[0][i][j];
+        }
+      }
+    }
+  }
+}

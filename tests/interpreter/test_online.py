@@ -1,0 +1,110 @@
+"""Sums that are corrected as an extreme grows: each form that the algebra knows, against the payload; what it does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from judging import expect_right, scheduled
+
+from weft.dsl.diagnostics import WeftError
+
+ROW = "affine_map<(i, j) -> (i)>"
+WHOLE = "affine_map<(i, j) -> (i, j)>"
+
+
+def payload(terms: str, extreme: str = "maximumf", least: str = "0xFF800000", weigh: str = "%r", zero: str = "0.0") -> str:
+    """m over x; p = `terms` of %a and %m; Σ `weigh` of p, of 5 rows of 77."""
+    x, row = "tensor<5x77xf32>", "tensor<5xf32>"
+    return f"""\
+func.func @f(%x: {x}) -> {row} {{
+  %least = arith.constant {least} : f32
+  %zero = arith.constant {zero} : f32
+  %k = arith.constant 0.75 : f32
+  %e = tensor.empty() : {row}
+  %f = tensor.empty() : {x}
+  %m0 = linalg.fill ins(%least : f32) outs(%e : {row}) -> {row}
+  %m = linalg.reduce {{ arith.{extreme} }} ins(%x : {x}) outs(%m0 : {row}) dimensions = [1]
+  %p = linalg.generic {{indexing_maps = [{WHOLE}, {ROW}, {WHOLE}], iterator_types = ["parallel", "parallel"]}}
+      ins(%x, %m : {x}, {row}) outs(%f : {x}) {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+{terms}
+    linalg.yield %r : f32
+  }} -> {x}
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : {row}) -> {row}
+  %s = linalg.generic {{indexing_maps = [{WHOLE}, {WHOLE}, {ROW}], iterator_types = ["parallel", "reduction"]}}
+      ins(%p, %x : {x}, {x}) outs(%s0 : {row}) {{
+  ^bb0(%r: f32, %a: f32, %o: f32):
+{weigh}
+    linalg.yield %t : f32
+  }} -> {row}
+  return %s : {row}
+}}
+"""
+
+
+PLAIN = "    %d = arith.subf %a, %b : f32\n    %r = math.exp %d : f32"
+ADDED = "    %t = arith.addf %o, %r : f32"
+FORMS = {
+    "softmax": (PLAIN, ADDED),
+    "of a multiple": ("    %d = arith.subf %a, %b : f32\n    %w = arith.mulf %d, %k : f32\n    %r = math.exp %w : f32", ADDED),
+    "power of two": ("    %d = arith.subf %a, %b : f32\n    %w = arith.divf %d, %k : f32\n    %r = math.exp2 %w : f32", ADDED),
+    "weighted": (PLAIN, "    %w = arith.mulf %r, %a : f32\n    %t = arith.addf %w, %o : f32"),
+    "negated": ("    %d = arith.subf %b, %a : f32\n    %w = arith.negf %d : f32\n    %r = math.exp %w : f32", ADDED),
+    "masked": (
+        "    %c = arith.cmpf ogt, %a, %k : f32\n    %d = arith.subf %a, %b : f32\n    %w = math.exp %d : f32\n"
+        "    %n = arith.constant 0.0 : f32\n    %r = arith.select %c, %w, %n : f32",
+        ADDED,
+    ),
+    "squared": (PLAIN, "    %w = arith.mulf %r, %r : f32\n    %t = arith.addf %w, %o : f32"),
+    "shifted": ("    %d = arith.subf %a, %b : f32\n    %w = arith.addf %d, %k : f32\n    %r = math.exp %w : f32", ADDED),
+}
+REFUSED = {
+    "squares": ("    %d = arith.subf %a, %b : f32\n    %r = arith.mulf %d, %d : f32", ADDED, "by a factor"),
+    "one more": (PLAIN, "    %w = arith.addf %r, %k : f32\n"
+                 "    %t = arith.addf %w, %o : f32", "by a factor"),
+    "largest power": (PLAIN, "    %t = arith.maximumf %o, %r : f32", "only sums"),
+    "growing": ("    %d = arith.subf %b, %a : f32\n    %r = math.exp %d : f32", ADDED, "grow with the extreme"),
+    "free": ("    %r = math.exp %a : f32", ADDED, "depend on its result"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [1, 16, 77, 100])
+@pytest.mark.parametrize("form", FORMS)
+def test_right(form: str, n: int, tmp_path: Path) -> None:
+    terms, weigh = FORMS[form]
+    made = scheduled(payload(terms, weigh=weigh), in_one_pass(n), tmp_path)
+    expect_right(made, 7, form, native=True)
+
+
+def in_one_pass(n: int) -> str:
+    """Two rows for each block, whose warps share them."""
+    return f"""\
+let largest = match linalg.reduce
+let powers = match linalg.generic #0
+let sum = match linalg.generic #1
+let fills = match* linalg.fill
+let (rows, total) = tile sum [2, _]
+fuse powers into rows
+fuse largest into rows
+foreach fill in fills {{
+fuse fill into rows
+}}
+map rows to blocks(x)
+let (walk, least, factor, scaled) = online largest by {n}
+map fills to threads(*) cyclic
+map largest to threads(x: 64) cyclic
+map factor to threads(*) cyclic
+map powers to threads(x: 64) cyclic
+map scaled to threads(*) cyclic
+map total to threads(x: 64) cyclic
+insert-barriers
+launch rows
+"""
+
+
+@pytest.mark.parametrize("form", REFUSED)
+def test_refused(form: str, tmp_path: Path) -> None:
+    terms, weigh, reason = REFUSED[form]
+    with pytest.raises(WeftError, match=f"(?s)W0471.*{reason}"):
+        scheduled(payload(terms, weigh=weigh), in_one_pass(16), tmp_path)
