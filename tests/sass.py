@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from weft.runtime.cuda.nvrtc import CompileResult, KernelResources, compile_cubin
+from weft.runtime.predict.pipes import flops
 from weft.runtime.predict.sass import Disassembly, Instruction, disassembled
 
 CONTROL = frozenset(["BRA", "BSSY", "BSYNC", "EXIT", "NOP", "WARPSYNC", "BREAK", "RET", "YIELD"])
@@ -135,7 +136,8 @@ def compute_region(text: str, kernel: str, chip: str) -> Counts:
 
 
 def _products(instructions: Sequence[Instruction]) -> int:
-    return sum(one.mnemonic in ("FFMA", "DFMA", "FMUL", "DMUL", "HMMA", "IMAD") for one in instructions)
+    """How much is multiplied; integers count least, as indices are multiplied, too."""
+    return sum(flops(one) or one.mnemonic == "IMAD" for one in instructions)
 
 
 @cache
