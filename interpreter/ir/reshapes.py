@@ -52,8 +52,10 @@ def is_expanding(reshape: ir.Operation) -> bool:
 def larger_source(reshape: ir.Operation, shape: Sequence[int | None]) -> list[int] | None:
     """The shape that the source of a reshape must have so that its result has `shape`, which is larger, where a structured op makes
     the source; None where the larger source would not hold the same elements in front."""
+    if not is_reshape(reshape):
+        return None
     source, old = shape_of(reshape.operands[0]), shape_of(reshape.results[0])
-    if not is_reshape(reshape) or None in (*source, *old, *shape):
+    if None in (*source, *old, *shape):
         return None
     found, expanding = [n or 0 for n in source], is_expanding(reshape)
     for number, axes in enumerate(groups_of(reshape)):

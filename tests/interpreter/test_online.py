@@ -103,6 +103,17 @@ launch rows
 """
 
 
+def test_what_depends_on_the_extreme_by_another_op(tmp_path: Path) -> None:
+    """A weight that another op makes of the extreme is not there before the loop ends."""
+    text = payload(PLAIN, weigh="    %w = arith.mulf %r, %a : f32\n    %t = arith.addf %w, %o : f32")
+    made = "%cut = tensor.generate {\n  ^bb0(%i: index):\n    %q = tensor.extract %m[%i] : tensor<5xf32>\n"
+    made += "    tensor.yield %q : f32\n  } : tensor<5xf32>\n  %s0 ="
+    text = text.replace(f"{WHOLE}, {WHOLE}, {ROW}", f"{WHOLE}, {ROW}, {ROW}").replace("%s0 =", made, 1)
+    text = text.replace("%p, %x : tensor<5x77xf32>, tensor<5x77xf32>", "%p, %cut : tensor<5x77xf32>, tensor<5xf32>")
+    with pytest.raises(WeftError, match="W0471"):
+        scheduled(text, "let largest = match linalg.reduce\nlet (walk, least, factor, scaled) = online largest by 16", tmp_path)
+
+
 @pytest.mark.parametrize("form", REFUSED)
 def test_refused(form: str, tmp_path: Path) -> None:
     terms, weigh, reason = REFUSED[form]

@@ -18,7 +18,7 @@ from math import inf
 
 from ....dsl.diagnostics import fail
 from ...ir.affine_maps import dimension_of
-from ...ir.mlir import arith, ir, is_within, ops_of, producer
+from ...ir.mlir import arith, ir, is_within, operations, ops_of, producer
 from ...ir.structured import body_of, is_structured, structure, yielded
 from ...padding.identities import SUMS, combination
 from ...padding.rounding import start_of
@@ -136,6 +136,8 @@ def read(extreme: ir.Operation) -> Chain:
             states.append((op.results[0], Reading(Weight(1.0), tuple(range(len(rows))), None)))
         elif is_structured(op) and (given := _given(op, states)) is not None:
             _follow(op, given, states, chain)
+        elif not is_structured(op) and any(_depends(value, states) for inner in operations(op) for value in inner.operands):
+            states += [(value, Reading(None, (), None)) for value in op.results]
     if not chain.sums:
         raise fail(
             "W0471", f"no sum along the dimension of {extreme.name} has terms that depend on its result, as exp(x - max) does",
@@ -148,6 +150,11 @@ def _given(op: ir.Operation, states: Sequence[tuple[ir.Value, Reading]]) -> list
     """What is known of each operand; None where nothing is."""
     given = [next((state for known, state in states if known == value), None) for value in op.operands]
     return given if any(given) else None
+
+
+def _depends(value: ir.Value, states: Sequence[tuple[ir.Value, Reading]]) -> bool:
+    """Whether a value depends on the extreme."""
+    return any(known == value and (state.weight is None or not state.weight.is_free) for known, state in states)
 
 
 def _follow(op: ir.Operation, given: list[Reading | None], states: list[tuple[ir.Value, Reading]], chain: Chain) -> None:
