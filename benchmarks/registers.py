@@ -47,7 +47,7 @@ def sizes_of(recipe: str) -> list[Sizes]:
         listed = [*ROWS, {"m": OPEN, "n": 1000}, {"m": OPEN, "n": OPEN, **kept}]
     elif "m" in names:
         listed = [dict(zip("mnk", size, strict=True)) for size in PRODUCTS] + [dict.fromkeys("mnk", OPEN)]
-    elif names.keys() == {"n", "type"}:
+    elif names.keys() in ({"n", "type"}, {"n", "bins"}):
         listed = [{"n": n} for n in (1, 33, 4096, 65537, 10**6)]
     elif "stride" in names:
         listed = [*IMAGES, dict.fromkeys("nchwk", OPEN)]
@@ -75,7 +75,7 @@ def random_sizes(recipe: str, draw: random.Random) -> Sizes:
         chosen = {"b": some(20), "n": some(3000), "m": some(3000), "d": draw.randint(1, 256), "causal": draw.randint(0, 1)}
     elif "m" in names:
         chosen = {name: some(3000) for name in "mnk" if name in names}
-    elif names.keys() == {"n", "type"}:
+    elif names.keys() in ({"n", "type"}, {"n", "bins"}):
         chosen = {"n": some(10**6)}
     elif "stride" in names:
         taps = {name: draw.choice((1, 1, 2, 3, 3, 4, 5, 7)) for name in "rs"}

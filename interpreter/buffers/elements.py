@@ -20,7 +20,7 @@ from ..mapping.processors import loop_over
 from ..memory.effects import is_memref
 from ..memory.layouts import strided
 from ..memory.views import behind, is_own_array
-from ..padding.identities import combination
+from ..padding.identities import COMMUTATIVE, combination
 from ..session.rewriter import describe
 from .asynchronous import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
 from .wide_accesses import MaskedLoad, aligned_rows, masked_loads
@@ -34,7 +34,7 @@ class StructuredOp:
         operands: inputs, then outputs; scalars (of a fill) among them.
         maps: one indexing map per operand.
         block: the body: one argument per operand, ended by `linalg.yield`.
-        atomic: the input that is added to its output, where other threads do so, too.
+        atomic: the input that is combined into its output, where other threads do so, too; `by` what `memref.atomic_rmw`.
         asynchronous: the op itself, where asynchronous copies do it.
     """
 
@@ -43,6 +43,7 @@ class StructuredOp:
     block: ir.Block
     outputs: int
     atomic: int | None = None
+    by: str = ""
     asynchronous: ir.Operation | None = None
     _wide: dict[tuple[int, int], bool] = field(default_factory=dict, repr=False, compare=False)
 
@@ -50,9 +51,9 @@ class StructuredOp:
     def of(cls, op: ir.Operation) -> StructuredOp:
         block = body_of(op)
         terminator = list(block.operations)[-1]
-        atomic = _summand(op) if ATOMIC in op.attributes else None
+        atomic, by = _atomic_update(op) if ATOMIC in op.attributes else (None, "")
         started = op if ASYNCHRONOUS in op.attributes else None
-        return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic, started)
+        return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic, by, started)
 
     def output_numbers(self) -> range:
         return range(len(self.operands) - self.outputs, len(self.operands))
@@ -156,8 +157,7 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
         together = load_vector(op.atomic) if whole(op.atomic) else None
         for e in range(lanes):
             value = load(op.atomic, e) if together is None else _extract(together, e)
-            kind = arith.AtomicRMWKind.addf if isinstance(value.type, ir.FloatType) else arith.AtomicRMWKind.addi
-            memref.AtomicRMWOp(kind, value, *address(op.output_numbers().start, e))
+            memref.AtomicRMWOp(arith.AtomicRMWKind[op.by], value, *address(op.output_numbers().start, e))
         return
     outputs, forwarded = op.output_numbers(), _forwarded(op)
     gathered = op.gathered(lanes) if lanes > 1 else None
@@ -219,18 +219,26 @@ def _source(op: StructuredOp, copy: ir.Operation, at: Sequence[ir.Value], n: int
     return CopySource(buffer, tuple(subscripts), mask)
 
 
-def _summand(op: ir.Operation) -> int:
-    """Which input an op marked `weft.atomic` adds to its output, element by element. Raises W0397 where it does more than that."""
+COMBINERS = {
+    op[6:].removesuffix("i") if op.startswith(("arith.max", "arith.min")) else op[6:]: op for op in sorted(COMMUTATIVE)
+}
+"""Of what a `memref.atomic_rmw` does, `maxs` or `addf`, the op of two values that does the same."""
+
+
+def _atomic_update(op: ir.Operation) -> tuple[int, str]:
+    """Which input an op marked `weft.atomic` combines into its output, element by element, and how. Raises W0397 where it does more
+    than that."""
     found = combination(op)
-    term = None if found is None or found.combiner not in ("arith.addf", "arith.addi") else found.term
-    if term is None or not isinstance(term, ir.BlockArgument) or not is_parallel_op(op):
-        adds = isinstance(term, ir.BlockArgument)
+    term = None if found is None else found.term
+    by = next((word for word, combiner in COMBINERS.items() if found is not None and combiner == found.combiner), None)
+    if by is None or term is None or not isinstance(term, ir.BlockArgument) or not is_parallel_op(op):
+        alone = by is not None and isinstance(term, ir.BlockArgument)
         raise fail(
             "W0397",
-            f"{describe(op)} is marked `{ATOMIC}` and {'reduces' if adds else 'does more than add an input to its output'}",
-            "the mark is for what `fuse` makes of the sum of `split-k … atomic`",
+            f"{describe(op)} is marked `{ATOMIC}` and {'reduces' if alone else 'does more than combine an input with its output'}",
+            "the mark is for what `fuse` makes of the sum of `split-k … atomic`, and `promote-to-shared` behind a loop",
         )
-    return term.arg_number
+    return term.arg_number, by
 
 
 def _forwarded(op: StructuredOp) -> int | None:

@@ -119,22 +119,28 @@ class LoopIndices(KnownIndices):
         return apply_map(ir.AffineMap.get(len(values), 0, [expression]), values)[0]
 
 
-def tile_of(loop: ir.Operation, name: str) -> LoopTile:
-    """What a loop reads of the buffer called so. Raises W0330 to W0332, W0468."""
+def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value]]:
+    """What in a loop uses the buffer called so, or a view of it. Raises W0330, and W0468 where something else may write it."""
     accesses = [(op, v) for op in operations(loop) for v in op.operands if is_memref(v) and not is_within_value(v, loop)]
     mine = [(op, value) for op, value in accesses if called(value) == name]
     if not mine:
         there = ", ".join(dict.fromkeys(filter(None, (called(value) for _, value in accesses))))
         raise fail("W0330", f"{describe(loop)} reads no buffer `{name}`", f"it accesses {there}" if there else None)
+    for op, value in accesses:
+        elsewhere = called(value) != name and not isinstance(op.opview, memref.LoadOp) and not is_pure(op)
+        if elsewhere and may_share(value, mine[0][1]):
+            raise fail("W0468", f"{describe(op)} may write a part of `{name}`", _WAY)
+    return mine
+
+
+def tile_of(loop: ir.Operation, name: str, mine: list[tuple[ir.Operation, ir.Value]]) -> LoopTile:
+    """What a loop reads of a buffer, of which these are the users. Raises W0331, W0332, W0468."""
     buffer = mine[0][1]
     for op, value in mine:
         if not isinstance(op.opview, memref.LoadOp) or value != buffer:
             what = "writes it" if isinstance(op.opview, memref.StoreOp) else "is not a load of one element of it"
             code = "W0331" if isinstance(op.opview, memref.StoreOp) else "W0468"
             raise fail(code, f"`{name}` is staged where a loop only loads its elements, and {describe(op)} {what}", _WAY)
-    for op, value in accesses:
-        if value != buffer and not isinstance(op.opview, memref.LoadOp) and not is_pure(op) and may_share(value, buffer):
-            raise fail("W0468", f"{describe(op)} may write a part of `{name}`", _WAY)
     indices, forms = LoopIndices(loop), dict[ir.Operation, tuple[Linear, ...]]()
     for op, _ in mine:
         forms[op] = tuple(indices.linear(v) for v in list(op.operands)[1:])

@@ -41,11 +41,11 @@ from ..ir.structured import (
 from ..session.rewriter import WAS
 from .masked_loads import Identity, attribute, number, within
 
-_COMMUTATIVE = {
+COMMUTATIVE = {
     "arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.maximumf",
     "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui",
 }  # fmt: skip
-_COMBINERS = _COMMUTATIVE | {"arith.subf", "arith.subi"}
+_COMBINERS = COMMUTATIVE | {"arith.subf", "arith.subi"}
 SUMS = ("arith.addf", "arith.addi", "arith.subf", "arith.subi")
 
 _WHOLE = {
@@ -88,7 +88,7 @@ def update(op: ir.Operation, output: int, value: ir.Value | None = None, uses: i
     if len(list(accumulator.uses)) != uses or accumulator not in list(combiner.operands):
         return None
     position = list(combiner.operands).index(accumulator)
-    if position != 0 and combiner.name not in _COMMUTATIVE:
+    if position != 0 and combiner.name not in COMMUTATIVE:
         return None
     return Combination(combiner.name, combiner.operands[1 - position])
 

@@ -10,9 +10,10 @@ W0311 upstream refuses a transformation
 W0313 a statement produced invalid IR
     This is a defect in Weft, not in the schedule: please report it with the schedule and the payload. The session is
     as it was before the statement.
-W0397 an atomic op that does more than add
-    An op marked `weft.atomic` adds one input to its output, in a body of one `arith.addf` or `arith.addi`: that
-    becomes a `memref.atomic_rmw` per element. `fuse` makes such an op from the sum of `split-k … atomic`.
+W0397 an atomic op that does more than combine
+    An op marked `weft.atomic` combines one input with its output, in a body of one op such as `arith.addf`: that becomes
+    a `memref.atomic_rmw` per element. `fuse` makes such an op from the sum of `split-k … atomic`, and `promote-to-shared`
+    from what a loop combines into a buffer.
 W0398 a memref whose layout has no strides
     Weft addresses an element of a memref by an offset and one stride per dimension. A layout such as
     `affine_map<(i) -> (i floordiv 4, i mod 4)>` has no strides. Write it as `strided<[8, 1]>`, or let upstream remove

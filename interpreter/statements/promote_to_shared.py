@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import takewhile
+from typing import Any
 
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
@@ -22,7 +23,7 @@ from ..tensors.levels import origin
 _ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
 
 
-@statement("promote-to-shared", returns=("buffer", "copy"))
+@statement("promote-to-shared", returns=("buffer", "copy"), variadic=True, more="merge")
 class PromoteToShared(Statement):
     """Stage the tile of an operand in shared memory.
 
@@ -32,9 +33,12 @@ class PromoteToShared(Statement):
     Of a loop of the payload, the tile is what all of its iterations load of a buffer: `row.A` is copied in front of the loop, which
     reads the copy. Elements that the buffer does not have are not loaded.
 
+    A buffer that the loop's iterations combine into by `memref.atomic_rmw`, at any subscripts, is privatized: each block has a copy
+    of all of it, which the loop combines into, and which is combined into the buffer behind the loop, each element once.
+
     Args:
         operand: an input of a structured op inside a loop, by name: `step.lhs`; or a buffer that a loop inside a loop over blocks
-            only loads from, by its name: `row.A`. The op or the loop stays alive.
+            only loads from, or combines into, by its name: `row.A`. The op or the loop stays alive.
         transpose: store the tile transposed (its two innermost dimensions exchanged).
         pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
         swizzle: exchange 16-byte pieces of a row by the row's number, within so many bytes of it (32, 64 or 128), so that no bank
@@ -44,6 +48,7 @@ class PromoteToShared(Statement):
     Returns:
         buffer: the shared buffer.
         copy: the op that fills it, with all dimensions parallel, to be mapped.
+        merge: of a privatized buffer the op that combines it into the buffer, atomically, to be mapped, too.
 
     Errors:
         W0330: no such operand.
@@ -71,6 +76,10 @@ class PromoteToShared(Statement):
             Of a loop of the payload, the tile is found from its subscripts: each is a sum of the variables of the loop and of
             loops inside it, times numbers, and of what is the same in all iterations; two loads differ by numbers. Subscripts
             that depend on data are not of this form, and views, vectors and calls are not looked into.
+        W0469: a buffer that cannot be privatized.
+            Blocks can have copies of their own of what the loop only combines into, by one kind of `memref.atomic_rmw` whose old
+            value nobody asks for: `addi`, `addf`, `maxs` and the like. A load or a store beside it, a second kind, or `assign`
+            would tell the copies from the buffer.
 
     Source: upstream `transform.structured.promote`, `bufferize_to_allocation`.
 
@@ -108,7 +117,8 @@ class PromoteToShared(Statement):
 
     def _of_loop(self, rewrite: Rewriter, loop: ir.Operation) -> Results:
         """What a loop of the payload reads of a buffer, staged in front of it."""
-        from ..buffers.loop_tiles import read_from, tile_of
+        from ..buffers.loop_tiles import read_from, tile_of, users_of
+        from ..buffers.private_copies import AtomicUpdates, privatize, updates_of
         from ..loops.forall import without_affine_loops
 
         around = [mapping_of(outer) for outer in ancestors(loop) if outer.name == "scf.forall"]
@@ -119,16 +129,21 @@ class PromoteToShared(Statement):
             )  # fmt: skip
         loop = without_affine_loops(loop)
         with rewrite.placing(loop, at="operand"):
-            tile = tile_of(loop, self.operand.name)
+            users = users_of(loop, self.operand.name)
+            atomic = any(isinstance(op.opview, memref.AtomicRMWOp) for op, _ in users)
+            tile = updates_of(self.operand.name, users) if atomic else tile_of(loop, self.operand.name, users)
         kind = ir.MemRefType(tile.buffer.type).element_type
         if self.transpose and len(tile.shape) < 2:
             raise rewrite.error("W0334", f"{tile.buffer.type} has one dimension: nothing to transpose", at="operand")
         self._affordable(rewrite, tile.shape, element_bytes(kind))
         alloc, view = _allocate(loop, tile.shape, kind, transpose=self.transpose, pad=self.pad or 0)
         alloc.attributes["weft.name"] = ir.StringAttr.get(free_name(loop, f"{self.operand.name}_shared"))
+        if isinstance(tile, AtomicUpdates):
+            copy, merge = privatize(loop, tile, view)
+            return {**self._results(rewrite, alloc, copy), "merge": rewrite.new_handle(merge)}
         return self._results(rewrite, alloc, read_from(tile, view))
 
-    def _results(self, rewrite: Rewriter, alloc: ir.Operation, copy: ir.Operation) -> Results:
+    def _results(self, rewrite: Rewriter, alloc: ir.Operation, copy: ir.Operation) -> dict[str, Any]:
         if self.swizzle:
             self._expect_rows(rewrite, alloc)
             alloc.attributes[SWIZZLE] = i64(self.swizzle)

@@ -1,0 +1,84 @@
+"""A buffer that iterations of a loop combine into atomically, privatized: each block has a copy of its own while the loop runs.
+
+    for i: atomic H[x[i]] += 1   →   H_shared = 0;  for i: atomic H_shared[x[i]] += 1;  for b: atomic H[b] += H_shared[b]
+
+Subscripts may depend on data: the copy is as large as the buffer. It begins with what changes nothing, so that an element is
+combined once for each block, in place of once for each iteration.
+
+Source: Podlozhnyuk, "Histogram calculation in CUDA"; `PrivatizedAtomics` of CUB's `DeviceHistogram`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dsl.diagnostics import fail
+from ..ir.mlir import ahead_of, ir, is_used, linalg, memref
+from ..ir.structured import ATOMIC, generic
+from ..memory.effects import combiner, update_of
+from ..padding.identities import identity
+from ..padding.masked_loads import number
+from ..session.rewriter import describe
+from .elements import COMBINERS
+
+
+@dataclass(frozen=True)
+class AtomicUpdates:
+    """The ops of a loop that combine into `buffer`, all by the same op of `arith`."""
+
+    buffer: ir.Value
+    ops: tuple[ir.Operation, ...]
+    by: str
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(ir.MemRefType(self.buffer.type).shape)
+
+
+def updates_of(name: str, users: Sequence[tuple[ir.Operation, ir.Value]]) -> AtomicUpdates:
+    """What the users of a buffer in a loop do, where each of them combines into an element of it by the same op, and does not ask
+    what was there. Raises W0332, W0469."""
+    ops = [op for op, _ in users]
+    first = next(op for op in ops if isinstance(op.opview, memref.AtomicRMWOp))
+    for op in ops:
+        if not isinstance(op.opview, memref.AtomicRMWOp):
+            why = "accesses it in another way"
+        elif is_used(op.results[0]):
+            why = "asks what was there before, which differs from block to block"
+        elif combiner(op) not in COMBINERS:
+            why = f"replaces an element by `{combiner(op)}`"
+        elif op.operands[1] != first.operands[1] or update_of(op) != update_of(first):
+            why = f"combines in another way than {describe(first)}"
+        else:
+            continue
+        raise fail(
+            "W0469", f"`{name}` is combined into atomically, and {describe(op)} {why}: no copies of the blocks can stand in for it",
+            "let the loop combine into it by one kind of `memref.atomic_rmw` alone, or leave it in global memory",
+        )  # fmt: skip
+    buffer = first.operands[1]
+    if not ir.MemRefType(buffer.type).has_static_shape:
+        raise fail(
+            "W0332", f"`{name}` of type {buffer.type} has no static shape, and each block would have a copy of all of it",
+            "give the buffer static sizes, or leave it in global memory",
+        )  # fmt: skip
+    return AtomicUpdates(buffer, tuple(ops), COMBINERS[combiner(first)])
+
+
+def privatize(loop: ir.Operation, found: AtomicUpdates, view: ir.Value) -> tuple[ir.Operation, ir.Operation]:
+    """Let the loop combine into `view`. Returns the op that fills it in front of the loop, and the one behind that combines it
+    into the buffer."""
+    rank, kind = len(found.shape), ir.MemRefType(view.type).element_type
+    whole = ir.AffineMap.get_identity(rank)
+    with ahead_of(loop):
+        fill = linalg.fill(number(identity(found.by), kind), outs=[view])
+    for op in found.ops:
+        op.operands[1] = view
+
+    def combined(own: list[ir.Value]) -> list[ir.Value]:
+        return [ir.Operation.create(found.by, [kind], [own[1], own[0]]).results[0]]
+
+    with ir.InsertionPoint.after(loop), loop.location:
+        merge = generic([view], [found.buffer], [whole, whole], ["parallel"] * rank, combined)
+    merge.attributes[ATOMIC] = ir.UnitAttr.get()
+    return fill.owner.operation, merge
