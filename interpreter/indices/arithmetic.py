@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import gcd
 from typing import TypeAlias
 
 from ..ir.affine_maps import Operator, results_of
@@ -61,23 +62,35 @@ class Sum:
         """Quotient and remainder by a positive number, for an index that is not negative.
 
         Terms that the divisor divides go to the quotient; where the rest is known to stay below the divisor it is the
-        remainder, and no division is emitted at all (thread ids of a 16×16 block over rows of 16).
+        remainder, and no division is emitted at all (thread ids of a 16×16 block over rows of 16). Where what is not counted by
+        loops stays below a factor of the divisor, only the counters are divided: `i * 128 + t` by 256 is `i / 2`, and
+        `i % 2 * 128 + t`, where t < 128, numbers once the loop is unrolled.
         """
         if divisor == 1:
             return self, Sum()
-        whole = [t for t in self.terms if t.coefficient % divisor == 0]
-        rest = Sum(self.constant % divisor, tuple(t for t in self.terms if t.coefficient % divisor != 0))
-        quotient = Sum(
-            self.constant // divisor, tuple(Term(t.value, t.coefficient // divisor, t.extent) for t in whole)
-        )
+        quotient, rest = self._split(divisor)
         if rest.maximum is not None and rest.maximum < divisor:
             return quotient, rest
+        for factor in sorted({gcd(t.coefficient, divisor) for t in rest.terms} - {1}, reverse=True):
+            above, below = rest._split(factor)
+            counted = all(isinstance(t.value.owner, ir.Block) for t in above.terms)
+            if counted and below.maximum is not None and below.maximum < factor:
+                carried, digit = above.divide(divisor // factor)
+                return quotient + carried, digit.times(factor) + below
         operands = [t.value for t in rest.terms]
         expression = rest._expression()
         extent = None if rest.maximum is None else rest.maximum // divisor + 1
         divided = _apply(ir.AffineExpr.get_floor_div(expression, divisor), operands)
         remainder = _apply(ir.AffineExpr.get_mod(expression, divisor), operands)
         return quotient + Sum.of(divided, extent), Sum.of(remainder, divisor)
+
+    def _split(self, factor: int) -> tuple[Sum, Sum]:
+        """Terms that the factor divides, divided by it; and the others."""
+        whole = tuple(
+            Term(t.value, t.coefficient // factor, t.extent) for t in self.terms if t.coefficient % factor == 0
+        )
+        rest = tuple(t for t in self.terms if t.coefficient % factor)
+        return Sum(self.constant // factor, whole), Sum(self.constant % factor, rest)
 
     def emit(self) -> ir.Value:
         """One value: a constant, the term itself, or one `affine.apply`."""

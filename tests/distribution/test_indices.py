@@ -7,9 +7,11 @@ import random
 import numpy as np
 import pytest
 
+from weft.interpreter.indices.arithmetic import Sum, Term
 from weft.interpreter.indices.indices import share_indices
 from weft.interpreter.ir import mlir
-from weft.interpreter.ir.mlir import ir
+from weft.interpreter.ir.affine_maps import results_of
+from weft.interpreter.ir.mlir import gpu, ir
 from weft.runtime.reference.reference import reference
 
 SIZE = 150
@@ -73,3 +75,58 @@ def test_random_sums_are_the_same(seed: int) -> None:
     expression = "0 " + " ".join(sums)
     before = mlir.parse(text(expression), mlir.context())
     assert np.array_equal(values(shared(expression)), values(before))
+
+
+@pytest.mark.parametrize(
+    ("step", "threads", "divisor", "thread_divided"),
+    [
+        (128, 128, 256, False),
+        (128, 100, 384, False),
+        (-128, 128, 256, False),
+        (96, 96, 64, True),  # a counter of 3 * 32: threads reach beyond 32
+        (128, 150, 256, True),  # threads carry
+        (128, None, 256, True),
+        (128, 128, 64, True),
+        (128, 64, 64, False),
+    ],
+)
+def test_a_loop_over_threads_divided(step: int, threads: int | None, divisor: int, thread_divided: bool) -> None:
+    """`768 + i * step + t` divided: in parts of the counter alone, where threads do not carry."""
+    module = mlir.parse("func.func @main(%i: index, %t: index) { return }", mlir.context())
+    block = next(iter(mlir.operations(module.operation, "func.func"))).regions[0].blocks[0]
+    counter, trips = block.arguments[0], 6
+    with module.context, ir.Location.unknown(), ir.InsertionPoint(block.operations[0]):
+        thread = gpu.ThreadIdOp(gpu.Dimension.x).result
+        terms = (Term(counter, step, trips), Term(thread, 1, threads))
+        parts = Sum(768, terms).divide(divisor)
+    for i in range(trips):
+        for t in range(threads or 300):
+            found = [valued(part, {counter: i, thread: t}) for part in parts]
+            assert found == list(divmod(768 + i * step + t, divisor))
+    makers = [made for part in parts for term in part.terms if (made := mlir.producer(term.value)) is not None]
+    assert any(thread in made.operands for made in makers) == thread_divided
+
+
+@pytest.mark.parametrize("threads", [16, 20])
+def test_ids_are_not_taken_apart(threads: int) -> None:
+    """The linear id of a thread is one number, whichever axes it is of."""
+    module = mlir.parse("func.func @main() { return }", mlir.context())
+    block = next(iter(mlir.operations(module.operation, "func.func"))).regions[0].blocks[0]
+    with module.context, ir.Location.unknown(), ir.InsertionPoint(block.operations[0]):
+        x, y = (gpu.ThreadIdOp(axis).result for axis in (gpu.Dimension.x, gpu.Dimension.y))
+        quotient, remainder = Sum(0, (Term(x, 1, threads), Term(y, threads, 8))).divide(4 * threads)
+    assert [len(part.terms) for part in (quotient, remainder)] == [1, 1]
+
+
+def valued(total: Sum, known: dict[ir.Value, int]) -> int:
+    """What the sum is, of values that are."""
+    return total.constant + sum(term.coefficient * number(term.value, known) for term in total.terms)
+
+
+def number(value: ir.Value, known: dict[ir.Value, int]) -> int:
+    made = mlir.producer(value)
+    if value in known or made is None:
+        return known[value]
+    operate = {"add": int.__add__, "mul": int.__mul__, "floordiv": int.__floordiv__, "mod": int.__mod__}
+    operands = [known[operand] for operand in made.operands]
+    return results_of(made.attributes["map"].value, operands, int, lambda how, a, b: operate[how](a, b))[0]
