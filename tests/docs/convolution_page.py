@@ -21,7 +21,7 @@ from math import prod
 from pathlib import Path
 
 import sass
-from tutorial_page import table
+from ladder import excerpt, table
 
 import weft
 from weft.pipeline import Choice, Planned, applied, planned
@@ -118,17 +118,6 @@ def made(recipe: str, layer: str) -> Made:
     return Made(planned(applied(Choice(recipe, None, settings).open())), Convolution(n=BATCH, type="f32", **LAYERS[layer]))
 
 
-def excerpt(pattern: str, count: int) -> list[str]:
-    """Lines of the kernel of LAYER, moved to the left."""
-    lines = made("igemm", LAYER).planned.cuda.splitlines()
-    at = next((i for i, line in enumerate(lines) if re.search(pattern, line)), None)
-    if at is None:
-        raise ValueError(f"nothing in the text matches `{pattern}`")
-    part = lines[at : at + count]
-    indent = min(len(line) - len(line.lstrip()) for line in part if line)
-    return ["```cuda", *(line[indent:] for line in part), "```"]
-
-
 def loop() -> list[str]:
     head = ("recipe, layer", "instructions", "FFMA", "global loads", "shared loads", "integer", "divisions", "registers", "spilled")
     rows = []
@@ -202,7 +191,7 @@ def expanded(line: str) -> Sequence[str]:
     name, *words = shlex.split(line[1:])
     makers: dict[str, Callable[[], list[str]]] = {
         "schedules": schedules,
-        "cuda": lambda: excerpt(words[0], int(words[1])),
+        "cuda": lambda: excerpt(made("igemm", LAYER).planned.cuda, words[0], int(words[1])),
         "loop": loop,
         "open": open_sizes,
         "memory": memory,

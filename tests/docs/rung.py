@@ -21,7 +21,7 @@ import sass
 from weft.interpreter.ir.mlir import operations
 from weft.maps.ownership import live_maps, ownership
 from weft.pipeline import Choice, Planned, applied, planned
-from weft.runtime.plan.plan import Launch
+from weft.runtime.plan.plan import Launch, integers
 from weft.runtime.simulator.kernel import SimKernel
 from weft.runtime.simulator.machine.memory import Global
 
@@ -127,9 +127,17 @@ def watching(traffic: Traffic) -> Iterator[None]:
     traffic.close()
 
 
+Settings = tuple[tuple[str, int], ...]
+"""Names and values."""
+
+
 @cache
+def scheduled(path: Path, settings: Settings) -> Planned:
+    return planned(applied(Choice(str(path), None, {name: str(value) for name, value in settings}).open()))
+
+
 def made(path: Path, m: int, n: int, k: int) -> Planned:
-    return planned(applied(Choice(str(path), None, {"m": str(m), "n": str(n), "k": str(k)}).open()))
+    return scheduled(path, (("m", m), ("n", n), ("k", k)))
 
 
 @cache
@@ -158,9 +166,9 @@ def counts(path: Path, size: int = 4096) -> Counts:
         long_sum, short_sum = (sum(getattr(u, what) for u in r.banks if u.kind in kinds) for r in (long, short))
         return long_sum - short_sum
 
-    steps, blocks, products = _steps(path), int(np.prod(step.grid)), SIDE * SIDE * (LONG - SHORT)
+    steps, blocks, products = _steps(path), int(np.prod(integers(step.grid))), SIDE * SIDE * (LONG - SHORT)
     return Counts(
-        path.stem, int(np.prod(step.block)), blocks, products,
+        path.stem, int(np.prod(integers(step.block))), blocks, products,
         after.lines - before.lines, after.sectors - before.sectors, banks("wavefronts"), banks("ideal"),
         banks("wavefronts", ("load",)), (long.barriers - short.barriers) / steps, products / steps / blocks, loop,
         sass.resources(text, kernel, CHIP),

@@ -6,8 +6,8 @@ import re
 
 import pytest
 from convolution_page import LAYER, ROOT, SHOWN, TEMPLATE, differences, expanded, made, statements
+from ladder import page
 from pinned import pinned
-from tutorial_page import page
 
 from weft.interpreter.ir.mlir import ir, operations
 from weft.runtime.plan.plan import Launch

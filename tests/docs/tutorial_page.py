@@ -20,46 +20,31 @@ Nothing in them depends on the machine or the hour.
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from pathlib import Path
 
 import evidence_tables
+from ladder import H200, Ladder, effect, table
+from ladder import page as ladder_page
 from rung import RUNGS, Counts, counts, kinds_of_load, made, panels
 from sass import product_loop
 
-from weft.cli.changes import change
 from weft.execution import predicted
 from weft.interpreter.session.statement import signatures
 from weft.pipeline import Choice, applied, planned
-from weft.runtime.predict.chips import CHIPS
 from weft.runtime.predict.prediction import KernelPrediction
 
 SIZE = 4096
-WIDTH = 118
-H200 = CHIPS["h200"]
+LADDER = Ladder("tutorial", (("m", SIZE), ("n", SIZE), ("k", SIZE)))
 CUBLAS = {"f32": {1024: 32.8, 4096: 51.2}, "bf16": {8192: 788.0}}
 """TFLOP/s that are published of cuBLAS on an H200, by the size of a square product; in fp32 without TF32."""
 
 
-def page(template: Path, expanded: Callable[[str], Iterable[str]] | None = None) -> str:
-    """The page that a template makes, with an empty line around everything that was put in. `expanded`: what a line becomes."""
-    lines: list[str] = []
-    for line in template.read_text().splitlines():
-        after_table = bool(lines) and lines[-1].startswith("|") and not line.startswith("|")
-        after_block = bool(lines) and lines[-1] == "```" and closed(lines)
-        if line and lines and lines[-1] and (line.startswith("@") or after_table or after_block):
-            lines.append("")
-        lines += (expanded or _expanded)(line)
-    return "".join(f"{line}\n" for line in lines)
-
-
-def closed(lines: Sequence[str]) -> bool:
-    """Whether no code block is open at the end."""
-    return sum(line.startswith("```") for line in lines) % 2 == 0
+def page(template: Path) -> str:
+    """The page that a template makes."""
+    return ladder_page(template, _expanded)
 
 
 def _expanded(line: str) -> Iterable[str]:
@@ -68,10 +53,10 @@ def _expanded(line: str) -> Iterable[str]:
     name, *words = shlex.split(line[1:])
     number = int(words[0]) if words else 0
     makers: dict[str, Callable[[], list[str]]] = {
-        "schedule": lambda: schedule(number),
-        "ir": lambda: ir_change(number, *words[1:]),
-        "cuda": lambda: excerpt(number, words[1], int(words[2])),
-        "effect": lambda: effect(number),
+        "schedule": lambda: LADDER.schedule(number),
+        "ir": lambda: LADDER.ir_change(number, *words[1:]),
+        "cuda": lambda: LADDER.excerpt(number, words[1], int(words[2])),
+        "effect": lambda: effect(ROWS, range(max(1, number - 1), number + 1)),
         "panels": lambda: panel_table([int(word) for word in words]),
         "ladder": ladder,
         "measured": measured,
@@ -86,60 +71,9 @@ def _expanded(line: str) -> Iterable[str]:
 # ---- pieces --------------------------------------------------------------------------------------------------------
 
 
-def schedule(number: int) -> list[str]:
-    path = RUNGS[number - 1]
-    lines = path.read_text().splitlines()
-    if number == 1:
-        return ["```weft", *lines, "```"]
-    before = RUNGS[number - 2].read_text().splitlines()
-    changed = [line for line in difflib.unified_diff(before, lines, lineterm="", n=0) if line[:2] not in ("--", "++", "@@")]
-    kept = [line for line in changed if line[1:].strip() and not line[1:].startswith(("//", "schedule "))]
-    return [f"[`{path.name}`](tutorial/{path.name}) changes", "", "```diff", *kept, "```"]
-
-
-def ir_change(number: int, start: str, pattern: str | None = None) -> list[str]:
-    """A step's report, and its difference. Raises ValueError where no step, or no line, is meant."""
-    session = made(RUNGS[number - 1], SIZE, SIZE, SIZE).applied.session
-    steps = [i for i, step in enumerate(session.steps) if step.text.startswith(start)]
-    if not steps:
-        raise ValueError(f"rung {number} has no step `{start}`")
-    step = session.steps[steps[0]]
-    before = session.steps[steps[0] - 1].module
-    lines = change(before, step.module).lines
-    shown = [(line.kind, line.text) if line is not None else (" ", "⋯") for line in lines]
-    if pattern is not None:
-        shown = [one if one[0] != " " and re.search(pattern, one[1]) else (" ", "⋯") for one in shown]
-    if not any(kind != " " for kind, _ in shown):
-        raise ValueError(f"rung {number}, `{start}`: nothing matches `{pattern}`")
-    indent = min(len(text) - len(text.lstrip()) for _, text in shown if text != "⋯")
-    rows = [f"{kind} {text if text == '⋯' else text[indent:]}" for kind, text in shown]
-    rows = [row for i, row in enumerate(rows) if not (row == "  ⋯" and i and rows[i - 1] == "  ⋯")]
-    rows = rows[rows[0] == "  ⋯" : len(rows) - (rows[-1] == "  ⋯")]
-    return ["```diff", f"// {step.text}", *(f"//   {remark}" for remark in step.remarks), *map(_short, rows), "```"]
-
-
-def _short(row: str) -> str:
-    """One line of the page: what upstream prints by default, and then the end of the types, is left out where it is too long."""
-    if len(row) > WIDTH:
-        row = re.sub(r"cast = #linalg.type_fn<cast_signed>(, )?", "", row).replace(" {}", "")
-    return row if len(row) <= WIDTH else f"{row[: WIDTH - 1].rstrip()}…"
-
-
-def excerpt(number: int, pattern: str, count: int) -> list[str]:
-    """Lines of the rung's text, moved to the left."""
-    lines = made(RUNGS[number - 1], SIZE, SIZE, SIZE).cuda.splitlines()
-    at = next((i for i, line in enumerate(lines) if re.search(pattern, line)), None)
-    if at is None:
-        raise ValueError(f"rung {number}: nothing in the text matches `{pattern}`")
-    part = lines[at : at + count]
-    indent = min(len(line) - len(line.lstrip()) for line in part if line)
-    return ["```cuda", *(line[indent:] for line in part), "```"]
-
-
-@cache
 def prediction(number: int) -> KernelPrediction:
     """The time of a rung's launch on an H200."""
-    (found,) = predicted(made(RUNGS[number - 1], SIZE, SIZE, SIZE), H200.name).kernels
+    (found,) = LADDER.predicted(number).kernels
     return found
 
 
@@ -151,37 +85,31 @@ def tile_of(path: Path, size: int) -> tuple[int, int]:
     raise ValueError(f"{path.name} does not tile `gemm`")
 
 
-ROWS: tuple[tuple[str, Callable[[int, Counts], str]], ...] = (
-    ("lines of A and B that a warp asks for, per FFMA", lambda n, c: f"{c.lines / c.product_warps:.3g}"),
-    ("bytes of A and B that a block reads, per FLOP", lambda n, c: f"{c.bytes_per_flop:.3g}"),
-    ("shared-memory wavefronts per FFMA", lambda n, c: f"{c.wavefronts / c.product_warps:.3f}"),
-    ("of them bank conflicts", lambda n, c: f"{(c.wavefronts - c.conflict_free) / c.product_warps:.3f}"),
-    ("shared loads in the inner loop", lambda n, c: kinds_of_load(c.loop)),
-    ("FFMA among the inner loop's instructions", lambda n, c: f"{c.loop.ffma} of {sum(c.loop.by_mnemonic.values())}"),
-    ("barriers per step of k", lambda n, c: f"{c.barriers:.0f}"),
-    ("registers per thread", lambda n, c: str(c.resources.registers)),
-    ("blocks per multiprocessor", lambda n, c: f"{prediction(n).resident} of {c.threads} threads"),
-    ("limited by", lambda n, c: prediction(n).limit),
-    ("of the schedulers' clocks: FFMA", lambda n, c: f"{prediction(n).issue['products']:.0%}"),
-    ("most of the others", lambda n, c: _most_of_the_others(prediction(n))),
-    ("**predicted TFLOP/s**", lambda n, c: f"**{prediction(n).rate / 1e12:.1f}**"),
-)
+def _of(number: int) -> Counts:
+    return counts(RUNGS[number - 1], SIZE)
+
+
+ROWS: dict[str, Callable[[int], str]] = {
+    "lines of A and B that a warp asks for, per FFMA": lambda n: f"{_of(n).lines / _of(n).product_warps:.3g}",
+    "bytes of A and B that a block reads, per FLOP": lambda n: f"{_of(n).bytes_per_flop:.3g}",
+    "shared-memory wavefronts per FFMA": lambda n: f"{_of(n).wavefronts / _of(n).product_warps:.3f}",
+    "of them bank conflicts": lambda n: f"{(_of(n).wavefronts - _of(n).conflict_free) / _of(n).product_warps:.3f}",
+    "shared loads in the inner loop": lambda n: kinds_of_load(_of(n).loop),
+    "FFMA among the inner loop's instructions": lambda n: f"{_of(n).loop.ffma} of {sum(_of(n).loop.by_mnemonic.values())}",
+    "barriers per step of k": lambda n: f"{_of(n).barriers:.0f}",
+    "registers per thread": lambda n: str(_of(n).resources.registers),
+    "blocks per multiprocessor": lambda n: f"{prediction(n).resident} of {_of(n).threads} threads",
+    "limited by": lambda n: prediction(n).limit,
+    "of the schedulers' clocks: FFMA": lambda n: f"{prediction(n).issue['products']:.0%}",
+    "most of the others": lambda n: _most_of_the_others(prediction(n)),
+    "**predicted TFLOP/s**": lambda n: f"**{prediction(n).rate / 1e12:.1f}**",
+}
 
 
 def _most_of_the_others(found: KernelPrediction) -> str:
     """What else becomes of the clocks, the largest two shares."""
     others = sorted(((share, name) for name, share in found.issue.items() if name != "products"), reverse=True)
     return ", ".join(f"{name} {share:.0%}" for share, name in others[:2])
-
-
-def effect(number: int) -> list[str]:
-    """The counts as a table: what changed, beside what it was."""
-    now = counts(RUNGS[number - 1], SIZE)
-    if number == 1:
-        return table(("", "rung 1"), [(name, cell(1, now)) for name, cell in ROWS])
-    before = counts(RUNGS[number - 2], SIZE)
-    rows = [(name, cell(number - 1, before), cell(number, now)) for name, cell in ROWS]
-    return table(("", f"rung {number - 1}", f"rung {number}"), [row for row in rows if row[1] != row[2] or "**" in row[0]])
 
 
 def panel_table(numbers: Sequence[int]) -> list[str]:
@@ -273,12 +201,3 @@ def streams() -> list[str]:
 def convolutions() -> list[str]:
     rows = table(evidence_tables.CONVOLUTIONS_HEAD, evidence_tables.convolutions())
     return [*rows, "", evidence_tables.convolutions_remark()]
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    return [
-        f"| {' | '.join(head)} |",
-        f"|---|{'---:|' * (len(head) - 1)}",
-        *(f"| {' | '.join(row)} |" for row in rows),
-    ]
-
