@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,15 @@ REFUSED = {
     "largest power": (PLAIN, "    %t = arith.maximumf %o, %r : f32", "only sums"),
     "growing": ("    %d = arith.subf %b, %a : f32\n    %r = math.exp %d : f32", ADDED, "grow with the extreme"),
     "free": ("    %r = math.exp %a : f32", ADDED, "depend on its result"),
+    "of another": ("    %d = arith.subf %k, %b : f32\n    %r = math.exp %d : f32", ADDED, "by a factor"),
+    "of a part": (
+        "    %h = arith.mulf %a, %k : f32\n    %d = arith.subf %h, %b : f32\n    %r = math.exp %d : f32", ADDED, "by a factor",
+    ),
+    "masked by zero": (
+        "    %n = arith.constant 0.0 : f32\n    %c = arith.cmpf ogt, %a, %k : f32\n    %w = arith.select %c, %a, %n : f32\n"
+        "    %d = arith.subf %w, %b : f32\n    %r = math.exp %d : f32",
+        ADDED, "by a factor",
+    ),
 }  # fmt: skip
 
 
@@ -119,3 +129,76 @@ def test_refused(form: str, tmp_path: Path) -> None:
     terms, weigh, reason = REFUSED[form]
     with pytest.raises(WeftError, match=f"(?s)W0471.*{reason}"):
         scheduled(payload(terms, weigh=weigh), in_one_pass(16), tmp_path)
+
+
+ALONE = "let largest = match linalg.reduce\nlet (walk, least, factor, scaled) = online largest by 16"
+
+
+SQUARE, OTHER_BASE = "    %d = arith.mulf %a, %a : f32", "    %w = arith.addf %a, %a : f32\n    %d = math.exp2 %w : f32"
+
+
+@pytest.mark.parametrize("power", [SQUARE, OTHER_BASE])
+def test_sums_of_other_powers_are_refused(power: str, tmp_path: Path) -> None:
+    """One factor corrects all sums: exp(x - m) and its square take two."""
+    x, row = "tensor<5x77xf32>", "tensor<5xf32>"
+    source = "%p" if "mulf" in power else "%shift"
+    text = payload(PLAIN, weigh=ADDED).replace(f"  return %s : {row}", f"""\
+  %shift = linalg.generic {{indexing_maps = [{WHOLE}, {ROW}, {WHOLE}], iterator_types = ["parallel", "parallel"]}}
+      ins(%x, %m : {x}, {row}) outs(%f : {x}) {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    linalg.yield %d : f32
+  }} -> {x}
+  %other = linalg.generic {{indexing_maps = [{WHOLE}, {ROW}], iterator_types = ["parallel", "reduction"]}}
+      ins({source} : {x}) outs(%s0 : {row}) {{
+  ^bb0(%a: f32, %o: f32):
+{power}
+    %t = arith.addf %o, %d : f32
+    linalg.yield %t : f32
+  }} -> {row}
+  %both = linalg.add ins(%s, %other : {row}, {row}) outs(%e : {row}) -> {row}
+  return %both : {row}""")  # fmt: skip
+    with pytest.raises(WeftError, match=r"(?s)W0471.*another power"):
+        scheduled(text, ALONE, tmp_path)
+
+
+def test_what_cancels_the_extreme_is_refused(tmp_path: Path) -> None:
+    """(x - m) + m is x, and yet is there only when m is."""
+    x, row = "tensor<5x77xf32>", "tensor<5xf32>"
+    shifted = f"""\
+  %y = linalg.generic {{indexing_maps = [{WHOLE}, {ROW}, {WHOLE}], iterator_types = ["parallel", "parallel"]}}
+      ins(%x, %m : {x}, {row}) outs(%f : {x}) {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %r = arith.addf %d, %b : f32
+    linalg.yield %r : f32
+  }} -> {x}
+  %p = """
+    text = payload(PLAIN, weigh=ADDED).replace("ins(%x, %m", "ins(%y, %m").replace("  %p = ", shifted)
+    assert text.count("linalg.generic") == 3
+    with pytest.raises(WeftError, match=r"(?s)W0471.*in a way that is not known"):
+        scheduled(text, ALONE, tmp_path)
+
+
+def test_the_factor_is_as_exact_as_the_sum(tmp_path: Path) -> None:
+    """The largest of halves, of which sums are taken in f32: they are scaled by a power that was computed in f32."""
+    text = payload(PLAIN, weigh=ADDED).replace("ins(%x, %p", "ins(%p").replace("%a, %b : f32\n", "%aw, %bw : f32\n")
+    text = text.replace("^bb0(%a: f32, %b: f32", "^bb0(%a: f16, %b: f16").replace("    %d =", (
+        "    %aw = arith.extf %a : f16 to f32\n    %bw = arith.extf %b : f16 to f32\n    %d ="
+    ))  # fmt: skip
+    text = text.replace("%x: tensor<5x77xf32>", "%x: tensor<5x77xf16>").replace("%least = arith.constant 0xFF800000 : f32", (
+        "%least = arith.constant 0xFC00 : f16\n  %h = tensor.empty() : tensor<5xf16>"
+    ))  # fmt: skip
+    text = text.replace("ins(%least : f32) outs(%e : tensor<5xf32>) -> tensor<5xf32>", (
+        "ins(%least : f16) outs(%h : tensor<5xf16>) -> tensor<5xf16>"
+    ))  # fmt: skip
+    text = text.replace("ins(%x : tensor<5x77xf32>) outs(%m0 : tensor<5xf32>)", (
+        "ins(%x : tensor<5x77xf16>) outs(%m0 : tensor<5xf16>)"
+    ))  # fmt: skip
+    text = text.replace("ins(%x, %m : tensor<5x77xf32>, tensor<5xf32>)", "ins(%x, %m : tensor<5x77xf16>, tensor<5xf16>)")
+    text = text.replace("ins(%p, %x : tensor<5x77xf32>, tensor<5x77xf32>)", "ins(%p, %x : tensor<5x77xf32>, tensor<5x77xf16>)")
+    text = text.replace("^bb0(%r: f32, %a: f32", "^bb0(%r: f32, %a: f16")
+    made = scheduled(text, in_one_pass(16), tmp_path)
+    assert made.applied.text.count("math.exp") == 2
+    assert not re.search(r"math\.exp .* : f16", made.applied.text)
+    expect_right(made, 3, made.cuda, native=True)

@@ -38,12 +38,14 @@ class Online(Statement):
             `online` takes the reduction that the others depend on: `maximumf` or `maxnumf` along one dimension, or the
             smallest elements where exp(min - x) is summed.
         W0471: a sum that cannot be corrected.
-            A sum so far is corrected by a factor where all its terms have the form b^(c·m) · v, m the extreme, b e or 2,
-            and v free of m; or that divided by another of the sums. It starts at zero, and walks along the same dimension
-            as the extreme. Of other reductions nothing is known that would make what they have so far right for another m.
+            A sum so far is corrected by a factor where all its terms have the form b^(c·(x - m)) · v, m the extreme of x, b e
+            or 2, and v free of m; or that divided by another of the sums. b and c are those of all sums. A sum starts at zero,
+            and walks along the same dimension as the extreme. Of other reductions nothing is known that would make what they
+            have so far right for another m; and powers of what m is not the extreme of are too large for their type where m
+            is still small.
 
             right: Σ exp(x - m) · v        Σ exp2((x - m) · 1.44) / s
-            wrong: Σ (x - m)²              max (exp(x - m))
+            wrong: Σ (x - m)²              max (exp(x - m))              Σ exp(y - m)
 
     Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); FlashAttention-2
         (arXiv 2307.08691).

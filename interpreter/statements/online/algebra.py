@@ -4,7 +4,8 @@
 
 A value is read as `v · b^(c·m) · Π s^k`, with v free of both, or as the exponent `v + c·m`. Sums of terms that share c and k keep
 the form, so a sum over the terms so far, made with the extreme so far, is corrected by the factor b^(c·(m' - m)) when that becomes
-m'; and s^k, which no term changes, is multiplied to the whole sum behind it.
+m'; and s^k, which no term changes, is multiplied to the whole sum behind it. The exponent has to be c·(m - x), x what the extreme
+is of, but for what has nothing to do with x: with the extreme of the terms so far others could leave the range of their type.
 
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); Dao et al., "FlashAttention"
 (arXiv 2205.14135); with the division behind the sum as in FlashAttention-2 (arXiv 2307.08691).
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, isclose
 
 from ....dsl.diagnostics import fail
 from ...ir.affine_maps import dimension_of
@@ -22,6 +23,7 @@ from ...ir.mlir import arith, ir, is_within, operations, ops_of, producer
 from ...ir.structured import body_of, is_structured, structure, yielded
 from ...padding.identities import SUMS, combination
 from ...padding.rounding import start_of
+from ...session.rewriter import describe
 
 Powers = tuple[tuple[int, int], ...]
 POWERS = ("math.exp", "math.exp2")
@@ -35,15 +37,21 @@ class Weight:
         exponent: c.
         base: `math.exp` or `math.exp2`; None: the value is `v + c·m` itself.
         powers: of which of the sums, by number, it has which power as a factor.
+        own: how often what the extreme is of is a summand of it.
     """
 
     exponent: float = 0.0
     base: str | None = None
     powers: Powers = ()
+    own: float = 0.0
 
     @property
     def is_free(self) -> bool:
-        return self == FREE
+        return replace(self, own=0.0) == FREE
+
+    @property
+    def is_linear(self) -> bool:
+        return self.base is None and not self.powers
 
     @property
     def is_factor(self) -> bool:
@@ -63,11 +71,13 @@ class Weight:
 
     def plus(self, other: Weight, sign: int = 1) -> Weight | None:
         """Of a sum, or with -1 of a difference."""
-        if self == other and self.is_factor:
-            return self
-        if self.base or other.base or self.powers or other.powers:
-            return None
-        return Weight(self.exponent + sign * other.exponent)
+        if self.is_linear and other.is_linear:
+            return Weight(self.exponent + sign * other.exponent, own=self.own + sign * other.own)
+        return self if self == other else None
+
+    def scaled(self, number: float) -> Weight:
+        """Of a linear one's product with a number."""
+        return Weight(self.exponent * number, own=self.own * number)
 
 
 FREE = Weight()
@@ -126,10 +136,12 @@ def read(extreme: ir.Operation) -> Chain:
     if found is None or found.combiner not in EXTREMES or len(walked) != 1 or None in rows:
         raise fail("W0470", f"{extreme.name} is no largest or smallest element along one dimension", "name the `max` of a softmax")
     states: list[tuple[ir.Value, Reading]] = []
+    single = _weight(extreme, [Weight(own=1.0), FREE], found.term) if space.inputs == 1 else None
+    own = Weight(own=1 / single.own) if single is not None and single.own else FREE
     for value, indexing in zip(list(extreme.operands)[: space.inputs], space.maps, strict=False):
         axes = [dimension_of(e) for e in indexing.results]
         if walked[0] in axes and all(row in axes for row in rows):
-            states.append((value, Reading(FREE, tuple(axes.index(row) for row in rows), axes.index(walked[0]))))
+            states.append((value, Reading(own, tuple(axes.index(row) for row in rows), axes.index(walked[0]))))
     chain = Chain(extreme, walked[0], found.combiner)
     for op in ops_of(extreme.block):
         if op == extreme:
@@ -163,7 +175,7 @@ def _follow(op: ir.Operation, given: list[Reading | None], states: list[tuple[ir
     placed = [_placed(state, m) for state, m in zip(given, space.maps, strict=True) if state is not None]
     rows = {p[0] for p in placed}
     along = {p[1] for p in placed if p[1] is not None}
-    weights = [FREE if state is None else state.weight for state in given]
+    weights = [FREE if state is None else _met(state, m) for state, m in zip(given, space.maps, strict=True)]
     fits = len(rows) == 1 and len(along) <= 1 and None not in (dims := next(iter(rows)))
     walked = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
     dependent = any(weight is None or not weight.is_free for weight in weights)
@@ -191,6 +203,12 @@ def _placed(state: Reading, indexing: ir.AffineMap) -> tuple[tuple[int | None, .
     return tuple(dims[axis] for axis in state.rows) or (None,), None if state.along is None else dims[state.along]
 
 
+def _met(state: Reading, indexing: ir.AffineMap) -> Weight | None:
+    """The weight of what an op reads. An element of another tile is none that the extreme so far is of."""
+    elsewhere = state.weight is not None and state.weight.own and _placed(state, indexing)[1] is None
+    return replace(state.weight, own=0.0) if state.weight is not None and elsewhere else state.weight
+
+
 def _sum(
     op: ir.Operation, weights: Sequence[Weight | None], dims: Sequence[int | None], walked: int,
     states: Sequence[tuple[ir.Value, Reading]], chain: Chain,
@@ -205,8 +223,12 @@ def _sum(
     if weight is None or weight.base is None:
         raise fail(
             "W0471", f"{where} has terms that depend on the result of {chain.extreme.name}, and not by a factor b^(c·m)",
-            "what can be corrected is exp(x - m) or exp2(x - m), multiplied with or divided by what does not depend on m",
+            "what can be corrected is exp(x - m) or exp2(x - m), x the one input of the extreme, multiplied with or divided "
+            "by what does not depend on m",
         )  # fmt: skip
+    first = chain.sums[0].weight if chain.sums else weight
+    if (weight.exponent, weight.base) != (first.exponent, first.base):
+        raise fail("W0471", f"{where} has terms of another power than {describe(chain.sums[0].op)}: one factor corrects all")
     if weight.exponent * EXTREMES[chain.combiner] < 0:
         raise fail("W0471", f"{where} has terms that grow with the extreme: on the way they could leave the range of their type")
     if any(abs(power) != 1 for _, power in weight.powers) or len(weight.powers) > 1:
@@ -227,7 +249,28 @@ def _sum(
             inside.append(maker)
             waiting += list(maker.operands)
     order = [one for one in ops_of(op.block) if any(one == other for other in inside)]
+    _expect_followed([*order, op], chain)
     return CorrectedSum(op, weight, walked, tuple(axes.index(d) for d in dims), order)
+
+
+def _expect_followed(ops: Sequence[ir.Operation], chain: Chain) -> None:
+    """That what is moved into the loop reads nothing that is computed from its results in ways that were not read."""
+    allowed = [*ops, chain.extreme, *(one.op for one in chain.sums)]
+    behind = list(chain.extreme.results)
+    for op in ops_of(chain.extreme.block):
+        used = [value for inner in operations(op) for value in inner.operands]
+        if not any(value in behind for value in used):
+            continue
+        behind += list(op.results)
+        for inner in operations(op) if op in ops else ():
+            for value in inner.operands:
+                if value in behind and not (inner == op and producer(value) in allowed):
+                    maker = producer(value)
+                    raise fail(
+                        "W0471", f"{describe(op)} reads {describe(maker) if maker else 'a value'}, which depends on the result of "
+                        f"{chain.extreme.name} in a way that is not known",
+                        "have the terms made from the extreme by elementwise ops that take it as an operand, and none cancel it",
+                    )  # fmt: skip
 
 
 def extent(op: ir.Operation, dimension: int) -> int | None:
@@ -252,9 +295,10 @@ def _weight(op: ir.Operation, given: Sequence[Weight | None], value: ir.Value) -
     parts = [_weight(op, given, v) for v in maker.operands]
     if any(part is None for part in parts):
         return None
+    made = _made(maker, [part for part in parts if part is not None])
     if all(part is not None and part.is_free for part in parts):
-        return FREE
-    return _made(maker, [part for part in parts if part is not None])
+        return made if made is not None and made.is_free else FREE
+    return made
 
 
 def _made(op: ir.Operation, parts: Sequence[Weight]) -> Weight | None:
@@ -265,21 +309,22 @@ def _made(op: ir.Operation, parts: Sequence[Weight]) -> Weight | None:
     if isinstance(made, arith.MulFOp):
         factors = [_number(value) for value in op.operands]
         for number, other in ((factors[0], parts[1]), (factors[1], parts[0])):
-            if number is not None and not other.is_factor:
-                return Weight(number * other.exponent)
+            if number is not None and other.is_linear:
+                return other.scaled(number)
         return parts[0].times(parts[1])
     if isinstance(made, arith.DivFOp):
         number = _number(op.operands[1])
-        return Weight(parts[0].exponent / number) if number and not parts[0].is_factor else parts[0].times(parts[1], -1)
+        return parts[0].scaled(1 / number) if number and parts[0].is_linear else parts[0].times(parts[1], -1)
     if isinstance(made, arith.NegFOp):
-        return parts[0] if parts[0].is_factor else Weight(-parts[0].exponent)
+        return parts[0].scaled(-1) if parts[0].is_linear else parts[0]
     if op.name in POWERS:
-        return None if parts[0].is_factor else replace(parts[0], base=op.name)
+        bounded = not parts[0].is_factor and isclose(parts[0].own, -parts[0].exponent)
+        return replace(parts[0], base=op.name, own=0.0) if bounded else None
     if isinstance(made, arith.ExtFOp) or (isinstance(made, arith.TruncFOp) and parts[0].is_factor):
         return parts[0]
     if isinstance(made, arith.SelectOp) and parts[0].is_free:
         kept = [part for part, value in zip(parts[1:], list(op.operands)[1:], strict=True) if _number(value) not in (0.0, -inf)]
-        nothing = {0.0 if part.is_factor else -inf for part in kept}
+        nothing = {0.0 if part.is_factor and not part.own else -inf for part in kept}
         others = {number for value in list(op.operands)[1:] if (number := _number(value)) is not None}
         return kept[0] if kept and kept.count(kept[0]) == len(kept) and others <= nothing else None
     return None

@@ -149,7 +149,8 @@ def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
         least = linalg.fill(_number(chain.bound, element_type(place)), outs=[place])
     (of_tile,) = _moved(first, end, counter, least)
     with ir.InsertionPoint(end):
-        factor = _factor(carried[0], of_tile, chain, start)
+        wide = max(map(element_type, carried), key=lambda each: ir.FloatType(each).width)
+        factor = _factor(carried[0], of_tile, chain, start, wide)
         now, power, used = list(factor.results)
     results: list[ir.Value] = [now]
     scaled: list[ir.Operation] = []
@@ -196,9 +197,9 @@ def _behind(loops: Sequence[ir.Operation]) -> list[ir.Operation]:
     return found
 
 
-def _factor(before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribute | None) -> ir.Operation:
-    """The extreme so far, in its place; b^(c·(now - before)); and what the terms take as the extreme: 0 as long as that is
-    infinite, where exp(x - m) has no value."""
+def _factor(before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribute | None, wide: ir.Type) -> ir.Operation:
+    """The extreme so far, in its place; b^(c·(now - before)), in the widest type of a sum; and what the terms take as the
+    extreme: 0 as long as that is infinite, where exp(x - m) has no value."""
     rank, kind, weight = len(shape_of(before)), element_type(before), chain.sums[0].weight
     bound = chain.bound
     infinite = start is None or ir.FloatAttr(start).value == bound
@@ -209,12 +210,13 @@ def _factor(before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribu
         if infinite:
             is_bound = arith.cmpf(arith.CmpFPredicate.OEQ, now, _number(bound, kind))
             used = arith.select(is_bound, _number(0.0, kind), now)
-        grown = arith.subf(old, used) if weight.exponent < 0 else arith.subf(used, old)
+        before, after = _converted(old, wide), _converted(used, wide)
+        grown = arith.subf(before, after) if weight.exponent < 0 else arith.subf(after, before)
         if abs(weight.exponent) != 1:
-            grown = arith.mulf(grown, _number(abs(weight.exponent), kind))
-        return [now, ir.Operation.create(str(weight.base), results=[kind], operands=[grown]).result, used]
+            grown = arith.mulf(grown, _number(abs(weight.exponent), wide))
+        return [now, ir.Operation.create(str(weight.base), results=[wide], operands=[grown]).result, used]
 
-    places = [before, *(masked_loads.empty(sizes_of(before), kind) for _ in range(2))]
+    places = [before, *(masked_loads.empty(sizes_of(before), each) for each in (wide, kind))]
     return generic([of_tile], places, [ir.AffineMap.get_identity(rank)] * 4, ["parallel"] * rank, body)
 
 
