@@ -1,8 +1,8 @@
 // weft golden layernorm.weft
 extern "C" __global__ void __launch_bounds__(128, 3) layernorm(
     const float* __restrict__ X,
-    const float* __restrict__ gamma_,
-    const float* __restrict__ beta,
+    const float* __restrict__ Gamma,
+    const float* __restrict__ Beta,
     float* __restrict__ Y) {
   __shared__ float sum_parts[1][4];
   __shared__ float squares_parts[1][4];
@@ -82,12 +82,12 @@ extern "C" __global__ void __launch_bounds__(128, 3) layernorm(
     const float v21 = X_tile[i * 4 + 1];
     const float v22 = X_tile[i * 4 + 2];
     const float v23 = X_tile[i * 4 + 3];
-    const float4 v24 = *reinterpret_cast<const float4*>(&gamma_[idx]);
-    const float4 v25 = *reinterpret_cast<const float4*>(&beta[idx]);
-    const float v26 = sum / 4096.0f;
-    const float v27 = rsqrtf(squares / 4096.0f + 1e-05f);
+    const float4 gamma_ = *reinterpret_cast<const float4*>(&Gamma[idx]);
+    const float4 beta = *reinterpret_cast<const float4*>(&Beta[idx]);
+    const float v24 = sum / 4096.0f;
+    const float v25 = rsqrtf(squares / 4096.0f + 1e-05f);
     *reinterpret_cast<float4*>(&Y[bx * 4096 + idx])
-        = make_float4((v20 - v26) * v27 * v24.x + v25.x, (v21 - v26) * v27 * v24.y + v25.y, (v22 - v26) * v27 * v24.z
-        + v25.z, (v23 - v26) * v27 * v24.w + v25.w);
+        = make_float4((v20 - v24) * v25 * gamma_.x + beta.x, (v21 - v24) * v25 * gamma_.y + beta.y,
+        (v22 - v24) * v25 * gamma_.z + beta.z, (v23 - v24) * v25 * gamma_.w + beta.w);
   }
 }

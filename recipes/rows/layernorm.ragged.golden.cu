@@ -1,8 +1,8 @@
 // weft golden layernorm.weft --set m=70 --set n=333
 extern "C" __global__ void __launch_bounds__(128) layernorm(
     const float* __restrict__ X,
-    const float* __restrict__ gamma_,
-    const float* __restrict__ beta,
+    const float* __restrict__ Gamma,
+    const float* __restrict__ Beta,
     float* __restrict__ Y) {
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(128) layernorm(
     for (int i = 0; i < 11; ++i) {
       const int idx = lane + i * 32;
       if (idx < 333) {
-        Y[row * 333 + idx] = (X_tile[i] - sum / 333.0f) * rsqrtf(squares / 333.0f + 1e-05f) * gamma_[idx] + beta[idx];
+        Y[row * 333 + idx] = (X_tile[i] - sum / 333.0f) * rsqrtf(squares / 333.0f + 1e-05f) * Gamma[idx] + Beta[idx];
       }
     }
   }

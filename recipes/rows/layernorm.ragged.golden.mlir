@@ -4,7 +4,7 @@
 #map2 = affine_map<(d0, d1) -> (d0 * 4 + d1)>
 #map3 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 module attributes {gpu.container_module} {
-  func.func @layernorm(%arg0: memref<70x333xf32> {weft.name = "X"}, %arg1: memref<333xf32> {weft.name = "gamma"}, %arg2: memref<333xf32> {weft.name = "beta"}, %arg3: memref<70x333xf32> {bufferize.result, weft.name = "Y"}) {
+  func.func @layernorm(%arg0: memref<70x333xf32> {weft.name = "X"}, %arg1: memref<333xf32> {weft.name = "Gamma"}, %arg2: memref<333xf32> {weft.name = "Beta"}, %arg3: memref<70x333xf32> {bufferize.result, weft.name = "Y"}) {
     %c18 = arith.constant 18 : index
     %c1 = arith.constant 1 : index
     %c128 = arith.constant 128 : index
@@ -12,7 +12,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @layernorm_kernel {
-    gpu.func @layernorm(%arg0: memref<70x333xf32> {weft.name = "X"}, %arg1: memref<333xf32> {weft.name = "gamma"}, %arg2: memref<333xf32> {weft.name = "beta"}, %arg3: memref<70x333xf32> {weft.name = "Y"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 18, 1, 1>} {
+    gpu.func @layernorm(%arg0: memref<70x333xf32> {weft.name = "X"}, %arg1: memref<333xf32> {weft.name = "Gamma"}, %arg2: memref<333xf32> {weft.name = "Beta"}, %arg3: memref<70x333xf32> {weft.name = "Y"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 18, 1, 1>} {
       %c1_i32 = arith.constant 1 : i32
       %c2_i32 = arith.constant 2 : i32
       %c4_i32 = arith.constant 4 : i32

@@ -19,8 +19,8 @@ __device__ inline double maximum(double a, double b) {
 
 extern "C" __global__ void __launch_bounds__(128, 3) layernorm_welford(
     const float* __restrict__ X,
-    const float* __restrict__ gamma_,
-    const float* __restrict__ beta,
+    const float* __restrict__ Gamma,
+    const float* __restrict__ Beta,
     float* __restrict__ Y) {
   __shared__ float w_parts[1][4];
   __shared__ float w_tile_parts[1][4];
@@ -168,12 +168,12 @@ extern "C" __global__ void __launch_bounds__(128, 3) layernorm_welford(
     const float v69 = X_tile[i * 4 + 1];
     const float v70 = X_tile[i * 4 + 2];
     const float v71 = X_tile[i * 4 + 3];
-    const float4 v72 = *reinterpret_cast<const float4*>(&gamma_[idx]);
-    const float4 v73 = *reinterpret_cast<const float4*>(&beta[idx]);
-    const float v74 = w_tile;
-    const float v75 = rsqrtf(w_tile_2 / 4096.0f + 1e-05f);
+    const float4 gamma_ = *reinterpret_cast<const float4*>(&Gamma[idx]);
+    const float4 beta = *reinterpret_cast<const float4*>(&Beta[idx]);
+    const float v72 = w_tile;
+    const float v73 = rsqrtf(w_tile_2 / 4096.0f + 1e-05f);
     *reinterpret_cast<float4*>(&Y[bx * 4096 + idx])
-        = make_float4((v68 - v74) * v75 * v72.x + v73.x, (v69 - v74) * v75 * v72.y + v73.y, (v70 - v74) * v75 * v72.z
-        + v73.z, (v71 - v74) * v75 * v72.w + v73.w);
+        = make_float4((v68 - v72) * v73 * gamma_.x + beta.x, (v69 - v72) * v73 * gamma_.y + beta.y,
+        (v70 - v72) * v73 * gamma_.z + beta.z, (v71 - v72) * v73 * gamma_.w + beta.w);
   }
 }

@@ -4,7 +4,7 @@
 #map2 = affine_map<(d0) -> (d0 * 4)>
 #map3 = affine_map<(d0, d1) -> (d0 + d1 * 512)>
 module attributes {gpu.container_module} {
-  func.func @layernorm_welford(%arg0: memref<64x4096xf32> {weft.name = "X"}, %arg1: memref<4096xf32> {weft.name = "gamma"}, %arg2: memref<4096xf32> {weft.name = "beta"}, %arg3: memref<64x4096xf32> {bufferize.result, weft.name = "Y"}) {
+  func.func @layernorm_welford(%arg0: memref<64x4096xf32> {weft.name = "X"}, %arg1: memref<4096xf32> {weft.name = "Gamma"}, %arg2: memref<4096xf32> {weft.name = "Beta"}, %arg3: memref<64x4096xf32> {bufferize.result, weft.name = "Y"}) {
     %c64 = arith.constant 64 : index
     %c1 = arith.constant 1 : index
     %c128 = arith.constant 128 : index
@@ -12,7 +12,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @layernorm_welford_kernel {
-    gpu.func @layernorm_welford(%arg0: memref<64x4096xf32> {weft.name = "X"}, %arg1: memref<4096xf32> {weft.name = "gamma"}, %arg2: memref<4096xf32> {weft.name = "beta"}, %arg3: memref<64x4096xf32> {weft.name = "Y"}) workgroup(%arg4 : memref<1x4xf32, #gpu.address_space<workgroup>> {weft.name = "w_parts"}, %arg5 : memref<1x4xf32, #gpu.address_space<workgroup>> {weft.name = "w_tile_parts"}, %arg6 : memref<1x4xf32, #gpu.address_space<workgroup>> {weft.name = "w_tile_2_parts"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 64, 1, 1>, weft.max_registers = 168 : i64} {
+    gpu.func @layernorm_welford(%arg0: memref<64x4096xf32> {weft.name = "X"}, %arg1: memref<4096xf32> {weft.name = "Gamma"}, %arg2: memref<4096xf32> {weft.name = "Beta"}, %arg3: memref<64x4096xf32> {weft.name = "Y"}) workgroup(%arg4 : memref<1x4xf32, #gpu.address_space<workgroup>> {weft.name = "w_parts"}, %arg5 : memref<1x4xf32, #gpu.address_space<workgroup>> {weft.name = "w_tile_parts"}, %arg6 : memref<1x4xf32, #gpu.address_space<workgroup>> {weft.name = "w_tile_2_parts"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 64, 1, 1>, weft.max_registers = 168 : i64} {
       %c3 = arith.constant 3 : index
       %c2 = arith.constant 2 : index
       %c1_i32 = arith.constant 1 : i32

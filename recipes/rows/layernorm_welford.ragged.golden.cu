@@ -19,8 +19,8 @@ __device__ inline double maximum(double a, double b) {
 
 extern "C" __global__ void __launch_bounds__(128) layernorm_welford(
     const float* __restrict__ X,
-    const float* __restrict__ gamma_,
-    const float* __restrict__ beta,
+    const float* __restrict__ Gamma,
+    const float* __restrict__ Beta,
     float* __restrict__ Y) {
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;
@@ -118,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_welford(
     for (int i = 0; i < 11; ++i) {
       const int idx = lane + i * 32;
       if (idx < 333) {
-        Y[row * 333 + idx] = (X_tile[i] - w_tile) * rsqrtf(w_tile_2 / 333.0f + 1e-05f) * gamma_[idx] + beta[idx];
+        Y[row * 333 + idx] = (X_tile[i] - w_tile) * rsqrtf(w_tile_2 / 333.0f + 1e-05f) * Gamma[idx] + Beta[idx];
       }
     }
   }

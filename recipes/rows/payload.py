@@ -120,7 +120,7 @@ def normalized(m: Value, n: Value, type: str, rows: str, mean: str) -> str:
 def normalization(name: str, m: Value, n: Value, type: str) -> str:
     """The text's beginning."""
     x, column = tensor(type, m, n), tensor(type, n)
-    arguments = [f'%{v}: {kind} {{weft.name = "{v}"}}' for v, kind in (("X", x), ("gamma", column), ("beta", column))]
+    arguments = [f'%{v}: {kind} {{weft.name = "{v.capitalize()}"}}' for v, kind in (("X", x), ("gamma", column), ("beta", column))]
     return f"""\
 {MAPS}\
 func.func @{name}({", ".join(arguments)}) -> ({x} {{weft.name = "Y"}}) {{
@@ -236,7 +236,7 @@ def layernormed(xp: Any, arrays: Any, **_: Any) -> Any:
     """Layer norm with an array library."""
     x = arrays["X"]
     from_mean = x - x.mean(1, keepdims=True)
-    return from_mean / xp.sqrt((from_mean**2).mean(1, keepdims=True) + 1e-5) * arrays["gamma"] + arrays["beta"]
+    return from_mean / xp.sqrt((from_mean**2).mean(1, keepdims=True) + 1e-5) * arrays["Gamma"] + arrays["Beta"]
 
 
 def parameters(type: str, **sizes: int) -> tuple[BuilderParameter, ...]:
@@ -261,7 +261,7 @@ BUILDERS = (
     Builder(
         "layernorm",
         "Y = layer norm of each row of X, m rows of n, by its mean and then its variance",
-        parameters("X, gamma, beta and Y", m=64, n=4096),
+        parameters("X, Gamma, Beta and Y", m=64, n=4096),
         build=layernorm,
         operations=lambda m, n, **_: 8 * m * n,
         baseline=layernormed,
@@ -269,7 +269,7 @@ BUILDERS = (
     Builder(
         "layernorm_welford",
         "the same by Welford's recurrence, in one pass",
-        parameters("X, gamma, beta and Y", m=64, n=4096),
+        parameters("X, Gamma, Beta and Y", m=64, n=4096),
         build=layernorm_welford,
         operations=lambda m, n, **_: 11 * m * n,
         baseline=layernormed,
