@@ -6,10 +6,7 @@ from math import sqrt
 from typing import Any
 
 from ..builder import Builder, BuilderParameter, Value, named_sizes, sizes_at_run_time, tensor
-
-TYPES = ("f32", "f16", "bf16")
-LEAST = "0xFF800000"
-"""-inf."""
+from ..rows.payload import LEAST, TYPES, in_f32, wide, yielded
 
 
 def attention(b: Value, n: Value, m: Value, d: int, type: str, causal: int) -> str:
@@ -17,10 +14,8 @@ def attention(b: Value, n: Value, m: Value, d: int, type: str, causal: int) -> s
     q, k, o = tensor(type, b, n, d), tensor(type, b, m, d), tensor("f32", b, n, d)
     s, row = tensor("f32", b, n, m), tensor("f32", b, n)
 
-    def wide(*names: str) -> str:
-        return "".join(f"    %{name}w = arith.extf %{name} : {type} to f32\n" for name in names if type != "f32")
-
-    suffix = "w" if type != "f32" else ""
+    a, c = wide("a", type), wide("c", type)
+    a_f32, c_f32 = in_f32("a_f32", "a", type), in_f32("c_f32", "c", type)
     mask = """\
     %i = linalg.index 1 : index
     %j = linalg.index 2 : index
@@ -46,8 +41,7 @@ def attention(b: Value, n: Value, m: Value, d: int, type: str, causal: int) -> s
   %Y = linalg.generic {{indexing_maps = [#s, #s], iterator_types = ["parallel", "parallel", "parallel"]}}
       ins(%O : {o}) outs(%like_y : {q}) {{
   ^bb0(%a: f32, %o: {type}):
-    %r = arith.truncf %a : f32 to {type}
-    linalg.yield %r : {type}
+{yielded("a", type)}\
   }} -> {q}
 """
     )
@@ -73,8 +67,8 @@ func.func @attention(
       indexing_maps = [#of_q, #of_k, #of_s], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}}
       ins(%Q, %K : {q}, {k}) outs(%z : {s}) {{
   ^bb0(%a: {type}, %c: {type}, %o: f32):
-{wide("a", "c")}\
-    %p = arith.mulf %a{suffix}, %c{suffix} : f32
+{a_f32}{c_f32}\
+    %p = arith.mulf %{a}, %{c} : f32
     %r = arith.addf %o, %p : f32
     linalg.yield %r : f32
   }} -> {s}
@@ -95,8 +89,8 @@ func.func @attention(
   %O = linalg.generic {{indexing_maps = [#of_s, #of_k, #of_q], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}}
       ins(%shares, %V : {s}, {k}) outs(%o0 : {o}) {{
   ^bb0(%a: f32, %c: {type}, %o: f32):
-{wide("c")}\
-    %p = arith.mulf %a, %c{suffix} : f32
+{c_f32}\
+    %p = arith.mulf %a, %{c} : f32
     %r = arith.addf %o, %p : f32
     linalg.yield %r : f32
   }} -> {o}

@@ -104,7 +104,7 @@ def times_power(op: ir.Operation, one: CorrectedSum, by: ir.Value, power: int) -
     result = op.results[0]
     uses = [use.owner for use in result.uses]
     rank = len(shape_of(result))
-    maps = [ir.AffineMap.get_identity(rank), _rows(rank, one.rows)]
+    whole = ir.AffineMap.get_identity(rank)
 
     def body(own: list[ir.Value]) -> list[ir.Value]:
         other = _converted(own[1], own[0].type)
@@ -112,7 +112,7 @@ def times_power(op: ir.Operation, one: CorrectedSum, by: ir.Value, power: int) -
 
     with ahead_of(op):
         place = masked_loads.empty(sizes_of(result), element_type(result))
-        made = generic([result, by], [place], [*maps, maps[0]], ["parallel"] * rank, body)
+        made = generic([result, by], [place], [whole, whole.get_submap(list(one.rows)), whole], ["parallel"] * rank, body)
     made.move_after(op)
     for user in uses:
         replace_operands(user.operation, {result: made.results[0]})
@@ -124,10 +124,6 @@ def _converted(value: ir.Value, kind: ir.Type) -> ir.Value:
         return value
     wider = ir.FloatType(kind).width > ir.FloatType(value.type).width
     return (arith.extf if wider else arith.truncf)(kind, value)
-
-
-def _rows(rank: int, rows: Sequence[int]) -> ir.AffineMap:
-    return ir.AffineMap.get(rank, 0, [ir.AffineDimExpr.get(axis) for axis in rows])
 
 
 def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
@@ -146,7 +142,7 @@ def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
         end = scf.YieldOp(carried).operation
     with ir.InsertionPoint(end):
         place = masked_loads.empty(sizes_of(carried[0]), element_type(carried[0]))
-        least = linalg.fill(_number(chain.bound, element_type(place)), outs=[place])
+        least = linalg.fill(masked_loads.number(chain.bound, element_type(place)), outs=[place])
     (of_tile,) = _moved(first, end, counter, least)
     with ir.InsertionPoint(end):
         wide = max(map(element_type, carried), key=lambda each: ir.FloatType(each).width)
@@ -208,25 +204,22 @@ def _factor(before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribu
         new, old = own[0], own[1]
         now = used = ir.Operation.create(chain.combiner, results=[kind], operands=[old, new]).result
         if infinite:
-            is_bound = arith.cmpf(arith.CmpFPredicate.OEQ, now, _number(bound, kind))
-            used = arith.select(is_bound, _number(0.0, kind), now)
+            is_bound = arith.cmpf(arith.CmpFPredicate.OEQ, now, masked_loads.number(bound, kind))
+            used = arith.select(is_bound, masked_loads.number(0.0, kind), now)
         before, after = _converted(old, wide), _converted(used, wide)
         grown = arith.subf(before, after) if weight.exponent < 0 else arith.subf(after, before)
         if abs(weight.exponent) != 1:
-            grown = arith.mulf(grown, _number(abs(weight.exponent), wide))
+            grown = arith.mulf(grown, masked_loads.number(abs(weight.exponent), wide))
         return [now, ir.Operation.create(str(weight.base), results=[wide], operands=[grown]).result, used]
 
     places = [before, *(masked_loads.empty(sizes_of(before), each) for each in (wide, kind))]
     return generic([of_tile], places, [ir.AffineMap.get_identity(rank)] * 4, ["parallel"] * rank, body)
 
 
-def _number(value: float, kind: ir.Type) -> ir.Value:
-    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, value)).result
-
-
 def _scaled(so_far: ir.Value, factor: ir.Value, rows: Sequence[int]) -> ir.Operation:
     rank = len(shape_of(so_far))
+    whole = ir.AffineMap.get_identity(rank)
     return generic(
-        [factor], [so_far], [_rows(rank, rows), ir.AffineMap.get_identity(rank)], ["parallel"] * rank,
+        [factor], [so_far], [whole.get_submap(list(rows)), whole], ["parallel"] * rank,
         lambda own: [arith.mulf(own[1], _converted(own[0], own[1].type))],
     )  # fmt: skip
