@@ -16,6 +16,7 @@ from ..interpreter.ir.functions import segments, symbol
 from ..interpreter.ir.mlir import ancestors, children, constant_of, ir
 from ..interpreter.memory.copies import COPY, GROUP, WAIT
 from ..interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
+from ..interpreter.memory.lanes import WARP_BARRIER
 from ..interpreter.memory.layouts import space_of
 from ..interpreter.memory.limits import WARP
 from ..interpreter.session.rewriter import refuse as refuse
@@ -33,6 +34,7 @@ FORM: dict[str, str] = {
     " tanh trunc",
     "memref": "alloc alloca atomic_rmw cast collapse_shape dim expand_shape"
     " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
+    "nvvm": WARP_BARRIER.removeprefix("nvvm."),
     "nvgpu": " ".join(name.removeprefix("nvgpu.") for name in (COPY, GROUP, WAIT, LDMATRIX, MMA)),
     "scf": "execute_region for if index_switch while",
     "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice from_elements insert"

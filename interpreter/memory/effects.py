@@ -17,7 +17,7 @@ from ..ir.functions import segments
 from ..ir.mlir import children, constant_of, ir, is_used
 from .copies import COPY, GROUP, WAIT
 from .fragments import LDMATRIX, MMA, matrices, row_of
-from .lanes import SHUFFLE, SUBGROUP_REDUCE
+from .lanes import BARRIERS, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "whole", "anywhere"]
@@ -144,7 +144,7 @@ _NO_ACCESS = _names(
     vector.multi_reduction vector.outerproduct vector.print vector.reduction vector.scalable.extract vector.scalable.insert
     vector.scan vector.shape_cast vector.shuffle vector.step vector.to_elements vector.transpose vector.type_cast
     vector.vscale"""
-) | {GROUP, WAIT, MMA}
+) | {GROUP, WAIT, MMA, WARP_BARRIER}
 """Ops that touch no memory: they compute, show a part of a buffer, ask for its shape, or wait for somebody who does."""
 
 CONTROL = _names(
@@ -155,8 +155,8 @@ CONTROL = _names(
 )
 """Ops that do what the ops in their regions do, and hand values on."""
 
-SYNCHRONIZING = frozenset({"gpu.all_reduce", "gpu.barrier", "gpu.initialize_named_barrier"})
-"""Ops that wait for the other threads of a block."""
+SYNCHRONIZING = frozenset({"gpu.all_reduce", "gpu.initialize_named_barrier", *BARRIERS})
+"""Ops that wait for the other threads of a block, or of a warp."""
 
 _TOGETHER = SYNCHRONIZING | _names(
     """bufferization.alloc_tensor gpu.ballot gpu.rotate gpu.subgroup_broadcast gpu.subgroup_mma_compute gpu.wait

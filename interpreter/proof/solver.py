@@ -252,19 +252,22 @@ class BarrierNaming(Naming):
 
     Args:
         with_x, with_y: the numbers of the loops in whose iterations it is that x, or y, is in.
+        of_thread: it is one that x's thread executes, and the threads with which x's does so execute it alike: those of its warp.
+            Else it is one that all threads execute.
 
     An uninterpreted value that neither fixes may be anything: the barrier is then not sure to be executed (`unsure`).
     """
 
-    def __init__(self, x: Naming, y: Naming, with_x: set[int], with_y: set[int]) -> None:
+    def __init__(self, x: Naming, y: Naming, with_x: set[int], with_y: set[int], *, of_thread: bool = False) -> None:
         super().__init__("s_")
+        self.of_thread = of_thread
         self.sides = ((x, with_x), (y, with_y))
         self.unsure = False
 
     def __call__(self, symbol: Symbol) -> Symbol:
         on = symbol.depends
-        if symbol not in self.names and not on.thread:
-            for naming, loops in self.sides:
+        if symbol not in self.names and (self.of_thread or not on.thread):
+            for naming, loops in self.sides[: 1 if on.thread else 2]:
                 if on.loops <= loops:
                     return naming(symbol)
         if symbol.kind == "opaque":

@@ -17,6 +17,7 @@ from ...interpreter.ir.functions import maker, name_of
 from ...interpreter.ir.mlir import DYNAMIC, ir, made_by, operations, users
 from ...interpreter.memory.copies import GROUP, WAIT
 from ...interpreter.memory.effects import accesses
+from ...interpreter.memory.lanes import BARRIERS
 from ...interpreter.memory.layouts import is_shared
 from ...interpreter.memory.views import behind
 from ..kernel_form import reader_of, refuse, registrar
@@ -28,7 +29,7 @@ from .values.views import NamedMemory, NamedView, access
 Lanes = tuple[Expr, ...]
 Binding = Lanes | NamedView
 
-_SEQUENCED = frozenset(["gpu.barrier", "gpu.printf", "gpu.return", GROUP, WAIT])
+_SEQUENCED = frozenset([*BARRIERS, "gpu.printf", "gpu.return", GROUP, WAIT])
 """Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while"])
 _OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")

@@ -17,9 +17,9 @@ import numpy as np
 
 from ...interpreter.ir.mlir import DYNAMIC, arith, gpu, ir, memref, operations, scf, vector
 from ...interpreter.memory.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, dealt, matrices, row_of
-from ...interpreter.memory.lanes import SHUFFLE, SUBGROUP_REDUCE
+from ...interpreter.memory.lanes import ALL_LANES, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER, mask_of_lanes
 from ...interpreter.memory.limits import WARP
-from ..kernel_form import expected_product, expected_shuffle
+from ..kernel_form import expected_product, expected_shuffle, refuse
 from ..kernel_lowering import simplify
 from .threads import Triple, allocated, constant, count_of, nought, turn_memory
 
@@ -29,7 +29,9 @@ FIRST = "weft.first"
 """A lane gets what the first one of its warp has."""
 EXCHANGE = "weft.exchange"
 """A lane gives a value, and gets that of the lane with a number."""
-TOGETHER = (DEAL, FIRST, EXCHANGE, MMA)
+MEET = "weft.meet"
+"""A lane waits for the others."""
+TOGETHER = (DEAL, FIRST, EXCHANGE, MEET, MMA)
 
 
 def split_matrices(module: ir.Module) -> None:
@@ -48,8 +50,15 @@ def split_matrices(module: ir.Module) -> None:
 
 
 def split_shuffles(module: ir.Module) -> None:
-    """Make of each shuffle the number of the lane that is asked, and `EXCHANGE`, in place; reductions are made of shuffles."""
+    """Make of each shuffle the number of the lane that is asked, and `EXCHANGE`, in place; reductions are made of shuffles. Of a
+    warp's barrier `MEET`."""
     with module.context:
+        for op in operations(module.operation, WARP_BARRIER):
+            if mask_of_lanes(op) != ALL_LANES:
+                raise refuse("W0725", f"`{op.name}` with another mask than that of all {WARP} lanes", op)
+            with op.location, ir.InsertionPoint(op):
+                ir.Operation.create(MEET)
+            op.erase()
         for kernel in operations(module.operation, "gpu.func"):
             simplify(kernel, SUBGROUP_REDUCE)
         for op in operations(module.operation, SHUFFLE):
@@ -149,7 +158,7 @@ class Together:
             _copied(self.given[0], begin[0], self.made[0], begin[1], self._tables[0], lambda x: x)
         elif self._name == EXCHANGE:
             _each(WARP, lambda lane: self._exchange(first, arith.addi(first, lane)))
-        else:
+        elif self._name == MMA:
             self._multiply(begin)
         return None
 

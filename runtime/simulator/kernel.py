@@ -14,6 +14,7 @@ import numpy as np
 from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.ir.functions import sizes_of
 from ...interpreter.ir.mlir import ir, operations
+from ...interpreter.memory.lanes import WARP_BARRIER
 from ..kernel_lowering import LOWERED, normal
 from . import ops  # noqa: F401 - it fills the table of handlers
 from .arguments import bind
@@ -137,6 +138,7 @@ class SimKernel:
         self.sites = translator.sites
         self.atomics = frozenset(translator.atomics)
         self.updates = translator.updates
+        self.has_turns = any(True for _ in operations(operation, WARP_BARRIER))
         self.known_block = sizes_of(operation, "known_block_size")
         self.known_grid = sizes_of(operation, "known_grid_size")
         self.arguments = translator.arguments
@@ -188,7 +190,8 @@ class SimKernel:
         found = Recorder()
         batches = loads = stores = barriers = 0
         site, thread = (max(count.bit_length(), 1) for count in (len(self.sites), nt - 1))
-        layout, counted = KeyLayout(site, thread, (total - 1).bit_length()), check if banks is None else banks
+        number, counted = (total - 1).bit_length(), check if banks is None else banks
+        layout = KeyLayout(site, thread, number, (63 - site - thread - number) // 2 if self.has_turns else 0)
         for memory in memories:
             memory.layout = layout
             if touched is not None:
@@ -215,6 +218,7 @@ class SimKernel:
                 lanes.watch = watch
                 lanes.seed = (order + 2 if isinstance(order, int) else int(order == "reverse"), first)
                 lanes.most_barriers = 1 << max(63 - layout.interval, 0) if check else None
+                lanes.most_turns = 1 << layout.turn if check else None
                 lanes.check, lanes.layout, lanes.atomics, lanes.banks = check, layout, self.atomics, counter
                 for memory in memories:
                     memory.attach(lanes)

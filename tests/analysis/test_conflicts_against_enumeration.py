@@ -14,7 +14,7 @@ from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import colliding_classes, conflicts
 from weft.interpreter.proof.races.phases import Phases
-from weft.interpreter.proof.races.relations import residue
+from weft.interpreter.proof.races.separation import residue
 from weft.interpreter.proof.solver import Solver
 
 BATCHES = 100 if "WEFT_SOAK" in os.environ else 5

@@ -85,12 +85,12 @@ ALL_SPACES = frozenset({"workgroup", "global"})
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """A `gpu.barrier`.
+    """A `gpu.barrier`, or a warp's.
 
     Args:
-        spaces: the memory whose accesses it orders for the whole block.
+        spaces: the memory whose accesses it orders, for the whole block.
         candidate: its number if it is only proposed.
-        narrow: it waits for a subgroup alone (or for those that a named barrier counts), so it orders nothing across the block.
+        narrow: it waits for a warp alone, and orders what that does (or for those that a named barrier counts: it orders nothing).
         assumed: it is not proven that all threads reach it, nor that they do not.
     """
 
@@ -112,7 +112,7 @@ class KernelModel:
     """A kernel's accesses and barriers.
 
     Args:
-        barriers: those that all threads of a block reach together.
+        barriers: those that all threads of a block reach together, or, of a narrow one, all of a warp.
         warp_wide: other ops that all threads of a warp reach together, or none: as barriers that order nothing.
         divergent: the others: faults, which order nothing.
         facts: what holds for every instance (ids are below their sizes).
@@ -133,6 +133,13 @@ class KernelModel:
     given: Mapping[str, Linear] = field(default_factory=dict)
     may_alias: bool = False
     solver: Solver = field(default_factory=Solver, repr=False)
+
+    @property
+    def warp(self) -> Linear | None:
+        """The number of a thread's warp; None where it is not known how many threads a block has."""
+        if self.shape.threads is None:
+            return None
+        return self.shape.linear_id(self.values.thread_ids()).floordiv(WARP)
 
     @cached_property
     def deciding(self) -> tuple[Symbol, ...]:
@@ -178,8 +185,8 @@ def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["to
 
     x, y = Naming("x_", shared, shares), Naming("y_", shared, shares)
     here = [x.formula(g) for g in (*barrier.place.guards, *model.facts)] + [y.formula(g) for g in model.facts]
-    if barrier.narrow and model.shape.threads is not None:
-        warp = model.shape.linear_id(model.values.thread_ids()).floordiv(WARP)
+    warp = model.warp if barrier.narrow else None
+    if warp is not None:
         here.append(equal(x.form(warp), y.form(warp)))
     there = [y.formula(g) for g in barrier.place.guards]
     for naming in (x, y):
@@ -207,6 +214,8 @@ def split_ids(model: KernelModel) -> None:
         return form
 
     _restate(model, collected)
+    if model.warp is not None and any(barrier.narrow for barrier in model.barriers):
+        collected(model.warp)
     taken_apart = {symbol: _digits(symbol, sorted(found)) for symbol, found in radices.items()}
     ids = {symbol: digits for symbol, digits in taken_apart.items() if digits is not None}
 

@@ -16,7 +16,7 @@ from ...ir.functions import segments
 from ...ir.mlir import children, ir, operations, producer
 from ...ir.structured import loop_inits
 from ...memory import copies, effects
-from ...memory.lanes import WARP_WIDE
+from ...memory.lanes import ALL_LANES, WARP_BARRIER, WARP_WIDE, mask_of_lanes
 from ...memory.limits import WARP
 from ...memory.swizzles import Swizzle
 from ...memory.views import terminator
@@ -107,6 +107,8 @@ class Reader:
             self.block(only_block(op.regions[0], op), place.into(0))
         elif name == "gpu.barrier":
             self._barrier(op, place)
+        elif name == WARP_BARRIER:
+            self._warp_barrier(op, place)
         elif name in (copies.GROUP, copies.WAIT):
             self._groups.append(GroupEvent(place, copies.may_pend(op) if name == copies.WAIT else None))
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
@@ -242,12 +244,25 @@ class Reader:
         narrow = len(op.operands) > 0 or not any(wide in scope for wide in ("workgroup", "cluster"))
         if narrow:
             spaces = frozenset()
-        mark = op.attributes.get("weft.candidate", None)
-        candidate = int(ir.IntegerAttr(mark)) if mark is not None else None
-        self.model.barriers.append(Barrier(place, spaces, describe(op), candidate, narrow))
+        self.model.barriers.append(Barrier(place, spaces, describe(op), _candidate(op), narrow))
+
+    def _warp_barrier(self, op: ir.Operation, place: Place) -> None:
+        self._expect_whole_warps(op)
+        if mask_of_lanes(op) != ALL_LANES:
+            raise fail(
+                "W0603",
+                f"the mask of {describe(op)} is not one of all {WARP} lanes, which it is taken to wait for",
+                hint=f"give it the constant mask of all lanes, -1, and let all {WARP} lanes reach it",
+            )
+        self.model.barriers.append(Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True))
 
     def _warp(self, op: ir.Operation, place: Place) -> None:
-        """All lanes of a warp execute it together, as they do a barrier of their subgroup, and it orders nothing."""
+        """All lanes of a warp execute it together, as they do a barrier of their warp, and it orders nothing."""
+        self._expect_whole_warps(op)
+        if any(guard.depends().thread for guard in place.guards):
+            self.model.warp_wide.append(Barrier(place, frozenset(), describe(op), narrow=True))
+
+    def _expect_whole_warps(self, op: ir.Operation) -> None:
         shape = self.model.shape
         if prod(size for size in shape.block if size is not None) % WARP:
             has = "whose size is not known may have" if shape.threads is None else f"of {shape.threads} threads has"
@@ -256,8 +271,6 @@ class Reader:
                 f"a block {has} a warp that is not whole, and {describe(op)} takes all {WARP} lanes",
                 hint=f"launch a multiple of {WARP} threads",
             )
-        if any(guard.depends().thread for guard in place.guards):
-            self.model.warp_wide.append(Barrier(place, frozenset(), describe(op), narrow=True))
 
     def _access(self, op: ir.Operation, place: Place) -> None:
         if op.name in WARP_WIDE:
@@ -315,6 +328,11 @@ def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:
             hint="lift them to scf.if, scf.for and scf.while first (`--lift-cf-to-scf` of upstream's mlir-opt does)",
         )
     return region.blocks[0]
+
+
+def _candidate(barrier: ir.Operation) -> int | None:
+    mark = barrier.attributes.get("weft.candidate", None)
+    return None if mark is None else int(ir.IntegerAttr(mark))
 
 
 def _made_here(root: ir.Value) -> bool:

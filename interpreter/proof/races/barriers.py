@@ -13,7 +13,8 @@ from ..kernels.model import Barrier, KernelModel, space_of_both
 from ..solver import Unknown
 from .conflicts import Conflict, as_conflict, colliding_classes, in_flight, possible_classes
 from .phases import Phases
-from .relations import PairClass, all_separated, residue
+from .relations import PairClass
+from .separation import all_separated, residue
 
 NODE_LIMIT = 20_000
 

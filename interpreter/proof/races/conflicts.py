@@ -15,7 +15,8 @@ from ..solver import Naming, Solver, Unknown
 from .given import given_numbers, needed
 from .in_flight import follow, loops_of_copies, meetings
 from .phases import Phases, meeting
-from .relations import PairClass, empty, residue
+from .relations import PairClass
+from .separation import empty, residue
 
 Kind = Literal["RAW", "WAR", "WAW"]
 LIMIT = (
@@ -96,6 +97,7 @@ class Conflict:
         alone: the two are one execution of one op, by two threads: no barrier can order them either.
         in_flight: `first` is an asynchronous copy that has not arrived yet: no barrier orders them either.
         unfenced: a barrier that would order them if its fence named the memory.
+        in_between: a barrier of a warp, which orders what other threads do in between.
         where: values of the witness of what is known at run time only, by name.
         needed: what such sizes have to be for it, in words.
     """
@@ -113,6 +115,7 @@ class Conflict:
     across_blocks: bool = False
     alone: bool = False
     unfenced: str | None = None
+    in_between: str | None = None
     where: tuple[tuple[str, int], ...] = ()
     needed: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False, repr=False)
     in_flight: bool = False
@@ -271,7 +274,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     given = given_numbers(pair)
     where = [(called, form.value(point)) for called, form in given.items()]
     return Conflict(
-        kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks, together, _unfenced(pair),
+        kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks, together, *_others_between(pair),
         tuple((called, value) for called, value in where if value is not None), lambda: needed(pair, left, given),
     )  # fmt: skip
 
@@ -288,9 +291,14 @@ def _carrier(a: Access, b: Access, first: Instance, second: Instance) -> str | N
     return None
 
 
-def _unfenced(pair: PairClass) -> str | None:
-    """A barrier between the two whose fence leaves out their memory; None where there is none."""
-    space = space_of_both(pair.first, pair.second)
-    others = [replace(b, spaces=ALL_SPACES) for b in pair.model.barriers if not b.narrow and space not in b.spaces]
-    between = Phases(others).sure(pair.first.place, pair.second.place, space, pair.loop)
-    return next((row[0].op for row in between if row), None)
+def _others_between(pair: PairClass) -> tuple[str | None, str | None]:
+    """A barrier between the two whose fence leaves out their memory, and one of a warp; None where there is none."""
+    space, barriers = space_of_both(pair.first, pair.second), pair.model.barriers
+
+    def between(some: list[Barrier]) -> str | None:
+        wide = (replace(barrier, spaces=ALL_SPACES, narrow=False) for barrier in some)
+        found = Phases(wide).sure(pair.first.place, pair.second.place, space, pair.loop)
+        return next((row[0].op for row in found if row), None)
+
+    unfenced = [barrier for barrier in barriers if not barrier.narrow and space not in barrier.spaces]
+    return between(unfenced), between([barrier for barrier in barriers if barrier.narrow and space in barrier.spaces])

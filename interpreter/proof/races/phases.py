@@ -35,7 +35,7 @@ def _position(place: Place, depth: int) -> int:
 
 Steps = tuple[PlaceStep, ...]
 Row = list[Barrier]
-"""The barriers of one block of ops that order one kind of memory, in the order of the text."""
+"""The barriers of one block of ops that order one kind of memory for all threads, in the order of the text."""
 
 
 def _in_front(row: Row, place: Place) -> int:
@@ -56,7 +56,7 @@ class Phases:
         if space not in self._rows:
             made = self._rows[space] = {}
             for barrier in sorted(self.barriers, key=lambda barrier: barrier.place.position):
-                if space in barrier.spaces:
+                if space in barrier.spaces and not barrier.narrow:
                     made.setdefault(barrier.place.steps, []).append(barrier)
         return self._rows[space]
 

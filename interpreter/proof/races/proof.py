@@ -139,6 +139,8 @@ class Findings:
             wider = f"add `#gpu.address_space<{conflict.space}>` to its `memfence`"
             wider = wider if self.source is not None else "`insert-barriers` adds a barrier that orders it"
             hint = f"the fence of {conflict.unfenced} leaves out {conflict.space} memory: {wider}"
+        elif conflict.in_between is not None:
+            hint = f"{conflict.in_between} orders the threads of each warp alone: put a `gpu.barrier` there"
         hint += EXACT if conflict.assumed and self.source is None else ""
         return Diagnostic("W0601", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
 

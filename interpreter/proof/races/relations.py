@@ -12,7 +12,7 @@ keeps the sets small. Many barriers need no sets: `phases.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -53,7 +53,7 @@ class PairClass:
     known: isl.Point | None = None
     still: PairClass | None = None
     unsure: Barrier | None = None
-    _separated: dict[tuple[Steps, int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
+    _separated: dict[tuple[Steps, int, int, bool], isl.Set | bool | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         fixed = {loop.number for loop in self.shared[: self.equal]}
@@ -211,7 +211,7 @@ class PairClass:
             return False
         above, before = meeting(self.first.place, barrier.place)
         below, after = meeting(barrier.place, self.second.place)
-        key = barrier.place.steps, before, after
+        key = barrier.place.steps, before, after, barrier.narrow
         if key not in self._separated:  # the same for all barriers of a block between the same two positions
             self._separated[key] = self._between(barrier, (len(above), before), (len(below), after))
         found = self._separated[key]
@@ -232,11 +232,31 @@ class PairClass:
             out: isl.Set | bool = False
             for piece in self._pieces(barrier, up, down):
                 if isinstance(piece, bool):
-                    return True
+                    out = True
+                    break
                 out = piece if isinstance(out, bool) else self.solver.union(out, piece)
-            return out
+            return self._of_warp(out) if barrier.narrow else out
         except Unknown:
             return None
+
+    @cached_property
+    def _between_warps(self) -> isl.Set:
+        """Pairs of threads of two warps, in the names of the collisions."""
+        warp = self.model.warp
+        if warp is None:
+            raise Unknown
+        return self.solver.set(self.names, [either(*_unequal(self.x.form(warp), self.y.form(warp)))])
+
+    @cached_property
+    def _in_one_warp(self) -> bool:
+        """Whether all collisions are of two threads of one warp."""
+        return self.solver.disjoint(self.collisions, self._between_warps)
+
+    def _of_warp(self, separated: isl.Set | bool) -> isl.Set | bool:
+        """Of what a barrier of a warp comes between, what it separates."""
+        if separated is False or self._in_one_warp:
+            return separated
+        return self.solver.subtract(self.collisions if separated is True else separated, self._between_warps)
 
     def _pieces(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> Iterator[isl.Set | bool]:
         """Those that are not empty, one for each pair of levels at which they part."""
@@ -257,7 +277,7 @@ class PairClass:
         if self.carried and min(as_x, as_y) > self.equal:
             return False  # it would be in the iteration of both, which are in different ones
         numbers = [loop.number for loop in loops]
-        naming = BarrierNaming(x, y, set(numbers[:as_x]), set(numbers[:as_y]))
+        naming = BarrierNaming(x, y, set(numbers[:as_x]), set(numbers[:as_y]), of_thread=barrier.narrow)
         formulas = [
             equal(Linear.of(x(lp.counter)), Linear.of(y(lp.counter))) for lp in loops[self.equal : min(as_x, as_y)]
         ]
@@ -287,51 +307,6 @@ class PairClass:
                     break
                 implied.add(mine)
         return [naming.formula(g) for s in barrier.place.steps if s not in implied for g in s.guards]
-
-
-def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
-    """The collisions that the barriers leave; None if that is not known (which counts as: some)."""
-    left = pair.found
-    pair.unsure = next((b for b in pair.model.divergent if b.assumed and pair.may_separate(b)), None)
-    subtracted: set[int] = set()
-    for barrier in barriers:
-        if not barrier.place.settled and pair.may_separate(barrier):
-            pair.unsure = barrier
-        try:
-            separated = pair.separated_by(barrier)
-            if separated is True:
-                return pair.solver.nothing(pair.names)
-            if left is not None and not isinstance(separated, bool) and id(separated) not in subtracted:
-                subtracted.add(id(separated))
-                left = pair.solver.subtract(left, separated)
-        except Unknown:
-            pair.unsure = barrier  # a barrier of which it is not known what it separates is taken to separate nothing
-    return left
-
-
-def all_separated(pair: PairClass, barriers: Sequence[Barrier]) -> bool:
-    """Whether the barriers are known to separate all collisions. One that none separates tells already."""
-    if pair.known is not None:
-        try:
-            if not any(_holds(pair, barrier, pair.known) for barrier in barriers):
-                return False
-        except Unknown:
-            pass
-    return empty(pair, residue(pair, barriers))
-
-
-def empty(pair: PairClass, left: isl.Set | None) -> bool:
-    """Whether it is known that nothing is left."""
-    try:
-        return left is not None and pair.solver.is_empty(left)
-    except Unknown:
-        return False
-
-
-def _holds(pair: PairClass, barrier: Barrier, known: isl.Point) -> bool:
-    """Whether a barrier may separate a collision that is known."""
-    separated = pair.separated_by(barrier)
-    return separated if isinstance(separated, bool) else not pair.solver.disjoint(separated, known.to_set())
 
 
 def _unequal(a: Linear, b: Linear) -> tuple[Formula, Formula]:

@@ -1,11 +1,11 @@
-"""gpu: values of other lanes of the warp."""
+"""gpu and nvvm: values of other lanes of the warp, and their barrier."""
 
 from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir, is_used
-from ....interpreter.memory.lanes import SHUFFLE
+from ....interpreter.memory.lanes import SHUFFLE, WARP_BARRIER, mask_of_lanes
 from ....interpreter.memory.limits import WARP
-from ...kernel_form import WarpShuffle, expected_shuffle
+from ...kernel_form import WarpShuffle, expected_shuffle, refuse
 from ..kernel import KernelWriter, writes
 from ..values.division import modulo
 from ..values.expression import PRIMARY, Expr, binary, call, cast, combine
@@ -51,3 +51,13 @@ def _in_group(kernel: KernelWriter, asked: WarpShuffle, offset: Expr) -> Expr:
     if offset.constant is not None:
         return binary("<", own, subtract(width, offset), "bool")
     return binary("<", to_unsigned(offset, I32), subtract(width, own), "bool")
+
+
+@writes(WARP_BARRIER)
+def warp_barrier(kernel: KernelWriter, op: ir.Operation) -> None:
+    """`__syncwarp` orders all memory for the lanes of its mask."""
+    mask = mask_of_lanes(op)
+    if mask is None:
+        raise refuse("W0503", f"`{op.name}` with a mask that is not constant", op)
+    kernel.flush()
+    kernel.line(f"__syncwarp(0x{mask:08x});")

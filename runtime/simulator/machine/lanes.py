@@ -65,8 +65,11 @@ class Lanes:
         self.thread_id = [part if part.size > 1 else np.int64(part.item()) for part in self.thread_id]
         self.block_id = [part[None, :] if part.size > 1 else np.int64(part.item()) for part in self.block_id]
         self.intervals: dict[str, int | np.ndarray] = {"shared": 0, "global": 0}
+        self.turns: int | np.ndarray = 0
+        """How many barriers of its warp a lane has passed: a number, or one for each lane."""
         self.executed: int | np.ndarray = 0
         self.most_barriers: int | None = None  # what a race check can tell apart; no check, no limit
+        self.most_turns: int | None = None
         self.loads = self.stores = 0
         self.watch: Callable[[], None] = lambda: None
         """Called every so often while loops run; raises where that takes too long."""
@@ -118,9 +121,10 @@ class Lanes:
         x, y, z = _split(np.int64(linear), self.grid)
         return int(x), int(y), int(z)
 
-    def access(self, site: int, row: int, linear_block: int) -> ThreadOp:
-        where = self.sites[site]
-        return ThreadOp(where.op, where.location, self.block_at(linear_block), self.thread(row))
+    def access(self, site: int, thread: int, linear_block: int) -> ThreadOp:
+        """`thread`: its linear id."""
+        where, (x, y, z) = self.sites[site], _split(thread, self.block)
+        return ThreadOp(where.op, where.location, self.block_at(linear_block), (x, y, z))
 
     def fault(
         self,
@@ -133,7 +137,7 @@ class Lanes:
     ) -> None:
         """Record a fault of the lanes `bad` (threads, blocks); the witness is the first of them."""
         row, column = first_lane(bad)
-        access = self.access(site, row, int(self.blocks[column]))
+        access = self.access(site, int(self.threads[row]), int(self.blocks[column]))
         self.found.fault(Fault(kind, message, access, buffer, element, int(np.count_nonzero(bad))))
 
     def nonzero(self, divisor: Lane, mask: Any, site: int) -> Lane:
@@ -176,12 +180,7 @@ class Lanes:
 
     def barrier(self, mask: Any, spaces: tuple[str, ...], site: int) -> None:
         """All threads of each block meet; accesses of `spaces` before are ordered with those behind. Raises W0757."""
-        if self.most_barriers is not None and self.barriers >= self.most_barriers:
-            raise fail(
-                "W0757",
-                f"a thread passes more than {self.most_barriers} barriers, more than a race check of this launch tells apart",
-                hint="check a smaller launch: fewer blocks or a shorter loop",
-            )
+        _expect_fewer(self.executed, self.most_barriers, "barriers")
         if mask is None:
             self.executed = self.executed + 1
             for memory in self.memories:
@@ -205,10 +204,35 @@ class Lanes:
         for space in spaces:
             self.intervals[space] = self.intervals[space] + some.astype(np.int64)
 
+    def meet(self, passed: int | np.ndarray) -> None:
+        """The lanes of some warps meet (1 for each lane of those, else 0); all that they did before is ordered with what they do
+        behind. Raises W0757."""
+        _expect_fewer(self.turns, self.most_turns, "barriers of its warp")
+        for memory in self.memories:
+            memory.barrier(everyone=False)
+        self.turns = self.turns + passed
+        if isinstance(self.turns, np.ndarray) and (self.turns == self.turns[:, :1]).all():  # the blocks agree
+            self.turns = self.turns[:, :1]
+
+    def stamp(self, space: str, layout: KeyLayout, site: int) -> np.ndarray:
+        """What the keys of an access of some memory have in common, or those of each block, or of each lane."""
+        turns = np.asarray(self.turns, dtype=np.int64) << layout.turns if layout.turn else np.int64(0)
+        return (np.asarray(self.intervals[space], dtype=np.int64) << layout.interval) + turns + site
+
     @property
     def barriers(self) -> int:
         """How many barriers a thread executed at most."""
         return int(np.max(self.executed))
+
+
+def _expect_fewer(passed: int | np.ndarray, most: int | None, what: str) -> None:
+    """Raises W0757."""
+    if most is not None and int(np.max(passed)) >= most:
+        raise fail(
+            "W0757",
+            f"a thread passes more than {most} {what}, more than a race check of this launch tells apart",
+            hint="check a smaller launch: fewer blocks or a shorter loop",
+        )
 
 
 def _split(linear: Any, sizes: Triple) -> tuple[Any, Any, Any]:

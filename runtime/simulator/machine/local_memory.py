@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..values.vector_values import gather
 from .banks import BankCounter, Tally
 from .lanes import Lane, Lanes, first_lane
 from .memory import Memory, MemoryWindow, Tracked, poison_of, put, taking_part
-from .shadow import Index, KeyLayout, Mask, Shadow
+from .shadow import Index, Mask, Shadow
 
 
 class Shared(Tracked):
@@ -28,13 +29,13 @@ class Shared(Tracked):
         size = int(np.prod(shape, dtype=np.int64))
         super().__init__([MemoryWindow.whole(name, shape)], dtype, size)
         self.lanes = lanes
-        self.layout = layout = KeyLayout(lanes.layout.site, lanes.layout.thread, 0)
+        self.layout = layout = replace(lanes.layout, block=0)
         self.data = np.full((size, lanes.nb), poison_of(dtype), dtype)
         self.width = 1
         self.banks, self.atomics = lanes.banks, lanes.atomics
         self.loads: dict[int, Tally] = {}
         self.stores: dict[int, Tally] = {}
-        self.keys = np.arange(lanes.nt, dtype=np.int64) << layout.site
+        self.keys = lanes.threads.astype(np.int64) << layout.site
         self.flying: np.ndarray | None = None  # by element the key of the copy that is under way to it, or -1
         if lanes.check:
             self.shadow = Shadow(size, layout, self.address, self.report, lanes.atomics)
@@ -134,10 +135,9 @@ class Shared(Tracked):
             self.shadow.barrier(everyone)
 
     def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:
-        interval = self.lanes.intervals["shared"]
-        if not _alike(flat, mask) or isinstance(interval, np.ndarray):
+        stamp = self.lanes.stamp("shared", self.layout, site)
+        if not _alike(flat, mask) or stamp.shape[1:] not in ((), (1,)):
             self._widen()
-        stamp = np.asarray(interval, dtype=np.int64) << self.layout.interval | site
         where = np.asarray(flat) if self.width == 1 else self._linear(np.asarray(flat))
         return taking_part(where, self.keys[:, None] + stamp, mask, (self.lanes.nt, self.width))
 

@@ -183,7 +183,7 @@ class Tracked(Memory):
             at = int(unwritten.argmax())
             element, block = self.where(keys[at], int(elements[at]))
             lane = np.zeros(self.lanes.shape, dtype=bool)
-            lane[int(self.layout.threads_of(keys[at])), self.lanes.blocks == block] = True
+            lane[self.lanes.threads == self.layout.threads_of(keys[at]), self.lanes.blocks == block] = True
             self.fault("uninitialized read", lane, site, element, " is read and nobody has written it")
             self.lanes.found.fault_count += int(np.count_nonzero(unwritten)) - 1
 
@@ -253,8 +253,8 @@ class Global(Tracked):
     def attach(self, lanes: Lanes) -> None:
         """Go on with another batch of blocks."""
         self.lanes, self.watched = lanes, None
-        rows = np.arange(lanes.nt, dtype=np.int64)[:, None] << self.layout.site
-        self.keys = rows | (lanes.blocks[None, :] << (self.layout.site + self.layout.thread))
+        rows = lanes.threads.astype(np.int64)[:, None] << self.layout.site
+        self.keys = rows | (lanes.blocks[None, :] << self.layout.blocks)
 
     def load(self, flat: Index, mask: Mask, site: int) -> Lane:
         self.lanes.loads += 1
@@ -286,8 +286,7 @@ class Global(Tracked):
             self.shadow.flush()
 
     def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:
-        interval = np.asarray(self.lanes.intervals["global"], dtype=np.int64) << self.layout.interval
-        return taking_part(flat, self.keys + (interval | site), mask, self.lanes.shape)
+        return taking_part(flat, self.keys + self.lanes.stamp("global", self.layout, site), mask, self.lanes.shape)
 
     def where(self, key: Any, position: int) -> tuple[int, int]:
         return position, int(self.layout.blocks_of(key))

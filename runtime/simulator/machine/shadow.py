@@ -4,8 +4,10 @@ Per element it keeps the last writer; the last reader and one reader distinct fr
 reader of the interval, and one of two distinct readers is not the writer); and, for global memory, one reader of another
 block than the last reader's. This is FastTrack's idea (Flanagan, Freund, PLDI 2009) with barrier intervals for clocks.
 
-An access is one 64-bit key: barrier interval | block | thread | site. Two accesses are unordered if they come from
-different blocks, or from different threads of one block in the same interval.
+An access is one 64-bit key: barrier interval | block | turn | thread | site. Two accesses are unordered if they come from
+different blocks, or from different threads of one block in the same interval; but not if the threads are of one warp, and it
+has passed a barrier of its own in between: then it has had another turn. Where warps have such barriers, a reader of another
+warp than the last reader's is kept, too.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ....interpreter.memory.limits import WARP
 from ..report import RaceKind
 
 MOST_PENDING = 64
@@ -29,22 +32,34 @@ Report = Callable[[RaceKind, np.ndarray, np.ndarray, np.ndarray], None]
 
 @dataclass(frozen=True)
 class KeyLayout:
-    """How many bits of a key say what. `block` is 0 for shared memory, where all accesses are of one block."""
+    """How many bits of a key say what. `block` is 0 for shared memory, where all accesses are of one block; `turn` where warps have
+    no barriers of their own."""
 
     site: int
     thread: int
     block: int
+    turn: int = 0
+
+    @property
+    def turns(self) -> int:
+        """Where the number of the warp's turn begins."""
+        return self.site + self.thread
+
+    @property
+    def blocks(self) -> int:
+        """Where the block's number begins."""
+        return self.turns + self.turn
 
     @property
     def interval(self) -> int:
         """Where the interval number begins."""
-        return self.site + self.thread + self.block
+        return self.blocks + self.block
 
     def threads_of(self, keys: Any) -> Any:
         return (keys >> self.site) & ((1 << self.thread) - 1)
 
     def blocks_of(self, keys: Any) -> Any:
-        return (keys >> (self.site + self.thread)) & ((1 << self.block) - 1)
+        return (keys >> self.blocks) & ((1 << self.block) - 1)
 
     def sites_of(self, keys: Any) -> Any:
         return keys & ((1 << self.site) - 1)
@@ -55,9 +70,21 @@ class KeyLayout:
         return found | self.elsewhere(old, new) if self.block else found
 
     def beside(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Which pairs are of two threads of a block, in the same interval."""
+        """Which pairs are of two threads of a block, in the same interval, and of one warp in the same turn."""
+        if self.turn:
+            return self.in_warp(one, other) | self.in_block(one, other)
         differ = (one ^ other) >> self.site
         return (differ > 0) & (differ < (1 << self.thread))
+
+    def in_warp(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Which pairs are of two threads of a warp, in the same interval and turn."""
+        differ = (one ^ other) >> self.site
+        return (differ > 0) & (differ < WARP)
+
+    def in_block(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Which pairs are of two warps of a block, in the same interval."""
+        differ = (one ^ other) >> self.site
+        return (differ > 0) & (differ < (1 << (self.thread + self.turn))) & (differ & ((1 << self.thread) - 1) >= WARP)
 
     def elsewhere(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Which pairs are of two blocks."""
@@ -65,20 +92,22 @@ class KeyLayout:
 
 
 class Slots:
-    """Up to three accesses an element that stand for a whole set of accesses which do not conflict among themselves.
+    """Up to four accesses an element that stand for a whole set of accesses which do not conflict among themselves.
 
-    The last one; one of another thread of its block in its interval; one of another block. Whatever conflicts with some
-    access of the set conflicts with one of these.
+    The last one; one of another thread of its block in its interval (where warps have turns: of its warp in its turn, and one of
+    another warp); one of another block. Whatever conflicts with some access of the set conflicts with one of these.
     """
 
     def __init__(self, layout: KeyLayout) -> None:
         self.layout = layout
+        self.kinds = [layout.in_warp, layout.in_block] if layout.turn else [layout.beside]
+        self.kinds += [layout.elsewhere] if layout.block else []
         self.slots: list[np.ndarray] = []
         self.used = False
 
     def enter(self, size: int, elements: np.ndarray, keys: np.ndarray) -> None:
         if not self.slots:
-            self.slots = [np.full(size, -1, dtype=np.int64) for _ in range(3 if self.layout.block else 2)]
+            self.slots = [np.full(size, -1, dtype=np.int64) for _ in range(1 + len(self.kinds))]
         self.used = True
         last = self.slots[0]
         before = last.take(elements)
@@ -89,8 +118,7 @@ class Slots:
 
     def _keep(self, elements: np.ndarray, other: np.ndarray, last: np.ndarray) -> None:
         """Keep `other` where it is an access that `last` does not stand for."""
-        kinds = (self.layout.beside, self.layout.elsewhere)
-        for slot, differs in zip(self.slots[1:], kinds, strict=False):
+        for slot, differs in zip(self.slots[1:], self.kinds, strict=True):
             kept = differs(other, last)
             if kept.any():
                 slot[elements[kept]] = other[kept]

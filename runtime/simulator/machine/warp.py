@@ -1,4 +1,4 @@
-"""What lanes of a warp (or of a block) exchange without memory, and atomics."""
+"""What lanes of a warp (or of a block) do together, and atomics."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....interpreter.memory.lanes import ALL_LANES
 from ....interpreter.memory.limits import WARP
 from ...kernel_form import WarpShuffle
 from ..values import numeric
@@ -32,6 +33,20 @@ def whole_warps(lanes: Lanes, mask: Any, site: int) -> None:
     torn = (warps.any(axis=1) & ~warps.all(axis=1)).repeat(WARP, axis=0)[lanes.threads] & lanes.full(mask)
     if torn.any():
         lanes.fault("divergent barrier", torn, site, f"not all {WARP} lanes of the warp execute it together")
+
+
+def barrier(lanes: Lanes, named: Lane, mask: Any, site: int) -> None:
+    """`nvvm.bar.warp.sync`: all lanes of a warp reach it together, and each of them names them all."""
+    whole_warps(lanes, mask, site)
+    here = lanes.full(mask)
+    fewer = here & (np.broadcast_to(np.asarray(named).astype(np.int64) & ALL_LANES, lanes.shape) != ALL_LANES)
+    if fewer.any():
+        lanes.fault("divergent barrier", fewer, site, f"its mask is not one of all {WARP} lanes")
+    if mask is None:
+        return lanes.meet(1)
+    warps = np.zeros((-(-lanes.nt // WARP), lanes.nb), np.int64)
+    np.maximum.at(warps, lanes.threads // WARP, here.astype(np.int64))
+    lanes.meet(warps[lanes.threads // WARP])
 
 
 def shuffle(lanes: Lanes, value: Lane, offset: Lane, asked: WarpShuffle, mask: Any, site: int) -> tuple[Lane, Lane]:

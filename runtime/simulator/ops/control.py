@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ....interpreter.ir.mlir import ir
-from ....interpreter.memory.lanes import SHUFFLE
+from ....interpreter.memory.lanes import SHUFFLE, WARP_BARRIER
 from ...kernel_form import axis_of, expected_shuffle, refuse
 from ..translate import INT64, Made, Mem, Translator, Val, handles, literal, value_type
 from ..values.numeric import COMBINE
@@ -188,6 +188,12 @@ def barrier(t: Translator, op: ir.Operation) -> None:
         names = {_SPACES[word] for text in listed for word in _SPACES if f"<{word}>" in text}
         spaces = tuple(space for space in spaces if space in names)
     t.emit(f"L.barrier({t.mask}, {spaces!r}, {t.site(op)})")
+
+
+@handles(WARP_BARRIER)
+def warp_barrier(t: Translator, op: ir.Operation) -> None:
+    (named,) = t.operands(op)
+    t.emit(f"W.barrier(L, {named.text}, {t.mask}, {t.site(op)})")
 
 
 @handles(SHUFFLE)

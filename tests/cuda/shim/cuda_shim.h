@@ -130,7 +130,7 @@ inline void shim_together(void (*all)(void**), void* own);
 inline unsigned shim_lane();
 inline void shim_never();  // waits for others in vain
 
-// Shuffles of all 32 lanes: a lane that the mask leaves out, or that does not come, is waited for.
+// Shuffles and barriers of all 32 lanes: a lane that the mask leaves out, or that does not come, is waited for.
 template <typename T> struct shim_shuffled {
   T value;
   unsigned from;
@@ -159,6 +159,11 @@ template <typename T> T __shfl_down_sync(unsigned mask, T value, unsigned by, in
 template <typename T> T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32) {
   unsigned lane = shim_lane(), other = lane ^ (with & 31);
   return shim_shuffle(mask, value, other > (lane | (width - 1)) ? lane : other);
+}
+
+inline void __syncwarp(unsigned mask = 0xffffffffu) {
+  if (mask != 0xffffffffu) shim_never();
+  shim_together([](void**) {}, nullptr);
 }
 
 // ---- threads ---------------------------------------------------------------------------------------------------------

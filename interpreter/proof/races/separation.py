@@ -1,0 +1,56 @@
+"""What barriers leave of the collisions of a class of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import islpy as isl
+
+from ..kernels.model import Barrier
+from ..solver import Unknown
+from .relations import PairClass
+
+
+def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
+    """The collisions that the barriers leave; None if that is not known (which counts as: some)."""
+    left = pair.found
+    pair.unsure = next((b for b in pair.model.divergent if b.assumed and pair.may_separate(b)), None)
+    subtracted: set[int] = set()
+    for barrier in barriers:
+        if not barrier.place.settled and pair.may_separate(barrier):
+            pair.unsure = barrier
+        try:
+            separated = pair.separated_by(barrier)
+            if separated is True:
+                return pair.solver.nothing(pair.names)
+            if left is not None and not isinstance(separated, bool) and id(separated) not in subtracted:
+                subtracted.add(id(separated))
+                left = pair.solver.subtract(left, separated)
+        except Unknown:
+            pair.unsure = barrier  # a barrier of which it is not known what it separates is taken to separate nothing
+    return left
+
+
+def all_separated(pair: PairClass, barriers: Sequence[Barrier]) -> bool:
+    """Whether the barriers are known to separate all collisions. One that none separates tells already."""
+    if pair.known is not None:
+        try:
+            if not any(_holds(pair, barrier, pair.known) for barrier in barriers):
+                return False
+        except Unknown:
+            pass
+    return empty(pair, residue(pair, barriers))
+
+
+def empty(pair: PairClass, left: isl.Set | None) -> bool:
+    """Whether it is known that nothing is left."""
+    try:
+        return left is not None and pair.solver.is_empty(left)
+    except Unknown:
+        return False
+
+
+def _holds(pair: PairClass, barrier: Barrier, known: isl.Point) -> bool:
+    """Whether a barrier may separate a collision that is known."""
+    separated = pair.separated_by(barrier)
+    return separated if isinstance(separated, bool) else not pair.solver.disjoint(separated, known.to_set())
