@@ -23,37 +23,37 @@ extern "C" __global__ void __launch_bounds__(256) attention(
     const float* __restrict__ V,
     float* __restrict__ O) {
   extern __shared__ float4 dynamic_shared[];
-  float (*Q_shared)[64][68] = reinterpret_cast<float (*)[64][68]>(dynamic_shared + 0);
-  float (*K_shared)[64][68] = reinterpret_cast<float (*)[64][68]>(dynamic_shared + 1088);
-  float (*V_shared)[64][64] = reinterpret_cast<float (*)[64][64]>(dynamic_shared + 2176);
-  float (*sum)[64] = reinterpret_cast<float (*)[64]>(dynamic_shared + 3200);
-  float (*scores)[64][64] = reinterpret_cast<float (*)[64][64]>(dynamic_shared + 3216);
-  float (*largest)[64] = reinterpret_cast<float (*)[64]>(dynamic_shared + 4240);
-  float (*temp0)[64] = reinterpret_cast<float (*)[64]>(dynamic_shared + 4256);
-  float (*temp1)[64] = reinterpret_cast<float (*)[64]>(dynamic_shared + 4272);
-  float (*powers)[64][64] = reinterpret_cast<float (*)[64][64]>(dynamic_shared + 4288);
+  float (*Q_shared)[64][128] = reinterpret_cast<float (*)[64][128]>(dynamic_shared + 0);
+  float (*K_shared)[64][68] = reinterpret_cast<float (*)[64][68]>(dynamic_shared + 2048);
+  float (*V_shared)[64][64] = reinterpret_cast<float (*)[64][64]>(dynamic_shared + 3136);
+  float (*sum)[128] = reinterpret_cast<float (*)[128]>(dynamic_shared + 4160);
+  float (*powers)[128][64] = reinterpret_cast<float (*)[128][64]>(dynamic_shared + 4192);
+  float (*largest)[128] = reinterpret_cast<float (*)[128]>(dynamic_shared + 6240);
+  float (*temp0)[128] = reinterpret_cast<float (*)[128]>(dynamic_shared + 6272);
+  float (*temp1)[128] = reinterpret_cast<float (*)[128]>(dynamic_shared + 6304);
   const int tx = threadIdx.x;
   const int ty = threadIdx.y;
   const int by = blockIdx.y;
   const int bz = blockIdx.z;
   const int idx = (tx + ty * 16) % 64;
-  const int row = by * 64 + (tx + ty * 16) / 64;
   const int idx1 = (tx + ty * 16) / 64;
-  for (int i = 0; i < 16; ++i) {
-    Q_shared[0][idx][idx1 + i * 4] = Q[bz * 16384 + (row + i * 4) * 64 + idx];
+  const int row = by * 128 + (tx + ty * 16) / 64;
+  const int idx2 = tx % 2 * 4;
+  for (int i = 0; i < 32; ++i) {
+    Q_shared[0][idx][(idx1 + i * 4) ^ idx2] = Q[bz * 16384 + (row + i * 4) * 64 + idx];
   }
   float m0;
   const int col = tx + ty * 16;
-  const bool in_col = col < 64;
+  const bool in_col = col < 128;
   if (in_col) {
     m0 = __uint_as_float(0xff800000u);
   }
   if (in_col) {
     sum[0][col] = 0.0f;
   }
-  float O_tile[1][4][4];
+  float O_tile[1][8][4];
   #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 4; ++j) {
       O_tile[0][i][j] = 0.0f;
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(256) attention(
   const int col1 = (tx + ty * 16) % 32;
   const bool in_col1 = col1 < 1;
   const bool in_col1_1 = col1 == 0;
-  const int idx2 = (tx + ty * 16) / 32;
+  const int idx3 = (tx + ty * 16) / 32;
   const int largest_col = tx - (tx + ty * 16) / 32 * 31 + ty * 16;
   for (int k = 0; k < 256; k += 64) {
     const int row1 = idx1 + k;
@@ -70,9 +70,9 @@ extern "C" __global__ void __launch_bounds__(256) attention(
       K_shared[0][idx][idx1 + i * 4] = K[bz * 16384 + (row1 + i * 4) * 64 + idx];
     }
     __syncthreads();
-    float products[1][4][4];
+    float products[1][8][4];
     #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 8; ++i) {
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         products[0][i][j] = -0.0f;
@@ -80,12 +80,17 @@ extern "C" __global__ void __launch_bounds__(256) attention(
     }
     #pragma unroll 4
     for (int i = 0; i < 64; ++i) {
-      alignas(16) float Q_frag[4];
-      *reinterpret_cast<float4*>(&Q_frag[0]) = *reinterpret_cast<const float4*>(&Q_shared[0][i][ty * 4]);
+      alignas(16) float Q_frag[8];
+      const int idx4 = i % 2 * 4;
+      #pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        *reinterpret_cast<float4*>(&Q_frag[j * 4])
+            = *reinterpret_cast<const float4*>(&Q_shared[0][i][(ty * 8 + j * 4) ^ idx4]);
+      }
       alignas(16) float K_frag[4];
       *reinterpret_cast<float4*>(&K_frag[0]) = *reinterpret_cast<const float4*>(&K_shared[0][i][tx * 4]);
       #pragma unroll
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < 8; ++j) {
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
           products[0][j][l] += Q_frag[j] * K_frag[l];
@@ -93,21 +98,21 @@ extern "C" __global__ void __launch_bounds__(256) attention(
       }
     }
     #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int scores_row = ty * 4 + i;
+    for (int i = 0; i < 8; ++i) {
+      const int powers_row = ty * 8 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        scores[0][scores_row][tx * 4 + j] = products[0][i][j] * 0.125f;
+        powers[0][powers_row][tx * 4 + j] = products[0][i][j] * 0.125f;
       }
     }
     __syncthreads();
     float largest1;
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 16; ++i) {
       largest1 = __uint_as_float(0xff800000u);
       float part = __uint_as_float(0xff800000u);
-      const int scores_row = idx2 + i * 8;
+      const int powers_row = idx3 + i * 8;
       for (int j = 0; j < 2; ++j) {
-        part = maximum(part, scores[0][scores_row][col1 + j * 32]);
+        part = maximum(part, powers[0][powers_row][col1 + j * 32]);
       }
       const float v0 = part;
       const float v1 = __shfl_xor_sync(0xffffffff, v0, 16);
@@ -137,16 +142,16 @@ extern "C" __global__ void __launch_bounds__(256) attention(
       sum[0][col] *= temp1[0][col];
     }
     __syncthreads();
-    for (int i = 0; i < 16; ++i) {
-      const int idx3 = idx1 + i * 4;
-      powers[0][idx3][idx] = expf(scores[0][idx3][idx] - temp0[0][idx3]);
+    for (int i = 0; i < 32; ++i) {
+      const int idx4 = idx1 + i * 4;
+      powers[0][idx4][idx] = expf(powers[0][idx4][idx] - temp0[0][idx4]);
     }
     __syncthreads();
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 16; ++i) {
       float part = -0.0f;
-      const int idx3 = idx2 + i * 8;
+      const int idx4 = idx3 + i * 8;
       for (int j = 0; j < 2; ++j) {
-        part += powers[0][idx3][col1 + j * 32];
+        part += powers[0][idx4][col1 + j * 32];
       }
       const float v0 = part;
       const float v1 = __shfl_xor_sync(0xffffffff, v0, 16);
@@ -159,12 +164,12 @@ extern "C" __global__ void __launch_bounds__(256) attention(
       const float v8 = v6 + v7;
       const float v9 = __shfl_xor_sync(0xffffffff, v8, 1);
       if (in_col1_1) {
-        sum[0][idx3] += v8 + v9;
+        sum[0][idx4] += v8 + v9;
       }
     }
     #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int temp1_col = ty * 4 + i;
+    for (int i = 0; i < 8; ++i) {
+      const int temp1_col = ty * 8 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         O_tile[0][i][j] *= temp1[0][temp1_col];
@@ -179,8 +184,8 @@ extern "C" __global__ void __launch_bounds__(256) attention(
       alignas(16) float V_frag[4];
       *reinterpret_cast<float4*>(&V_frag[0]) = *reinterpret_cast<const float4*>(&V_shared[0][i][tx * 4]);
       #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const int powers_row = ty * 4 + j;
+      for (int j = 0; j < 8; ++j) {
+        const int powers_row = ty * 8 + j;
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
           O_tile[0][j][l] += powers[0][powers_row][i] * V_frag[l];
@@ -188,10 +193,10 @@ extern "C" __global__ void __launch_bounds__(256) attention(
       }
     }
   }
-  const int row1 = by * 64 + ty * 4;
+  const int row1 = by * 128 + ty * 8;
   #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const int sum_col = ty * 4 + i;
+  for (int i = 0; i < 8; ++i) {
+    const int sum_col = ty * 8 + i;
     const int row2 = row1 + i;
     #pragma unroll
     for (int j = 0; j < 4; ++j) {

@@ -79,37 +79,37 @@ extern "C" __global__ void __launch_bounds__(256) attention(
     const f16* __restrict__ K,
     const f16* __restrict__ V,
     f16* __restrict__ O) {
-  alignas(16) __shared__ f16 Q_shared[1][33][68];
-  alignas(16) __shared__ f16 K_shared[1][33][68];
-  __shared__ f16 V_shared[1][64][48];
-  __shared__ float sum[1][64];
-  __shared__ float powers[1][64][64];
-  __shared__ float scores[1][64][64];
-  __shared__ float largest[1][64];
-  __shared__ float temp0[1][64];
-  __shared__ float temp1[1][64];
+  extern __shared__ float4 dynamic_shared[];
+  f16 (*Q_shared)[33][128] = reinterpret_cast<f16 (*)[33][128]>(dynamic_shared + 0);
+  f16 (*K_shared)[33][68] = reinterpret_cast<f16 (*)[33][68]>(dynamic_shared + 528);
+  f16 (*V_shared)[64][48] = reinterpret_cast<f16 (*)[64][48]>(dynamic_shared + 809);
+  float (*sum)[128] = reinterpret_cast<float (*)[128]>(dynamic_shared + 1193);
+  float (*powers)[128][64] = reinterpret_cast<float (*)[128][64]>(dynamic_shared + 1225);
+  float (*scores)[128][64] = reinterpret_cast<float (*)[128][64]>(dynamic_shared + 3273);
+  float (*largest)[128] = reinterpret_cast<float (*)[128]>(dynamic_shared + 5321);
+  float (*temp0)[128] = reinterpret_cast<float (*)[128]>(dynamic_shared + 5353);
+  float (*temp1)[128] = reinterpret_cast<float (*)[128]>(dynamic_shared + 5385);
   const int tx = threadIdx.x;
   const int ty = threadIdx.y;
-  const int by = blockIdx.y;
   const int bz = blockIdx.z;
   const int col = tx + ty * 16;
-  for (int i = col; i < 2112; i += 256) {
+  for (int i = col; i < 4224; i += 256) {
+    const int row = i / 33;
     const int idx = i % 33;
-    const int row = by * 64 + i / 33;
-    Q_shared[0][idx][i / 33] = row < 100 ? Q[bz * 3300 + row * 33 + idx] : f16(0.0f);
+    Q_shared[0][idx][row ^ (i % 33 % 2 * 8)] = row < 100 ? Q[bz * 3300 + row * 33 + idx] : f16(0.0f);
   }
   float m0;
-  const bool in_col = col < 64;
+  const bool in_col = col < 128;
   if (in_col) {
     m0 = __uint_as_float(0xff800000u);
   }
   if (in_col) {
     sum[0][col] = 0.0f;
   }
-  float O_tile[1][4][3];
-  float O_tile_2[1][4][3];
+  float O_tile[1][8][3];
+  float O_tile_2[1][8][3];
   #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 3; ++j) {
       O_tile_2[0][i][j] = 0.0f;
@@ -119,20 +119,19 @@ extern "C" __global__ void __launch_bounds__(256) attention(
   const bool in_col1 = col1 < 1;
   const int col2 = (tx + ty * 16) % 64;
   const bool in_col1_1 = col1 == 0;
-  const int row = by * 64 + ty * 4;
   const int idx = (tx + ty * 16) / 32;
   const int largest_col = tx - (tx + ty * 16) / 32 * 31 + ty * 16;
   const int idx1 = (tx + ty * 16) / 64;
   for (int k = 0; k < 128; k += 64) {
     for (int i = col; i < 2112; i += 256) {
-      const int row1 = k + i / 33;
+      const int row = k + i / 33;
       const int idx2 = i % 33;
-      K_shared[0][idx2][i / 33] = row1 < 77 ? K[bz * 2541 + row1 * 33 + idx2] : f16(0.0f);
+      K_shared[0][idx2][i / 33] = row < 77 ? K[bz * 2541 + row * 33 + idx2] : f16(0.0f);
     }
     __syncthreads();
-    float products[1][4][4];
+    float products[1][8][4];
     #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 8; ++i) {
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         products[0][i][j] = -0.0f;
@@ -140,12 +139,13 @@ extern "C" __global__ void __launch_bounds__(256) attention(
     }
     #pragma unroll 4
     for (int i = 0; i < 33; ++i) {
-      alignas(16) f16 Q_frag[4];
-      *reinterpret_cast<vec<f16, 4>*>(&Q_frag[0]) = *reinterpret_cast<const vec<f16, 4>*>(&Q_shared[0][i][ty * 4]);
+      alignas(16) f16 Q_frag[8];
+      *reinterpret_cast<vec<f16, 8>*>(&Q_frag[0]) = *reinterpret_cast<const vec<f16,
+          8>*>(&Q_shared[0][i][(ty * 8) ^ (i % 2 * 8)]);
       alignas(16) f16 K_frag[4];
       *reinterpret_cast<vec<f16, 4>*>(&K_frag[0]) = *reinterpret_cast<const vec<f16, 4>*>(&K_shared[0][i][tx * 4]);
       #pragma unroll
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < 8; ++j) {
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
           products[0][j][l] += (float)Q_frag[j] * (float)K_frag[l];
@@ -154,19 +154,18 @@ extern "C" __global__ void __launch_bounds__(256) attention(
     }
     const int idx2 = tx * 4 + k;
     #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int idx3 = row + i;
-      const int scores_row = ty * 4 + i;
+    for (int i = 0; i < 8; ++i) {
+      const int scores_row = ty * 8 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        scores[0][scores_row][tx * 4 + j] = idx2 + j <= idx3 ? products[0][i][j] * 0.17407766f
+        scores[0][scores_row][tx * 4 + j] = idx2 + j <= scores_row ? products[0][i][j] * 0.17407766f
             : __uint_as_float(0xff800000u);
       }
     }
     __syncthreads();
     float largest1;
     const int idx3 = col1 + k;
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 16; ++i) {
       largest1 = __uint_as_float(0xff800000u);
       float part = __uint_as_float(0xff800000u);
       const int scores_row = idx + i * 8;
@@ -203,12 +202,12 @@ extern "C" __global__ void __launch_bounds__(256) attention(
       sum[0][col] *= temp1[0][col];
     }
     __syncthreads();
-    for (int i = 0; i < 16; ++i) {
+    for (int i = 0; i < 32; ++i) {
       const int idx4 = idx1 + i * 4;
       powers[0][idx4][col2] = expf(scores[0][idx4][col2] - temp0[0][idx4]);
     }
     __syncthreads();
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 16; ++i) {
       float part = -0.0f;
       const int idx4 = idx + i * 8;
       for (int j = 0; j < 2; ++j) {
@@ -229,8 +228,8 @@ extern "C" __global__ void __launch_bounds__(256) attention(
       }
     }
     #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int temp1_col = ty * 4 + i;
+    for (int i = 0; i < 8; ++i) {
+      const int temp1_col = ty * 8 + i;
       #pragma unroll
       for (int j = 0; j < 3; ++j) {
         O_tile_2[0][i][j] *= temp1[0][temp1_col];
@@ -238,8 +237,8 @@ extern "C" __global__ void __launch_bounds__(256) attention(
     }
     for (int i = 0; i < 12; ++i) {
       const int col3 = (i * 256 + tx + ty * 16) % 48;
-      const int row1 = k + (i * 256 + tx + ty * 16) / 48;
-      V_shared[0][(i * 256 + tx + ty * 16) / 48][col3] = row1 < 77 && col3 < 33 ? V[bz * 2541 + row1 * 33 + col3]
+      const int row = k + (i * 256 + tx + ty * 16) / 48;
+      V_shared[0][(i * 256 + tx + ty * 16) / 48][col3] = row < 77 && col3 < 33 ? V[bz * 2541 + row * 33 + col3]
           : f16(0.0f);
     }
     __syncthreads();
@@ -252,8 +251,8 @@ extern "C" __global__ void __launch_bounds__(256) attention(
       }
       const bool inside = k + i < 77;
       #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const int powers_row = ty * 4 + j;
+      for (int j = 0; j < 8; ++j) {
+        const int powers_row = ty * 8 + j;
         #pragma unroll
         for (int l = 0; l < 3; ++l) {
           O_tile_2[0][j][l] += (inside ? powers[0][powers_row][i] : 0.0f) * (float)V_frag[l];
@@ -262,30 +261,30 @@ extern "C" __global__ void __launch_bounds__(256) attention(
     }
   }
   #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const int sum_col = ty * 4 + i;
+  for (int i = 0; i < 8; ++i) {
+    const int sum_col = ty * 8 + i;
     #pragma unroll
     for (int j = 0; j < 3; ++j) {
       O_tile[0][i][j] = O_tile_2[0][i][j] / sum[0][sum_col];
     }
   }
-  f16 Y[1][4][3];
+  f16 Y[1][8][3];
   #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 3; ++j) {
       Y[0][i][j] = (f16)O_tile[0][i][j];
     }
   }
   #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const int row1 = row + i;
-    if (row1 < 100) {
+  for (int i = 0; i < 8; ++i) {
+    const int row = ty * 8 + i;
+    if (row < 100) {
       #pragma unroll
       for (int j = 0; j < 3; ++j) {
         const int col3 = tx * 3 + j;
         if (col3 < 33) {
-          O[bz * 3300 + row1 * 33 + col3] = Y[0][i][j];
+          O[bz * 3300 + row * 33 + col3] = Y[0][i][j];
         }
       }
     }

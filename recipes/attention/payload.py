@@ -23,10 +23,10 @@ def attention(b: Value, n: Value, m: Value, d: int, type: str, causal: int) -> s
     %r = arith.select %seen, %t, %least : f32
 """
 
-    def over(name: str, given: str, other: str, body: str) -> str:
+    def over(name: str, given: str, other: str, into: str, body: str) -> str:
         return f"""\
   %{name} = linalg.generic {{indexing_maps = [#s, #row, #s], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins(%{given}, %{other} : {s}, {row}) outs(%like_s : {s}) {{
+      ins(%{given}, %{other} : {s}, {row}) outs(%{into} : {s}) {{
   ^bb0(%a: f32, %c: f32, %o: f32):
 {body}\
     linalg.yield %r : f32
@@ -81,10 +81,10 @@ func.func @attention(
   }} -> {s}
   %m0 = linalg.fill ins(%least : f32) outs(%rows : {row}) -> {row}
   %largest = linalg.reduce {{ arith.maximumf }} ins(%scores : {s}) outs(%m0 : {row}) dimensions = [2]
-{over("powers", "scores", "largest", "    %x = arith.subf %a, %c : f32" + chr(10) + "    %r = math.exp %x : f32" + chr(10))}\
+{over("powers", "scores", "largest", "scores", "    %x = arith.subf %a, %c : f32" + chr(10) + "    %r = math.exp %x : f32" + chr(10))}\
   %s0 = linalg.fill ins(%zero : f32) outs(%rows : {row}) -> {row}
   %sum = linalg.reduce {{ arith.addf }} ins(%powers : {s}) outs(%s0 : {row}) dimensions = [2]
-{over("shares", "powers", "sum", "    %r = arith.divf %a, %c : f32" + chr(10))}\
+{over("shares", "powers", "sum", "like_s", "    %r = arith.divf %a, %c : f32" + chr(10))}\
   %o0 = linalg.fill ins(%zero : f32) outs(%like_o : {o}) -> {o}
   %O = linalg.generic {{indexing_maps = [#of_s, #of_k, #of_q], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}}
       ins(%shares, %V : {s}, {k}) outs(%o0 : {o}) {{

@@ -64,7 +64,7 @@ def test_no_scores_in_memory() -> None:
     report = run_schedule("attention", None, {name: str(n) for name, n in sizes.items()}, None, RunOptions("sim", 3)).report
     assert report.ok
     assert {b.name for b in made(**sizes).plan.buffers} == {"Q", "K", "V", "O"}
-    blocks = ceil(sizes["n"] / 64)
+    blocks = ceil(sizes["n"] / 128)
     elements = {(one.buffer, one.kind): one.elements for one in report.traffic or ()}
     queries, keys = (sizes["b"] * sizes[axis] * sizes["d"] for axis in "nm")
     walked = blocks * keys
