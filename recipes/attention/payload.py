@@ -14,6 +14,8 @@ def attention(b: Value, n: Value, m: Value, d: int, type: str, causal: int) -> s
     q, k, o = tensor(type, b, n, d), tensor(type, b, m, d), tensor("f32", b, n, d)
     s, row = tensor("f32", b, n, m), tensor("f32", b, n)
 
+    power = "    %x = arith.subf %a, %c : f32\n    %r = math.exp %x : f32\n"
+    share = "    %r = arith.divf %a, %c : f32\n"
     a, c = wide("a", type), wide("c", type)
     a_f32, c_f32 = in_f32("a_f32", "a", type), in_f32("c_f32", "c", type)
     mask = """\
@@ -81,10 +83,10 @@ func.func @attention(
   }} -> {s}
   %m0 = linalg.fill ins(%least : f32) outs(%rows : {row}) -> {row}
   %largest = linalg.reduce {{ arith.maximumf }} ins(%scores : {s}) outs(%m0 : {row}) dimensions = [2]
-{over("powers", "scores", "largest", "scores", "    %x = arith.subf %a, %c : f32" + chr(10) + "    %r = math.exp %x : f32" + chr(10))}\
+{over("powers", "scores", "largest", "scores", power)}\
   %s0 = linalg.fill ins(%zero : f32) outs(%rows : {row}) -> {row}
   %sum = linalg.reduce {{ arith.addf }} ins(%powers : {s}) outs(%s0 : {row}) dimensions = [2]
-{over("shares", "powers", "sum", "like_s", "    %r = arith.divf %a, %c : f32" + chr(10))}\
+{over("shares", "powers", "sum", "like_s", share)}\
   %o0 = linalg.fill ins(%zero : f32) outs(%like_o : {o}) -> {o}
   %O = linalg.generic {{indexing_maps = [#of_s, #of_k, #of_q], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}}
       ins(%shares, %V : {s}, {k}) outs(%o0 : {o}) {{

@@ -53,12 +53,12 @@ class Ladder:
         """The time of a rung's launches on an H200."""
         return timed(self.path(number), self.settings)
 
-    def schedule(self, number: int) -> list[str]:
-        """The schedule; its lines that differ from the rung before where there is one of the same payload."""
+    def schedule(self, number: int, whole: bool = False) -> list[str]:
+        """The schedule; or else its lines that differ from the rung before where there is one of the same payload."""
         path = self.path(number)
         lines = path.read_text().splitlines()
         before = self.path(number - 1).read_text().splitlines() if number > 1 else []
-        if _payload(before) != _payload(lines):
+        if whole or _payload(before) != _payload(lines):
             return ["```weft", *lines, "```"]
         changed = [line for line in difflib.unified_diff(before, lines, lineterm="", n=0) if line[:2] not in ("--", "++", "@@")]
         kept = [line for line in changed if line[1:].strip() and not line[1:].startswith(("//", "schedule "))]

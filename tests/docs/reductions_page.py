@@ -6,6 +6,7 @@
 | `@ir N "STEP" ["PATTERN"]` | the step's report, and what it changed in the IR; or of that the lines that PATTERN finds |
 | `@cuda N "PATTERN" LINES` | so many lines of the CUDA text, from the first that PATTERN finds |
 | `@effect N…` | the counts and predictions of these rungs |
+| `@attention.schedule N` … | the same of the rungs of attention, whose schedules are shown whole |
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 
+import attention_rungs
 from ladder import H200, Cell, Ladder, effect
 from rung import ROOT, Traffic, watching
 from scheduled import run_schedule
@@ -120,10 +122,12 @@ def expanded(line: str) -> Iterable[str]:
     if not line.startswith("@"):
         return [line]
     name, *words = shlex.split(line[1:])
+    of_attention = name.startswith("attention.")
+    ladder, rows = (attention_rungs.ATTENTION, attention_rungs.ROWS) if of_attention else (LADDER, ROWS)
     makers: dict[str, Callable[[], list[str]]] = {
-        "schedule": lambda: LADDER.schedule(int(words[0])),
-        "ir": lambda: LADDER.ir_change(int(words[0]), *words[1:]),
-        "cuda": lambda: LADDER.excerpt(int(words[0]), words[1], int(words[2])),
-        "effect": lambda: effect(ROWS, [int(word) for word in words]),
+        "schedule": lambda: ladder.schedule(int(words[0]), whole=of_attention),
+        "ir": lambda: ladder.ir_change(int(words[0]), *words[1:]),
+        "cuda": lambda: ladder.excerpt(int(words[0]), words[1], int(words[2])),
+        "effect": lambda: effect(rows, [int(word) for word in words]),
     }
-    return makers[name]()
+    return makers[name.removeprefix("attention.")]()

@@ -7,6 +7,8 @@ import shlex
 from pathlib import Path
 
 import pytest
+from attention_rungs import ATTENTION, launches, per_argument, reads, temporaries
+from attention_rungs import seconds as seconds_of_attention
 from ladder import page
 from pinned import pinned
 from reductions_page import LADDER, TEMPLATE, counted, expanded, moved, rows_bytes, seconds
@@ -16,10 +18,13 @@ from scheduled import run_schedule
 import weft
 from weft import cli
 from weft.dsl.formatter import format_text
+from weft.execution import predicted
+from weft.pipeline import Choice, applied, planned
 from weft.runtime.cuda.nvrtc import compile_cubin
 from weft.runtime.run.execution import RunOptions
 
 NUMBERS = range(1, len(LADDER.rungs) + 1)
+OF_ATTENTION = range(1, len(ATTENTION.rungs) + 1)
 
 
 def test_the_page(update: bool) -> None:
@@ -29,6 +34,7 @@ def test_the_page(update: bool) -> None:
 def test_every_rung_is_shown() -> None:
     text = TEMPLATE.read_text()
     assert all(f"\n@schedule {number}\n" in text and f"\n@cuda {number} " in text for number in NUMBERS)
+    assert all(f"\n@attention.schedule {number}\n" in text for number in OF_ATTENTION)
 
 
 def test_the_commands_of_the_page_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,3 +77,37 @@ def test_what_dram_moves() -> None:
     assert [moved(number) / rows_bytes(number) for number in NUMBERS] == [4, 4, 2, 2, 2]
     times = [seconds(number) for number in NUMBERS]
     assert times[0] > 10 * times[1] and times[1] > 1.9 * times[2] and times[2] >= times[3] >= times[4]
+
+
+# ---- attention ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ATTENTION.rungs, ids=lambda p: p.stem)
+def test_a_rung_of_attention_is_right(path: Path) -> None:
+    """Where tiles divide nothing (but whole vectors a row of scores), and where they do."""
+    assert format_text(path.read_text(), path.name) == path.read_text()
+    for n, m in ((37, 76), (128, 128)):
+        report = run_schedule(str(path), None, {"b": "2", "n": str(n), "m": str(m)}, None, RunOptions("sim", 3)).report
+        assert report.ok and report.races == () and report.faults == (), report
+
+
+def test_the_last_rung_of_attention_is_the_recipe() -> None:
+    """But for the axis of blocks that tiles of the head size have there."""
+    sizes = {"b": 32, "n": 2048, "m": 2048}
+    recipe = planned(applied(Choice("attention", None, {name: str(n) for name, n in sizes.items()}).open()))
+    mine = ATTENTION.made(OF_ATTENTION[-1])
+    assert predicted(recipe, "h200").kernels[0].registers == ATTENTION.predicted(OF_ATTENTION[-1]).kernels[0].registers
+    assert {b.name for b in recipe.plan.buffers} == {b.name for b in mine.plan.buffers} == set("QKVO")
+
+
+def test_what_attention_moves() -> None:
+    """Scores of 32 heads are 512 MiB; a block of one query, then of 128."""
+    assert [launches(number) for number in OF_ATTENTION] == [7, 3, 1]
+    assert [temporaries(number) / 2**29 for number in OF_ATTENTION] == pytest.approx([4, 2, 0], abs=0.01)
+    assert [reads(number, "Q") for number in OF_ATTENTION] == [256, 2, 1]
+    assert [reads(number, "K") for number in OF_ATTENTION] == [256, 2, 2]
+    moved_bytes = [per_argument(number) for number in OF_ATTENTION]
+    assert moved_bytes[-1] == 1.5 and moved_bytes[0] > 10 * moved_bytes[1] > 20 * moved_bytes[2]
+    times = [seconds_of_attention(number) for number in OF_ATTENTION]
+    assert times[0] > 10 * times[1] and times[1] > 1.1 * times[2]
+    assert all(compile_cubin(ATTENTION.made(number).cuda, "sm_90a").spill_bytes == 0 for number in OF_ATTENTION)
