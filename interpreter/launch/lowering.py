@@ -25,7 +25,8 @@ _TAKE_APART = "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion"
 
 Digits counted along with a loop, in place of divisions by constants, made the machine's loops no shorter, and took registers.
 """
-_CLEAN_UP = "canonicalize,cse,loop-invariant-code-motion,canonicalize,cse"
+_CLEAN_UP = ("canonicalize,cse", "loop-invariant-code-motion", "canonicalize,cse")
+"""One pass manager for the first and the last: `canonicalize` gathers its patterns once."""
 
 
 def lower(kernel: Outlined) -> int:
@@ -47,11 +48,13 @@ def lower(kernel: Outlined) -> int:
                 _run(kernel, _FOLD_VIEWS)
             fix_trip_counts(function)
             if any(operations(function, "affine.delinearize_index", "affine.linearize_index")):
-                _run(kernel, _TAKE_APART)
-            _run(kernel, _CLEAN_UP)
+                _run(kernel, _TAKE_APART, verify=False)
+            for passes in _CLEAN_UP:
+                _run(kernel, passes, verify=False)
             apply_swizzles(function)
             share_indices(function)
-            _run(kernel, "cse")
+            _run(kernel, "cse", verify=False)
+            kernel.module.operation.verify()
         except ir.MLIRError as error:
             raise fail("W0358", "the kernel cannot be lowered to loops", notes=upstream_messages(error)) from error
     left = [op for op in operations(kernel.function) if op.name.startswith("linalg.")]
@@ -64,8 +67,9 @@ def lower(kernel: Outlined) -> int:
     return _attribute_shared(kernel)
 
 
-def _run(kernel: Outlined, passes: str) -> None:
-    run_passes(kernel.module, f"gpu.module(gpu.func({passes}))")
+def _run(kernel: Outlined, passes: str, *, verify: bool = True) -> None:
+    """`verify`: after each of the passes; folding is known to leave what is not right."""
+    run_passes(kernel.module, f"gpu.module(gpu.func({passes}))", verify=verify)
 
 
 def copies_to_linalg(root: ir.Operation) -> None:
@@ -144,9 +148,10 @@ def fix_trip_counts(function: ir.Operation) -> None:
     """
     for loop in reversed(list(operations(function, "scf.for"))):
         most = _most_trips(loop)
+        if most is None or most > MOST_TRIPS:
+            continue
         accesses = operations(loop, "memref.load", "memref.store")
-        buffers = (op.operands[int(op.name == "memref.store")] for op in accesses)
-        if most is not None and most <= MOST_TRIPS and any(made_by(buffer, "memref.alloca") for buffer in buffers):
+        if any(made_by(op.operands[int(op.name == "memref.store")], "memref.alloca") for op in accesses):
             _guard(loop, most)
 
 
