@@ -19,7 +19,7 @@ from ..indices.arithmetic import Bound, value
 from ..indices.values import stated_sizes
 from ..ir.cloning import clone_with, replace_operands, text_of
 from ..ir.functions import NAME, name_of, symbol
-from ..ir.mlir import ahead_of, ancestors, gpu, ir, made_within, operations, producer
+from ..ir.mlir import ahead_of, ancestors, gpu, ir, operations, producer, regions_of
 from ..ir.structured import body_of
 from ..memory.names import called
 from ..memory.views import is_view
@@ -102,8 +102,11 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
     Views that the host takes of its buffers are taken in the kernel, whose arguments then are whole buffers: two views of one
     buffer are seen to overlap.
     """
-    used = dict.fromkeys(operand for op in operations(root) for operand in op.operands)
-    external = [value for value in used if not made_within(value, root)]  # in order of first use
+    ops = list(operations(root))
+    made = {argument for op in ops for region in regions_of(op) for block in region.blocks for argument in block.arguments}
+    made.update(result for op in ops for result in op.results)
+    used = dict.fromkeys(operand for op in ops for operand in op.operands)
+    external = [value for value in used if value not in made]  # in order of first use
     operands = _arguments(external)
     for operand in operands:
         if not isinstance(operand.type, (ir.MemRefType, ir.IntegerType, ir.IndexType, ir.FloatType)):

@@ -77,7 +77,8 @@ class InsertBarriers(Statement):
     reach = "maps"
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.launch import prepare, remember
+        from ..launch.kernel import outline
+        from ..launch.launch import remember
         from ..proof.kernels.trial import mapped_roots, propose_barriers, trials
         from ..proof.races import proof
 
@@ -95,7 +96,8 @@ class InsertBarriers(Statement):
                 found[key] = chosen
             splits = _splits(root, chosen.choice)
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
-            settled = prepare(rewrite.module, root)
+            with rewrite.module.context, root.location:
+                settled = outline(rewrite.module, root)
             stated = chosen.proven and not chosen.believed  # what is believed is judged again by whoever asks, and said again
             if not splits and _guards_alike(trial.info.kernel, chosen.choice, existing):
                 remember(settled, trial.info, rewrite.known, {proof.Judgement: proof.Judgement(())} if stated else {})
