@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..ir.functions import name_of
-from ..ir.mlir import attributes, ir, operations, walk
+from ..ir.mlir import attributes, ir, is_tensor, operations, walk
 from ..memory.effects import ALLOCATIONS
 
 HOLDER = "scf.execute_region"
@@ -113,10 +113,10 @@ def close(op: ir.Operation, numbers: Mapping[ir.Value, int], outputs: tuple[int,
             for region in inner.regions:
                 for block in region.blocks:
                     inside.update(block.arguments)
-                    tensors = tensors or any(map(_is_tensor, block.arguments))
+                    tensors = tensors or any(map(is_tensor, block.arguments))
         if inner != op:
             inside.update(results)
-        tensors = tensors or any(map(_is_tensor, results))
+        tensors = tensors or any(map(is_tensor, results))
         for attribute in inner.attributes:
             if attribute.startswith("weft."):
                 if attribute.startswith("weft.h") and attribute[6:].isdigit():
@@ -130,7 +130,7 @@ def close(op: ir.Operation, numbers: Mapping[ir.Value, int], outputs: tuple[int,
     for (value, users), argument in zip(uses.items(), block.arguments, strict=True):
         for user in users:
             user.replace_uses_of_with(value, argument)
-    tensors = tensors or any(map(_is_tensor, uses))
+    tensors = tensors or any(map(is_tensor, uses))
     inputs = tuple(numbers[v] for v in uses)
     op.detach_from_parent()
     block.append(op)
@@ -144,10 +144,6 @@ def _symbols(op: ir.Operation) -> Iterator[str]:
     for name in ("name", "callee", "kernel"):
         if name in op.attributes:
             yield str(op.attributes[name]).lstrip("@").split("::", 1)[0].strip('"')
-
-
-def _is_tensor(value: ir.Value) -> bool:
-    return isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType))
 
 
 Edit = tuple[int, int, Sequence[Section]]

@@ -191,21 +191,19 @@ FUNCTIONS = frozenset({"func.func", "gpu.func"})
 def operations(root: ir.Operation | ir.OpView, *names: str) -> Iterator[ir.Operation]:
     """The ops below `root` (all, or those with one of `names`), in pre-order, collected before the first is yielded."""
     found: list[ir.Operation] = []
-    note, advance = found.append, ir.WalkResult.ADVANCE
-    behind = ir.WalkResult.SKIP if FUNCTIONS.issuperset(names) else advance
+    note, advance, behind = found.append, ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
 
     def any_op(op: ir.Operation) -> ir.WalkResult:
         note(op)
         return advance
 
-    def named(op: ir.Operation) -> ir.WalkResult:
-        name = op.name
-        if name in names:
-            note(op)
-        return behind if name in FUNCTIONS else advance
+    def around_bodies(op: ir.Operation) -> ir.WalkResult:
+        note(op)
+        return behind if op.name in FUNCTIONS else advance
 
-    root.operation.walk(named if names else any_op, ir.WalkOrder.PRE_ORDER)
-    return iter(found)
+    outside = names and FUNCTIONS.issuperset(names)
+    root.operation.walk(around_bodies if outside else any_op, ir.WalkOrder.PRE_ORDER)
+    return iter([op for op in found if op.name in names] if names else found)
 
 
 GAP = "weft.gap"
@@ -249,6 +247,11 @@ def entries(attribute: Any) -> list[Any]:
 def i64(number: int) -> ir.IntegerAttr:
     """An attribute of type i64."""
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+
+
+def is_tensor(value: ir.Value) -> bool:
+    """Whether the value is a tensor, ranked or not. By the name of its class: `isinstance` is slow to say no."""
+    return type(value.type).__name__ in ("RankedTensorType", "UnrankedTensorType")
 
 
 def made_by(value: ir.Value, *names: str) -> ir.Operation | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.mlir import children, ir, operations
+from ..ir.mlir import children, ir, is_tensor, operations
 from ..ir.structured import ATOMIC, WRITEBACK
 from ..memory import copies
 from ..memory.effects import accesses, is_pure
@@ -31,8 +31,7 @@ def check_launch(root: ir.Operation) -> None:
             f"`{around}` on {describe(outer)}",
         )
     for op in operations(root):
-        values = [*op.operands, *op.results]
-        if any(isinstance(v.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for v in values):
+        if any(map(is_tensor, (*op.operands, *op.results))):
             raise refuse(
                 "W0356", "a launch needs memrefs, and this op is still on tensors", op, "`bufferize` first"
             )

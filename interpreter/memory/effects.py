@@ -14,7 +14,7 @@ from typing import Literal
 
 from ..ir import structured
 from ..ir.functions import segments
-from ..ir.mlir import children, constant_of, ir, is_used
+from ..ir.mlir import children, constant_of, ir, is_tensor, is_used
 from .copies import COPY, GROUP, WAIT
 from .fragments import LDMATRIX, MMA, matrices, row_of
 from .lanes import BARRIERS, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER
@@ -211,12 +211,12 @@ def is_pure(op: ir.Operation) -> bool:
 
 def is_memref(value: ir.Value) -> bool:
     """Whether the value is a memref, ranked or not."""
-    return isinstance(value.type, ir.MemRefType | ir.UnrankedMemRefType)
+    return type(value.type).__name__ in ("MemRefType", "UnrankedMemRefType")
 
 
 def takes_tensors(op: ir.Operation) -> bool:
     """Whether the op looks at a tensor: where `bufferization.to_tensor` made it, at the buffer as it is then: not a copy."""
-    return any(isinstance(v.type, ir.RankedTensorType | ir.UnrankedTensorType) for v in op.operands)
+    return any(map(is_tensor, op.operands))
 
 
 def is_pointer(value: ir.Value) -> bool:

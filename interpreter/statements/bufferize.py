@@ -40,7 +40,8 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
     """Bufferize where there still are tensors, and say so. Raises W0336 where upstream cannot."""
     from ..tensors.bufferization import bufferize_module, is_bufferized
 
-    if any(TENSORS in gap.attributes for gap in operations(rewrite.module.operation, GAP)):
+    part = rewrite.taken is not None
+    if part and any(TENSORS in gap.attributes for gap in operations(rewrite.module.operation, GAP)):
         raise NotLocalError
     if is_bufferized(rewrite.module):
         return

@@ -18,6 +18,7 @@ from ..ir.mlir import (
     attributes,
     entries,
     ir,
+    is_tensor,
     linalg,
     made_by,
     memref,
@@ -69,7 +70,7 @@ _RESULTS = "buffer-results-to-out-params{modify-public-functions=true hoist-stat
 def is_bufferized(module: ir.Module) -> bool:
     """Whether no op of the module produces or takes a tensor any more."""
     return not any(
-        isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType))
+        is_tensor(value)
         for op in operations(module.operation)
         for values in (op.results, *(block.arguments for region in regions_of(op) for block in region.blocks))
         for value in values
