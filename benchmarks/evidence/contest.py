@@ -1,4 +1,4 @@
-"""Kernels against the array library and cuDNN: what each is off by, and how long it takes, all of them in turns.
+"""Kernels against the array library, cuDNN, PyTorch and Triton: what each is off by, and how long it takes, all of them in turns.
 
 Everything is compared with the library's sums in f64, the library in f32 too, so that TF32 would be noticed. Before the run that
 is checked, outputs and temporaries are filled with a byte that makes NaN. A sample is a graph of so many calls that it takes about
@@ -26,11 +26,11 @@ from weft.runtime.run.cupy_device import CupyDevice
 from weft.runtime.run.runner import contents
 from weft.runtime.run.work import Pool, Work
 
-from . import cudnn
+from . import cudnn, pytorch
 
 TOLERANCE, LIBRARY_TOLERANCE = 1e-5, 1e-4
-"""Of max|got - expected| / max|expected|: as `weft run` allows f32; and for cuDNN, which may transform (Winograd). TF32 is off by
-more than either."""
+"""Of max|got - expected| / max|expected|: as `weft run` allows f32; and for cuDNN, which may transform (Winograd), PyTorch and
+Triton. TF32 is off by more than either."""
 SAMPLE_SECONDS, CONTENDER_SECONDS, MOST_SAMPLES, FEWEST_SAMPLES = 1e-3, 0.25, 25, 3
 MOST_CALLS = 64
 """In a sample: the queue of launches, of which a call may take several, must hold them all."""
@@ -93,10 +93,10 @@ class _Contest:
             except FAILURES as error:
                 entries[name] = failed(error)
                 self.device.synchronize()
-        for name, make in (("library", self._library), ("cudnn", self._cudnn)):
+        for name, make in self._libraries().items():
             try:
                 if (run := make()) is not None:
-                    error = self._error(_each(run()))
+                    error = self._error([self.cupy.asarray(one) for one in _each(run())])
                     libraries[name] = verdict(error, TOLERANCE if name == "library" else LIBRARY_TOLERANCE)
                     runs["libraries", name] = run
             except FAILURES as error:
@@ -148,17 +148,26 @@ class _Contest:
 
     # ---- the libraries' ------------------------------------------------------------------------------------------------
 
+    def _libraries(self) -> Mapping[str, Callable[[], Run | None]]:
+        builder, values = self.item["builder"], self.item["values"]
+        return {
+            "library": self._library,
+            "cudnn": self._cudnn,
+            "pytorch": lambda: pytorch.function(builder, self.arrays, values),
+            "triton": lambda: pytorch.kernel(builder, self.arrays),
+        }
+
     def _library(self) -> Run:
         """cuBLAS, of a convolution behind an explicit im2col: the payload's own baseline."""
         return lambda: self.builder.baseline(self.cupy, self.arrays, **self.item["values"])
 
     def _cudnn(self) -> Run | None:
-        layout = self.item["layout"]
-        return (
-            cudnn.convolution(self.cupy, self.arrays, self.item["values"], layout, self.expected[0].shape)
-            if layout
-            else None
-        )
+        """By CuPy, or by PyTorch: newer versions of CuPy have left it out."""
+        layout, values = self.item["layout"], self.item["values"]
+        if not layout:
+            return None
+        mine = cudnn.convolution(self.cupy, self.arrays, values, layout, self.expected[0].shape)
+        return mine or pytorch.convolution(self.arrays, values, layout)
 
     # ---- times ---------------------------------------------------------------------------------------------------------
 

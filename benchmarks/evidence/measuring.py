@@ -38,11 +38,11 @@ def measure(folder: Path, output: Path, budget: float) -> int:
     find_weft()
     import cupy
 
-    from . import concurrency, contest, cudnn
+    from . import concurrency, contest, cudnn, pytorch
 
     contest_or_streams = {"streams": concurrency.measure}
     device = contest.CupyDevice()
-    log = Log(output, {"device": device.name, "cudnn": cudnn.library() is not None})
+    log = Log(output, {"device": device.name, "cudnn": (cudnn.library() or pytorch.library()) is not None})
     items = json.loads((folder / ITEMS).read_text())
     todo = log.left(items)
     compiled: set[str] = set()

@@ -14,7 +14,7 @@ from weft.recipes.conv2d.geometry import LAYERS
 
 MEASURED = Path(__file__).parents[2] / "docs" / "performance" / "measured.json"
 LAYOUTS = ("nhwc", "nchw")
-RECIPES_HEAD = ("recipe", "size", "off by", "time", "TFLOP/s", "cuBLAS", "cuDNN")
+RECIPES_HEAD = ("recipe", "size", "off by", "time", "TFLOP/s", "cuBLAS", "cuDNN", "PyTorch", "Triton")
 CONVOLUTIONS_HEAD = ("layer", "NHWC", "of cuDNN", "NCHW", "of cuDNN", "im2col + cuBLAS")
 STREAMS_HEAD = (
     "", "one stream", "own streams", "one stream, as a graph", "own streams, as a graph", "overlap", "host, per launch",
@@ -83,7 +83,7 @@ def _recipe(one: Found) -> tuple[str, ...]:
     mine = fastest(one)[1]
     error = f"{mine['error']:.1e}" if mine.get("error") is not None else "–"
     rate = f"{one['operations'] / mine['seconds'] / 1e12:.2f}" if "seconds" in mine else "–"
-    return error, micro(mine), rate, share(one, "library"), share(one, "cudnn")
+    return error, micro(mine), rate, *(share(one, name) for name in ("library", "cudnn", "pytorch", "triton"))
 
 
 def rung(name: str, case: str) -> str:

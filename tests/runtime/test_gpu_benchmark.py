@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from convolution_oracle import convolved
 from native import run_native
+from stand_in_torch import Tensors
 from test_memset import fake_cupy
 
 from weft.runtime.files.bundle import Bundle, read_bundle
@@ -279,6 +280,31 @@ def test_a_library_that_fails(gpu: ModuleType, cupy: ModuleType, folder: Path, t
     (layer,) = results(tmp_path / "out.json").values()
     assert layer["libraries"]["cudnn"]["failed"] == "RuntimeError: CUDNN_STATUS_NOT_SUPPORTED"
     assert layer["entries"]["64x64"]["seconds"]
+
+
+def test_beside_pytorch(
+    gpu: ModuleType, cupy: ModuleType, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its functions of rows, on the stream of the kernels; and cuDNN by it, where CuPy has none. Wrong ones have no time."""
+    softmax, norm = "recipes: softmax m=3 n=40", "recipes: layernorm m=3 n=40"
+    only(folder, tmp_path / "some", softmax, norm, LAYER, LAYER.replace("nhwc", "nchw"))
+    stand_in: Any = Tensors()
+    monkeypatch.setitem(sys.modules, "torch", stand_in)
+    monkeypatch.delitem(sys.modules, "cupy.cudnn")
+    assert gpu.main(["measure", str(tmp_path / "some"), "-o", str(tmp_path / "out.json")]) == 0
+    found = results(tmp_path / "out.json")
+    assert json.loads((tmp_path / "out.json").read_text())["cudnn"]
+    for one in found.values():
+        name = "cudnn" if one["layout"] else "pytorch"
+        assert set(one["libraries"]) == {"library", name} and one["libraries"][name]["seconds"] > 0
+    assert stand_in.streams and all(stand_in.streams)
+
+    stand_in.softmax = lambda x, axis: x
+    assert gpu.main(["measure", str(tmp_path / "some"), "-o", str(tmp_path / "again.json")]) == 1
+    found = results(tmp_path / "again.json")
+    assert not found[softmax]["libraries"]["pytorch"]["right"] and found[norm]["right"]
+    tables = importlib.import_module("evidence_tables")
+    assert tables.micro(found[softmax]["libraries"]["pytorch"]) == "wrong"
 
 
 def test_a_sample_is_a_millisecond_behind_a_wait(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
