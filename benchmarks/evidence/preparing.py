@@ -65,7 +65,7 @@ def full() -> Extent:
     ]  # fmt: skip
     return Extent(
         {
-            **dict.fromkeys(ROWS, matrices), "sum": [{"n": n} for n in (2**26, 10**6, 4096)],
+            **dict.fromkeys(ROWS, matrices), **{one: [{"n": n} for n in (2**26, 10**6, 4096)] for one in ("sum", "scan")},
             "histogram": [{"n": 2**26}, {"n": 10**6}],
             "attention": [{"b": 32, "n": n, "m": n, "d": d} for n, d in ((2048, 64), (2048, 128), (1000, 80))],
             "matmul": [_mnk(*p) for p in products],
@@ -81,7 +81,7 @@ def small() -> Extent:
     layer = {"n": 2, "c": 40, "h": 5, "w": 5, "k": 12, "r": 1, "s": 1, "stride": 1, "pad": 0, "dilation": 1}
     rows = {payload: [{"m": 3, "n": 40}] for payload in ROWS}
     one = {
-        **rows, "sum": [{"n": 99}], "histogram": [{"n": 99}],
+        **rows, "sum": [{"n": 99}], "scan": [{"n": 99}], "histogram": [{"n": 99}],
         "attention": [{"b": 1, "n": 9, "m": 7, "d": 8}], "matmul": [_mnk(48, 40, 40)],
         "concurrent_convs": [{"batch": 1, "filters": 2, "size": 5}],
     }  # fmt: skip

@@ -14,13 +14,14 @@ from collections.abc import Collection
 from ..ir.cloning import replace_operands
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
-from ..ir.structured import WRITEBACK, is_structured
+from ..ir.structured import WRITEBACK, is_structured, segments
 from ..launch.lowering import copies_to_linalg
 from ..mapping.mapping import ATTRIBUTE, is_mapped, is_shared_reduction, mapping_of
 from ..memory.effects import read, written
 from ..memory.layouts import bytes_of
 from ..memory.limits import OF_A_THREAD
 from ..memory.views import behind, is_own_array, is_view
+from ..padding.scans import running
 from ..session.rewriter import refuse
 from .elements import VECTOR
 from .temporaries import ATTRIBUTE as STAGE
@@ -87,7 +88,7 @@ def replicate(root: ir.Operation) -> list[str]:
 def _write_last(op: ir.Operation) -> None:
     """Let a reduction that starts from fills of memory that outlives its iteration make its results in temporaries, and copy them
     there: nobody has to be told who fills, and all threads store the results together."""
-    results = written(op)
+    results = _had_by_all(op)
     fills = [_fill_of(op, result) for result in results]
     if any(fill is None for fill in fills):
         return
@@ -143,10 +144,17 @@ def _by_everybody(op: ir.Operation, alloc: ir.Operation, known: Collection[ir.Op
     if thread_nest(op) != thread_nest(alloc):
         return False
     if is_shared_reduction(op):  # all that it makes, or nothing
-        return all(producer(behind(buffer)) in known for buffer in written(op))
+        had = [producer(behind(buffer)) for buffer in _had_by_all(op)]
+        return alloc in had and all(one in known for one in had)
     if _is_everybodys(op):
         return True
     return _is_started(op) and all(source in known for source in _sources(op))
+
+
+def _had_by_all(op: ir.Operation) -> list[ir.Value]:
+    """The results that all who share a reduction have: not the elements of a scan, each of which its thread writes."""
+    first = segments(op)[0]
+    return [op.operands[first + number] for number in running(op)]
 
 
 def _sources(op: ir.Operation) -> list[ir.Operation | None]:

@@ -25,6 +25,7 @@ from ..mapping.mapping import (
 from ..memory.effects import is_pure
 from ..memory.layouts import element_bytes
 from ..memory.limits import OF_A_THREAD
+from ..padding.scans import is_scan
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> int:
 def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None, ...]] | None:
     """The map of an op, and the extents of what it hands out, if that walks the buffer row by row and nothing else does."""
     mapping = mapping_of(op)
-    if mapping is None or not mapping.distributes or not is_structured(op):
+    if mapping is None or not mapping.distributes or not is_structured(op) or is_scan(op):
         return None
     space, handed = structure(op), handed_out(op)
     wide = [d for d in range(space.rank) if space.extents[d] != 1]

@@ -38,9 +38,11 @@ from ..mapping.processors import Hardware, coordinate, for_each, for_each_owned,
 from ..memory.effects import is_memref, only_computes
 from ..memory.layouts import element_bytes
 from ..memory.views import behind
+from ..padding.scans import is_scan
 from ..session.rewriter import describe, refuse
 from .kernel import Outlined
 from .shared_reductions import SharedReduction
+from .shared_scans import SharedScan
 
 BARRIER = "gpu.barrier"
 
@@ -216,6 +218,9 @@ class Materializer:
                 self._units(op, structured, mapping, index)
 
         by_warps = "warps" in {space for space, _ in taken}
+        if is_scan(op):
+            SharedScan(op, mapping, self._hardware, by_warps=by_warps).emit_scan()
+            return []
         SharedReduction(op, mapping, self._hardware, by_warps=by_warps).emit(owned)
         return []
 

@@ -23,8 +23,9 @@ from ..mapping.mapping import Mapping, handed_out
 from ..mapping.processors import Hardware, for_each, when
 from ..memory.limits import WARP
 from ..memory.views import behind, is_own_array
-from ..padding.combiners import combiner
+from ..padding.combiners import Combiner, combiner
 from ..padding.masked_loads import number
+from ..padding.scans import running
 from ..session.rewriter import refuse
 
 At = Sequence[Sum]
@@ -45,15 +46,15 @@ class SharedReduction:
     """
 
     def __init__(self, op: ir.Operation, mapping: Mapping, hardware: Hardware, *, by_warps: bool) -> None:
-        found = combiner(op)
-        assert found is not None, "the map was checked"
-        self.op, self.mapping, self.hardware, self.combiner, self.by_warps = op, mapping, hardware, found, by_warps
+        self.op, self.mapping, self.hardware, self.by_warps = op, mapping, hardware, by_warps
+        self.combiner = self._combiner()
         self.structured = StructuredOp.of(op)
         space = structure(op)
         self.reduced = handed_out(op)
         self.kept = [d for d in range(space.rank) if d not in self.reduced]
         self.extents = [space.extents[d] or 0 for d in self.kept]
-        self.results = [self.structured.operands[n] for n in self.structured.output_numbers()]
+        self.outputs = [space.inputs + n for n in running(op)]
+        self.results = [self.structured.operands[n] for n in self.outputs]
         self.kinds = [ir.MemRefType(result.type).element_type for result in self.results]
         self.warps = self._warps()
 
@@ -63,30 +64,35 @@ class SharedReduction:
 
         def begin(at: At) -> None:
             for value, kind, buffer in zip(self.combiner.identities, self.kinds, own, strict=True):
-                _store([number(value, kind)], [buffer], at)
+                store([number(value, kind)], [buffer], at)
 
         for_each(self.extents, begin)
         for_each(self.extents, lambda at: owned(self._into(own), lambda inner: self._index(at, inner)))
         if self.warps == 1:
-            for_each(self.extents, lambda at: self._finish(self._across_lanes(_load(own, at)), at))
+            for_each(self.extents, lambda at: self._finish(self._across_lanes(load(own, at)), at))
             return
         parts = self._shared()
         lane, warp = self.hardware.lane().index, self.hardware.warp().index
 
         def leave(at: At) -> None:
-            values = self._across_lanes(_load(own, at))
+            values = self._across_lanes(load(own, at))
             with when(is_zero(lane)):
-                _store(values, parts, [*at, warp])
+                store(values, parts, [*at, warp])
 
         def take(at: At) -> None:
-            values = _load(parts, [*at, Sum()])
+            values = load(parts, [*at, Sum()])
             for other in range(1, self.warps):
-                values = self.combiner.together(values, _load(parts, [*at, Sum(other)]), False)
+                values = self.combiner.together(values, load(parts, [*at, Sum(other)]), False)
             self._finish(values, at)
 
         for_each(self.extents, leave)
-        gpu.BarrierOp(address_spaces=ir.ArrayAttr.get([ir.Attribute.parse(_SHARED)]))
+        gpu.BarrierOp(address_spaces=ir.ArrayAttr.get([ir.Attribute.parse(SHARED)]))
         for_each(self.extents, take)
+
+    def _combiner(self) -> Combiner:
+        found = combiner(self.op)
+        assert found is not None, "the map was checked"
+        return found
 
     def _warps(self) -> int:
         """How many of them combine."""
@@ -103,12 +109,7 @@ class SharedReduction:
 
     def _into(self, own: Sequence[ir.Value]) -> StructuredOp:
         """The op, reducing into the thread's own results."""
-        operands, maps = [*self.structured.operands], [*self.structured.maps]
-        kept = [ir.AffineDimExpr.get(d) for d in self.kept]
-        for position, buffer in zip(self.structured.output_numbers(), own, strict=True):
-            operands[position] = buffer
-            maps[position] = ir.AffineMap.get(maps[position].n_dims, 0, kept)
-        return replace(self.structured, operands=tuple(operands), maps=tuple(maps))
+        return reducing_into(self.structured, self.outputs, own, [ir.AffineDimExpr.get(d) for d in self.kept])
 
     def _index(self, at: At, inner: At) -> At:
         """The index of an iteration, of those of what is kept and of what is reduced."""
@@ -128,8 +129,7 @@ class SharedReduction:
         """Combine them with what the results were before. Memory of others is written by the first thread that has them."""
         zeros = self._index(at, [Sum()] * len(self.reduced))
         index = [place.emit() for place in zeros]
-        outputs = self.structured.output_numbers()
-        places = [apply_map(self.structured.maps[n], index) for n in outputs]
+        places = [apply_map(self.structured.maps[n], index) for n in self.outputs]
         own = all(map(is_own_array, self.results))
         first = self.hardware.lane().index if self.by_warps else self.hardware.linear_thread().index
         with when(*[] if own else [is_zero(first)]):
@@ -145,7 +145,7 @@ class SharedReduction:
 
     def _shared(self) -> list[ir.Value]:
         """What each warp has made, of each result."""
-        space = ir.Attribute.parse(_SHARED)
+        space = ir.Attribute.parse(SHARED)
         kinds = [ir.MemRefType.get([*self.extents, self.warps], kind, None, space) for kind in self.kinds]
         made = [memref.AllocOp(kind, [], []) for kind in kinds]
         for result, alloc in zip(self.results, made, strict=True):
@@ -154,15 +154,26 @@ class SharedReduction:
         return [alloc.result for alloc in made]
 
 
-_SHARED = "#gpu.address_space<workgroup>"
+def reducing_into(
+    op: StructuredOp, outputs: Sequence[int], own: Sequence[ir.Value], subscripts: Sequence[ir.AffineExpr]
+) -> StructuredOp:
+    """The op with other buffers, at these subscripts, for the operands that these outputs are."""
+    operands, maps = [*op.operands], [*op.maps]
+    for position, buffer in zip(outputs, own, strict=True):
+        operands[position] = buffer
+        maps[position] = ir.AffineMap.get(maps[position].n_dims, 0, subscripts)
+    return replace(op, operands=tuple(operands), maps=tuple(maps))
 
 
-def _load(buffers: Sequence[ir.Value], at: At) -> list[ir.Value]:
+SHARED = "#gpu.address_space<workgroup>"
+
+
+def load(buffers: Sequence[ir.Value], at: At) -> list[ir.Value]:
     index = [place.emit() for place in at]
     return [memref.LoadOp(buffer, index).result for buffer in buffers]
 
 
-def _store(values: Sequence[ir.Value], buffers: Sequence[ir.Value], at: At) -> None:
+def store(values: Sequence[ir.Value], buffers: Sequence[ir.Value], at: At) -> None:
     index = [place.emit() for place in at]
     for value, buffer in zip(values, buffers, strict=True):
         memref.StoreOp(value, buffer, index)

@@ -9,6 +9,7 @@ from ..ir.mlir import ir
 from ..ir.structured import element_type, structure
 from ..memory.limits import OF_A_THREAD, WARP
 from ..padding.combiners import combiner
+from ..padding.scans import is_scan, read_scan, running
 from .mapping import Mapping, handed_out
 
 EXCHANGED = ("i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
@@ -27,12 +28,21 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
     known = math.prod(count for count in mapping.counts if count > 0)
     if mapping.space == "threads" and any(count > 0 for count in mapping.counts) and known % WARP:
         return f"`{mapping}` are {known} threads, and whole warps share it", f"take a multiple of {WARP} threads; or {whole}"
-    if (found := combiner(op)) is None:
+    if is_scan(op):
+        if isinstance(scan := read_scan(op), str):
+            return scan, whole
+        if mapping.dist == "block":
+            why = "a thread keeps what it takes at a time, which with `block` is all that it has"
+            return why, "say `cyclic`, or `block-cyclic(n)`"
+        if mapping.vector > 1 and scan.dimension != space.rank - 1:
+            return f"vectors lie along d{space.rank - 1}, and not along it", "leave `vector` out"
+        found = scan.combiner
+    elif (found := combiner(op)) is None:
         return "its body is not one associative operation on the result so far and on a term that does not read it", whole
-    kinds = [element_type(operand) for operand in list(op.operands)[space.inputs :]]
+    kinds = [element_type(op.operands[space.inputs + n]) for n in running(op)]
     if odd := [kind for kind in kinds if str(kind) not in EXCHANGED]:
         return f"lanes exchange {', '.join(EXCHANGED)}, and not {odd[0]}", f"reduce in one of these types; or {whole}"
-    for walked in space.maps[space.inputs :]:
+    for walked in (space.maps[space.inputs + n] for n in running(op)):
         if not all(e is not None and e not in reduced for e in map(dimension_of, walked.results)):
             return f"its result is indexed with more than the dimensions that are not reduced: {walked}", whole
     results = [space.extents[d] for d in range(space.rank) if d not in reduced]

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from ..ir.cloning import clone_with
 from ..ir.mlir import arith, ir, made_by, producer
 from ..ir.structured import body_of, is_structured, segments, structure, yielded
-from .identities import SUMS, identity, update
+from .identities import SUMS, Combination, identity, update
 from .masked_loads import Identity
 
 Values = Sequence[ir.Value]
@@ -66,6 +66,11 @@ def _combiner(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
     found = [u for u in updates if u is not None]
     if len(found) < len(updates):
         return _extreme(op, values, masked) or _welford(op, values, masked)
+    return each_by_itself(values, found)
+
+
+def each_by_itself(values: Values, found: Sequence[Combination]) -> Combiner:
+    """Each result by its own operation. `values`: what the results become; `found`: how."""
 
     def together(ones: Values, others: Values, _: bool) -> list[ir.Value]:
         made = []

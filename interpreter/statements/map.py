@@ -81,7 +81,9 @@ class Map(Statement):
             Map the parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it. Lanes and
             threads share a reduction whose partial results can be combined: its body is one associative operation on
             the result so far and a term, keeps the first largest or smallest term and its index, or is Welford's recurrence;
-            and its results, of which each thread keeps a copy, fit into registers.
+            and its results, of which each thread keeps a copy, fit into registers. They share a scan, too, a reduction by
+            associative operations that also writes, for each term, what it has made so far: not with `block`, which gives a thread
+            more than it can keep.
 
             wrong: map total to blocks(x: 64) cyclic
             right: map total to threads(x: 128) cyclic

@@ -31,6 +31,7 @@ PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.weft"))
 SMALL = {
     **{name: {"m": 7, "n": 333} for name in ("softmax", "layernorm", "layernorm_welford", "argmax")}, "sum": {"n": 501},
     "histogram": {"n": 501},
+    "scan": {"n": 9001},
     "attention": {"b": 1, "n": 33, "m": 21, "d": 20},
     "matmul": {"m": 70, "n": 45, "k": 50}, "conv2d": {"h": 9, "w": 8, "c": 6, "k": 10},
 }  # fmt: skip

@@ -126,8 +126,8 @@ def matmul(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.nd
 
 
 ARRAYS = {
-    "abs", "ascontiguousarray", "bincount", "exp", "float32", "float64", "inf", "int32", "lib", "matmul", "maximum", "pad",
-    "repeat", "sqrt", "tri", "where",
+    "abs", "ascontiguousarray", "bincount", "cumsum", "exp", "float32", "float64", "inf", "int32", "lib", "matmul", "maximum",
+    "pad", "repeat", "sqrt", "tri", "where",
 }  # fmt: skip
 
 

@@ -1,0 +1,211 @@
+"""A scan that processors share: a round of each thread's neighbours at a time, of which it reduces its own, takes over what those
+before it have made, and goes through its own once more.
+
+    v = the reduction of a thread's own iterations          from the combiner's identity
+    five times: v = combined(v of the lane 1, 2, 4, … before, v)          `gpu.shuffle up`, where there is one
+    the last lane of each warp leaves v in shared memory; a barrier
+    start = rounds before · warps before · lanes before      and from there the iterations again, which write their elements
+    a barrier, where there is another round
+
+The running results that there were before belong to the first thread's iterations. Sums are added up in another order than a
+loop's, as those of a reduction are.
+
+Source: Blelloch, "Prefix Sums and Their Applications"; Hillis and Steele, "Data Parallel Algorithms", for lanes; Merrill and
+Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", for rounds that hand on a carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..buffers.elements import StructuredOp, emit_unit
+from ..indices.arithmetic import Bound, Sum, apply_map, ceildiv, inside, is_zero
+from ..indices.values import largest
+from ..ir.affine_maps import dimension_of
+from ..ir.functions import name_of, set_name
+from ..ir.mlir import arith, gpu, ir, memref
+from ..ir.structured import element_type, generic, structure
+from ..mapping.mapping import extents
+from ..mapping.processors import for_each, loop_over, when
+from ..memory.effects import is_memref
+from ..memory.layouts import bytes_of
+from ..memory.limits import OF_A_THREAD, WARP
+from ..memory.views import behind, is_own_array
+from ..padding.combiners import Combiner
+from ..padding.masked_loads import number
+from ..padding.scans import Scan, read_scan, reduction_of
+from ..session.rewriter import refuse
+from .shared_reductions import SHARED, At, SharedReduction, load, reducing_into, store
+
+Values = list[ir.Value]
+
+
+class SharedScan(SharedReduction):
+    """One scan on memrefs, in a kernel that is being made.
+
+    Errors: W0352 for a block that is not whole warps, or of which a map names a part.
+    """
+
+    scan: Scan
+
+    def emit_scan(self) -> None:
+        """Emit it at the insertion point, which all threads of the block reach (of lanes: all of a warp)."""
+        every, lanes = extents(self.op), self.mapping.vector
+        units = ceildiv(every[self.scan.dimension], lanes)
+        ((_, by),) = self.hardware.sharers(self.mapping, [units])
+        if by.surplus or by.count != (WARP if self.warps == 1 and self.mapping.space == "lanes" else self.warps * WARP):
+            raise refuse(
+                "W0352", f"the threads of a block scan together, all of them, and `{self.mapping}` names some", self.op,
+                "give the block as many threads, or all of the block's the scan: `threads(*) cyclic`",
+            )  # fmt: skip
+        chunk = self.mapping.chunk or 1
+        each = by.count * chunk
+        most = largest(units)
+        rounds: Bound = 1 if most is not None and most <= each else ceildiv(units, each)
+        own, carry, before = (self._cells(name) for name in ("part", "carry", "start"))
+        parts = self._shared() if self.warps > 1 else []
+        reduction = reduction_of(self.op, self.scan)
+        reducing = StructuredOp.of(reduction)
+        first = len(reducing.operands) - len(own)
+        reducing = reducing_into(reducing, range(first, first + len(own)), own, [])
+        writing = reducing_into(self.structured, self.outputs, own, [])
+
+        kept = self._kept(chunk * lanes)
+        copies = [generic([x], [x], [m, m], ["parallel"] * m.n_dims, lambda own: own[:1]) for x, m in map(self._operand, kept)]
+        taking = [(StructuredOp.of(copy), {1: buffer}) for copy, buffer in zip(copies, kept.values(), strict=True)]
+
+        def row(at: At) -> None:
+            store(self._identities(), carry, [])
+            self._begin(before, at)
+
+            def owned(round: Sum, *ops: tuple[StructuredOp, Mapping[int, ir.Value]], alone: bool = False) -> None:
+                def unit(c: Sum) -> None:
+                    place = round.times(each) + by.index.times(chunk) + c
+                    with when(*inside(place, units), *self._first_warp() if alone else ()):
+                        for op, instead in ops:
+                            mine = {n: (buffer, [c.times(lanes).emit()]) for n, buffer in instead.items()}
+                            emit_unit(op, self._index(at, [place]), lanes, mine)
+
+                loop_over(chunk, unit)
+
+            def one(round: Sum) -> None:
+                store(load(before, []), own, [])
+                owned(round, *taking, (reducing, kept))
+                passed, total = self._before(load(own, []), parts, at)
+                gone = load(carry, [])
+                store(self._together(self._together(gone, passed), load(before, [])), own, [])
+                owned(round, (writing, kept), alone=True)
+                store(self._together(gone, total), carry, [])
+                if rounds != 1:
+                    store(self._identities(), before, [])
+                    if parts:
+                        barrier()
+
+            loop_over(rounds, one)
+            self._end(load(carry, []), at)
+
+        for_each(self.extents, row)
+        for helper in (reduction, *copies):
+            helper.erase()
+
+    def _kept(self, many: int) -> dict[int, ir.Value]:
+        """Arrays of the thread's own for the elements of inputs that it takes in a round, so that it reads them once."""
+        found: dict[int, ir.Value] = {}
+        room = OF_A_THREAD
+        for position in range(structure(self.op).inputs):
+            operand, walked = self._operand(position)
+            along = any(dimension_of(e) == self.scan.dimension for e in walked.results)
+            if along and is_memref(operand) and self.structured.used(position) and not is_own_array(operand):
+                kind = ir.MemRefType.get([many], element_type(operand))
+                if (room := room - bytes_of(kind)) >= 0:
+                    found[position] = named(memref.AllocaOp(kind, [], []), name_of(behind(operand)))
+        return found
+
+    def _operand(self, number: int) -> tuple[ir.Value, ir.AffineMap]:
+        return self.structured.operands[number], self.structured.maps[number]
+
+    def _combiner(self) -> Combiner:
+        found = read_scan(self.op)
+        assert isinstance(found, Scan), "the map was checked"
+        self.scan = found
+        return found.combiner
+
+    def _together(self, ones: Values, others: Values) -> Values:
+        return self.combiner.together(ones, others, True)
+
+    def _identities(self) -> Values:
+        return [number(value, kind) for value, kind in zip(self.combiner.identities, self.kinds, strict=True)]
+
+    def _cells(self, name: str) -> Values:
+        return [named(memref.AllocaOp(ir.MemRefType.get([], kind), [], []), name) for kind in self.kinds]
+
+    def _place(self, at: At) -> list[list[ir.Value]]:
+        index = [place.emit() for place in self._index(at, [Sum()])]
+        return [apply_map(self.structured.maps[n], index) for n in self.outputs]
+
+    def _first(self, *, of_each_warp: bool = False) -> ir.Value:
+        """Whether the thread is the first of those that share the scan. `of_each_warp`: of those that all scan the same, too."""
+        one = self.hardware.lane() if self.by_warps or of_each_warp else self.hardware.linear_thread()
+        return is_zero(one.index)
+
+    def _first_warp(self) -> list[ir.Value]:
+        """Of warps that all scan the same, whether it is the first."""
+        alike = self.mapping.space == "lanes" and not self.by_warps
+        warp = self.hardware.warp().index
+        return [is_zero(warp)] if alike and warp.terms else []
+
+    def _begin(self, before: Values, at: At) -> None:
+        """The running results that there were belong to the first thread."""
+        store(self._identities(), before, [])
+        with when(self._first(of_each_warp=self.mapping.space == "lanes" and all(map(is_own_array, self.results)))):
+            for result, place, cell in zip(self.results, self._place(at), before, strict=True):
+                store(load([result], [Sum.of(i) for i in place]), [cell], [])
+
+    def _end(self, values: Values, at: At) -> None:
+        own = all(map(is_own_array, self.results))
+        with when(*[] if own else [self._first()]):
+            for value, result, place in zip(values, self.results, self._place(at), strict=True):
+                memref.StoreOp(value, result, place)
+
+    def _before(self, values: Values, parts: Values, at: At) -> tuple[Values, Values]:
+        """What the threads before this one have made together, and what all of them have."""
+        lane = self.hardware.lane().index
+        for step in range(WARP.bit_length() - 1):
+            values = self._from_before(values, 1 << step, lambda other, v=values: self._together(other, v), values)
+        passed = self._from_before(values, 1, lambda other: other, self._identities())
+        if not parts:
+            return passed, self._shuffled(values, WARP - 1, gpu.ShuffleMode.IDX)[0]
+        warp = self.hardware.warp().index
+        with when(is_zero(lane + Sum(1 - WARP))):
+            store(values, parts, [*at, warp])
+        barrier()
+        total = load(parts, [*at, Sum()])
+        gone = self._identities()
+        for other in range(1, self.warps):
+            behind = arith.cmpi(arith.CmpIPredicate.sge, warp.emit(), Sum(other).emit())
+            gone = [arith.select(behind, one, two) for one, two in zip(total, gone, strict=True)]
+            total = self._together(total, load(parts, [*at, Sum(other)]))
+        return self._together(gone, passed), total
+
+    def _from_before(
+        self, values: Values, distance: int, then: Callable[[Values], Values], otherwise: Values
+    ) -> Values:
+        """What becomes of the values of the lane that is so many before this one, where there is one."""
+        others, there = self._shuffled(values, distance, gpu.ShuffleMode.UP)
+        return [arith.select(there, one, other) for one, other in zip(then(others), otherwise, strict=True)]
+
+    def _shuffled(self, values: Values, lane: int, mode: gpu.ShuffleMode) -> tuple[Values, ir.Value]:
+        integer = ir.IntegerType.get_signless(32)
+        made = [gpu.ShuffleOp(v, number(lane, integer), number(WARP, integer), mode) for v in values]
+        return [one.shuffleResult for one in made], made[0].valid
+
+
+def named(made: memref.AllocaOp, name: str | None) -> ir.Value:
+    """An array, with its name."""
+    set_name(made, name)
+    return made.result
+
+
+def barrier() -> None:
+    """One that orders what threads do to shared memory."""
+    gpu.BarrierOp(address_spaces=ir.ArrayAttr.get([ir.Attribute.parse(SHARED)]))

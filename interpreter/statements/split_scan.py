@@ -1,0 +1,264 @@
+"""`split-scan OP by n`: cut a scan into parts that run side by side, each from what those before it have made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..ir.mlir import ahead_of, ir, linalg, operations, tensor
+from ..ir.structured import body_of, element_type, generic, insert, part_of, spelled, structure
+from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integer, statement
+from ..tensors import levels
+
+if TYPE_CHECKING:
+    from ..indices.arithmetic import Bound, Sum
+    from ..padding.scans import Scan
+
+
+@statement("split-scan", returns=("sums", "sum", "offsets", "loop", "op"))
+class SplitScan(Statement):
+    """Cut a scan into parts that run in parallel, each of which starts from what those before it have made.
+
+    A scan is a reduction that writes, for each term, what it has made so far: a `linalg.generic` with one reduction dimension, of
+    which some outputs are indexed by it (the elements) and others are not (the running results). Its iterations depend on each
+    other, but as its combiner is associative, they may be done in three steps: each part is reduced by itself; `offsets` is an
+    exclusive scan of what these have made, from what the op started with; and each part is scanned from its offset. Each is
+    scheduled like any other op; `offsets` is a scan again, and may be cut again. Within a block or a warp, `map` shares a scan
+    among threads. Floating-point sums and products differ in their last digits from those of a loop.
+
+    Args:
+        target: a structured op with one reduction dimension, that it writes along; its running results become an associative
+            operation (a sum, a product, an extreme, a bitwise operation) on themselves and on terms that read none of them;
+            not in a loop; consumed.
+        factor: how many terms a part has, the last one fewer where this does not divide them: some times what the threads of a
+            block take at once, of a multiple of the width of loads.
+
+    Returns:
+        sums: the loop over the parts that reduces each of them.
+        sum: the reduction of one part, in that loop.
+        offsets: the scan of what these have made, a `linalg.generic` whose last dimension is the parts. What the op started from
+            is now read by this one.
+        loop: the loop over the parts that scans each of them.
+        op: the scan of one part, in that loop.
+
+    Errors:
+        W0472: no scan to cut.
+            `split-scan` takes a `linalg.generic` with one reduction dimension, some of whose outputs are indexed by it, at plain
+            indices, and not read; the other outputs are combined, each by an associative operation, with terms that do not read
+            them. Inputs that the dimension indexes have it as an index of its own. `split-k` takes reductions without such outputs.
+
+    Source: Blelloch, "Prefix Sums and Their Applications"; the scan of CUB, without its look-back.
+
+    Example:
+        let (sums, sum, offsets, parts, part) = split-scan scan by 32
+        before: linalg.generic … iterator_types = ["reduction"]} ins(%0 : tensor<100xf32>)
+        after:  scf.forall (%i) in (4)
+    """
+
+    target: Handle = consumed()
+    factor: int = integer(minimum=1, written="by")
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ..indices.arithmetic import ceildiv
+        from ..ir.sizes import iterations_of
+        from ..padding.scans import is_scan, read_scan
+
+        op = rewrite.find(self.target)
+        rewrite.expect_structured(op, "W0472")
+        if op.parent is not None and op.parent.operation.name != "func.func":
+            raise rewrite.error(
+                "W0456",
+                f"this op is in {op.parent.operation.name}, and the parts of its scan need launches of their own", op,
+                "use `split-scan` before `tile`; inside a launch, `map` shares a scan among threads",
+            )  # fmt: skip
+        op = levels.expect_values(rewrite, self.target, "W0454", "op")
+        scan = read_scan(op) if is_scan(op) else "it writes along no dimension that it reduces"
+        why = scan if isinstance(scan, str) else _not_sliced(op, scan)
+        if isinstance(scan, str) or why is not None:
+            hint = "`split-scan` takes a reduction that also writes what it has made so far; `split-k` takes others"
+            raise rewrite.error("W0472", f"{op.name} is no scan that could be cut: {why}", op, hint)
+        space = structure(op)
+        with ahead_of(op):
+            extent = iterations_of(op, space)[scan.dimension] or 0
+            cut = _Cut(extent, ceildiv(extent, self.factor), self.factor)
+        starts = [op.operands[space.inputs + number] for number in scan.running]
+        sums, one = _reduced(op, scan, cut, starts)
+        offsets = _offsets(op, scan, cut, starts, list(sums.results))
+        loop, part = _scanned(op, scan, cut, list(offsets.results)[len(starts) :])
+        results = dict(zip((*scan.running, *scan.elements), (*list(offsets.results)[: len(starts)], *loop.results), strict=True))
+        for number, result in results.items():
+            op.results[number].replace_all_uses_with(result)
+        op.erase()
+        rewrite.remark(f"{cut}; what they make in {sums.results[0].type}")
+        made = {"sums": sums, "sum": one, "offsets": offsets, "loop": loop, "op": part}
+        return {name: rewrite.new_handle(one) for name, one in made.items()}
+
+
+def _not_sliced(op: ir.Operation, scan: Scan) -> str | None:
+    """Why a part of the iterations reads no slice of an input; None if it does."""
+    from ..ir.affine_maps import dimension_of, dimensions_of
+
+    for number, walked in enumerate(structure(op).maps[: structure(op).inputs]):
+        if any(scan.dimension in dimensions_of(e) and dimension_of(e) is None for e in walked.results):
+            return f"input {number} is read at {walked}, and a part of it is no slice"
+    return None
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """So many terms in so many parts of some length, of which the last may be shorter."""
+
+    extent: Bound
+    parts: Bound
+    length: int
+
+    @property
+    def ragged(self) -> bool:
+        return not isinstance(self.extent, int) or self.extent % self.length > 0
+
+    def __str__(self) -> str:
+        if not isinstance(self.extent, int):
+            return f"parts of {self.length} terms, as many as there will be"
+        last = f", the last of {self.extent % self.length}" if self.ragged else ""
+        return f"{self.parts} part{'s' * (self.parts != 1)} of {self.length} terms{last}"
+
+
+Place = tuple[Sequence["int | ir.Value"], Sequence["int | ir.Value"]]
+"""Offsets and sizes of a slice."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The part of an iteration of a loop: its number, the first of its terms, and how many they are."""
+
+    number: ir.Value
+    first: Sum
+    size: Bound
+
+    def slice_of(self, value: ir.Value, walked: ir.AffineMap, dimension: int) -> Place:
+        """Where the part of an operand is that these terms read or write."""
+        from ..ir.affine_maps import dimension_of
+        from ..ir.sizes import sizes_of
+
+        along, start = [dimension_of(e) == dimension for e in walked.results], self.first.emit()
+        sizes = [self.size if here else n for here, n in zip(along, sizes_of(value), strict=True)]
+        return [start if here else 0 for here in along], sizes
+
+    def row_of(self, value: ir.Value) -> Place:
+        """Where what belongs to the part is, in a tensor with a first dimension for all of them."""
+        from ..ir.sizes import sizes_of
+
+        sizes = sizes_of(value)
+        return [self.number, *[0] * (len(sizes) - 1)], [1, *sizes[1:]]
+
+    def done(self, op: ir.Operation, dimension: int, outputs: Sequence[ir.Value]) -> ir.Operation:
+        """The terms of the part, of slices of the inputs; at the insertion point."""
+        from ..indices.arithmetic import Sum
+        from ..ir.affine_maps import dimensions_of
+        from ..ir.cloning import clone_body
+
+        space, inputs = structure(op), []
+        for value, walked in zip(list(op.operands)[: space.inputs], space.maps, strict=False):
+            moves = any(dimension in dimensions_of(e) for e in walked.results)
+            offsets, sizes = self.slice_of(value, walked, dimension) if moves else ([], [])
+            inputs.append(part_of(value, sizes, offsets) if moves else value)
+
+        def body(own: list[ir.Value]) -> list[ir.Value]:
+            indices: list[ir.Value] = []
+            if any(operations(op, "linalg.index")):
+                indices = [linalg.IndexOp(d).result for d in range(space.rank)]
+                indices[dimension] = (Sum.of(indices[dimension]) + self.first).emit()
+            return clone_body(body_of(op), own, indices)
+
+        return generic(inputs, outputs, space.maps, space.iterators, body)
+
+
+def _loop(
+    op: ir.Operation, cut: _Cut, starts: Sequence[ir.Value],
+    do: Callable[[_Part, Sequence[ir.Value]], tuple[ir.Operation, Sequence[ir.Value], Sequence[Place]]],
+) -> tuple[ir.Operation, ir.Operation]:  # fmt: skip
+    """A loop over the parts, in front of the op, and what `do` makes in it: an op, and its results and their places."""
+    from ..indices.arithmetic import Sum, minimum
+    from ..loops.forall import end_of, make_forall
+
+    with ahead_of(op):
+        loop = make_forall([0], [cut.parts], [1], starts)
+    this, *outputs = list(body_of(loop).arguments)
+    with ir.InsertionPoint(end_of(loop)), op.location:
+        first = Sum.of(this, cut.parts if isinstance(cut.parts, int) else None).times(cut.length)
+        size = minimum(Sum.of(cut.extent) + first.times(-1), cut.length) if cut.ragged else cut.length
+        made, results, places = do(_Part(this, first, size), outputs)
+    with ir.InsertionPoint(end_of(loop).regions[0].blocks[0]), op.location:
+        for result, output, place in zip(results, outputs, places, strict=True):
+            insert(result, output, *place)
+    return loop, made
+
+
+def _reduced(
+    op: ir.Operation, scan: Scan, cut: _Cut, starts: Sequence[ir.Value]
+) -> tuple[ir.Operation, ir.Operation]:
+    """What each part makes, from the combiner's identity."""
+    from ..ir.sizes import sizes_of
+    from ..padding.masked_loads import empty, number
+    from ..padding.scans import reduction_of
+
+    with ahead_of(op):
+        reduction = reduction_of(op, scan)
+        places = [empty([cut.parts, *sizes_of(start)], element_type(start)) for start in starts]
+
+    def do(part: _Part, outputs: Sequence[ir.Value]) -> tuple[ir.Operation, Sequence[ir.Value], Sequence[Place]]:
+        kinds = [element_type(start) for start in starts]
+        fresh = [_taken(output, part) for output in outputs]  # equal fills of something new would become one
+        values = [number(value, kind) for value, kind in zip(scan.combiner.identities, kinds, strict=True)]
+        filled = [linalg.fill(value, outs=[one]) for value, one in zip(values, fresh, strict=True)]
+        made = part.done(reduction, scan.dimension, filled)
+        return made, list(made.results), [part.row_of(output) for output in outputs]
+
+    found = _loop(op, cut, places, do)
+    reduction.erase()
+    return found
+
+
+def _offsets(
+    op: ir.Operation, scan: Scan, cut: _Cut, starts: Sequence[ir.Value], sums: Sequence[ir.Value]
+) -> ir.Operation:
+    """What the op started with, combined with what the parts have made, one after the other; and what there was before each."""
+    from ..ir.sizes import sizes_of
+    from ..padding.masked_loads import empty
+
+    with ahead_of(op):
+        places = [empty([cut.parts, *sizes_of(start)], element_type(start)) for start in starts]
+        rank, n = len(sizes_of(starts[0])), len(starts)
+        part, *kept = [ir.AffineDimExpr.get(d) for d in (rank, *range(rank))]
+        row, result = (ir.AffineMap.get(rank + 1, 0, found) for found in ([part, *kept], kept))
+
+        def body(own: list[ir.Value]) -> list[ir.Value]:
+            before = own[n : 2 * n]
+            return [*scan.combiner.together(before, own[:n], True), *before]
+
+        maps = [row] * n + [result] * n + [row] * n
+        return generic(sums, [*starts, *places], maps, ["parallel"] * rank + ["reduction"], body)
+
+
+def _scanned(op: ir.Operation, scan: Scan, cut: _Cut, offsets: Sequence[ir.Value]) -> tuple[ir.Operation, ir.Operation]:
+    """Each part, from what there was before it."""
+    space = structure(op)
+    elements = [space.inputs + number for number in scan.elements]
+
+    def do(part: _Part, outputs: Sequence[ir.Value]) -> tuple[ir.Operation, Sequence[ir.Value], Sequence[Place]]:
+        places = [part.slice_of(output, space.maps[n], scan.dimension) for output, n in zip(outputs, elements, strict=True)]
+        taken = {n: part_of(output, sizes, at) for n, output, (at, sizes) in zip(elements, outputs, places, strict=True)}
+        taken |= {space.inputs + n: _taken(value, part) for n, value in zip(scan.running, offsets, strict=True)}
+        made = part.done(op, scan.dimension, [taken[n] for n in sorted(taken)])
+        return made, [made.results[n] for n in scan.elements], places
+
+    return _loop(op, cut, [op.operands[n] for n in elements], do)
+
+
+def _taken(value: ir.Value, part: _Part) -> ir.Value:
+    """The row of a tensor that belongs to a part, without its first axis."""
+    offsets, sizes = part.row_of(value)
+    parts = spelled(offsets, sizes, [1] * len(sizes))
+    kind = ir.RankedTensorType.get(parts[4][1:], element_type(value))
+    return tensor.ExtractSliceOp(kind, value, *parts).result
