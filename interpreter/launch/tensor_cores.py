@@ -251,18 +251,21 @@ def _products(lhs: list[ir.Value], rhs: list[ir.Value]) -> list[tuple[ir.Value, 
 
 
 def _side_by_side(tile: ir.Value, axis: int, count: int) -> bool:
-    """Whether that many neighbors along an axis lie side by side in shared memory, from a multiple of their number on."""
+    """Whether that many neighbors along an axis lie side by side in shared memory, from a multiple of their number on. The axis is
+    the last one, along which a vector is loaded: a last one of a single element leaves a stride of 1 to the one before it, too."""
     kind = ir.MemRefType(tile.type)
     strides, _ = strided(kind)
     others = [stride for number, stride in enumerate(strides) if number != axis]
-    return is_shared(kind) and strides[axis] == 1 and not any(s % count for s in others) and offset_divisible(tile, count)
+    if not is_shared(kind) or axis != kind.rank - 1 or strides[axis] != 1:
+        return False
+    return not any(s % count for s in others) and offset_divisible(tile, count)
 
 
 def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:
     """Whether `ldmatrix` loads the tile, and of what neighbours lie side by side in memory: its `columns`, or its `rows`.
     `axes`: of its rows, and of its columns."""
     kind = ir.MemRefType(tile.type)
-    if not is_shared(kind) or element_bytes(kind.element_type) != 2:
+    if not is_shared(kind) or element_bytes(kind.element_type) != 2 or kind.rank - 1 not in axes:
         return None
     strides, _ = strided(kind)
     down, along = (strides[axis] for axis in axes)
