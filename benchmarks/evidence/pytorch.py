@@ -56,7 +56,7 @@ def function(builder: str, arrays: Arrays, values: Values) -> Run | None:
     """PyTorch's function for a payload, in f32 without TF32; None without PyTorch, or where it has none."""
     if builder not in FUNCTIONS or (torch := _ready()) is None:
         return None
-    tensors = {name: torch.as_tensor(array, device="cuda") for name, array in arrays.items()}
+    tensors = _tensors(torch, arrays)
     return lambda: FUNCTIONS[builder](torch, tensors, values)
 
 
@@ -67,7 +67,7 @@ def kernel(builder: str, arrays: Arrays) -> Run | None:
     from . import row_kernels  # imports Triton
 
     torch = _ready()
-    tensors = {name: torch.as_tensor(array, device="cuda") for name, array in arrays.items()}
+    tensors = _tensors(torch, arrays)
     result = torch.empty_like(tensors["X"])
     return lambda: row_kernels.launch(builder, tensors, result, EPSILON)
 
@@ -76,7 +76,7 @@ def convolution(arrays: Arrays, values: Values, layout: str) -> Run | None:
     """cuDNN by PyTorch, by the fastest of its algorithms: a result in `layout`, of images and filters in it."""
     if (torch := _ready()) is None:
         return None
-    x, w = (torch.as_tensor(arrays[name], device="cuda") for name in "XW")
+    x, w = (_tensors(torch, arrays)[name] for name in "XW")
     if layout == "nhwc":  # views: PyTorch has the axes of NCHW in any case, and goes by the strides
         x, w = x.permute(0, 3, 1, 2), w.permute(3, 2, 0, 1).contiguous(memory_format=torch.channels_last)
     steps = {"stride": values["stride"], "padding": values["pad"], "dilation": values["dilation"]}
@@ -86,6 +86,11 @@ def convolution(arrays: Arrays, values: Values, layout: str) -> Run | None:
         return y.permute(0, 2, 3, 1) if layout == "nhwc" else y
 
     return run
+
+
+def _tensors(torch: Any, arrays: Arrays) -> Arrays:
+    """The arrays as PyTorch's, without a copy."""
+    return {name: torch.as_tensor(array, device="cuda") for name, array in arrays.items()}
 
 
 def _ready() -> Any:
