@@ -50,7 +50,7 @@ PLACES = {
     "NumPy is imported": ("numpy._core", "<module>"),
     "the bindings are imported": ("torch_mlir.ir", "<module>"),
     "the schedule is parsed": ("weft.dsl.parser", "_built"),
-    "the bindings call back": ("weft.interpreter.ir.mlir", "named"),
+    "the bindings call back": ("weft.interpreter.ir.mlir", "any_op"),
     "a statement is done": ("weft.interpreter.session.session", "_statement"),
     "the reference's process is forked": ("weft.runtime.reference.worker", "forked"),
     "the reference is computed": ("weft.runtime.reference.worker", "ask"),
