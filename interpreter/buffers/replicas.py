@@ -145,7 +145,7 @@ def _by_everybody(op: ir.Operation, alloc: ir.Operation, known: Collection[ir.Op
         return False
     if is_shared_reduction(op):  # all that it makes, or nothing
         had = [producer(behind(buffer)) for buffer in _had_by_all(op)]
-        return alloc in had and all(one in known for one in had)
+        return all(one is not None and one in known for one in had) and alloc in had
     if _is_everybodys(op):
         return True
     return _is_started(op) and all(source in known for source in _sources(op))

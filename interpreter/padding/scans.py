@@ -43,19 +43,19 @@ class Scan:
 
 def is_scan(op: ir.Operation) -> bool:
     """Whether an op that reduces writes along a dimension that it reduces: it reduces in order, or not at all."""
-    return is_structured(op) and bool(_elements(op))
+    return is_structured(op) and bool(elements_of(op))
 
 
 def running(op: ir.Operation) -> list[int]:
     """The outputs of an op that are results of a reduction: all but the elements of a scan."""
-    elements = _elements(op)
+    elements = elements_of(op)
     return [n for n in range(segments(op)[1]) if n not in elements]
 
 
 def read_scan(op: ir.Operation) -> Scan | str:
     """The scan that an op is; or why it is none that could be done in parts."""
     space = structure(op)
-    elements, states = _elements(op), running(op)
+    elements, states = elements_of(op), running(op)
     reduced = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
     body = body_of(op)
     old = list(body.arguments)[space.inputs :]
@@ -98,8 +98,8 @@ def reduction_of(op: ir.Operation, scan: Scan) -> ir.Operation:
     return made
 
 
-def _elements(op: ir.Operation) -> list[int]:
-    """The outputs that a reduced dimension indexes."""
+def elements_of(op: ir.Operation) -> list[int]:
+    """The outputs that a reduced dimension indexes: the elements of a scan."""
     space = structure(op)
     reduced = {d for d, kind in enumerate(space.iterators) if kind == "reduction"}
     written = [{d for e in one.results for d in dimensions_of(e)} for one in space.maps[space.inputs :]]

@@ -192,3 +192,34 @@ def test_every_shuffle_counts(tmp_path: Path) -> None:
         for device in (SimDevice(), CpuDevice(threads=2)):
             ran = run_plan(made.plan, device, inputs, text=str(copy))
             assert not compare(signature, ran.outputs, expected).ok, f"shuffle {number} on {device}"
+
+
+ELEMENTS_TO_READ = """\
+func.func @f(%x: memref<5x60xf32>, %last: memref<5xf32>, %z: memref<5x60xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  scf.parallel (%r) = (%c0) to (%c5) step (%c1) {
+    %t = memref.alloc() : memref<60xf32>
+    %xr = memref.subview %x[%r, 0] [1, 60] [1, 1] : memref<5x60xf32> to memref<60xf32, strided<[1], offset: ?>>
+    %zr = memref.subview %z[%r, 0] [1, 60] [1, 1] : memref<5x60xf32> to memref<60xf32, strided<[1], offset: ?>>
+    %s = memref.subview %last[%r] [1] [1] : memref<5xf32> to memref<f32, strided<[], offset: ?>>
+    linalg.generic {
+        indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["reduction"]}
+        ins(%xr : memref<60xf32, strided<[1], offset: ?>>) outs(%s, %t : memref<f32, strided<[], offset: ?>>, memref<60xf32>) {
+    ^bb0(%a: f32, %o: f32, %old: f32):
+      %u = arith.addf %o, %a : f32
+      linalg.yield %u, %u : f32, f32
+    }
+    linalg.exp ins(%t : memref<60xf32>) outs(%zr : memref<60xf32, strided<[1], offset: ?>>)
+    scf.reduce
+  }
+  return
+}
+"""
+
+
+def test_elements_in_a_temporary_beside_a_result_in_memory(tmp_path: Path) -> None:
+    body = "let g = match linalg.generic\nlet e = match linalg.exp\nlet t = match scf.parallel\nmap t to blocks(x)\n"
+    body += "map g to lanes cyclic\nmap e to lanes cyclic\ninsert-barriers\nlaunch t"
+    assert verdict(ELEMENTS_TO_READ, body, tmp_path, 1, native=True) == "right"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from ...ir.mlir import ir, operations
-from ...ir.structured import is_structured, operand_names, segments
+from collections.abc import Sequence
+
+from ...ir.mlir import ir, is_used, operations
+from ...ir.structured import body_of, is_structured, operand_names, segments
+from ...mapping.mapping import mapping_of
 from ...session.statement import Handle, Operand, Results, Rewriter, Statement, handle, operand, statement
 from ..bufferize import ensure_bufferized
 
@@ -43,7 +46,8 @@ class PromoteToRegisters(Statement):
             the loop that `tile` made of the reduction.
         W0383: which part a thread owns changes from one iteration of the loop to the next.
             In each iteration of the loop a thread would accumulate into other elements, so nothing could stay in its
-            registers. Name an inner loop.
+            registers. Name an inner loop. The elements of a scan are such a case: each is written once, by its own iteration;
+            what it accumulates in is its running result.
         W0384: something else in the loop accesses the same buffer.
             While the accumulator is in registers, its buffer is out of date, but something else in the loop accesses
             it.
@@ -109,4 +113,19 @@ class PromoteToRegisters(Statement):
                 op, "`vectorize` loads inputs into registers; `promote-to-shared` stages them" if read else None,
                 notes=(f"it writes {', '.join(names[inputs:])}",) if names else (),
             )  # fmt: skip
+        self._accumulates(rewrite, op, names[inputs:])
         return names.index(self.operand.name)
+
+    def _accumulates(self, rewrite: Rewriter, op: ir.Operation, outputs: Sequence[str]) -> None:
+        """W0383 of a scan's elements that it does not read."""
+        from ...padding.scans import elements_of, running
+
+        number = outputs.index(self.operand.name)
+        if number in elements_of(op) and not is_used(body_of(op).arguments[segments(op)[0] + number]):
+            results = " or ".join(f"`{outputs[n]}`" for n in running(op) if mapping_of(op) is None)
+            instead = f"promote its running result, {results}; " if results else ""
+            raise rewrite.error(
+                "W0383", f"`{self.operand.name}` has the elements of a scan, each written by one iteration: nothing of it stays",
+                op, f"{instead}leave the elements where they are: they are written as they are made",
+                at="operand",
+            )  # fmt: skip
