@@ -1,149 +1,100 @@
-"""The tile of a buffer that a loop of the payload reads: where it begins, how large it is, and the loop on a copy of it.
+"""The tile of a buffer that a loop of the payload accesses: where it begins, how large it is, and the loop on a copy of it.
 
     for k in 0…16: … A[16·by + ty, 16·k0 + k] …   →   A_shared = A[16·by …+16, 16·k0 …+16];  for k: … A_shared[ty, k] …
 
 Subscripts are affine in the variables of the loop and of loops inside it; what these add to a subscript is the place in the tile,
-and what is left, the same in all iterations, is where the tile begins.
+and what is left, the same in all iterations, is where the tile begins. What the loop writes is written back behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
-from ..indices.arithmetic import apply_map, constant
-from ..indices.linear import NOTHING, Floor, Linear, Symbol
-from ..indices.values import KnownIndices
-from ..ir.mlir import ahead_of, arith, ir, is_within, linalg, maker, memref, operations, producer
-from ..ir.structured import generic
-from ..mapping.mapping import loop_dimensions
+from ..indices.arithmetic import constant
+from ..indices.linear import Linear, Symbol
+from ..ir.mlir import ahead_of, arith, ir, is_within, linalg, maker, memref, operations
+from ..ir.structured import body_of, generic
+from ..loops.forall import end_of, make_forall
+from ..mapping.processors import for_each, when
 from ..memory.effects import is_memref, is_pure
 from ..memory.names import called
 from ..memory.views import may_share
 from ..session.rewriter import describe
+from .elements import copy_per_thread
+from .loop_indices import LoopIndices
+from .overwritten import WrittenPart, is_certain, reads_what_it_wrote, written_part
+from .views import subview
 
 _WAY = "stage an operand whose subscripts are sums of the loops' variables, or leave it in global memory"
 
 
 @dataclass(frozen=True)
 class LoopTile:
-    """`first` by axis: where the tile begins, a form; `shape`; `place` by load and axis: where in the tile it reads."""
+    """The tile of a buffer.
+
+    Args:
+        first: by axis, where the tile begins, a form.
+        place: by load or store and axis, where in the tile it is.
+        written: the part that the loop writes, if it writes.
+        read: whether the loop needs what the buffer held before.
+        inside: by axis, whether its first and its last element are surely the buffer's, because the loop accesses them.
+    """
 
     buffer: ir.Value
     first: tuple[Linear, ...]
     shape: tuple[int, ...]
     place: dict[ir.Operation, tuple[Linear, ...]]
     indices: LoopIndices
+    written: WrittenPart | None
+    read: bool
+    inside: tuple[tuple[bool, bool], ...]
 
+    def beyond(self, axis: int, first: Linear, extent: int) -> tuple[bool, bool]:
+        """Whether a part of the tile may begin in front of the buffer, and end behind it."""
+        (low, high), kind = first.bounds(), ir.MemRefType(self.buffer.type)
+        ends = kind.is_dynamic_dim(axis) or high is None or high + extent > kind.get_dim_size(axis)
+        return (low is None or low < 0) and not self.inside[axis][0], ends and not self.inside[axis][1]
 
-class LoopIndices(KnownIndices):
-    """Indices as forms of what stands in front of a loop, and of counters of iterations of it and of loops inside."""
-
-    def __init__(self, loop: ir.Operation) -> None:
-        super().__init__()
-        self.loop = loop
-        self.values: dict[Symbol, ir.Value] = {}
-        self.counters: dict[Symbol, tuple[ir.Value, Linear, int]] = {}
-
-    def _evaluate(self, value: ir.Value) -> Linear:
-        made = producer(value)
-        if made is None:
-            return self._variable(value)
-        if made.name.startswith(("affine.", "arith.", "index.")) or is_within(made, self.loop):
-            return super()._evaluate(value)
-        return self._outer(value, None, None)
-
-    def _outer(self, value: ir.Value, low: int | None, high: int | None) -> Linear:
-        symbol = Symbol(f"outer{len(self.values)}", "parameter", NOTHING, low, high)
-        self.values[symbol] = value
-        return Linear.of(symbol)
-
-    def _variable(self, value: ir.Value) -> Linear:
-        loop, number = maker(value), ir.BlockArgument(value).arg_number
-        bounds: list[int | ir.Value] = []
-        if loop.name == "scf.for" and number == 0:
-            bounds = list(loop.operands)[:3]
-        elif loop.name == "scf.forall" and number < len(loop_dimensions(loop)):
-            dimension = loop_dimensions(loop)[number]
-            bounds = [dimension.lower, dimension.upper, dimension.step]
-        inside = loop == self.loop or is_within(loop, self.loop)
-        if not bounds:
-            return super()._evaluate(value) if inside else self._outer(value, None, None)
-        low, step = self.number(bounds[0]), self.number(bounds[2])
-        ends = self._ends(bounds[1])
-        if not inside:
-            last = [most for most in (end.bounds()[1] for end in ends) if most is not None]
-            return self._outer(value, low.bounds()[0], min(last) - 1 if last else None)
-        spans = [most for most in ((end - low).bounds()[1] for end in ends) if most is not None]
-        if not spans or not step.is_constant:
-            raise fail(
-                "W0332", f"{describe(loop)} has no known number of iterations, so that its tile has no static shape",
-                "tile with static sizes first; or leave the operand in global memory",
-            )  # fmt: skip
-        by = step.constant
-        symbol = Symbol(f"counter{len(self.counters)}", "loop", NOTHING, 0, max(-(-min(spans) // by), 1) - 1)
-        self.counters[symbol] = (value, low, by)
-        return low + Linear.of(symbol) * by
-
-    def _ends(self, bound: int | ir.Value) -> list[Linear]:
-        """What a loop's end is the least of."""
-        least = None if isinstance(bound, int) else producer(bound)
-        if least is not None and least.name == "affine.min":
-            return self.affine_map(least.attributes["map"].value, [self.linear(v) for v in least.operands])
-        return [self.number(bound)]
-
-    def emit(self, form: Linear) -> ir.Value:
-        """The form as a value, at the insertion point. A counter is its loop's variable from the first iteration on."""
-        values: list[ir.Value] = []
-
-        def dimension(value: ir.Value) -> ir.AffineExpr:
-            if value not in values:
-                values.append(value)
-            return ir.AffineExpr.get_dim(values.index(value))
-
-        def spelled(form: Linear) -> ir.AffineExpr:
-            out = ir.AffineExpr.get_constant(form.constant)
-            for term, factor in form.terms.items():
-                if isinstance(term, Floor):
-                    out = out + ir.AffineExpr.get_floor_div(spelled(term.numerator), term.divisor) * factor
-                elif term in self.values:
-                    out = out + dimension(self.values[term]) * factor
-                else:
-                    variable, low, by = self.counters[term]
-                    since = dimension(variable) - spelled(low)
-                    out = out + (since if by == 1 else ir.AffineExpr.get_floor_div(since, by)) * factor
-            return out
-
-        expression = spelled(form)
-        return apply_map(ir.AffineMap.get(len(values), 0, [expression]), values)[0]
+    def tests(self, axis: int, at: ir.Value, first: Linear, extent: int) -> Iterator[ir.Value]:
+        """Whether an index into a part of the tile is one into the buffer, where that is not certain."""
+        begins, ends = self.beyond(axis, first, extent)
+        kind = ir.MemRefType(self.buffer.type)
+        if begins:
+            yield arith.cmpi(arith.CmpIPredicate.sge, at, constant(0))
+        if ends:
+            dynamic = kind.is_dynamic_dim(axis)
+            size = memref.DimOp(self.buffer, constant(axis)).result if dynamic else constant(kind.get_dim_size(axis))
+            yield arith.cmpi(arith.CmpIPredicate.slt, at, size)
 
 
 def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value]]:
-    """What in a loop uses the buffer called so, or a view of it. Raises W0330, and W0468 where something else may write it."""
+    """What in a loop uses the buffer called so, or a view of it. Raises W0330, and W0468 where something else may touch it."""
     accesses = [(op, v) for op in operations(loop) for v in op.operands if is_memref(v) and not is_within_value(v, loop)]
     mine = [(op, value) for op, value in accesses if called(value) == name]
     if not mine:
         there = ", ".join(dict.fromkeys(filter(None, (called(value) for _, value in accesses))))
-        raise fail("W0330", f"{describe(loop)} reads no buffer `{name}`", f"it accesses {there}" if there else None)
-    for op, value in accesses:
-        elsewhere = called(value) != name and not isinstance(op.opview, memref.LoadOp) and not is_pure(op)
-        if elsewhere and may_share(value, mine[0][1]):
-            raise fail("W0468", f"{describe(op)} may write a part of `{name}`", _WAY)
+        raise fail("W0330", f"{describe(loop)} accesses no buffer `{name}`", f"it accesses {there}" if there else None)
+    writes = any(not isinstance(op.opview, memref.LoadOp) and not is_pure(op) for op, _ in mine)
+    for op in operations(loop):
+        for value in [v for v in op.operands if is_memref(v) and (op, v) not in mine]:
+            harmless = is_pure(op) or (isinstance(op.opview, memref.LoadOp) and not writes)
+            if not harmless and may_share(value, mine[0][1]):
+                does = "read" if isinstance(op.opview, memref.LoadOp) else "write"
+                raise fail("W0468", f"{describe(op)} may {does} a part of `{name}`", _WAY)
     return mine
 
 
 def tile_of(loop: ir.Operation, name: str, mine: list[tuple[ir.Operation, ir.Value]]) -> LoopTile:
-    """What a loop reads of a buffer, of which these are the users. Raises W0331, W0332, W0468."""
+    """What a loop loads and stores of a buffer, of which these are the users. Raises W0332, W0468."""
     buffer = mine[0][1]
-    for op, value in mine:
-        if not isinstance(op.opview, memref.LoadOp) or value != buffer:
-            what = "writes it" if isinstance(op.opview, memref.StoreOp) else "is not a load of one element of it"
-            code = "W0331" if isinstance(op.opview, memref.StoreOp) else "W0468"
-            raise fail(code, f"`{name}` is staged where a loop only loads its elements, and {describe(op)} {what}", _WAY)
     indices, forms = LoopIndices(loop), dict[ir.Operation, tuple[Linear, ...]]()
-    for op, _ in mine:
-        forms[op] = tuple(indices.linear(v) for v in list(op.operands)[1:])
+    for op, value in mine:
+        before = {"memref.load": 1, "memref.store": 2}.get(op.name)
+        if before is None or value != buffer:
+            raise fail("W0468", f"of `{name}` loads and stores of single elements are staged, and {describe(op)} is neither", _WAY)
+        forms[op] = tuple(indices.linear(v) for v in list(op.operands)[before:])
     bases: list[tuple[Linear, ...]] = []
     for op, form in forms.items():
         bases.append(tuple(_start(each, indices, name, op) for each in form))
@@ -151,12 +102,19 @@ def tile_of(loop: ir.Operation, name: str, mine: list[tuple[ir.Operation, ir.Val
     for axis in range(len(shape)):
         offsets = [base[axis] - bases[0][axis] for base in bases]
         if not all(offset.is_constant for offset in offsets):
-            raise fail("W0468", f"the loop reads `{name}` in two places whose distance is not a number", _WAY)
+            raise fail("W0468", f"the loop accesses `{name}` in two places whose distance is not a number", _WAY)
         least = min(offset.constant for offset in offsets)
         first[axis] = bases[0][axis] + least
         shape[axis] = max((form[axis] - first[axis]).bounds()[1] or 0 for form in forms.values()) + 1
     place = {op: tuple(f - start for f, start in zip(form, first, strict=True)) for op, form in forms.items()}
-    return LoopTile(buffer, tuple(first), tuple(shape), place, indices)
+    stores = {op: form for op, form in forms.items() if op.name == "memref.store"}
+    written = written_part(name, stores, first, buffer, indices) if stores else None
+    loads = [op for op in forms if op not in stores and not reads_what_it_wrote(op, forms[op], stores)]
+    read = bool(loads) or (written is not None and not written.whole)
+    certain = [place[op] for op, form in forms.items() if is_certain(op, form, indices)]
+    spans = [[form.bounds() for form in axis] for axis in zip(*certain, strict=True)] or [[]] * len(shape)
+    inside = tuple((any(low == 0 for low, _ in s), any(high == n - 1 for _, high in s)) for s, n in zip(spans, shape, strict=True))
+    return LoopTile(buffer, tuple(first), tuple(shape), place, indices, written, read, inside)
 
 
 def is_within_value(value: ir.Value, loop: ir.Operation) -> bool:
@@ -179,9 +137,20 @@ def _start(form: Linear, indices: LoopIndices, name: str, op: ir.Operation) -> L
     return out
 
 
-def read_from(tile: LoopTile, view: ir.Value) -> ir.Operation:
-    """Fill `view` with the tile in front of the loop, which reads from there then. Returns the op that fills it, under a mask
-    where the tile may reach beyond the buffer."""
+def move_to(tile: LoopTile, view: ir.Value) -> None:
+    """Let the loop access `view` where it accesses the buffer."""
+    for op, place in tile.place.items():
+        with ahead_of(op):
+            at = [tile.indices.emit(form) for form in place]
+            if op.name == "memref.store":
+                memref.StoreOp(op.operands[0], view, at)
+            else:
+                op.results[0].replace_all_uses_with(memref.LoadOp(view, at).result)
+        op.erase()
+
+
+def read_into(tile: LoopTile, view: ir.Value) -> ir.Operation:
+    """The op that fills `view` with the tile in front of the loop, under a mask where the tile may reach beyond the buffer."""
     from ..padding.masked_loads import ANY, MARK, guarded
 
     indices, shaped = tile.indices, ir.MemRefType(tile.buffer.type)
@@ -190,7 +159,7 @@ def read_from(tile: LoopTile, view: ir.Value) -> ir.Operation:
         mask, at = None, list[ir.Value]()
         for axis, (start, form, extent) in enumerate(zip(starts, tile.first, tile.shape, strict=True)):
             at.append(arith.AddIOp(start, linalg.IndexOp(axis).result).result)
-            for test in _tests(tile.buffer, axis, at[-1], form, extent):
+            for test in tile.tests(axis, at[-1], form, extent):
                 mask = test if mask is None else arith.andi(mask, test)
         return [guarded(mask, shaped.element_type, lambda: memref.LoadOp(tile.buffer, at).result, None)]
 
@@ -199,21 +168,63 @@ def read_from(tile: LoopTile, view: ir.Value) -> ir.Operation:
         rank = len(tile.shape)
         copy = generic([], [view], [ir.AffineMap.get_identity(rank)], ["parallel"] * rank, element)
     copy.attributes[MARK] = ir.StringAttr.get(ANY)
-    for load, place in tile.place.items():
-        with ahead_of(load):
-            moved = memref.LoadOp(view, [indices.emit(form) for form in place]).result
-        load.results[0].replace_all_uses_with(moved)
-        load.erase()
     return copy
 
 
-def _tests(buffer: ir.Value, axis: int, at: ir.Value, first: Linear, extent: int) -> Iterator[ir.Value]:
-    """Whether an index lies in the buffer, where a tile may begin in front of it, or end behind it."""
-    low, high = first.bounds()
-    kind = ir.MemRefType(buffer.type)
-    if low is None or low < 0:
-        yield arith.cmpi(arith.CmpIPredicate.sge, at, constant(0))
-    if kind.is_dynamic_dim(axis):
-        yield arith.cmpi(arith.CmpIPredicate.slt, at, memref.DimOp(buffer, constant(axis)).result)
-    elif high is None or high + extent > kind.get_dim_size(axis):
-        yield arith.cmpi(arith.CmpIPredicate.slt, at, constant(kind.get_dim_size(axis)))
+@dataclass(frozen=True)
+class WriteBack:
+    """What a loop has written, on its way from `view` back into the buffer."""
+
+    tile: LoopTile
+    view: ir.Value
+    part: WrittenPart
+
+    @property
+    def first(self) -> list[Linear]:
+        """Where in the buffer the part begins."""
+        return [first + start for first, start in zip(self.tile.first, self.part.starts, strict=True)]
+
+    @property
+    def ragged(self) -> bool:
+        """Whether some of the part may not be the buffer's."""
+        axes = enumerate(zip(self.first, self.part.shape, strict=True))
+        return any(True in self.tile.beyond(axis, first, extent) for axis, (first, extent) in axes)
+
+    def emit(self) -> ir.Operation:
+        """Behind the loop, an op for several threads: a copy, or a loop over elements that the buffer may not have."""
+        loop, rank = self.tile.indices.loop, len(self.part.shape)
+        with ir.InsertionPoint.after(loop), loop.location:
+            if not self.ragged:
+                source, target = self.slices()
+                return linalg.copy(source, outs=[target]).owner.operation
+            made = make_forall([0] * rank, self.part.shape, [1] * rank)
+            with ir.InsertionPoint(end_of(made)):
+                self.element(list(body_of(made).arguments))
+            return made
+
+    def emit_in_thread(self) -> None:
+        """Behind the loop, for one thread."""
+        loop = self.tile.indices.loop
+        with ir.InsertionPoint.after(loop), loop.location:
+            if self.ragged:
+                for_each(self.part.shape, lambda at: self.element([index.emit() for index in at]))
+            else:
+                copy_per_thread(*self.slices())
+
+    def slices(self) -> tuple[ir.Value, ir.Value]:
+        """The part in the copy, and in the buffer."""
+        shape, steps, kind = self.part.shape, [1] * len(self.part.shape), ir.MemRefType(self.view.type)
+        small = ir.MemRefType.get(shape, kind.element_type)
+        starts = [form.constant if form.is_constant else self.tile.indices.emit(form) for form in self.first]
+        source = subview(self.view, [self.part.starts, shape, steps], small)
+        return source, subview(self.tile.buffer, [starts, shape, steps], small)
+
+    def element(self, number: Sequence[ir.Value]) -> None:
+        """Copy the element of this number by axis, if it is the buffer's."""
+        here, there, tests = list[ir.Value](), list[ir.Value](), list[ir.Value]()
+        for axis, (at, start, first) in enumerate(zip(number, self.part.starts, self.first, strict=True)):
+            here.append(arith.AddIOp(at, constant(start)).result if start else at)
+            there.append(arith.AddIOp(self.tile.indices.emit(first), at).result)
+            tests += self.tile.tests(axis, there[-1], first, self.part.shape[axis])
+        with when(*tests):
+            memref.StoreOp(memref.LoadOp(self.view, here).result, self.tile.buffer, there)

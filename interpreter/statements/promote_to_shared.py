@@ -16,6 +16,7 @@ from ..memory.layouts import as_tensor, bytes_of, element_bytes, strided, transp
 from ..memory.limits import MOST
 from ..memory.names import free_name
 from ..memory.swizzles import SPANS, SWIZZLE, Swizzle
+from ..session.rewriter import describe
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
 from ..tensors.levels import origin
@@ -30,15 +31,16 @@ class PromoteToShared(Statement):
     The block's threads copy the tile there (`map` says how), and the op reads it from there. Where the operand is a padded tile or
     a gather, the masked load or the gather becomes the copy: it is performed once per tile.
 
-    Of a loop of the payload, the tile is what all of its iterations load of a buffer: `row.A` is copied in front of the loop, which
-    reads the copy. Elements that the buffer does not have are not loaded.
+    Of a loop of the payload, the tile is what all of its iterations load and store of a buffer, by affine subscripts: `row.A` is
+    copied in front of the loop, which works on the copy. What it stores is written back behind the loop; where it replaces all of
+    that, nothing is copied first. Elements that the buffer does not have are neither loaded nor stored.
 
     A buffer that the loop's iterations combine into by `memref.atomic_rmw`, at any subscripts, is privatized: each block has a copy
     of all of it, which the loop combines into, and which is combined into the buffer behind the loop, each element once.
 
     Args:
         operand: an input of a structured op inside a loop, by name: `step.lhs`; or a buffer that a loop inside a loop over blocks
-            only loads from, or combines into, by its name: `row.A`. The op or the loop stays alive.
+            accesses, or combines into, by its name: `row.A`. The op or the loop stays alive.
         transpose: store the tile transposed (its two innermost dimensions exchanged).
         pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
         swizzle: exchange 16-byte pieces of a row by the row's number, within so many bytes of it (32, 64 or 128), so that no bank
@@ -47,8 +49,9 @@ class PromoteToShared(Statement):
 
     Returns:
         buffer: the shared buffer.
-        copy: the op that fills it, with all dimensions parallel, to be mapped.
-        merge: of a privatized buffer the op that combines it into the buffer, atomically, to be mapped, too.
+        copy: the op that fills it, with all dimensions parallel, to be mapped; none where a loop replaces all of it.
+        merge: of a privatized buffer the op that combines it into the buffer, atomically, to be mapped, too; of what a loop stores
+            the op that writes it back, a loop where elements may not be the buffer's.
 
     Errors:
         W0330: no such operand.
@@ -60,7 +63,8 @@ class PromoteToShared(Statement):
             Shared memory is allocated when the kernel is generated, so the tile's shape must be known: tile with static
             sizes.
         W0333: the op is not in a loop: there is no tile to stage.
-            The op is not in a loop; `tile` it first, so that its operand is a tile.
+            The op is not in a loop; `tile` it first, so that its operand is a tile. A loop of the payload is in a loop over
+            blocks, and in none over threads: the tile is the block's.
         W0334: `transpose` of fewer than two dimensions.
             `transpose` exchanges the two innermost dimensions of a tile.
         W0335: more shared memory than a block may have.
@@ -72,10 +76,11 @@ class PromoteToShared(Statement):
             wrong: promote-to-shared step.lhs pad 4 swizzle 128
             right: promote-to-shared step.lhs swizzle 128
         W0396: an input and an output overlap.
-        W0468: what a loop reads of the buffer is no tile.
+        W0468: what a loop accesses of the buffer is no tile.
             Of a loop of the payload, the tile is found from its subscripts: each is a sum of the variables of the loop and of
-            loops inside it, times numbers, and of what is the same in all iterations; two loads differ by numbers. Subscripts
-            that depend on data are not of this form, and views, vectors and calls are not looked into.
+            loops inside it, times numbers, and of what is the same in all iterations; two accesses differ by numbers. Subscripts
+            that depend on data are not of this form, and views, vectors and calls are not looked into. What is stored is written
+            back as a whole: it has no gaps, and no other iteration of a mapped loop around touches an element of it.
         W0469: a buffer that cannot be privatized.
             Blocks can have copies of their own of what the loop only combines into, by one kind of `memref.atomic_rmw` whose old
             value nobody asks for: `addi`, `addf`, `maxs` and the like. A load or a store beside it, a second kind, or `assign`
@@ -113,12 +118,14 @@ class PromoteToShared(Statement):
         alloc.attributes["weft.name"] = ir.StringAttr.get(
             free_name(op, f"{origin(value, rewrite.written) or self.operand.name}_shared")
         )
-        return self._results(rewrite, alloc, copied(op, position, view))
+        return self._results(rewrite, alloc, copy=copied(op, position, view))
 
     def _of_loop(self, rewrite: Rewriter, loop: ir.Operation) -> Results:
         """What a loop of the payload reads of a buffer, staged in front of it."""
-        from ..buffers.loop_tiles import read_from, tile_of, users_of
+        from ..buffers.loop_tiles import WriteBack, move_to, read_into, tile_of, users_of
         from ..buffers.private_copies import AtomicUpdates, privatize, updates_of
+        from ..buffers.tiles import is_distributed, thread_nest
+        from ..loops.collisions import expect_apart
         from ..loops.forall import without_affine_loops
 
         around = [mapping_of(outer) for outer in ancestors(loop) if outer.name == "scf.forall"]
@@ -126,6 +133,13 @@ class PromoteToShared(Statement):
             raise rewrite.error(
                 "W0333", "the loop is in no loop over blocks, whose threads would share the tile", loop,
                 "`map` the loop around it to blocks first", at="operand",
+            )  # fmt: skip
+        owner = next((one for one in thread_nest(loop) if is_distributed(one)), None)
+        if owner is not None:
+            raise rewrite.error(
+                "W0333", f"one thread runs the loop, and others run theirs, but the block has one tile: `{mapping_of(owner)}` on "
+                f"{describe(owner)}",
+                loop, "name that loop, or one around it; `promote-to-registers` keeps what one thread accesses", at="operand",
             )  # fmt: skip
         loop = without_affine_loops(loop)
         with rewrite.placing(loop, at="operand"):
@@ -140,18 +154,27 @@ class PromoteToShared(Statement):
         alloc.attributes["weft.name"] = ir.StringAttr.get(free_name(loop, f"{self.operand.name}_shared"))
         if isinstance(tile, AtomicUpdates):
             copy, merge = privatize(loop, tile, view)
-            return {**self._results(rewrite, alloc, copy), "merge": rewrite.new_handle(merge)}
-        return self._results(rewrite, alloc, read_from(tile, view))
+            return self._results(rewrite, alloc, copy=copy, merge=merge)
+        made: dict[str, ir.Operation] = {}
+        if tile.read:
+            made["copy"] = read_into(tile, view)
+        move_to(tile, view)
+        if tile.written is not None:
+            made["merge"] = WriteBack(tile, view, tile.written).emit()
+            expect_apart(rewrite, loop, self.operand.name)
+            rewrite.remark("read, and written back behind the loop" if tile.read else "written back behind the loop, and not read")
+        return self._results(rewrite, alloc, **made)
 
-    def _results(self, rewrite: Rewriter, alloc: ir.Operation, copy: ir.Operation) -> dict[str, Any]:
+    def _results(self, rewrite: Rewriter, alloc: ir.Operation, **made: ir.Operation) -> dict[str, Any]:
         if self.swizzle:
             self._expect_rows(rewrite, alloc)
             alloc.attributes[SWIZZLE] = i64(self.swizzle)
-        if self.vector:
-            copy.attributes["weft.vector"] = i64(self.vector)
+        for op in made.values() if self.vector else ():
+            op.attributes["weft.vector"] = i64(self.vector or 1)
         kind = alloc.results[0].type
         rewrite.remark(f"{kind} ({bytes_of(kind)} bytes of shared memory)")
-        return {"buffer": rewrite.new_handle(alloc), "copy": rewrite.new_handle(copy)}
+        handles = {name: rewrite.new_handle(op, "loop" if is_loop(op) else "op") for name, op in made.items()}
+        return {"buffer": rewrite.new_handle(alloc), **handles}
 
     def _expect_rows(self, rewrite: Rewriter, alloc: ir.Operation) -> None:
         kind = ir.MemRefType(alloc.results[0].type)

@@ -1,4 +1,5 @@
-"""`promote-to-registers OP.operand [across LOOP]`: keep an accumulator, or an input's tile, in each thread's registers."""
+"""`promote-to-registers OP.operand [across LOOP]`: keep an accumulator, an input's tile, or what a loop of the payload accesses, in
+each thread's registers."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Sequence
 
 from ...ir.mlir import ir, is_used, operations
 from ...ir.structured import body_of, is_structured, operand_names, segments
+from ...loops.nests import is_loop
 from ...mapping.mapping import mapping_of
 from ...session.statement import Handle, Operand, Results, Rewriter, Statement, handle, operand, statement
 from ..bufferize import ensure_bufferized
@@ -13,7 +15,8 @@ from ..bufferize import ensure_bufferized
 
 @statement("promote-to-registers", returns=("buffer",))
 class PromoteToRegisters(Statement):
-    """Keep an accumulator in each thread's registers while a loop runs; or an input's tile while it is used.
+    """Keep an accumulator in each thread's registers while a loop runs; or an input's tile while it is used; or what a loop of the
+    payload accesses of a buffer.
 
     With `across`, an accumulator: before the loop each thread loads the part of the operand that it owns (or fills it, where
     there is a fill: the fill moves into the registers), and after the loop it writes that part back. Bufferizes first where the
@@ -24,8 +27,13 @@ class PromoteToRegisters(Statement):
     Without `across`, an input: each thread reads the elements that the op asks for in it once, and keeps them. So do all ops behind
     it, in the same loop, that read the same tile. They need the same map, which then says which elements a thread has.
 
+    Of a loop of the payload that one thread runs, the tile is what all its iterations load and store of a buffer, by affine
+    subscripts: `k.C`. It is read in front of the loop, where the loop needs what was there, and what is stored is written back
+    behind it. With `across`, the loop is one around that.
+
     Args:
-        operand: with `across` an operand that the op writes, by name: `micro.acc`; else one that it reads. The op stays alive.
+        operand: with `across` an operand that the op writes, by name: `micro.acc`; else one that it reads; of a loop a buffer
+            that it accesses, by its name: `k.C`. The op or the loop stays alive.
         loop: the sequential loop around the op, inside the mapped loops or around them; stays alive.
 
     Returns:
@@ -38,12 +46,14 @@ class PromoteToRegisters(Statement):
             write it back first. An input's tile is read by ops with one map, in the order of their dimensions, and is as large
             as threads' registers. A thread that is to keep several tiles has pieces: `tile` into pieces, `map` that loop to
             `registers`, and `tile` the piece for the threads.
+        W0330: no such operand of an op that only reads it, or no such buffer of a loop.
+        W0332: a tile without a static shape.
         W0381: no such operand, or one that is only read.
             `promote-to-registers` keeps an operand that the op writes (`acc` of a contraction, `out0` elsewhere).
             Inputs are staged by `promote-to-shared`, or loaded into registers by `vectorize`.
         W0382: no sequential loop around the op.
             The accumulator stays in registers while a sequential loop (`scf.for`) runs, and the op must be in it: name
-            the loop that `tile` made of the reduction.
+            the loop that `tile` made of the reduction, or the loop of the payload.
         W0383: which part a thread owns changes from one iteration of the loop to the next.
             In each iteration of the loop a thread would accumulate into other elements, so nothing could stay in its
             registers. Name an inner loop. The elements of a scan are such a case: each is written once, by its own iteration;
@@ -53,7 +63,7 @@ class PromoteToRegisters(Statement):
             it.
         W0385: no loop over threads defines which thread owns what.
             An accumulator is kept by the thread that owns its tile, so the op must be in a loop over threads (or warps
-            and lanes) that takes tiles of the operand.
+            and lanes) that takes tiles of the operand. A loop of the payload is run by one thread: `map` a loop around it.
         W0386: a part without a static shape.
             What a thread keeps in registers must have a static shape.
         W0387: more than a thread's registers hold.
@@ -62,8 +72,9 @@ class PromoteToRegisters(Statement):
         W0395: it is already kept in registers.
             An earlier `promote-to-registers` keeps this operand in registers while that loop runs: nothing is left to
             do.
+        W0468: what a loop accesses of the buffer is no tile.
 
-    Source: LICM's scalar promotion, for tiles; design, section The language.
+    Source: LICM's scalar promotion, for tiles; `stage_mem` of Exo.
 
     Example:
         promote-to-registers micro.acc across k
@@ -79,7 +90,12 @@ class PromoteToRegisters(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from .accumulators import keep_in_registers
         from .inputs import stage
+        from .loops import keep_tile
 
+        target = rewrite.find(self.operand.handle)
+        if is_loop(target):
+            around = target if self.loop is None else rewrite.find(self.loop)
+            return {"buffer": rewrite.new_handle(keep_tile(rewrite, self.operand.name, target, around))}
         if self.loop is None:
             return {"buffer": rewrite.new_handle(stage(rewrite, self.operand))}
 

@@ -105,7 +105,7 @@ def _views(value: ir.Value) -> list[ir.Operation]:
 
 def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
     tile = _own_tile(op, base, loop)
-    part = _affordable(tile.kind, [dimension.static_trips or 0 for _, dimension in tile.pieces(base)])
+    part = affordable(tile.kind, [dimension.static_trips or 0 for _, dimension in tile.pieces(base)])
     if is_temporary(base):
         kept = producer(base)
         assert kept is not None
@@ -149,7 +149,7 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
     )
 
 
-def _affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
+def affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
     """What a thread keeps, in words, of so many pieces. W0386, W0387."""
     if not kind.has_static_shape:
         raise fail("W0386", f"a thread's part, {kind}, has no static shape", "tile with static sizes")
@@ -231,7 +231,7 @@ def _same_tile(owned: ThreadTile, kept: ir.Value, base: ir.Value) -> ir.Value:
 
 def _within_a_thread(base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
     kind = ir.MemRefType(base.type)
-    part = _affordable(kind)
+    part = affordable(kind)
     made = producer(behind(base))
     if made is not None and in_own_array(base):
         _check_new(made)

@@ -1,0 +1,98 @@
+"""Indices in a loop of the payload as forms: of what stands in front of the loop, and of counters of iterations of it and of
+loops inside it; and back into values."""
+
+from __future__ import annotations
+
+from ...dsl.diagnostics import fail
+from ..indices.arithmetic import apply_map
+from ..indices.linear import NOTHING, Floor, Linear, Symbol
+from ..indices.values import KnownIndices
+from ..ir.mlir import ir, is_within, maker, producer
+from ..mapping.mapping import loop_dimensions
+from ..session.rewriter import describe
+
+
+class LoopIndices(KnownIndices):
+    """Indices as forms of what stands in front of a loop, and of counters of iterations of it and of loops inside."""
+
+    def __init__(self, loop: ir.Operation) -> None:
+        super().__init__()
+        self.loop = loop
+        self.values: dict[Symbol, ir.Value] = {}
+        self.counters: dict[Symbol, tuple[ir.Value, Linear, int]] = {}
+
+    def _evaluate(self, value: ir.Value) -> Linear:
+        made = producer(value)
+        if made is None:
+            return self._variable(value)
+        if made.name.startswith(("affine.", "arith.", "index.")) or is_within(made, self.loop):
+            return super()._evaluate(value)
+        return self._outer(value, None, None)
+
+    def _outer(self, value: ir.Value, low: int | None, high: int | None) -> Linear:
+        symbol = Symbol(f"outer{len(self.values)}", "parameter", NOTHING, low, high)
+        self.values[symbol] = value
+        return Linear.of(symbol)
+
+    def _variable(self, value: ir.Value) -> Linear:
+        loop, bounds = maker(value), self.bounds_of(value)
+        inside = loop == self.loop or is_within(loop, self.loop)
+        if bounds is None:
+            return super()._evaluate(value) if inside else self._outer(value, None, None)
+        low, ends, step = bounds
+        if not inside:
+            last = [most for most in (end.bounds()[1] for end in ends) if most is not None]
+            return self._outer(value, low.bounds()[0], min(last) - 1 if last else None)
+        spans = [most for most in ((end - low).bounds()[1] for end in ends) if most is not None]
+        if not spans or not step.is_constant:
+            raise fail(
+                "W0332", f"{describe(loop)} has no known number of iterations, so that its tile has no static shape",
+                "tile with static sizes first; or leave the operand in global memory",
+            )  # fmt: skip
+        by = step.constant
+        symbol = Symbol(f"counter{len(self.counters)}", "loop", NOTHING, 0, max(-(-min(spans) // by), 1) - 1)
+        self.counters[symbol] = (value, low, by)
+        return low + Linear.of(symbol) * by
+
+    def bounds_of(self, variable: ir.Value) -> tuple[Linear, list[Linear], Linear] | None:
+        """From where a loop's variable counts, what its end is the least of, and by which step; None for other block arguments."""
+        loop, number = maker(variable), ir.BlockArgument(variable).arg_number
+        if loop.name == "scf.for" and number == 0:
+            lower, upper, step = list(loop.operands)[:3]
+        elif loop.name == "scf.forall" and number < len(loop_dimensions(loop)):
+            dimension = loop_dimensions(loop)[number]
+            lower, upper, step = dimension.lower, dimension.upper, dimension.step
+        else:
+            return None
+        return self.number(lower), self._ends(upper), self.number(step)
+
+    def _ends(self, bound: int | ir.Value) -> list[Linear]:
+        least = None if isinstance(bound, int) else producer(bound)
+        if least is not None and least.name == "affine.min":
+            return self.affine_map(least.attributes["map"].value, [self.linear(v) for v in least.operands])
+        return [self.number(bound)]
+
+    def emit(self, form: Linear) -> ir.Value:
+        """The form as a value, at the insertion point. A counter is its loop's variable from the first iteration on."""
+        values: list[ir.Value] = []
+
+        def dimension(value: ir.Value) -> ir.AffineExpr:
+            if value not in values:
+                values.append(value)
+            return ir.AffineExpr.get_dim(values.index(value))
+
+        def spelled(form: Linear) -> ir.AffineExpr:
+            out = ir.AffineExpr.get_constant(form.constant)
+            for term, factor in form.terms.items():
+                if isinstance(term, Floor):
+                    out = out + ir.AffineExpr.get_floor_div(spelled(term.numerator), term.divisor) * factor
+                elif term in self.values:
+                    out = out + dimension(self.values[term]) * factor
+                else:
+                    variable, low, by = self.counters[term]
+                    since = dimension(variable) - spelled(low)
+                    out = out + (since if by == 1 else ir.AffineExpr.get_floor_div(since, by)) * factor
+            return out
+
+        expression = spelled(form)
+        return apply_map(ir.AffineMap.get(len(values), 0, [expression]), values)[0]

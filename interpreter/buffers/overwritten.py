@@ -1,0 +1,163 @@
+"""Which elements of its tile a loop writes: a part without gaps, and whether it replaces all that the buffer has of that part.
+
+    for j in 0…min(8, n - j0): y[j0 + j] = …     writes the 8 elements from j0 on that a y of n elements has
+
+An element that a store is kept from by a condition, or by the end of a loop, is replaced all the same where it is none of the
+buffer's: beyond its end, or in front of its beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from ...dsl.diagnostics import WeftError, fail
+from ..indices.linear import Formula, Linear, Symbol
+from ..ir.mlir import ancestors, child_of, ir
+from ..ir.structured import body_of
+from ..session.rewriter import describe
+from .loop_indices import LoopIndices
+
+Forms = Mapping["ir.Operation", Sequence[Linear]]
+"""The subscripts of accesses."""
+
+
+@dataclass(frozen=True)
+class WrittenPart:
+    """Where in its tile a loop writes.
+
+    Args:
+        starts, shape: of the part, by axis.
+        whole: all of the part that the buffer has is written, whatever was there.
+    """
+
+    starts: tuple[int, ...]
+    shape: tuple[int, ...]
+    whole: bool
+
+
+def written_part(name: str, stores: Forms, first: Sequence[Linear], buffer: ir.Value, indices: LoopIndices) -> WrittenPart:
+    """The part of the tile from `first` on that these stores write. Raises W0468 where they leave gaps in it."""
+    places = {op: _places([f - start for f, start in zip(form, first, strict=True)], indices) for op, form in stores.items()}
+    for op, place in places.items():
+        if place is None:
+            raise fail(
+                "W0468", f"{describe(op)} writes `{name}` along a diagonal, and what lies beside it would be written, too",
+                "let each loop's variable stand in one subscript of what is stored, or leave the buffer in global memory",
+            )  # fmt: skip
+    found = {op: place for op, place in places.items() if place is not None}
+    by_axis = [set().union(*axis) for axis in zip(*found.values(), strict=True)]
+    starts = tuple(min(axis) for axis in by_axis)
+    shape = tuple(max(axis) + 1 - start for axis, start in zip(by_axis, starts, strict=True))
+    gap = _gap(found.values(), starts, shape)
+    if gap is not None:
+        where = ", ".join(map(str, gap))
+        raise fail(
+            "W0468", f"the loop writes `{name}` with gaps: of the tile's {'x'.join(map(str, shape))} elements not [{where}]",
+            "let the loop write neighbours, or leave the buffer in global memory",
+        )  # fmt: skip
+    certain = [found[op] for op, form in stores.items() if _always(op, form, buffer, indices)]
+    return WrittenPart(starts, shape, _gap(certain, starts, shape) is None)
+
+
+def reads_what_it_wrote(load: ir.Operation, form: Sequence[Linear], stores: Forms) -> bool:
+    """Whether a load gets what a store in front of it has written to the same element, in the same iteration."""
+    for store, other in stores.items():
+        around = store.block.owner.operation
+        here = child_of(around, load)
+        if list(form) == list(other) and here is not None and here.block == store.block and store.is_before_in_block(here):
+            return True
+    return False
+
+
+def _places(place: Sequence[Linear], indices: LoopIndices) -> list[set[int]] | None:
+    """By axis, where in the tile an access is; None where a counter moves along two axes."""
+    seen: set[Symbol] = set()
+    out: list[set[int]] = []
+    for form in place:
+        reached = {form.constant}
+        for term, factor in form.terms.items():
+            assert isinstance(term, Symbol) and term in indices.counters
+            if term in seen and term.high:
+                return None
+            seen.add(term)
+            reached = {at + factor * n for at in reached for n in range((term.high or 0) + 1)}
+        out.append(reached)
+    return out
+
+
+def _gap(places: Iterable[Sequence[set[int]]], starts: Sequence[int], shape: Sequence[int]) -> tuple[int, ...] | None:
+    """An element of a box that is in none of the places; None if there is none."""
+    among = list(places)
+    if any(all(len(axis) == n for axis, n in zip(place, shape, strict=True)) for place in among):
+        return None
+    box = [range(start, start + n) for start, n in zip(starts, shape, strict=True)]
+    for at in product(*box):
+        if not any(all(n in axis for n, axis in zip(at, place, strict=True)) for place in among):
+            return tuple(n - start for n, start in zip(at, starts, strict=True))
+    return None
+
+
+def _always(op: ir.Operation, form: Sequence[Linear], buffer: ir.Value, indices: LoopIndices) -> bool:
+    """Whether a store is done in each iteration, but for those whose element is none of the buffer's."""
+    kind = ir.MemRefType(buffer.type)
+    for condition in _conditions(op, form, indices):
+        if condition is None:
+            return False
+        least = condition.bounds()[0]
+        if least is not None and least >= 0:
+            continue
+        for axis, at in enumerate(form):  # where the condition does not hold it is at most -1
+            low, high = (at + condition).bounds()[0], (at - condition).bounds()[1]
+            beyond = low is not None and not kind.is_dynamic_dim(axis) and low >= kind.get_dim_size(axis) - 1
+            if beyond or (high is not None and high <= 0):
+                break
+        else:
+            return False
+    return True
+
+
+def is_certain(op: ir.Operation, form: Sequence[Linear], indices: LoopIndices) -> bool:
+    """Whether an access is done in each iteration, at all places that the form names: they are in the buffer, then."""
+    least = [None if condition is None else condition.bounds()[0] for condition in _conditions(op, form, indices)]
+    return all(low is not None and low >= 0 for low in least)
+
+
+def _conditions(op: ir.Operation, form: Sequence[Linear], indices: LoopIndices) -> Iterator[Linear | None]:
+    """What is not negative where the op is done, as far as the loop is concerned; None for what is no such form."""
+    mine = {symbol for each in form for symbol in each.symbols()}
+    inner = op
+    for around in ancestors(op):
+        if around.name == "scf.if" and inner.block == around.regions[0].blocks[0]:
+            yield from _parts(indices.condition(around.operands[0]))
+        elif around.name in ("scf.for", "scf.forall"):
+            for variable in body_of(around).arguments:
+                yield from _not_over(variable, mine, indices)
+        else:
+            yield None
+        if around == indices.loop:
+            return
+        inner = around
+
+
+def _not_over(variable: ir.Value, mine: set[Symbol], indices: LoopIndices) -> Iterator[Linear | None]:
+    """What is not negative as long as a loop counts; if the form does not depend on that, in its first iteration."""
+    bounds = indices.bounds_of(variable)
+    if bounds is None:
+        return
+    low, ends, _ = bounds
+    try:
+        here = indices.linear(variable)
+    except WeftError:  # as often as nobody knows
+        here = low
+    at = here if mine & set(here.symbols()) & set(indices.counters) else low
+    yield from (end - at - 1 for end in ends)
+
+
+def _parts(condition: Formula) -> Iterator[Linear | None]:
+    if condition.kind == "and":
+        for part in condition.parts:
+            yield from _parts(part)
+    else:
+        yield condition.form if condition.kind == "ge" else None

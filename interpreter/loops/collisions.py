@@ -1,0 +1,157 @@
+"""Iterations of a loop that depend on each other, with an example.
+
+The dependence test is exact (ISL). The loop is copied into a kernel of its own in which block x does iteration x. Two blocks that
+touch one element, one of them to write it, are two iterations that depend on each other: the analysis that finds races between
+blocks finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from ...dsl.diagnostics import WeftError
+from ..indices.arithmetic import known
+from ..ir.mlir import ancestors, ir, operations, producer, run_passes
+from ..ir.structured import body_of
+from ..launch.kernel import outline, to_loops
+from ..mapping.mapping import loop_dimensions
+from ..memory.effects import is_memref
+from ..memory.layouts import value_name
+from ..memory.views import may_share
+from ..session.rewriter import Rewriter, describe
+
+
+@dataclass(frozen=True)
+class Collision:
+    """Two iterations of a loop that must not run at the same time.
+
+    Args:
+        iterations: the values of the loop variable, or the iterations' numbers where the bounds are not known; None where the
+            analysis gives no example.
+        what: what the two do, in words, one line each.
+        assumed: not proven: an index depends on data, or the analysis does not know an op.
+        reduction: both update an element that does not depend on the loop variable.
+    """
+
+    iterations: tuple[int, int] | None
+    what: tuple[str, ...]
+    assumed: bool
+    reduction: bool = False
+
+    @property
+    def pair(self) -> str:
+        if self.iterations is None:
+            return "two iterations"
+        return f"iterations {self.iterations[0]} and {self.iterations[1]}"
+
+
+def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Collision | None:
+    """Two iterations of `loop` (of one of its dimensions, with those before it fixed) that depend on each other, or None.
+
+    The module is only read. Affine loops are to be lowered before (`without_affine_loops`).
+    """
+    if loop.name == "scf.for" and loop.results:  # each iteration needs what the one before it yields
+        first, step = _numbers(loop) or (0, 1)
+        values = "a value" if len(loop.results) == 1 else f"{len(loop.results)} values"
+        what = f"each iteration hands {values} to the next ({describe(loop)})"
+        return Collision((first, first + step), (what,), False, True)
+    with module.context, loop.location:
+        trial = outline(module, loop)
+        overlap = _may_overlap(trial.operands)
+        if overlap is not None:
+            return Collision(None, (overlap,), True)
+        try:
+            run_passes(trial.module, f"gpu.module(gpu.func({to_loops(trial.function)}))")
+        except ir.MLIRError as error:
+            return Collision(None, (str(error).splitlines()[0],), True)
+        try:
+            return _collision_in(trial.function, dimension)
+        except WeftError as error:
+            return Collision(None, tuple(d.message for d in error.diagnostics), True)
+
+
+def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
+    """Whether two of the buffers may be one: the analysis takes different arguments for different buffers."""
+    buffers = [o for o in operands if is_memref(o)]
+    for one, other in combinations(buffers, 2):
+        if may_share(one, other):
+            op = producer(other) or producer(one)
+            return f"{'a buffer' if op is None else describe(op)} may be, or be a part of, another buffer of the loop"
+    return None
+
+
+def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
+    from ..indices.algebra import LaunchShape
+    from ..indices.linear import NOTHING, less
+    from ..proof.kernels.places import PlaceStep
+    from ..proof.kernels.reader import Reader
+    from ..proof.races.conflicts import conflicts_between_blocks
+
+    body = body_of(kernel)
+    reader = Reader("loop", LaunchShape((1, 1, 1), (None, 1, 1)))
+    for argument in body.arguments:
+        if isinstance(argument.type, ir.MemRefType):
+            reader.views.root(argument, value_name(argument), "global")
+        else:
+            reader.values.bind(argument, reader.values.opaque(NOTHING), NOTHING)
+    reader.find_written(kernel)
+    loop = _loop_in(body)
+    for _ in range(dimension):
+        reader.values.bind(body_of(loop).arguments[0], reader.values.opaque(NOTHING), NOTHING)
+        loop = _loop_in(body_of(loop))
+    low, high, step = (reader.values.linear(v) for v in list(loop.operands)[:3])
+    if not step.is_constant:
+        step = reader.values.opaque(NOTHING, 1)  # a loop's step is positive
+    variable = low + reader.values.product(reader.values.hardware("block_id", "x"), step)
+    inner = body_of(loop)
+    reader.values.bind(inner.arguments[0], variable)
+    reader.block(inner, (PlaceStep(0, 0, (less(variable, high),)),))
+    found = conflicts_between_blocks(reader.finish())
+    if not found:
+        return None
+    worst = min(found, key=lambda c: (c.assumed, c.kind == "WAW"))
+    if worst.first is None or worst.second is None:
+        return Collision(None, worst.notes(), True)
+    start, by = _numbers(loop) or (0, 1)
+    pair = tuple(start + (instance.block[0] or 0) * by for instance in (worst.first, worst.second))
+    element = (
+        f"{worst.buffer}[{', '.join(map(str, worst.element))}]" if worst.element else f"an element of {worst.buffer}"
+    )
+    verbs = {"read": "reads", "write": "writes"}
+    one_each = sorted(zip(pair, (worst.first, worst.second), strict=True), key=lambda one: one[0])
+    what = tuple(f"iteration {at} {verbs[one.kind]} {element}: {one.op}" for at, one in one_each)
+    return Collision((one_each[0][0], one_each[1][0]), what, worst.assumed, _accumulates(inner))
+
+
+def expect_apart(rewrite: Rewriter, op: ir.Operation, name: str) -> None:
+    """Refuse a tile of the buffer `name` that an op writes back, where iterations of mapped loops around it collide now: W0468."""
+    for loop in [around for around in ancestors(op) if around.name == "scf.forall"]:
+        for dimension in range(len(loop_dimensions(loop))):
+            found = collision(rewrite.module, loop, dimension)
+            if found is not None and not found.assumed:
+                raise rewrite.error(
+                    "W0468", f"{found.pair} of a loop around it would share an element of `{name}`, and one writes it back",
+                    op, "let the loop write all of its tile, without conditions; or leave the buffer where it is", at="operand",
+                    notes=(f"the loop around it: {describe(loop)}", *found.what),
+                )  # fmt: skip
+
+
+def _loop_in(block: ir.Block) -> ir.Operation:
+    """The loop of a block that holds one loop, and index arithmetic."""
+    return next(op.operation for op in block.operations if op.operation.name == "scf.for")
+
+
+def _numbers(loop: ir.Operation) -> tuple[int, int] | None:
+    """Lower bound and step, where both are numbers."""
+    low, step = known(loop.operands[0]), known(loop.operands[2])
+    return (low, step) if isinstance(low, int) and isinstance(step, int) else None
+
+
+def _accumulates(body: ir.Block) -> bool:
+    """Whether something loads and stores the same subscripts, none of which is the loop's variable: a reduction."""
+    variable = body.arguments[0]
+    loop = body.owner.operation
+    loads = {tuple(op.operands) for op in operations(loop, "memref.load") if variable not in list(op.operands)}
+    return any(tuple(op.operands)[1:] in loads for op in operations(loop, "memref.store"))
