@@ -4,7 +4,7 @@ loops inside it; and back into values."""
 from __future__ import annotations
 
 from ...dsl.diagnostics import fail
-from ..indices.arithmetic import apply_map
+from ..indices.arithmetic import Bound, apply_map, known
 from ..indices.linear import NOTHING, Floor, Linear, Symbol
 from ..indices.values import KnownIndices
 from ..ir.mlir import ir, is_within, maker, producer
@@ -19,6 +19,7 @@ class LoopIndices(KnownIndices):
         super().__init__()
         self.loop = loop
         self.values: dict[Symbol, ir.Value] = {}
+        self.sizes: dict[tuple[ir.Value, Bound], Linear] = {}
         self.counters: dict[Symbol, tuple[ir.Value, Linear, int]] = {}
 
     def _evaluate(self, value: ir.Value) -> Linear:
@@ -27,7 +28,16 @@ class LoopIndices(KnownIndices):
             return self._variable(value)
         if made.name.startswith(("affine.", "arith.", "index.")) or is_within(made, self.loop):
             return super()._evaluate(value)
+        if made.name == "memref.dim":  # the same, whoever asks
+            key = made.operands[0], known(made.operands[1])
+            self.sizes[key] = self.sizes.get(key) or self._outer(value, 0, None)
+            return self.sizes[key]
         return self._outer(value, None, None)
+
+    def size(self, buffer: ir.Value, axis: int) -> Linear | None:
+        """A size of a buffer; None where it is open, and no index has to do with it."""
+        kind = ir.MemRefType(buffer.type)
+        return self.sizes.get((buffer, axis)) if kind.is_dynamic_dim(axis) else Linear.of(kind.get_dim_size(axis))
 
     def _outer(self, value: ir.Value, low: int | None, high: int | None) -> Linear:
         symbol = Symbol(f"outer{len(self.values)}", "parameter", NOTHING, low, high)

@@ -92,8 +92,10 @@ def tile_of(loop: ir.Operation, name: str, mine: list[tuple[ir.Operation, ir.Val
     indices, forms = LoopIndices(loop), dict[ir.Operation, tuple[Linear, ...]]()
     for op, value in mine:
         before = {"memref.load": 1, "memref.store": 2}.get(op.name)
-        if before is None or value != buffer:
+        if before is None:
             raise fail("W0468", f"of `{name}` loads and stores of single elements are staged, and {describe(op)} is neither", _WAY)
+        if value != buffer:
+            raise fail("W0468", f"{describe(op)} accesses `{name}` through another view than {describe(mine[0][0])}", _WAY)
         forms[op] = tuple(indices.linear(v) for v in list(op.operands)[before:])
     bases: list[tuple[Linear, ...]] = []
     for op, form in forms.items():

@@ -101,7 +101,6 @@ def _gap(places: Iterable[Sequence[set[int]]], starts: Sequence[int], shape: Seq
 
 def _always(op: ir.Operation, form: Sequence[Linear], buffer: ir.Value, indices: LoopIndices) -> bool:
     """Whether a store is done in each iteration, but for those whose element is none of the buffer's."""
-    kind = ir.MemRefType(buffer.type)
     for condition in _conditions(op, form, indices):
         if condition is None:
             return False
@@ -109,9 +108,10 @@ def _always(op: ir.Operation, form: Sequence[Linear], buffer: ir.Value, indices:
         if least is not None and least >= 0:
             continue
         for axis, at in enumerate(form):  # where the condition does not hold it is at most -1
-            low, high = (at + condition).bounds()[0], (at - condition).bounds()[1]
-            beyond = low is not None and not kind.is_dynamic_dim(axis) and low >= kind.get_dim_size(axis) - 1
-            if beyond or (high is not None and high <= 0):
+            size = indices.size(buffer, axis)
+            low = None if size is None else (at + condition - size).bounds()[0]
+            high = (at - condition).bounds()[1]
+            if (low is not None and low >= -1) or (high is not None and high <= 0):
                 break
         else:
             return False

@@ -147,6 +147,11 @@ class PromoteToShared(Statement):
             atomic = any(isinstance(op.opview, memref.AtomicRMWOp) for op, _ in users)
             tile = updates_of(self.operand.name, users) if atomic else tile_of(loop, self.operand.name, users)
         kind = ir.MemRefType(tile.buffer.type).element_type
+        if not tile.shape:
+            raise rewrite.error(
+                "W0332", f"`{self.operand.name}` of type {tile.buffer.type} is one element, and not a tile", loop,
+                "`promote-to-registers` keeps it in a register of a thread", at="operand",
+            )  # fmt: skip
         if self.transpose and len(tile.shape) < 2:
             raise rewrite.error("W0334", f"{tile.buffer.type} has one dimension: nothing to transpose", at="operand")
         self._affordable(rewrite, tile.shape, element_bytes(kind))
