@@ -65,6 +65,7 @@ REFUSED = {
     "one more": (PLAIN, "    %w = arith.addf %r, %k : f32\n"
                  "    %t = arith.addf %w, %o : f32", "by a factor"),
     "largest power": (PLAIN, "    %t = arith.maximumf %o, %r : f32", "only sums"),
+    "horner": (PLAIN, "    %w = arith.mulf %o, %k : f32\n    %t = arith.addf %w, %r : f32", "by one operation"),
     "growing": ("    %d = arith.subf %b, %a : f32\n    %r = math.exp %d : f32", ADDED, "grow with the extreme"),
     "free": ("    %r = math.exp %a : f32", ADDED, "depend on its result"),
     "of another": ("    %d = arith.subf %k, %b : f32\n    %r = math.exp %d : f32", ADDED, "by a factor"),
@@ -132,6 +133,38 @@ def test_refused(form: str, tmp_path: Path) -> None:
 
 
 ALONE = "let largest = match linalg.reduce\nlet (walk, least, factor, scaled) = online largest by 16"
+
+
+def test_what_is_said_of_a_single_row(tmp_path: Path) -> None:
+    """It is refused; with a dimension for the row, as the hint has it, it is not."""
+    row = payload(PLAIN, weigh=ADDED).replace("tensor<5x", "tensor<1x")
+    with pytest.raises(WeftError, match="W0733"):  # nothing was launched
+        scheduled(row, ALONE, tmp_path)
+    single = row.replace("<1xf32>", "<f32>").replace("<1x77xf32>", "<77xf32>").replace("dimensions = [1]", "dimensions = [0]")
+    single = single.replace(WHOLE, "affine_map<(j) -> (j)>").replace(ROW, "affine_map<(j) -> ()>").replace('["parallel", ', "[")
+    with pytest.raises(WeftError, match=r"W0471.*a single element"):
+        scheduled(single, ALONE, tmp_path)
+
+
+RESHAPED = {
+    "m": """\
+  %flat = tensor.expand_shape %m [[0, 1]] output_shape [5, 1] : tensor<5xf32> into tensor<5x1xf32>
+  %back = tensor.collapse_shape %flat [[0, 1]] : tensor<5x1xf32> into tensor<5xf32>
+  %p =""",
+    "p": """\
+  %flat = tensor.collapse_shape %p [[0, 1]] : tensor<5x77xf32> into tensor<385xf32>
+  %back = tensor.expand_shape %flat [[0, 1]] output_shape [5, 77] : tensor<385xf32> into tensor<5x77xf32>
+  %s0 =""",
+}
+
+
+@pytest.mark.parametrize("value", RESHAPED)
+def test_what_is_said_of_a_reshape(value: str, tmp_path: Path) -> None:
+    views = RESHAPED[value]
+    text = payload(PLAIN, weigh=ADDED).replace(views.splitlines()[-1], views)
+    text = text.replace("ins(%x, %m :", "ins(%x, %back :") if value == "m" else text.replace("ins(%p, %x", "ins(%back, %x")
+    with pytest.raises(WeftError, match=r"(?s)W0471.*is not followed behind tensor\.(collapse|expand)_shape"):
+        scheduled(text, ALONE, tmp_path)
 
 
 SQUARE, OTHER_BASE = "    %d = arith.mulf %a, %a : f32", "    %w = arith.addf %a, %a : f32\n    %d = math.exp2 %w : f32"

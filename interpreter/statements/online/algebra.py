@@ -15,72 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import inf, isclose
+from math import inf
 
-from ....dsl.diagnostics import fail
+from ....dsl.diagnostics import WeftError, fail
 from ...ir.affine_maps import dimension_of
-from ...ir.mlir import arith, ir, is_within, operations, ops_of, producer
-from ...ir.structured import body_of, is_structured, structure, yielded
-from ...padding.identities import SUMS, combination
+from ...ir.mlir import ir, operations, ops_of, producer
+from ...ir.structured import Structure, is_structured, structure, yielded
+from ...padding.identities import SUMS, Combination, combination
 from ...padding.rounding import start_of
 from ...session.rewriter import describe
-
-Powers = tuple[tuple[int, int], ...]
-POWERS = ("math.exp", "math.exp2")
-
-
-@dataclass(frozen=True)
-class Weight:
-    """How a value depends on the extreme and the sums.
-
-    Args:
-        exponent: c.
-        base: `math.exp` or `math.exp2`; None: the value is `v + c·m` itself.
-        powers: of which of the sums, by number, it has which power as a factor.
-        own: how often what the extreme is of is a summand of it.
-    """
-
-    exponent: float = 0.0
-    base: str | None = None
-    powers: Powers = ()
-    own: float = 0.0
-
-    @property
-    def is_free(self) -> bool:
-        return replace(self, own=0.0) == FREE
-
-    @property
-    def is_linear(self) -> bool:
-        return self.base is None and not self.powers
-
-    @property
-    def is_factor(self) -> bool:
-        """Whether the value is zero where v is: no exponent of the form `v + c·m`."""
-        return self.base is not None or self.exponent == 0
-
-    def times(self, other: Weight, sign: int = 1) -> Weight | None:
-        """Of a product, or with -1 of a quotient; None where it has no such form."""
-        if not (self.is_factor and other.is_factor) or (self.base and other.base and self.base != other.base):
-            return None
-        powers = dict(self.powers)
-        for number, power in other.powers:
-            powers[number] = powers.get(number, 0) + sign * power
-        exponent = self.exponent + sign * other.exponent
-        kept = tuple(sorted((n, k) for n, k in powers.items() if k))
-        return Weight(exponent, (self.base or other.base) if exponent else None, kept)
-
-    def plus(self, other: Weight, sign: int = 1) -> Weight | None:
-        """Of a sum, or with -1 of a difference."""
-        if self.is_linear and other.is_linear:
-            return Weight(self.exponent + sign * other.exponent, own=self.own + sign * other.own)
-        return self if self == other else None
-
-    def scaled(self, number: float) -> Weight:
-        """Of a linear one's product with a number."""
-        return Weight(self.exponent * number, own=self.own * number)
-
-
-FREE = Weight()
+from .weights import FREE, Weight, weight_of
 
 
 @dataclass(frozen=True)
@@ -136,13 +80,13 @@ def read(extreme: ir.Operation) -> Chain:
     if found is None or found.combiner not in EXTREMES or len(walked) != 1 or None in rows:
         raise fail("W0470", f"{extreme.name} is no largest or smallest element along one dimension", "name the `max` of a softmax")
     states: list[tuple[ir.Value, Reading]] = []
-    single = _weight(extreme, [Weight(own=1.0), FREE], found.term) if space.inputs == 1 else None
+    single = weight_of(extreme, [Weight(own=1.0), FREE], found.term) if space.inputs == 1 else None
     own = Weight(own=1 / single.own) if single is not None and single.own else FREE
     for value, indexing in zip(list(extreme.operands)[: space.inputs], space.maps, strict=False):
         axes = [dimension_of(e) for e in indexing.results]
         if walked[0] in axes and all(row in axes for row in rows):
             states.append((value, Reading(own, tuple(axes.index(row) for row in rows), axes.index(walked[0]))))
-    chain = Chain(extreme, walked[0], found.combiner)
+    chain, lost = Chain(extreme, walked[0], found.combiner), list[ir.Operation]()
     for op in ops_of(extreme.block):
         if op == extreme:
             states.append((op.results[0], Reading(Weight(1.0), tuple(range(len(rows))), None)))
@@ -150,12 +94,28 @@ def read(extreme: ir.Operation) -> Chain:
             _follow(op, given, states, chain)
         elif not is_structured(op) and any(_depends(value, states) for inner in operations(op) for value in inner.operands):
             states += [(value, Reading(None, (), None)) for value in op.results]
+            lost.append(op)
     if not chain.sums:
-        raise fail(
-            "W0471", f"no sum along the dimension of {extreme.name} has terms that depend on its result, as exp(x - max) does",
-            "`fuse` it as any other producer",
-        )  # fmt: skip
+        raise _without_sums(extreme, lost)
     return chain
+
+
+def _without_sums(extreme: ir.Operation, lost: Sequence[ir.Operation]) -> WeftError:
+    """W0471 where no sum was found. `lost`: ops behind which nothing is known of what depends on the extreme."""
+    if not structure(extreme).maps[-1].results and any(True for _ in extreme.results[0].uses):
+        return fail(
+            "W0471", f"the result of {extreme.name} is a single element, and sums are corrected row by row",
+            "give what is reduced a dimension of one row: `tensor<1x64xf32>` in place of `tensor<64xf32>`",
+        )  # fmt: skip
+    if lost:
+        return fail(
+            "W0471", f"what depends on the result of {extreme.name} is not followed behind {describe(lost[0])}",
+            "let elementwise ops and the sum read it as it is, and reshape what they make",
+        )  # fmt: skip
+    return fail(
+        "W0471", f"no sum along the dimension of {extreme.name} has terms that depend on its result, as exp(x - max) does",
+        "`fuse` it as any other producer",
+    )  # fmt: skip
 
 
 def _given(op: ir.Operation, states: Sequence[tuple[ir.Value, Reading]]) -> list[Reading | None] | None:
@@ -189,7 +149,7 @@ def _follow(op: ir.Operation, given: list[Reading | None], states: list[tuple[ir
         return
     for value, out, indexing in zip(op.results, yielded(op), space.maps[space.inputs :], strict=True):
         axes = [dimension_of(e) for e in indexing.results]
-        weight = _weight(op, weights, out)
+        weight = weight_of(op, weights, out)
         if fits and all(d in axes for d in dims):
             at = next(iter(along), None)
             states.append((value, Reading(weight, tuple(axes.index(d) for d in dims), axes.index(at) if at in axes else None)))
@@ -217,9 +177,8 @@ def _sum(
     axes = [dimension_of(e) for e in space.maps[-1].results]
     where = f"{op.name} along the same dimension"
     if found is None or found.combiner not in SUMS or not isinstance(_kind(op), ir.FloatType):
-        by = "several results" if found is None else found.combiner
-        raise fail("W0471", f"{where} combines its terms by {by}: only sums can be corrected by a factor")
-    weight = _weight(op, weights, found.term)
+        raise fail("W0471", f"{where} {_reduces(found, space)}")
+    weight = weight_of(op, weights, found.term)
     if weight is None or weight.base is None:
         raise fail(
             "W0471", f"{where} has terms that depend on the result of {chain.extreme.name}, and not by a factor b^(c·m)",
@@ -253,6 +212,18 @@ def _sum(
     return CorrectedSum(op, weight, walked, tuple(axes.index(d) for d in dims), order)
 
 
+def _reduces(found: Combination | None, space: Structure) -> str:
+    """What a reduction does that cannot be corrected, in words."""
+    if found is not None and found.combiner in SUMS:
+        return "adds up integers: a factor that corrects a sum is a floating-point number"
+    does = "does not combine what it has so far with a term by one operation"
+    if found is not None:
+        does = f"combines its terms by {found.combiner}"
+    elif len(space.maps) - space.inputs > 1:
+        does = "has several results"
+    return f"{does}: only sums can be corrected by a factor"
+
+
 def _expect_followed(ops: Sequence[ir.Operation], chain: Chain) -> None:
     """That what is moved into the loop reads nothing that is computed from its results in ways that were not read."""
     allowed = [*ops, chain.extreme, *(one.op for one in chain.sums)]
@@ -280,59 +251,3 @@ def extent(op: ir.Operation, dimension: int) -> int | None:
 
 def _kind(op: ir.Operation) -> ir.Type:
     return ir.RankedTensorType(op.results[0].type).element_type
-
-
-def _weight(op: ir.Operation, given: Sequence[Weight | None], value: ir.Value) -> Weight | None:
-    """The weight of a value in the body of an op."""
-    body = body_of(op)
-    if isinstance(value.owner, ir.Block):
-        return given[list(body.arguments).index(value)] if value in list(body.arguments) else FREE
-    maker = producer(value)
-    if maker is None or not is_within(maker, op):
-        return FREE
-    if len(list(maker.regions)):
-        return FREE if all(weight is not None and weight.is_free for weight in given) else None
-    parts = [_weight(op, given, v) for v in maker.operands]
-    if any(part is None for part in parts):
-        return None
-    made = _made(maker, [part for part in parts if part is not None])
-    if all(part is not None and part.is_free for part in parts):
-        return made if made is not None and made.is_free else FREE
-    return made
-
-
-def _made(op: ir.Operation, parts: Sequence[Weight]) -> Weight | None:
-    """The weight of what one scalar op makes."""
-    made = op.opview
-    if isinstance(made, (arith.AddFOp, arith.SubFOp)):
-        return parts[0].plus(parts[1], 1 if isinstance(made, arith.AddFOp) else -1)
-    if isinstance(made, arith.MulFOp):
-        factors = [_number(value) for value in op.operands]
-        for number, other in ((factors[0], parts[1]), (factors[1], parts[0])):
-            if number is not None and other.is_linear:
-                return other.scaled(number)
-        return parts[0].times(parts[1])
-    if isinstance(made, arith.DivFOp):
-        number = _number(op.operands[1])
-        return parts[0].scaled(1 / number) if number and parts[0].is_linear else parts[0].times(parts[1], -1)
-    if isinstance(made, arith.NegFOp):
-        return parts[0].scaled(-1) if parts[0].is_linear else parts[0]
-    if op.name in POWERS:
-        bounded = not parts[0].is_factor and isclose(parts[0].own, -parts[0].exponent)
-        return replace(parts[0], base=op.name, own=0.0) if bounded else None
-    if isinstance(made, arith.ExtFOp) or (isinstance(made, arith.TruncFOp) and parts[0].is_factor):
-        return parts[0]
-    if isinstance(made, arith.SelectOp) and parts[0].is_free:
-        kept = [part for part, value in zip(parts[1:], list(op.operands)[1:], strict=True) if _number(value) not in (0.0, -inf)]
-        nothing = {0.0 if part.is_factor and not part.own else -inf for part in kept}
-        others = {number for value in list(op.operands)[1:] if (number := _number(value)) is not None}
-        return kept[0] if kept and kept.count(kept[0]) == len(kept) and others <= nothing else None
-    return None
-
-
-def _number(value: ir.Value) -> float | None:
-    """A constant's value."""
-    maker = producer(value)
-    if maker is None or not isinstance(maker.opview, arith.ConstantOp) or not isinstance(value.type, ir.FloatType):
-        return None
-    return ir.FloatAttr(maker.attributes["value"]).value
