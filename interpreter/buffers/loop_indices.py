@@ -57,7 +57,7 @@ class LoopIndices(KnownIndices):
         if not spans or not step.is_constant:
             raise fail(
                 "W0332", f"{describe(loop)} has no known number of iterations, so that its tile has no static shape",
-                "tile with static sizes first; or leave the operand in global memory",
+                "`tile` it with static sizes, and name the loop over a tile; or leave the buffer in global memory",
             )  # fmt: skip
         by = step.constant
         symbol = Symbol(f"counter{len(self.counters)}", "loop", NOTHING, 0, max(-(-min(spans) // by), 1) - 1)

@@ -199,9 +199,11 @@ class WriteBack:
             if not self.ragged:
                 source, target = self.slices()
                 return linalg.copy(source, outs=[target]).owner.operation
-            made = make_forall([0] * rank, self.part.shape, [1] * rank)
+            long = [axis for axis in range(rank) if self.part.shape[axis] > 1] or [0]
+            made = make_forall([0] * len(long), [self.part.shape[axis] for axis in long], [1] * len(long))
             with ir.InsertionPoint(end_of(made)):
-                self.element(list(body_of(made).arguments))
+                number = dict(zip(long, body_of(made).arguments, strict=True))
+                self.element([number.get(axis) or constant(0) for axis in range(rank)])
             return made
 
     def emit_in_thread(self) -> None:

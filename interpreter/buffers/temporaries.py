@@ -304,7 +304,7 @@ def share(alloc: ir.Operation) -> str:
                         "W0355",
                         f"{describe(alloc)} is in a loop over threads, threads inside share it, and how many parts of it "
                         f"a block needs is not known: `{mapping}` on {describe(loop)}",
-                        "tile once, and map the loop to all the axes; or promote the buffer to shared memory outside",
+                        "`tile` the loop, map the tiles to `blocks` and the loop inside to `threads`: a tile has so many parts",
                     )
                 indices.append(iteration(variable, dimension))
                 parts.append(max(most, 1))

@@ -112,7 +112,7 @@ def _attribute_shared(kernel: Outlined) -> int:
             raise fail(
                 "W0355",
                 f"{describe(alloc)} would allocate global memory in every block",
-                "promote it to shared memory",
+                "allocate it in no particular memory, e.g. `memref<8xf32>`, or in front of the loop that is launched",
             )
         total = block_bytes((total,)) + bytes_of(kind)
         argument = kernel.entry.add_argument(kind, alloc.location)

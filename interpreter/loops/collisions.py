@@ -16,9 +16,9 @@ from ..indices.arithmetic import known
 from ..ir.mlir import ancestors, ir, operations, producer, run_passes
 from ..ir.structured import body_of
 from ..launch.kernel import outline, to_loops
-from ..mapping.mapping import loop_dimensions
+from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_memref
-from ..memory.layouts import value_name
+from ..memory.layouts import is_shared, value_name
 from ..memory.views import may_share
 from ..session.rewriter import Rewriter, describe
 
@@ -47,10 +47,11 @@ class Collision:
         return f"iterations {self.iterations[0]} and {self.iterations[1]}"
 
 
-def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Collision | None:
+def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0, *, by_blocks: bool = False) -> Collision | None:
     """Two iterations of `loop` (of one of its dimensions, with those before it fixed) that depend on each other, or None.
 
-    The module is only read. Affine loops are to be lowered before (`without_affine_loops`).
+    The module is only read. Affine loops are to be lowered before (`without_affine_loops`). `by_blocks`: each iteration has shared
+    memory of its own.
     """
     if loop.name == "scf.for" and loop.results:  # each iteration needs what the one before it yields
         first, step = _numbers(loop) or (0, 1)
@@ -67,7 +68,7 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0) -> Coll
         except ir.MLIRError as error:
             return Collision(None, (str(error).splitlines()[0],), True)
         try:
-            return _collision_in(trial.function, dimension)
+            return _collision_in(trial.function, dimension, by_blocks)
         except WeftError as error:
             return Collision(None, tuple(d.message for d in error.diagnostics), True)
 
@@ -82,7 +83,7 @@ def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
     return None
 
 
-def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
+def _collision_in(kernel: ir.Operation, dimension: int, by_blocks: bool) -> Collision | None:
     from ..indices.algebra import LaunchShape
     from ..indices.linear import NOTHING, less
     from ..proof.kernels.places import PlaceStep
@@ -93,7 +94,8 @@ def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
     reader = Reader("loop", LaunchShape((1, 1, 1), (None, 1, 1)))
     for argument in body.arguments:
         if isinstance(argument.type, ir.MemRefType):
-            reader.views.root(argument, value_name(argument), "global")
+            own = by_blocks and is_shared(argument.type)
+            reader.views.root(argument, value_name(argument), "workgroup" if own else "global")
         else:
             reader.values.bind(argument, reader.values.opaque(NOTHING), NOTHING)
     reader.find_written(kernel)
@@ -127,9 +129,10 @@ def _collision_in(kernel: ir.Operation, dimension: int) -> Collision | None:
 
 def expect_apart(rewrite: Rewriter, op: ir.Operation, name: str) -> None:
     """Refuse a tile of the buffer `name` that an op writes back, where iterations of mapped loops around it collide now: W0468."""
-    for loop in [around for around in ancestors(op) if around.name == "scf.forall"]:
+    around = [(loop, mapping) for loop in ancestors(op) if loop.name == "scf.forall" and (mapping := mapping_of(loop)) is not None]
+    for loop, mapping in around:
         for dimension in range(len(loop_dimensions(loop))):
-            found = collision(rewrite.module, loop, dimension)
+            found = collision(rewrite.module, loop, dimension, by_blocks=mapping.space == "blocks")
             if found is not None and not found.assumed:
                 raise rewrite.error(
                     "W0468", f"{found.pair} of a loop around it would share an element of `{name}`, and one writes it back",

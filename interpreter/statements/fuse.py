@@ -161,14 +161,18 @@ class Fuse(Statement):
                     "W0326",
                     f"{producer.name} reads what the loop produces: only the sum of `split-k … atomic` is fused behind its input",
                     producer,
-                    "tile it, and fuse the op of this loop into its tiles",
+                    f"tile {producer.name} in place of the loop's op, and fuse that op into its tiles",
                 )
+            takes = next((u for u in uses if u.name == "scf.forall"), None)
+            hint = "map and launch it on its own" if takes is None else f"fuse it into the loop that takes it: {describe(takes)}"
+            if any(u.name not in ("func.return", "scf.forall") for u in uses):
+                hint = "tile the op that reads it, and fuse into that loop"
             readers = tuple(f"its result is read by {describe(u)}" for u in uses if u.name != "scf.forall")
             raise rewrite.error(
                 "W0326",
                 f"the loop does not read what {producer.name} produces",
                 producer,
-                "tile the op that reads it, and fuse into that loop",
+                hint,
                 notes=readers,
             )
 

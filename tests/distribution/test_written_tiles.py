@@ -145,3 +145,38 @@ func.func @f(%x: memref<61xf32>, %y: memref<61xf32>) {{
 def test_conditions(condition: str, names: str, said: str, tmp_path: Path) -> None:
     """A condition that keeps elements of the buffer as they are makes the loop read the tile; not one that only keeps it inside."""
     assert said in right(tmp_path, SOME.format(condition=condition), staged("i.y", names)).remarks
+
+
+ROWS = """\
+func.func @f(%x: memref<8x64xf32>, %n: index) {
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to %n {
+      %a = affine.load %x[%i, %j] : memref<8x64xf32>
+      %b = arith.addf %a, %a : f32
+      affine.store %b, %x[%i, %j] : memref<8x64xf32>
+    }
+  }
+  return
+}
+"""
+STRIPS = "let i = match affine.for #0\nlet j = match affine.for #1\nmap i to {}\nlet (strips, one) = tile j [8]\n"
+IN_STRIPS = {
+    "shared": STRIPS.format("blocks(y)") + """\
+map strips to blocks(x: 4) cyclic
+map one to threads(x: 4) cyclic
+let (t, copy, merge) = promote-to-shared one.x
+map copy to threads(*) cyclic
+map merge to threads(x: 4) cyclic
+insert-barriers
+launch i""",
+    "registers": STRIPS.format("grid(x)") + "promote-to-registers one.x\nlaunch i",
+}
+
+
+@pytest.mark.parametrize("n", [64, 50, 3])
+@pytest.mark.parametrize("memory", IN_STRIPS)
+def test_strips_of_a_loop_of_unknown_length(memory: str, n: int, tmp_path: Path) -> None:
+    """Blocks have shared memory of their own, whichever of two loops are theirs; a loop over a tile may be one thread's."""
+    made = program(tmp_path, ROWS, IN_STRIPS[memory])
+    inputs = {"x": np.random.default_rng(n).random((8, 64), dtype=np.float32), "n": np.array(n)}
+    assert not made.wrong(inputs, folder=tmp_path) and not made.wrong(inputs, folder=tmp_path, native=True)

@@ -16,7 +16,7 @@ from ...ir.mlir import ahead_of, i64, ir, is_within, memref
 from ...loops.collisions import expect_apart
 from ...loops.forall import without_affine_loops
 from ...loops.nests import SEQUENTIAL
-from ...mapping.mapping import nested_maps
+from ...mapping.mapping import mapping_of, nested_maps
 from ...memory.names import free_name
 from ...session.rewriter import describe
 from ...session.statement import Rewriter
@@ -26,10 +26,12 @@ from .accumulators import affordable
 def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operation) -> ir.Operation:
     """Keep what `loop`, which is `inner` or stands around it, accesses of the buffer `name`; the array. Raises W0330, W0332, W0382,
     W0385 to W0387, W0468."""
-    if loop.name not in SEQUENTIAL or not is_within(inner, loop):
-        what = "is not a sequential loop" if loop.name not in SEQUENTIAL else f"does not stand around {describe(inner)}"
+    runs_here = loop.name in SEQUENTIAL or (loop.name == "scf.forall" and mapping_of(loop) is None)
+    if not runs_here or not is_within(inner, loop):
+        what = f"does not stand around {describe(inner)}" if runs_here else "is not a loop that a thread runs by itself"
         raise rewrite.error(
-            "W0382", f"{describe(loop)} {what}", loop, "name a sequential loop (`scf.for`, `affine.for`) that a thread runs",
+            "W0382", f"{describe(loop)} {what}", loop,
+            "name a loop without a map, of the payload (`scf.for`, `affine.for`) or over a tile",
             at="loop" if loop != inner else "operand",
         )  # fmt: skip
     with rewrite.placing(loop, at="operand"):
