@@ -3,6 +3,9 @@ loops inside it; and back into values."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, apply_map, known
 from ..indices.linear import NOTHING, Floor, Linear, Symbol
@@ -13,11 +16,15 @@ from ..session.rewriter import describe
 
 
 class LoopIndices(KnownIndices):
-    """Indices as forms of what stands in front of a loop, and of counters of iterations of it and of loops inside."""
+    """Indices as forms of what stands in front of a loop, and of counters of iterations of it and of loops inside.
 
-    def __init__(self, loop: ir.Operation) -> None:
+    Args:
+        threads: loops inside that hand their iterations to threads: a variable is the same in all that a thread does.
+    """
+
+    def __init__(self, loop: ir.Operation, threads: Sequence[ir.Operation] = ()) -> None:
         super().__init__()
-        self.loop = loop
+        self.loop, self.threads = loop, tuple(threads)
         self.values: dict[Symbol, ir.Value] = {}
         self.sizes: dict[tuple[ir.Value, Bound], Linear] = {}
         self.counters: dict[Symbol, tuple[ir.Value, Linear, int]] = {}
@@ -46,7 +53,7 @@ class LoopIndices(KnownIndices):
 
     def _variable(self, value: ir.Value) -> Linear:
         loop, bounds = maker(value), self.bounds_of(value)
-        inside = loop == self.loop or is_within(loop, self.loop)
+        inside = is_within(loop, self.loop) and loop not in self.threads
         if bounds is None:
             return super()._evaluate(value) if inside else self._outer(value, None, None)
         low, ends, step = bounds
@@ -81,6 +88,13 @@ class LoopIndices(KnownIndices):
         if least is not None and least.name == "affine.min":
             return self.affine_map(least.attributes["map"].value, [self.linear(v) for v in least.operands])
         return [self.number(bound)]
+
+    @contextmanager
+    def rebound(self, variables: Mapping[ir.Value, ir.Value]) -> Iterator[None]:
+        """Inside, forms are made of other variables: those of a copy of loops over threads."""
+        before, self.values = self.values, {symbol: variables.get(value, value) for symbol, value in self.values.items()}
+        yield
+        self.values = before
 
     def emit(self, form: Linear) -> ir.Value:
         """The form as a value, at the insertion point. A counter is its loop's variable from the first iteration on."""

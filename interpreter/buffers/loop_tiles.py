@@ -86,10 +86,13 @@ def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value
     return mine
 
 
-def tile_of(loop: ir.Operation, name: str, mine: list[tuple[ir.Operation, ir.Value]]) -> LoopTile:
-    """What a loop loads and stores of a buffer, of which these are the users. Raises W0332, W0468."""
+def tile_of(
+    loop: ir.Operation, name: str, mine: list[tuple[ir.Operation, ir.Value]], threads: Sequence[ir.Operation] = ()
+) -> LoopTile:
+    """What a loop loads and stores of a buffer, of which these are the users; each thread of `threads`, loops inside. Raises W0332,
+    W0468."""
     buffer = mine[0][1]
-    indices, forms = LoopIndices(loop), dict[ir.Operation, tuple[Linear, ...]]()
+    indices, forms = LoopIndices(loop, threads), dict[ir.Operation, tuple[Linear, ...]]()
     for op, value in mine:
         before = {"memref.load": 1, "memref.store": 2}.get(op.name)
         if before is None:
@@ -152,7 +155,7 @@ def move_to(tile: LoopTile, view: ir.Value) -> None:
 
 
 def read_into(tile: LoopTile, view: ir.Value) -> ir.Operation:
-    """The op that fills `view` with the tile in front of the loop, under a mask where the tile may reach beyond the buffer."""
+    """The op that fills `view` with the tile, at the insertion point; under a mask where the tile may reach beyond the buffer."""
     from ..padding.masked_loads import ANY, MARK, guarded
 
     indices, shaped = tile.indices, ir.MemRefType(tile.buffer.type)
@@ -165,10 +168,9 @@ def read_into(tile: LoopTile, view: ir.Value) -> ir.Operation:
                 mask = test if mask is None else arith.andi(mask, test)
         return [guarded(mask, shaped.element_type, lambda: memref.LoadOp(tile.buffer, at).result, None)]
 
-    with ahead_of(indices.loop):
-        starts = [indices.emit(form) for form in tile.first]
-        rank = len(tile.shape)
-        copy = generic([], [view], [ir.AffineMap.get_identity(rank)], ["parallel"] * rank, element)
+    starts = [indices.emit(form) for form in tile.first]
+    rank = len(tile.shape)
+    copy = generic([], [view], [ir.AffineMap.get_identity(rank)], ["parallel"] * rank, element)
     copy.attributes[MARK] = ir.StringAttr.get(ANY)
     return copy
 
@@ -207,13 +209,11 @@ class WriteBack:
             return made
 
     def emit_in_thread(self) -> None:
-        """Behind the loop, for one thread."""
-        loop = self.tile.indices.loop
-        with ir.InsertionPoint.after(loop), loop.location:
-            if self.ragged:
-                for_each(self.part.shape, lambda at: self.element([index.emit() for index in at]))
-            else:
-                copy_per_thread(*self.slices())
+        """At the insertion point, for one thread."""
+        if self.ragged:
+            for_each(self.part.shape, lambda at: self.element([index.emit() for index in at]))
+        else:
+            copy_per_thread(*self.slices())
 
     def slices(self) -> tuple[ir.Value, ir.Value]:
         """The part in the copy, and in the buffer."""

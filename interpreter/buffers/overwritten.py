@@ -129,7 +129,9 @@ def _conditions(op: ir.Operation, form: Sequence[Linear], indices: LoopIndices) 
     mine = {symbol for each in form for symbol in each.symbols()}
     inner = op
     for around in ancestors(op):
-        if around.name == "scf.if" and inner.block == around.regions[0].blocks[0]:
+        if around in indices.threads:  # the thread is there
+            pass
+        elif around.name == "scf.if" and inner.block == around.regions[0].blocks[0]:
             yield from _parts(indices.condition(around.operands[0]))
         elif around.name in ("scf.for", "scf.forall"):
             for variable in body_of(around).arguments:

@@ -162,7 +162,8 @@ class PromoteToShared(Statement):
             return self._results(rewrite, alloc, copy=copy, merge=merge)
         made: dict[str, ir.Operation] = {}
         if tile.read:
-            made["copy"] = read_into(tile, view)
+            with ahead_of(loop):
+                made["copy"] = read_into(tile, view)
         move_to(tile, view)
         if tile.written is not None:
             made["merge"] = WriteBack(tile, view, tile.written).emit()

@@ -32,9 +32,13 @@ def payload(r: random.Random) -> tuple[str, int, int]:
     lines = [
         f"func.func @f({', '.join(f'%{name}: {kind}' for name, kind in kinds.items())}) {{",
         f"  affine.for %i0 = 0 to {m} step {bm} {{", f"    affine.for %j0 = 0 to {n} step {bn} {{",
-        f"      affine.for %i = 0 to {ends[0]} {{", f"        affine.for %j = 0 to {ends[1]} {{",
     ]  # fmt: skip
     closing = ["        }", "      }", "    }", "  }"]
+    steps = r.random() < 0.4
+    if steps:  # each of which adds to what the one before has made
+        lines += [f"      affine.for %q = 0 to {r.randint(1, 3)} {{"]
+        closing.append("  }")
+    lines += [f"      affine.for %i = 0 to {ends[0]} {{", f"        affine.for %j = 0 to {ends[1]} {{"]
     if by_conditions:
         condition = f"affine_set<(a, b) : ({m - 1} - a >= 0, {n - 1} - b >= 0)>"
         lines += ["          %gi = affine.apply affine_map<(a, b) -> (a + b)>(%i0, %i)"]
@@ -49,7 +53,7 @@ def payload(r: random.Random) -> tuple[str, int, int]:
     target, subscripts = r.choice((("y", "%i0 + %i, %j0 + %j"), ("z", "%j0 + %j, %i0 + %i")))
     lines += [f"  %a = affine.load %x[{at}, %j0 + %j + {r.randint(0, 2)}] : {kinds['x']}"]
     lines += [f"  %b = affine.load %x[{at}, %j0 + %j + {r.randint(2, 4)}] : {kinds['x']}", "  %s = arith.subf %a, %b : f32"]
-    if summed or r.random() < 0.4:
+    if summed or steps or r.random() < 0.4:
         lines += [f"  %old = affine.load %{target}[{subscripts}] : {kinds[target]}", "  %t = arith.addf %old, %s : f32"]
     else:
         lines += ["  %t = arith.mulf %s, %s : f32"]
@@ -59,10 +63,12 @@ def payload(r: random.Random) -> tuple[str, int, int]:
 
 def schedule(r: random.Random, text: str, bm: int, bn: int) -> str:
     target = "y" if "%y[" in text else "z"
-    lines = ["let tiles = match affine.for #0", "let row = match affine.for #2", "let column = match affine.for #3"]
-    if "%k" in text:
-        lines += ["let k = match affine.for #4"]
-    if r.random() < 0.5:  # blocks share tiles
+    names = ["tiles", "", *["steps"] * ("%q" in text), "row", "column", *["k"] * ("%k" in text)]
+    lines = [f"let {name} = match affine.for #{number}" for number, name in enumerate(names) if name]
+    if "steps" in names and r.random() < 0.6:  # threads inside the loop
+        lines += ["map tiles to blocks(y, x)", "map row to threads(y)", "map column to threads(x)"]
+        lines += [f"promote-to-registers {r.choice(('steps', 'row', 'column'))}.{target} across steps", "promote row x 0"]
+    elif r.random() < 0.5:  # blocks share tiles
         lines += ["map tiles to blocks(y, x)"]
         how = r.choice(("threads(y)", f"threads(y: {max(bm // 2, 1)}) cyclic", ""))
         across = "threads(x)" if how or r.random() < 0.7 else "lanes cyclic"

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter"))
-from judged import Program, program
-from judging import expect_right  # pyright: ignore[reportMissingImports]
+from judged import Program, Sizes, codes, program, refusal
+from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
+from test_staged_loops import PRODUCT as STEPS
 
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
@@ -165,3 +166,35 @@ def test_a_window_is_read_once(n: int, tmp_path: Path) -> None:
     lines = "let i = match affine.for #0\nlet u = match affine.for #1\nmap i to grid(x)\nlet t = match scf.forall\n"
     made = right(program(tmp_path, WINDOW.format(n=n), f"{lines}promote-to-registers u.x\npromote-to-registers u.y\nlaunch t"))
     assert accesses(made, "x") == (n + (n - 1) // 4, 0) and accesses(made, "y") == (0, n)
+
+
+BLOCKED = """\
+let tiles = match affine.for #0
+let steps = match affine.for #2
+let row = match affine.for #3
+let column = match affine.for #4
+map tiles to blocks(y, x)
+map row to {row}
+map column to {column}
+promote-to-registers column.C across steps
+let (a, copy_a) = promote-to-shared row.A
+let (b, copy_b) = promote-to-shared row.B
+map copy_a to threads(*) cyclic
+map copy_b to threads(*) cyclic
+insert-barriers
+launch tiles"""
+
+
+@pytest.mark.parametrize("sizes", [(32, 16, 8), (30, 13, 7), (5, 3, 2)])
+@pytest.mark.parametrize(("row", "column"), [("threads(y: 16)", "threads(x: 8)"), ("warps(x)", "lanes")])
+def test_a_sum_of_each_thread_across_steps_that_threads_share(sizes: Sizes, row: str, column: str, tmp_path: Path) -> None:
+    """The operands go through shared memory, step by step; what is summed up is read once and written once."""
+    m, n, k = sizes
+    made = right(program(tmp_path, STEPS.format(m=m, n=n, k=k), BLOCKED.format(row=row, column=column)))
+    assert_barriers_needed(made.ready, 1, "")
+    assert accesses(made, "C") == (m * n, m * n) and "C_tile += A_shared[" in made.cuda
+
+
+def test_threads_with_several_tiles_are_refused(tmp_path: Path) -> None:
+    said = refusal(tmp_path, STEPS.format(m=32, n=16, k=8), BLOCKED.format(row="threads(y: 8) cyclic", column="threads(x: 8)"))
+    assert codes(said) == ["W0380"] and "several tiles" in said

@@ -171,6 +171,11 @@ insert-barriers
 launch i""",
     "registers": STRIPS.format("grid(x)") + "promote-to-registers one.x\nlaunch i",
 }
+UNKNOWN = """\
+let i = match affine.for #0
+let j = match affine.for #1
+map j to threads(x: 8) cyclic
+promote-to-registers j.x across i"""
 
 
 @pytest.mark.parametrize("n", [64, 50, 3])
@@ -180,3 +185,8 @@ def test_strips_of_a_loop_of_unknown_length(memory: str, n: int, tmp_path: Path)
     made = program(tmp_path, ROWS, IN_STRIPS[memory])
     inputs = {"x": np.random.default_rng(n).random((8, 64), dtype=np.float32), "n": np.array(n)}
     assert not made.wrong(inputs, folder=tmp_path) and not made.wrong(inputs, folder=tmp_path, native=True)
+
+
+def test_as_many_threads_as_nobody_knows(tmp_path: Path) -> None:
+    said = refusal(tmp_path, ROWS, UNKNOWN)
+    assert codes(said) == ["W0386"] and "no known number of iterations" in said

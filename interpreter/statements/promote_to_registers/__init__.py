@@ -27,9 +27,10 @@ class PromoteToRegisters(Statement):
     Without `across`, an input: each thread reads the elements that the op asks for in it once, and keeps them. So do all ops behind
     it, in the same loop, that read the same tile. They need the same map, which then says which elements a thread has.
 
-    Of a loop of the payload that one thread runs, the tile is what all its iterations load and store of a buffer, by affine
-    subscripts: `k.C`. It is read in front of the loop, where the loop needs what was there, and what is stored is written back
-    behind it. With `across`, the loop is one around that.
+    Of a loop of the payload, the tile is what all its iterations load and store of a buffer, by affine subscripts: `k.C`. It is
+    read in front of the loop, where the loop needs what was there, and what is stored is written back behind it. With `across`,
+    the loop is one around that. A thread runs it, or threads share it: then each iteration of the loops over threads inside has a
+    tile of its own.
 
     Args:
         operand: with `across` an operand that the op writes, by name: `micro.acc`; else one that it reads; of a loop a buffer
@@ -63,7 +64,8 @@ class PromoteToRegisters(Statement):
             it.
         W0385: no loop over threads defines which thread owns what.
             An accumulator is kept by the thread that owns its tile, so the op must be in a loop over threads (or warps
-            and lanes) that takes tiles of the operand. A loop of the payload is run by one thread: `map` a loop around it.
+            and lanes) that takes tiles of the operand. Of loops of the payload, too, `map` one around
+            that which is named, or one inside that holds all accesses of the buffer.
         W0386: a part without a static shape.
             What a thread keeps in registers must have a static shape.
         W0387: more than a thread's registers hold.

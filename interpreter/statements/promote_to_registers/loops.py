@@ -1,22 +1,31 @@
-"""What a loop of the payload accesses of a buffer, in the thread's registers while it runs.
+"""What a loop of the payload accesses of a buffer, in the threads' registers while it runs.
 
     for k: C[i, j] = C[i, j] + A[i, k] · B[k, j]   →   c = C[i, j];  for k: c = c + A[i, k] · B[k, j];  C[i, j] = c
 
 The elements are an array of the thread's own, read in front of the loop where it needs what was there, and written back behind it.
+Where loops over threads stand inside the loop, each of their iterations has a tile; a copy of these loops fills the tiles in front
+of the loop, another one writes them back behind it:
+
+    for k: forall (i): C[i] = …   →   forall (i): c[i] = C[i];  for k: forall (i): c[i] = …;  forall (i): C[i] = c[i]
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from ....dsl.diagnostics import fail
 from ...buffers.elements import VECTOR, most_lanes
-from ...buffers.loop_tiles import WriteBack, move_to, read_into, tile_of, users_of
-from ...buffers.temporaries import REGISTERS
-from ...buffers.tiles import is_in_thread
-from ...ir.mlir import ahead_of, i64, ir, is_within, memref
+from ...buffers.loop_tiles import LoopTile, WriteBack, move_to, read_into, tile_of, users_of
+from ...buffers.temporaries import REGISTERS, iteration
+from ...buffers.tiles import ThreadTile, clone_nest, end_of, is_distributed, is_in_thread, thread_nest
+from ...buffers.views import subview
+from ...ir.mlir import ahead_of, ancestors, i64, ir, is_within, maker, memref, move_in_front, ops_of, producer
+from ...ir.structured import body_of
 from ...loops.collisions import expect_apart
 from ...loops.forall import without_affine_loops
 from ...loops.nests import SEQUENTIAL
-from ...mapping.mapping import mapping_of, nested_maps
+from ...mapping.mapping import loop_dimensions, mapping_of, nested_maps
+from ...memory.effects import is_pure
 from ...memory.names import free_name
 from ...session.rewriter import describe
 from ...session.statement import Rewriter
@@ -24,8 +33,8 @@ from .accumulators import affordable
 
 
 def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operation) -> ir.Operation:
-    """Keep what `loop`, which is `inner` or stands around it, accesses of the buffer `name`; the array. Raises W0330, W0332, W0382,
-    W0385 to W0387, W0468."""
+    """Keep what `loop`, which is `inner` or stands around it, accesses of the buffer `name`; the array. Raises W0330, W0332, W0382
+    to W0387, W0468."""
     runs_here = loop.name in SEQUENTIAL or (loop.name == "scf.forall" and mapping_of(loop) is None)
     if not runs_here or not is_within(inner, loop):
         what = f"does not stand around {describe(inner)}" if runs_here else "is not a loop that a thread runs by itself"
@@ -35,35 +44,117 @@ def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operat
             at="loop" if loop != inner else "operand",
         )  # fmt: skip
     with rewrite.placing(loop, at="operand"):
-        _expect_thread(loop)
         users_of(inner, name)
     loop = without_affine_loops(loop)
     with rewrite.placing(loop, at="operand"):
-        tile = tile_of(loop, name, users_of(loop, name))
+        users = users_of(loop, name)
+        nest = _threads_inside(loop, name, [op for op, _ in users])
+        tile = tile_of(loop, name, users, nest)
         kind = ir.MemRefType.get(tile.shape, ir.MemRefType(tile.buffer.type).element_type)
         rewrite.remark(f"each thread keeps {affordable(kind)} in registers")
-    with ahead_of(loop):
-        alloc = memref.AllocOp(kind, [], []).operation
+        alloc = _in_nest(tile, kind, nest) if nest else _in_thread(tile, kind)
     alloc.attributes[REGISTERS] = ir.UnitAttr.get()
     alloc.attributes["weft.name"] = ir.StringAttr.get(free_name(loop, f"{name}_tile"))
-    if tile.read:
-        read_into(tile, alloc.results[0]).attributes[VECTOR] = i64(most_lanes(kind.element_type))
-    move_to(tile, alloc.results[0])
     if tile.written is not None:
-        WriteBack(tile, alloc.results[0], tile.written).emit_in_thread()
         expect_apart(rewrite, loop, name)
     done = ["read before the loop"] * tile.read + ["written back behind it"] * (tile.written is not None)
     rewrite.remark(", ".join(done))
     return alloc
 
 
-def _expect_thread(loop: ir.Operation) -> None:
-    inside = next(nested_maps(loop), None)
-    if inside is not None:
+def _in_thread(tile: LoopTile, kind: ir.MemRefType) -> ir.Operation:
+    """Of a loop that one thread runs."""
+    loop = tile.indices.loop
+    with ahead_of(loop):
+        alloc = memref.AllocOp(kind, [], [])
+        if tile.read:
+            _read(tile, alloc.result)
+    move_to(tile, alloc.result)
+    if tile.written is not None:
+        with ir.InsertionPoint.after(loop), loop.location:
+            WriteBack(tile, alloc.result, tile.written).emit_in_thread()
+    return alloc.operation
+
+
+def _in_nest(tile: LoopTile, kind: ir.MemRefType, nest: Sequence[ir.Operation]) -> ir.Operation:
+    """Of a loop with loops over threads inside: a tile for each of their iterations, of which `launch` makes arrays."""
+    loop = tile.indices.loop
+    for bound in [bound for one in nest for bound in one.operands]:
+        move_in_front(bound, loop)  # the copies have the same
+    pairs = [pair for one in nest for pair in zip(body_of(one).arguments, loop_dimensions(one), strict=True)]
+    most = [dimension.most_trips or 0 for _, dimension in pairs]
+    with ahead_of(loop):
+        alloc = memref.AllocOp(ir.MemRefType.get([*most, *kind.shape], kind.element_type), [], [])
+    with ir.InsertionPoint.at_block_begin(body_of(nest[-1])), loop.location:
+        starts = [iteration(variable, dimension).emit() for variable, dimension in pairs]
+        sizes = [*[1] * len(pairs), *kind.shape]
+        view = subview(alloc.result, [[*starts, *[0] * kind.rank], sizes, [1] * len(sizes)], kind)
+    move_to(tile, view)
+    own = ThreadTile(ir.OpResult(view).owner, tuple(nest))
+    if tile.read:
+        _in_copy(own, loop, tile, lambda mine: _read(tile, mine))
+    if (written := tile.written) is not None:
+        following = ops_of(loop.block)
+        behind = following[following.index(loop) + 1]
+        _in_copy(own, behind, tile, lambda mine: WriteBack(tile, mine, written).emit_in_thread())
+    return alloc.operation
+
+
+def _read(tile: LoopTile, view: ir.Value) -> None:
+    read_into(tile, view).attributes[VECTOR] = i64(most_lanes(ir.MemRefType(view.type).element_type))
+
+
+def _in_copy(own: ThreadTile, before: ir.Operation, tile: LoopTile, emit: Callable[[ir.Value], None]) -> None:
+    """Emit what each iteration of a copy of the loops over threads does with its tile, which it is given."""
+    copy = clone_nest(own, before)
+    before_and_now = ([v for one in nest for v in body_of(one).arguments] for nest in (own.nest, copy.nest))
+    variables = dict(zip(*before_and_now, strict=True))
+    with end_of(copy.nest[-1]), tile.indices.loop.location, tile.indices.rebound(variables):
+        emit(copy.view.results[0])
+
+
+def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]) -> tuple[ir.Operation, ...]:
+    """The loops over threads inside the loop that hold all that accesses the buffer. Raises W0383 to W0386."""
+    around = len(thread_nest(loop))
+    nests = [thread_nest(op)[around:] for op in users]
+    nest, inside = nests[0], next(nested_maps(loop), None)
+    if (other := next((op for op, its in zip(users, nests, strict=True) if its != nest), None)) is not None:
         raise fail(
-            "W0385", f"`{inside[1]}` on {describe(inside[0])} hands the loop's iterations to several threads",
-            "name a loop inside of it, that one thread runs; `promote-to-shared` stages what threads share",
+            "W0384", f"`{name}` is accessed in other loops over threads, or outside: {describe(users[0])}, {describe(other)}",
+            "name a loop in which one loop over threads accesses it, or let `promote-to-shared` stage it",
         )  # fmt: skip
-    if not is_in_thread(loop):
-        why = "no loop over threads is around the loop, so that every thread would keep the same"
-        raise fail("W0385", why, "`map` a loop around it to threads")
+    if not any(map(is_distributed, nest)):
+        if inside is not None:
+            raise fail(
+                "W0385", f"`{inside[1]}` on {describe(inside[0])} hands iterations to threads, and `{name}` is accessed around it",
+                "name a loop that one thread runs; `promote-to-shared` stages what threads share",
+            )  # fmt: skip
+        if not is_in_thread(loop):
+            why = "no loop over threads is around the loop, so that every thread would keep the same"
+            raise fail("W0385", why, "`map` a loop around it to threads")
+        return ()
+    between = [op for op in ancestors(nest[-1]) if is_within(op, nest[0]) and op not in nest]
+    between += [op for op in ancestors(nest[0]) if is_within(op, loop) and op.name != "scf.for" and op != loop]
+    if between:
+        raise fail(
+            "W0385", f"{describe(between[0])} stands between the loops that say which thread owns what",
+            "let the loops over threads stand in each other, directly in sequential loops",
+        )  # fmt: skip
+    for one in nest:
+        if any(_changes(bound, loop) for bound in one.operands):
+            raise fail(
+                "W0383", f"how many iterations {describe(one)} has changes within the loop, and with it who owns what",
+                "name an inner loop, which one thread runs",
+            )  # fmt: skip
+        if any(dimension.most_trips is None for dimension in loop_dimensions(one)):
+            hint = "`tile` it with static sizes, and map the loop over a tile"
+            raise fail("W0386", f"{describe(one)} has no known number of iterations, and each has a part of `{name}`", hint)
+    return nest
+
+
+def _changes(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether a value is not the same number whenever it is computed in the loop."""
+    op = producer(value)
+    if op is None or not is_within(op, loop):
+        return is_within(maker(value), loop)
+    return not is_pure(op) or any(_changes(operand, loop) for operand in op.operands)

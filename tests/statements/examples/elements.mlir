@@ -1,8 +1,8 @@
 // What a thread's loop cannot keep in registers, loop by loop: #1 the elements of a diagonal (d), every other one (g), those that data
 // names (x), more than registers hold (l), in two places (z), through a view (v); #2 as many as nobody knows; #3 the first half of a
-// tile, whose second half is the next one's; #4 and #5 add up s.
+// tile, whose second half is the next one's; #4 and #5 add up s; #7 has more iterations in each one of #6.
 func.func @elements(%d: memref<8x8x8xf32>, %g: memref<8x16xf32>, %at: memref<8xindex>, %x: memref<8x64xf32>, %l: memref<8x400xf32>,
-                    %z: memref<8x64xf32>, %v: memref<8x8xf32>, %o: memref<40xf32>, %s: memref<8xf32>, %n: index) {
+                    %z: memref<8x64xf32>, %v: memref<8x8xf32>, %o: memref<40xf32>, %s: memref<8xf32>, %w: memref<8x8xf32>, %n: index) {
   %c4 = arith.constant 4 : index
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 8 {
@@ -36,6 +36,13 @@ func.func @elements(%d: memref<8x8x8xf32>, %g: memref<8x16xf32>, %at: memref<8xi
         %a = affine.load %s[%i] : memref<8xf32>
         %b = arith.addf %a, %a : f32
         affine.store %b, %s[%i] : memref<8xf32>
+      }
+    }
+    affine.for %k = 0 to 8 {
+      affine.for %t = 0 to affine_map<(d) -> (d + 1)>(%k) {
+        %a = affine.load %w[%i, %t] : memref<8x8xf32>
+        %b = arith.addf %a, %a : f32
+        affine.store %b, %w[%i, %t] : memref<8x8xf32>
       }
     }
   }
