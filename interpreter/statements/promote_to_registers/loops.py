@@ -27,6 +27,7 @@ from ...loops.nests import SEQUENTIAL
 from ...mapping.mapping import loop_dimensions, mapping_of, nested_maps
 from ...memory.effects import is_pure
 from ...memory.names import free_name
+from ...memory.views import behind
 from ...session.rewriter import describe
 from ...session.statement import Rewriter
 from .accumulators import affordable
@@ -50,6 +51,9 @@ def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operat
         users = users_of(loop, name)
         nest = _threads_inside(loop, name, [op for op, _ in users])
         tile = tile_of(loop, name, users, nest)
+        made = producer(behind(tile.buffer))
+        if made is not None and REGISTERS in made.attributes:
+            raise fail("W0395", f"`{name}` is kept in registers already", "once is enough; name another buffer")
         kind = ir.MemRefType.get(tile.shape, ir.MemRefType(tile.buffer.type).element_type)
         rewrite.remark(f"each thread keeps {affordable(kind)} in registers")
         alloc = _in_nest(tile, kind, nest) if nest else _in_thread(tile, kind)
