@@ -6,6 +6,13 @@ Within each span of a row, piece p of row r lies where piece `p xor r` was. Rows
 lines, as shared memory has banks for. It is a bijection on the elements of each row, so that elements may be told apart by the
 subscripts without it, where all accesses have the same.
 
+Where a piece pads each row, a column's pieces lie in all banks of themselves, 8 rows of them; rows 8 apart meet again, and those
+are exchanged, in steps of 3, which keep no two neighbours together:
+
+    A_shared[row][col]   →   A_shared[row][col ^ row / 8 * 3 mod 4 * 4]  (f32, `pad 4 swizzle 64`)
+
+So a warp stores vectors of several rows of a transposed tile, an element of each into 32 banks.
+
 Source: CUTLASS `Swizzle<3, 4, 3>`; the modes of Hopper's tensor maps.
 """
 
@@ -25,28 +32,38 @@ _LINE = 128
 
 @dataclass(frozen=True)
 class Swizzle:
-    """What a row's number is exchanged by: `(row floordiv lines) mod pieces * width`, in elements.
+    """What a row's number is exchanged by: `(row floordiv lines * step) mod pieces * width`, in elements.
 
     Args:
-        lines: rows that make 128 bytes.
+        lines: rows that have one exchange.
+        step: from those to the next.
         pieces: of a span.
         width: elements of a piece.
+        row: elements of a row that are exchanged.
     """
 
     lines: int
+    step: int
     pieces: int
     width: int
+    row: int
 
     @staticmethod
-    def of(kind: ir.MemRefType, span: int) -> Swizzle:
-        """That of a buffer of this type, within so many bytes."""
+    def of(kind: ir.MemRefType, span: int) -> Swizzle | None:
+        """That of a buffer of this type, within so many bytes; None unless rows are whole spans, or those and a piece."""
+        if span not in SPANS or kind.rank < 2 or kind.is_dynamic_dim(kind.rank - 1):
+            return None
         item = element_bytes(kind.element_type)
-        return Swizzle(max(1, _LINE // (kind.shape[-1] * item)), span // PIECE, PIECE // item)
+        size, pad = kind.shape[-1] * item, kind.shape[-1] * item % SPANS[0]
+        if pad not in (0, PIECE) or (size - pad) % span or size == pad:
+            return None
+        lines, step = (_LINE // PIECE, 3) if pad else (max(1, _LINE // size), 1)
+        return Swizzle(lines, step, span // PIECE, PIECE // item, (size - pad) // item)
 
-    @staticmethod
-    def fits(kind: ir.MemRefType, span: int) -> bool:
-        """Whether the buffer has rows, of whole spans."""
-        return span in SPANS and kind.rank > 1 and kind.shape[-1] * element_bytes(kind.element_type) % span == 0
+    @property
+    def span(self) -> int:
+        """Elements among which pieces are exchanged."""
+        return self.pieces * self.width
 
     @property
     def period(self) -> int:
@@ -56,5 +73,5 @@ class Swizzle:
     @property
     def map(self) -> ir.AffineMap:
         """Of the row's number."""
-        row = ir.AffineExpr.get_floor_div(ir.AffineExpr.get_dim(0), self.lines)
+        row = ir.AffineExpr.get_floor_div(ir.AffineExpr.get_dim(0), self.lines) * self.step
         return ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(row, self.pieces) * self.width])

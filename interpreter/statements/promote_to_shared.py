@@ -44,7 +44,8 @@ class PromoteToShared(Statement):
         transpose: store the tile transposed (its two innermost dimensions exchanged).
         pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
         swizzle: exchange 16-byte pieces of a row by the row's number, within so many bytes of it (32, 64 or 128), so that no bank
-            serves two rows of a column of pieces. Takes no memory, and keeps 16-byte accesses aligned.
+            serves two rows of a column of pieces. Takes no memory, and keeps 16-byte accesses aligned. Beside a `pad` of 16 bytes
+            it exchanges rows that are 8 apart, so that lanes store vectors of several rows of a transposed tile at once.
         vector: the width of the copy's accesses, in elements; the same as `vector` on its `map`.
 
     Returns:
@@ -70,11 +71,11 @@ class PromoteToShared(Statement):
         W0335: more shared memory than a block may have.
             A block has at most 227 KiB of shared memory on the largest GPUs. Stage smaller tiles, or pad less.
         W0368: a swizzle that does not fit the rows.
-            Pieces of 16 bytes are exchanged within 32, 64 or 128 bytes of each row, so a row (`pad` included) must consist of
-            whole spans of that size, and the buffer must have rows.
+            Pieces of 16 bytes are exchanged within 32, 64 or 128 bytes of each row, so a row (`pad` included, unless that is
+            one piece) must consist of whole spans of that size, and the buffer must have rows.
 
-            wrong: promote-to-shared step.lhs pad 4 swizzle 128
-            right: promote-to-shared step.lhs swizzle 128
+            wrong: promote-to-shared step.lhs pad 2 swizzle 128
+            right: promote-to-shared step.lhs pad 4 swizzle 128
         W0396: an input and an output overlap.
         W0468: what a loop accesses of the buffer is no tile.
             Of a loop of the payload, the tile is found from its subscripts: each is a sum of the variables of the loop and of
@@ -185,16 +186,22 @@ class PromoteToShared(Statement):
     def _expect_rows(self, rewrite: Rewriter, alloc: ir.Operation) -> None:
         kind = ir.MemRefType(alloc.results[0].type)
         row = kind.shape[-1] * element_bytes(kind.element_type)
-        if not Swizzle.fits(kind, self.swizzle or 0):
+        if not self._fits(kind, self.swizzle or 0):
             wanted = f"a multiple of {self.swizzle}" if self.swizzle in SPANS else "spans of 32, 64 or 128"
-            fitting = [str(span) for span in SPANS if Swizzle.fits(kind, span)]
+            fitting = [str(span) for span in SPANS if self._fits(kind, span)]
             taken = f"take `swizzle {fitting[-1]}`, " if fitting else ""
+            whole = "pad rows by 16 bytes or not at all" if self.pad else "leave `swizzle` out"
             raise rewrite.error(
                 "W0368",
                 f"`swizzle {self.swizzle}` needs rows of {wanted} bytes; {kind} has rows of {row} bytes",
                 at="swizzle",
-                hint=f"{taken}leave `pad` out, or stage wider tiles",
+                hint=f"{taken}{whole}, or stage wider tiles",
             )
+
+    def _fits(self, kind: ir.MemRefType, span: int) -> bool:
+        """Whether all of a row that is not padding is exchanged."""
+        swizzle = Swizzle.of(kind, span)
+        return swizzle is not None and swizzle.row >= kind.shape[-1] - (self.pad or 0)
 
     def _affordable(self, rewrite: Rewriter, shape: tuple[int, ...], item: int) -> None:
         stored = (*shape[:-2], shape[-1], shape[-2]) if self.transpose else shape

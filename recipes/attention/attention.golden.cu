@@ -84,8 +84,8 @@ extern "C" __global__ void __launch_bounds__(256) attention(
       const int idx4 = i % 2 * 4;
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&Q_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&Q_shared[0][i][(ty * 8 + j * 4) ^ idx4]);
+        const int Q_shared_col = ty * 8 + ((j * 4) ^ idx4);
+        *reinterpret_cast<float4*>(&Q_frag[j * 4]) = *reinterpret_cast<const float4*>(&Q_shared[0][i][Q_shared_col]);
       }
       alignas(16) float K_frag[4];
       *reinterpret_cast<float4*>(&K_frag[0]) = *reinterpret_cast<const float4*>(&K_shared[0][i][tx * 4]);

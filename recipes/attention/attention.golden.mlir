@@ -102,8 +102,8 @@ module attributes {gpu.container_module} {
           %15 = affine.apply #map3(%arg13)
           scf.for %arg14 = %c0 to %c2 step %c1 {
             %17 = affine.apply #map6(%arg14)
-            %18 = affine.apply #map4(%10, %arg14)
-            %19 = arith.xori %18, %15 : index
+            %18 = arith.xori %17, %15 : index
+            %19 = affine.apply #map11(%10, %18)
             %20 = vector.load %arg4[%c0, %arg13, %19] : memref<1x64x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %20, %alloca_6[%17] : memref<8xf32>, vector<4xf32>
           }

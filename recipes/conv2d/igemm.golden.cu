@@ -1,4 +1,7 @@
 // weft golden igemm.weft
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __launch_bounds__(128) conv2d(
     const float* __restrict__ X,
     const float* __restrict__ W,
@@ -22,9 +25,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const bool in_col = col < 32;
   const int d2 = tx / 4 % 16;
   const int d1 = by * 8 + tx / 4 / 16;
-  const int X_shared_col = tx / 4;
+  const int idx = tx / 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
   const int row = tx / 16;
-  const int X_shared_col1 = warp / 2 * 64 + lane / 4 * 8;
+  const int idx2 = lane / 4 * 8;
+  const int X_shared_col = warp / 2 * 64;
   const int col1 = tx % 4 * 8 + warp % 2 * 32;
   for (int k = 0; k < 144; k += 16) {
     const int d3 = (k + tx * 4) % 16;
@@ -49,11 +54,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
         v2 = 0.0f;
         v3 = 0.0f;
       }
-      const int X_shared_col2 = X_shared_col + i * 32;
-      X_shared[X_shared_row][X_shared_col2] = v0;
-      X_shared[X_shared_row + 1][X_shared_col2] = v1;
-      X_shared[X_shared_row + 2][X_shared_col2] = v2;
-      X_shared[X_shared_row + 3][X_shared_col2] = v3;
+      const int X_shared_col1 = i * 32 + (idx ^ idx1);
+      X_shared[X_shared_row][X_shared_col1] = v0;
+      X_shared[X_shared_row + 1][X_shared_col1] = v1;
+      X_shared[X_shared_row + 2][X_shared_col1] = v2;
+      X_shared[X_shared_row + 3][X_shared_col1] = v3;
     }
     const int row1 = row + k;
     for (int i = 0; i < 2; ++i) {
@@ -79,10 +84,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) float X_frag[8];
+      const int idx3 = i / 8 * 3 * 4;
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&X_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&X_shared[i][X_shared_col1 + j * 4]);
+        const int X_shared_col1 = X_shared_col + ((idx2 + j * 4) ^ idx3);
+        *reinterpret_cast<float4*>(&X_frag[j * 4]) = *reinterpret_cast<const float4*>(&X_shared[i][X_shared_col1]);
       }
       alignas(16) float W_frag[8];
       #pragma unroll

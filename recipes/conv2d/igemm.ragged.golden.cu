@@ -1,4 +1,7 @@
 // weft golden igemm.weft --set n=3 --set c=5 --set h=29 --set w=23 --set k=39 --set stride=2
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __launch_bounds__(128) conv2d(
     const float* __restrict__ X,
     const float* __restrict__ W,
@@ -24,19 +27,21 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const bool in_col2 = col + 2 < 39;
   const bool in_col3 = col + 3 < 39;
   const int idx = by * 128 + tx / 4;
-  const int X_shared_col = tx / 4;
+  const int idx1 = tx / 4;
+  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
   const int row = tx / 16;
-  const int X_shared_col1 = warp / 2 * 64 + lane / 4 * 8;
+  const int idx3 = lane / 4 * 8;
+  const int X_shared_col = warp / 2 * 64;
   const int col1 = tx % 4 * 8 + warp % 2 * 32;
   for (int k = 0; k < 48; k += 16) {
-    const int idx1 = X_shared_row + k;
-    const bool in_idx1 = idx1 < 45;
+    const int idx4 = X_shared_row + k;
+    const bool in_idx4 = idx4 < 45;
     const int d3 = (k + tx % 4 * 4) % 5;
-    const bool in_idx1_1 = idx1 + 1 < 45;
+    const bool in_idx4_1 = idx4 + 1 < 45;
     const int d3_1 = (k + tx % 4 * 4 + 1) % 5;
-    const bool in_idx1_2 = idx1 + 2 < 45;
+    const bool in_idx4_2 = idx4 + 2 < 45;
     const int d3_2 = (k + tx % 4 * 4 + 2) % 5;
-    const bool in_idx1_3 = idx1 + 3 < 45;
+    const bool in_idx4_3 = idx4 + 3 < 45;
     const int d3_3 = (k + tx % 4 * 4 + 3) % 5;
     const int d1 = (k + tx % 4 * 4) / 15;
     const int d2 = (k + tx % 4 * 4) % 15 / 5;
@@ -51,25 +56,25 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       const int d0 = (by * 128 + i * 32 + tx / 4) / 180;
       const int d1_4 = d1 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_4 = d2 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const float v0 = in_idx1 && inside && (unsigned)d1_4 < 29 && (unsigned)d2_4 < 23
+      const float v0 = in_idx4 && inside && (unsigned)d1_4 < 29 && (unsigned)d2_4 < 23
           ? X[d0 * 3335 + d1_4 * 115 + d2_4 * 5 + d3] : 0.0f;
       const int d1_5 = d1_1 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_5 = d2_1 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const float v1 = in_idx1_1 && inside && (unsigned)d1_5 < 29 && (unsigned)d2_5 < 23
+      const float v1 = in_idx4_1 && inside && (unsigned)d1_5 < 29 && (unsigned)d2_5 < 23
           ? X[d0 * 3335 + d1_5 * 115 + d2_5 * 5 + d3_1] : 0.0f;
       const int d1_6 = d1_2 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_6 = d2_2 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const float v2 = in_idx1_2 && inside && (unsigned)d1_6 < 29 && (unsigned)d2_6 < 23
+      const float v2 = in_idx4_2 && inside && (unsigned)d1_6 < 29 && (unsigned)d2_6 < 23
           ? X[d0 * 3335 + d1_6 * 115 + d2_6 * 5 + d3_2] : 0.0f;
       const int d1_7 = d1_3 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_7 = d2_3 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const float v3 = in_idx1_3 && inside && (unsigned)d1_7 < 29 && (unsigned)d2_7 < 23
+      const float v3 = in_idx4_3 && inside && (unsigned)d1_7 < 29 && (unsigned)d2_7 < 23
           ? X[d0 * 3335 + d1_7 * 115 + d2_7 * 5 + d3_3] : 0.0f;
-      const int X_shared_col2 = X_shared_col + i * 32;
-      X_shared[X_shared_row][X_shared_col2] = v0;
-      X_shared[X_shared_row + 1][X_shared_col2] = v1;
-      X_shared[X_shared_row + 2][X_shared_col2] = v2;
-      X_shared[X_shared_row + 3][X_shared_col2] = v3;
+      const int X_shared_col1 = i * 32 + (idx1 ^ idx2);
+      X_shared[X_shared_row][X_shared_col1] = v0;
+      X_shared[X_shared_row + 1][X_shared_col1] = v1;
+      X_shared[X_shared_row + 2][X_shared_col1] = v2;
+      X_shared[X_shared_row + 3][X_shared_col1] = v3;
     }
     const int row1 = row + k;
     for (int i = 0; i < 2; ++i) {
@@ -84,10 +89,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) float X_frag[8];
+      const int idx5 = i / 8 * 3 * 4;
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&X_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&X_shared[i][X_shared_col1 + j * 4]);
+        const int X_shared_col1 = X_shared_col + ((idx3 + j * 4) ^ idx5);
+        *reinterpret_cast<float4*>(&X_frag[j * 4]) = *reinterpret_cast<const float4*>(&X_shared[i][X_shared_col1]);
       }
       alignas(16) float W_frag[8];
       #pragma unroll

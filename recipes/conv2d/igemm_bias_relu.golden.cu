@@ -1,4 +1,7 @@
 // weft golden igemm_bias_relu.weft
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 // arith.maximum: a NaN if either is one, and -0 below +0.
 __device__ inline float maximum(float a, float b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -41,10 +44,12 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
   const bool in_col = col < 32;
   const int d2 = tx / 4 % 16;
   const int d1 = by * 8 + tx / 4 / 16;
-  const int X_shared_col = tx / 4;
+  const int idx = tx / 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
   const int row = tx / 16;
-  const int X_shared_col1 = warp / 2 * 64 + lane / 4 * 8;
-  const int idx = tx % 4 * 8 + warp % 2 * 32;
+  const int idx2 = lane / 4 * 8;
+  const int X_shared_col = warp / 2 * 64;
+  const int idx3 = tx % 4 * 8 + warp % 2 * 32;
   for (int k = 0; k < 144; k += 16) {
     const int d3 = (k + tx * 4) % 16;
     const int d2_1 = d2 + (k + tx % 4 * 4) % 48 / 16 - 1;
@@ -68,11 +73,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
         v2 = 0.0f;
         v3 = 0.0f;
       }
-      const int X_shared_col2 = X_shared_col + i * 32;
-      X_shared[X_shared_row][X_shared_col2] = v0;
-      X_shared[X_shared_row + 1][X_shared_col2] = v1;
-      X_shared[X_shared_row + 2][X_shared_col2] = v2;
-      X_shared[X_shared_row + 3][X_shared_col2] = v3;
+      const int X_shared_col1 = i * 32 + (idx ^ idx1);
+      X_shared[X_shared_row][X_shared_col1] = v0;
+      X_shared[X_shared_row + 1][X_shared_col1] = v1;
+      X_shared[X_shared_row + 2][X_shared_col1] = v2;
+      X_shared[X_shared_row + 3][X_shared_col1] = v3;
     }
     const int row1 = row + k;
     for (int i = 0; i < 2; ++i) {
@@ -98,15 +103,16 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) float X_frag[8];
+      const int idx4 = i / 8 * 3 * 4;
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&X_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&X_shared[i][X_shared_col1 + j * 4]);
+        const int X_shared_col1 = X_shared_col + ((idx2 + j * 4) ^ idx4);
+        *reinterpret_cast<float4*>(&X_frag[j * 4]) = *reinterpret_cast<const float4*>(&X_shared[i][X_shared_col1]);
       }
       alignas(16) float W_frag[8];
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][idx + j * 4]);
+        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][idx3 + j * 4]);
       }
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -124,13 +130,13 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      const int idx1 = idx + j * 4;
+      const int idx4 = idx3 + j * 4;
       float v0;
       float v1;
       float v2;
       float v3;
-      if (idx1 < 32) {
-        const float4 v4 = *reinterpret_cast<const float4*>(&bias[idx1]);
+      if (idx4 < 32) {
+        const float4 v4 = *reinterpret_cast<const float4*>(&bias[idx4]);
         v0 = v4.x;
         v1 = v4.y;
         v2 = v4.z;
@@ -160,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_bias_relu(
     const int row2 = row1 + i;
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      const int col1 = idx + j * 4;
+      const int col1 = idx3 + j * 4;
       if (col1 < 32) {
         *reinterpret_cast<float4*>(&Y[row2 * 32 + col1]) = *reinterpret_cast<const float4*>(&Y_tile[i][j * 4]);
       }

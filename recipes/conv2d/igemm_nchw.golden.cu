@@ -1,4 +1,7 @@
 // weft golden igemm_nchw.weft
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     const float* __restrict__ X,
     const float* __restrict__ W,
@@ -7,6 +10,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
   alignas(16) __shared__ float X_shared[1][16][64];
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;
+  const int lane = tx % 32;
   const int warp = tx / 32;
   alignas(16) float acc[1][8][8];
   #pragma unroll
@@ -18,21 +22,24 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
   }
   const int idx = tx % 4 * 4;
   const int X_shared_col = tx % 16 * 4;
-  const int idx1 = tx / 4;
+  const int row = tx / 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
   const int X_shared_row = tx / 16;
   const int d2 = bx * 4 - tx / 16 * 4 + tx / 4;
-  const int idx2 = warp / 2 * 64 + tx % 32 / 4 * 8;
+  const int row1 = warp / 2 * 64 + lane / 4 * 8;
+  const int idx2 = lane / 4 * 8;
+  const int W_shared_col = warp / 2 * 64;
   const int X_shared_col1 = tx % 4 * 8 + warp % 2 * 32;
   for (int k = 0; k < 144; k += 16) {
     const int col = idx + k;
     for (int i = 0; i < 4; ++i) {
-      const int idx3 = idx1 + i * 32;
+      const int row2 = row + i * 32;
       float v0;
       float v1;
       float v2;
       float v3;
-      if (idx3 < 32) {
-        const float4 w = *reinterpret_cast<const float4*>(&W[idx3 * 144 + col]);
+      if (row2 < 32) {
+        const float4 w = *reinterpret_cast<const float4*>(&W[row2 * 144 + col]);
         v0 = w.x;
         v1 = w.y;
         v2 = w.z;
@@ -43,10 +50,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
         v2 = 0.0f;
         v3 = 0.0f;
       }
-      W_shared[idx][idx3] = v0;
-      W_shared[idx + 1][idx3] = v1;
-      W_shared[idx + 2][idx3] = v2;
-      W_shared[idx + 3][idx3] = v3;
+      const int W_shared_col1 = i * 32 + (row ^ idx1);
+      W_shared[idx][W_shared_col1] = v0;
+      W_shared[idx + 1][W_shared_col1] = v1;
+      W_shared[idx + 2][W_shared_col1] = v2;
+      W_shared[idx + 3][W_shared_col1] = v3;
     }
     for (int i = 0; i < 2; ++i) {
       const int d1 = (k + i * 8 + tx / 16) / 9;
@@ -62,9 +70,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) float W_frag[8];
+      const int idx3 = i / 8 * 3 * 4;
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][idx2 + j * 4]);
+        const int W_shared_col1 = W_shared_col + ((idx2 + j * 4) ^ idx3);
+        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][W_shared_col1]);
       }
       alignas(16) float X_frag[8];
       #pragma unroll
@@ -85,11 +95,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
   const int col = bx * 64 + tx % 4 * 8 + warp % 2 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row = idx2 + i;
-    if (row < 32) {
+    const int row2 = row1 + i;
+    if (row2 < 32) {
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&Y[row * 256 + col + j * 4]) = *reinterpret_cast<const float4*>(&acc[0][i][j * 4]);
+        *reinterpret_cast<float4*>(&Y[row2 * 256 + col + j * 4]) = *reinterpret_cast<const float4*>(&acc[0][i][j * 4]);
       }
     }
   }

@@ -7,20 +7,25 @@
 #map5 = affine_map<(d0) -> (d0 + 3)>
 #map6 = affine_map<(d0) -> ((d0 mod 16) * 4)>
 #map7 = affine_map<(d0) -> (d0 floordiv 4)>
-#map8 = affine_map<(d0) -> (d0 floordiv 16)>
-#map9 = affine_map<(d0, d1) -> (d0 * 4 - (d1 floordiv 16) * 4 + d1 floordiv 4)>
-#map10 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
-#map11 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
-#map12 = affine_map<(d0, d1) -> (d0 + d1)>
-#map13 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map14 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map15 = affine_map<(d0, d1, d2) -> ((d0 + d1 * 8 + d2 floordiv 16) floordiv 9)>
-#map16 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 + d2 * 8 + d3 floordiv 16) mod 9) floordiv 3)>
-#map17 = affine_map<(d0) -> (d0 - 1)>
-#map18 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 + d2 * 8 + d3 floordiv 16) mod 3)>
-#map19 = affine_map<(d0) -> (d0 * 4)>
-#map20 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map21 = affine_map<(d0, d1, d2) -> (d0 * 64 + (d1 mod 4) * 8 + (d2 mod 2) * 32)>
+#map8 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0) -> (d0 floordiv 16)>
+#map10 = affine_map<(d0, d1) -> (d0 * 4 - (d1 floordiv 16) * 4 + d1 floordiv 4)>
+#map11 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
+#map12 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
+#map13 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
+#map14 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
+#map15 = affine_map<(d0, d1) -> (d0 + d1)>
+#map16 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map17 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map18 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map19 = affine_map<(d0, d1, d2) -> ((d0 + d1 * 8 + d2 floordiv 16) floordiv 9)>
+#map20 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 + d2 * 8 + d3 floordiv 16) mod 9) floordiv 3)>
+#map21 = affine_map<(d0) -> (d0 - 1)>
+#map22 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 + d2 * 8 + d3 floordiv 16) mod 3)>
+#map23 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map24 = affine_map<(d0) -> (d0 * 4)>
+#map25 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map26 = affine_map<(d0, d1, d2) -> (d0 * 64 + (d1 mod 4) * 8 + (d2 mod 2) * 32)>
 module attributes {gpu.container_module} {
   func.func @conv2d_nchw(%arg0: memref<1x16x16x16xf32> {weft.name = "X"}, %arg1: memref<32x16x3x3xf32> {weft.name = "W"}, %arg2: memref<1x32x16x16xf32> {bufferize.result, weft.name = "Y"}) {
     %c4 = arith.constant 4 : index
@@ -60,113 +65,121 @@ module attributes {gpu.container_module} {
       %6 = affine.apply #map6(%thread_id_x)
       %7 = affine.apply #map7(%thread_id_x)
       %8 = affine.apply #map8(%thread_id_x)
-      %9 = affine.apply #map9(%block_id_x, %thread_id_x)
-      %10 = affine.apply #map10(%1, %0)
-      %11 = affine.apply #map11(%thread_id_x, %1)
+      %9 = affine.apply #map9(%thread_id_x)
+      %10 = affine.apply #map10(%block_id_x, %thread_id_x)
+      %11 = affine.apply #map11(%1, %0)
+      %12 = affine.apply #map12(%0)
+      %13 = affine.apply #map13(%1)
+      %14 = affine.apply #map14(%thread_id_x, %1)
       scf.for %arg5 = %c0 to %c144 step %c16 {
-        %13 = affine.apply #map12(%2, %arg5)
+        %16 = affine.apply #map15(%2, %arg5)
         scf.for %arg6 = %c0 to %c4 step %c1 {
-          %14 = affine.apply #map13(%7, %arg6)
-          %15 = arith.cmpi slt, %14, %c32 : index
-          %16 = scf.if %15 -> (vector<4xf32>) {
-            %21 = vector.load %reinterpret_cast[%14, %13] : memref<32x144xf32>, vector<4xf32>
-            scf.yield %21 : vector<4xf32>
+          %17 = affine.apply #map16(%7, %arg6)
+          %18 = arith.cmpi slt, %17, %c32 : index
+          %19 = scf.if %18 -> (vector<4xf32>) {
+            %26 = vector.load %reinterpret_cast[%17, %16] : memref<32x144xf32>, vector<4xf32>
+            scf.yield %26 : vector<4xf32>
           } else {
             scf.yield %cst : vector<4xf32>
           }
-          %17 = vector.extract %16[0] : f32 from vector<4xf32>
-          memref.store %17, %arg3[%2, %14] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          %18 = vector.extract %16[1] : f32 from vector<4xf32>
-          memref.store %18, %arg3[%3, %14] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          %19 = vector.extract %16[2] : f32 from vector<4xf32>
-          memref.store %19, %arg3[%4, %14] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          %20 = vector.extract %16[3] : f32 from vector<4xf32>
-          memref.store %20, %arg3[%5, %14] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %20 = vector.extract %19[0] : f32 from vector<4xf32>
+          %21 = arith.xori %7, %8 : index
+          %22 = affine.apply #map17(%arg6, %21)
+          memref.store %20, %arg3[%2, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %23 = vector.extract %19[1] : f32 from vector<4xf32>
+          memref.store %23, %arg3[%3, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %24 = vector.extract %19[2] : f32 from vector<4xf32>
+          memref.store %24, %arg3[%4, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %25 = vector.extract %19[3] : f32 from vector<4xf32>
+          memref.store %25, %arg3[%5, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
         }
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %14 = affine.apply #map14(%8, %arg6)
-          %15 = affine.apply #map15(%arg5, %arg6, %thread_id_x)
-          %16 = affine.apply #map16(%9, %arg5, %arg6, %thread_id_x)
-          %17 = affine.apply #map17(%16)
-          %18 = affine.apply #map18(%2, %arg5, %arg6, %thread_id_x)
-          %19 = affine.apply #map17(%18)
-          %20 = arith.cmpi ult, %17, %c16 : index
-          %21 = arith.cmpi ult, %19, %c16 : index
-          %22 = arith.andi %20, %21 : i1
-          %23 = scf.if %22 -> (f32) {
-            %36 = memref.load %arg0[%c0, %15, %17, %19] : memref<1x16x16x16xf32>
-            scf.yield %36 : f32
-          } else {
-            scf.yield %cst_0 : f32
-          }
-          %24 = arith.cmpi ult, %18, %c16 : index
-          %25 = arith.andi %20, %24 : i1
+          %17 = affine.apply #map18(%9, %arg6)
+          %18 = affine.apply #map19(%arg5, %arg6, %thread_id_x)
+          %19 = affine.apply #map20(%10, %arg5, %arg6, %thread_id_x)
+          %20 = affine.apply #map21(%19)
+          %21 = affine.apply #map22(%2, %arg5, %arg6, %thread_id_x)
+          %22 = affine.apply #map21(%21)
+          %23 = arith.cmpi ult, %20, %c16 : index
+          %24 = arith.cmpi ult, %22, %c16 : index
+          %25 = arith.andi %23, %24 : i1
           %26 = scf.if %25 -> (f32) {
-            %36 = memref.load %arg0[%c0, %15, %17, %18] : memref<1x16x16x16xf32>
-            scf.yield %36 : f32
+            %39 = memref.load %arg0[%c0, %18, %20, %22] : memref<1x16x16x16xf32>
+            scf.yield %39 : f32
           } else {
             scf.yield %cst_0 : f32
           }
-          %27 = affine.apply #map3(%18)
-          %28 = arith.cmpi ult, %27, %c16 : index
-          %29 = arith.andi %20, %28 : i1
-          %30 = scf.if %29 -> (f32) {
-            %36 = memref.load %arg0[%c0, %15, %17, %27] : memref<1x16x16x16xf32>
-            scf.yield %36 : f32
+          %27 = arith.cmpi ult, %21, %c16 : index
+          %28 = arith.andi %23, %27 : i1
+          %29 = scf.if %28 -> (f32) {
+            %39 = memref.load %arg0[%c0, %18, %20, %21] : memref<1x16x16x16xf32>
+            scf.yield %39 : f32
           } else {
             scf.yield %cst_0 : f32
           }
-          %31 = affine.apply #map4(%18)
-          %32 = arith.cmpi ult, %31, %c16 : index
-          %33 = arith.andi %20, %32 : i1
-          %34 = scf.if %33 -> (f32) {
-            %36 = memref.load %arg0[%c0, %15, %17, %31] : memref<1x16x16x16xf32>
-            scf.yield %36 : f32
+          %30 = affine.apply #map3(%21)
+          %31 = arith.cmpi ult, %30, %c16 : index
+          %32 = arith.andi %23, %31 : i1
+          %33 = scf.if %32 -> (f32) {
+            %39 = memref.load %arg0[%c0, %18, %20, %30] : memref<1x16x16x16xf32>
+            scf.yield %39 : f32
           } else {
             scf.yield %cst_0 : f32
           }
-          %35 = vector.from_elements %23, %26, %30, %34 : vector<4xf32>
-          vector.store %35, %arg4[%c0, %14, %6] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          %34 = affine.apply #map4(%21)
+          %35 = arith.cmpi ult, %34, %c16 : index
+          %36 = arith.andi %23, %35 : i1
+          %37 = scf.if %36 -> (f32) {
+            %39 = memref.load %arg0[%c0, %18, %20, %34] : memref<1x16x16x16xf32>
+            scf.yield %39 : f32
+          } else {
+            scf.yield %cst_0 : f32
+          }
+          %38 = vector.from_elements %26, %29, %33, %37 : vector<4xf32>
+          vector.store %38, %arg4[%c0, %17, %6] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
           %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
+          %17 = affine.apply #map23(%arg6)
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %14 = affine.apply #map19(%arg7)
-            %15 = affine.apply #map20(%10, %arg7)
-            %16 = vector.load %arg3[%arg6, %15] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %16, %alloca_2[%14] : memref<8xf32>, vector<4xf32>
+            %18 = affine.apply #map24(%arg7)
+            %19 = affine.apply #map25(%12, %arg7)
+            %20 = arith.xori %19, %17 : index
+            %21 = affine.apply #map15(%13, %20)
+            %22 = vector.load %arg3[%arg6, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %22, %alloca_2[%18] : memref<8xf32>, vector<4xf32>
           }
           %alloca_3 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %14 = affine.apply #map19(%arg7)
-            %15 = affine.apply #map20(%11, %arg7)
-            %16 = vector.load %arg4[%c0, %arg6, %15] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %16, %alloca_3[%14] : memref<8xf32>, vector<4xf32>
+            %18 = affine.apply #map24(%arg7)
+            %19 = affine.apply #map25(%14, %arg7)
+            %20 = vector.load %arg4[%c0, %arg6, %19] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %20, %alloca_3[%18] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg7 = %c0 to %c8 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %14 = memref.load %alloca_2[%arg7] : memref<8xf32>
-              %15 = memref.load %alloca_3[%arg8] : memref<8xf32>
-              %16 = memref.load %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
-              %17 = arith.mulf %15, %14 : f32
-              %18 = arith.addf %16, %17 : f32
-              memref.store %18, %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
+              %18 = memref.load %alloca_2[%arg7] : memref<8xf32>
+              %19 = memref.load %alloca_3[%arg8] : memref<8xf32>
+              %20 = memref.load %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
+              %21 = arith.mulf %19, %18 : f32
+              %22 = arith.addf %20, %21 : f32
+              memref.store %22, %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
-      %12 = affine.apply #map21(%block_id_x, %thread_id_x, %1)
+      %15 = affine.apply #map26(%block_id_x, %thread_id_x, %1)
       scf.for %arg5 = %c0 to %c8 step %c1 {
-        %13 = affine.apply #map12(%10, %arg5)
-        %14 = arith.cmpi slt, %13, %c32 : index
-        scf.if %14 {
+        %16 = affine.apply #map15(%11, %arg5)
+        %17 = arith.cmpi slt, %16, %c32 : index
+        scf.if %17 {
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %15 = affine.apply #map19(%arg6)
-            %16 = vector.load %alloca[%c0, %arg5, %15] : memref<1x8x8xf32>, vector<4xf32>
-            %17 = affine.apply #map20(%12, %arg6)
-            vector.store %16, %reinterpret_cast_1[%c0, %13, %17] : memref<1x32x256xf32>, vector<4xf32>
+            %18 = affine.apply #map24(%arg6)
+            %19 = vector.load %alloca[%c0, %arg5, %18] : memref<1x8x8xf32>, vector<4xf32>
+            %20 = affine.apply #map25(%15, %arg6)
+            vector.store %19, %reinterpret_cast_1[%c0, %16, %20] : memref<1x32x256xf32>, vector<4xf32>
           }
         }
       }

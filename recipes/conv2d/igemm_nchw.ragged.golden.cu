@@ -1,4 +1,7 @@
 // weft golden igemm_nchw.weft --set n=3 --set c=5 --set h=29 --set w=23 --set k=39 --set stride=2
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     const float* __restrict__ X,
     const float* __restrict__ W,
@@ -8,6 +11,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;
   const int bz = blockIdx.z;
+  const int lane = tx % 32;
   const int warp = tx / 32;
   alignas(16) float acc[1][8][8];
   #pragma unroll
@@ -24,11 +28,14 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
   const bool in_idx1_1 = idx1 + 1 < 180;
   const bool in_idx1_2 = idx1 + 2 < 180;
   const bool in_idx1_3 = idx1 + 3 < 180;
-  const int idx2 = tx / 4;
+  const int row = tx / 4;
+  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
   const int X_shared_row = tx / 16;
   const int d2 = (bx * 16 + tx % 16) / 3 * 2;
   const int d3 = (bx * 16 + tx % 16) % 3 * 8;
-  const int idx3 = warp / 2 * 64 + tx % 32 / 4 * 8;
+  const int row1 = warp / 2 * 64 + lane / 4 * 8;
+  const int idx3 = lane / 4 * 8;
+  const int W_shared_col = warp / 2 * 64;
   const int X_shared_col1 = tx % 4 * 8 + warp % 2 * 32;
   for (int k = 0; k < 48; k += 16) {
     const int col = idx + k;
@@ -37,15 +44,16 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     const bool in_col2 = col + 2 < 45;
     const bool in_col3 = col + 3 < 45;
     for (int i = 0; i < 4; ++i) {
-      const int idx4 = idx2 + i * 32;
-      const bool in_idx4 = idx4 < 39;
-      const float v0 = in_col1 && in_idx4 ? W[idx4 * 45 + col + 1] : 0.0f;
-      const float v1 = in_col2 && in_idx4 ? W[idx4 * 45 + col + 2] : 0.0f;
-      const float v2 = in_col3 && in_idx4 ? W[idx4 * 45 + col + 3] : 0.0f;
-      W_shared[idx][idx4] = in_col && in_idx4 ? W[idx4 * 45 + col] : 0.0f;
-      W_shared[idx + 1][idx4] = v0;
-      W_shared[idx + 2][idx4] = v1;
-      W_shared[idx + 3][idx4] = v2;
+      const int row2 = row + i * 32;
+      const bool in_row2 = row2 < 39;
+      const int W_shared_col1 = i * 32 + (row ^ idx2);
+      const float v0 = in_col1 && in_row2 ? W[row2 * 45 + col + 1] : 0.0f;
+      const float v1 = in_col2 && in_row2 ? W[row2 * 45 + col + 2] : 0.0f;
+      const float v2 = in_col3 && in_row2 ? W[row2 * 45 + col + 3] : 0.0f;
+      W_shared[idx][W_shared_col1] = in_col && in_row2 ? W[row2 * 45 + col] : 0.0f;
+      W_shared[idx + 1][W_shared_col1] = v0;
+      W_shared[idx + 2][W_shared_col1] = v1;
+      W_shared[idx + 3][W_shared_col1] = v2;
     }
     const int idx4 = X_shared_row + k;
     for (int i = 0; i < 2; ++i) {
@@ -66,9 +74,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) float W_frag[8];
+      const int idx5 = i / 8 * 3 * 4;
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][idx3 + j * 4]);
+        const int W_shared_col1 = W_shared_col + ((idx3 + j * 4) ^ idx5);
+        *reinterpret_cast<float4*>(&W_frag[j * 4]) = *reinterpret_cast<const float4*>(&W_shared[i][W_shared_col1]);
       }
       alignas(16) float X_frag[8];
       #pragma unroll
@@ -89,13 +99,13 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
   const int col = bx * 64 + tx % 4 * 8 + warp % 2 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const int row = idx3 + i;
-    if (row < 39) {
+    const int row2 = row1 + i;
+    if (row2 < 39) {
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const int col1 = col + j * 4;
         if (col1 < 180) {
-          *reinterpret_cast<float4*>(&Y[bz * 7020 + row * 180 + col1])
+          *reinterpret_cast<float4*>(&Y[bz * 7020 + row2 * 180 + col1])
               = *reinterpret_cast<const float4*>(&acc[0][i][j * 4]);
         }
       }

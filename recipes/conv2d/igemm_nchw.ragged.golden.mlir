@@ -8,22 +8,27 @@
 #map6 = affine_map<(d0) -> ((d0 mod 16) * 4)>
 #map7 = affine_map<(d0, d1) -> (d0 * 64 + (d1 mod 16) * 4)>
 #map8 = affine_map<(d0) -> (d0 floordiv 4)>
-#map9 = affine_map<(d0) -> (d0 floordiv 16)>
-#map10 = affine_map<(d0, d1) -> (((d0 * 16 + d1 mod 16) floordiv 3) * 2)>
-#map11 = affine_map<(d0, d1) -> (((d0 * 16 + d1 mod 16) mod 3) * 8)>
-#map12 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
-#map13 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
-#map14 = affine_map<(d0, d1) -> (d0 + d1)>
-#map15 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map16 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map17 = affine_map<(d0, d1, d2) -> ((d0 + d1 * 8 + d2 floordiv 16) floordiv 9)>
-#map18 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 + d2 * 8 + d3 floordiv 16) mod 9) floordiv 3)>
-#map19 = affine_map<(d0) -> (d0 - 1)>
-#map20 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 + d2 * 8 + d3 floordiv 16) mod 3)>
-#map21 = affine_map<(d0) -> (d0 + 5)>
-#map22 = affine_map<(d0) -> (d0 * 4)>
-#map23 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map24 = affine_map<(d0, d1, d2) -> (d0 * 64 + (d1 mod 4) * 8 + (d2 mod 2) * 32)>
+#map9 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map10 = affine_map<(d0) -> (d0 floordiv 16)>
+#map11 = affine_map<(d0, d1) -> (((d0 * 16 + d1 mod 16) floordiv 3) * 2)>
+#map12 = affine_map<(d0, d1) -> (((d0 * 16 + d1 mod 16) mod 3) * 8)>
+#map13 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
+#map14 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
+#map15 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
+#map16 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
+#map17 = affine_map<(d0, d1) -> (d0 + d1)>
+#map18 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map19 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map20 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map21 = affine_map<(d0, d1, d2) -> ((d0 + d1 * 8 + d2 floordiv 16) floordiv 9)>
+#map22 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 + d2 * 8 + d3 floordiv 16) mod 9) floordiv 3)>
+#map23 = affine_map<(d0) -> (d0 - 1)>
+#map24 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 + d2 * 8 + d3 floordiv 16) mod 3)>
+#map25 = affine_map<(d0) -> (d0 + 5)>
+#map26 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map27 = affine_map<(d0) -> (d0 * 4)>
+#map28 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map29 = affine_map<(d0, d1, d2) -> (d0 * 64 + (d1 mod 4) * 8 + (d2 mod 2) * 32)>
 module attributes {gpu.container_module} {
   func.func @conv2d_nchw(%arg0: memref<3x5x29x23xf32> {weft.name = "X"}, %arg1: memref<39x5x3x3xf32> {weft.name = "W"}, %arg2: memref<3x39x15x12xf32> {bufferize.result, weft.name = "Y"}) {
     %c3 = arith.constant 3 : index
@@ -75,153 +80,161 @@ module attributes {gpu.container_module} {
       %14 = arith.cmpi slt, %13, %c180 : index
       %15 = affine.apply #map8(%thread_id_x)
       %16 = affine.apply #map9(%thread_id_x)
-      %17 = affine.apply #map10(%block_id_x, %thread_id_x)
+      %17 = affine.apply #map10(%thread_id_x)
       %18 = affine.apply #map11(%block_id_x, %thread_id_x)
-      %19 = affine.apply #map12(%1, %0)
-      %20 = affine.apply #map13(%thread_id_x, %1)
+      %19 = affine.apply #map12(%block_id_x, %thread_id_x)
+      %20 = affine.apply #map13(%1, %0)
+      %21 = affine.apply #map14(%0)
+      %22 = affine.apply #map15(%1)
+      %23 = affine.apply #map16(%thread_id_x, %1)
       scf.for %arg5 = %c0 to %c48 step %c16 {
-        %22 = affine.apply #map14(%2, %arg5)
-        %23 = arith.cmpi slt, %22, %c45 : index
-        %24 = affine.apply #map3(%22)
-        %25 = arith.cmpi slt, %24, %c45 : index
-        %26 = affine.apply #map4(%22)
-        %27 = arith.cmpi slt, %26, %c45 : index
-        %28 = affine.apply #map5(%22)
-        %29 = arith.cmpi slt, %28, %c45 : index
+        %25 = affine.apply #map17(%2, %arg5)
+        %26 = arith.cmpi slt, %25, %c45 : index
+        %27 = affine.apply #map3(%25)
+        %28 = arith.cmpi slt, %27, %c45 : index
+        %29 = affine.apply #map4(%25)
+        %30 = arith.cmpi slt, %29, %c45 : index
+        %31 = affine.apply #map5(%25)
+        %32 = arith.cmpi slt, %31, %c45 : index
         scf.for %arg6 = %c0 to %c4 step %c1 {
-          %31 = affine.apply #map15(%15, %arg6)
-          %32 = arith.cmpi slt, %31, %c39 : index
-          %33 = arith.andi %23, %32 : i1
-          %34 = scf.if %33 -> (f32) {
-            %41 = memref.load %reinterpret_cast[%31, %22] : memref<39x45xf32>
-            scf.yield %41 : f32
+          %34 = affine.apply #map18(%15, %arg6)
+          %35 = arith.cmpi slt, %34, %c39 : index
+          %36 = arith.andi %26, %35 : i1
+          %37 = scf.if %36 -> (f32) {
+            %46 = memref.load %reinterpret_cast[%34, %25] : memref<39x45xf32>
+            scf.yield %46 : f32
           } else {
             scf.yield %cst : f32
           }
-          %35 = arith.andi %25, %32 : i1
-          %36 = scf.if %35 -> (f32) {
-            %41 = memref.load %reinterpret_cast[%31, %24] : memref<39x45xf32>
-            scf.yield %41 : f32
+          %38 = arith.andi %28, %35 : i1
+          %39 = scf.if %38 -> (f32) {
+            %46 = memref.load %reinterpret_cast[%34, %27] : memref<39x45xf32>
+            scf.yield %46 : f32
           } else {
             scf.yield %cst : f32
           }
-          %37 = arith.andi %27, %32 : i1
-          %38 = scf.if %37 -> (f32) {
-            %41 = memref.load %reinterpret_cast[%31, %26] : memref<39x45xf32>
-            scf.yield %41 : f32
+          %40 = arith.andi %30, %35 : i1
+          %41 = scf.if %40 -> (f32) {
+            %46 = memref.load %reinterpret_cast[%34, %29] : memref<39x45xf32>
+            scf.yield %46 : f32
           } else {
             scf.yield %cst : f32
           }
-          %39 = arith.andi %29, %32 : i1
-          %40 = scf.if %39 -> (f32) {
-            %41 = memref.load %reinterpret_cast[%31, %28] : memref<39x45xf32>
-            scf.yield %41 : f32
+          %42 = arith.andi %32, %35 : i1
+          %43 = scf.if %42 -> (f32) {
+            %46 = memref.load %reinterpret_cast[%34, %31] : memref<39x45xf32>
+            scf.yield %46 : f32
           } else {
             scf.yield %cst : f32
           }
-          memref.store %34, %arg3[%2, %31] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          memref.store %36, %arg3[%3, %31] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          memref.store %38, %arg3[%4, %31] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          memref.store %40, %arg3[%5, %31] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %44 = arith.xori %15, %16 : index
+          %45 = affine.apply #map19(%arg6, %44)
+          memref.store %37, %arg3[%2, %45] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          memref.store %39, %arg3[%3, %45] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          memref.store %41, %arg3[%4, %45] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          memref.store %43, %arg3[%5, %45] : memref<16x132xf32, #gpu.address_space<workgroup>>
         }
-        %30 = affine.apply #map14(%16, %arg5)
+        %33 = affine.apply #map17(%17, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %31 = affine.apply #map16(%16, %arg6)
-          %32 = affine.apply #map16(%30, %arg6)
-          %33 = arith.cmpi slt, %32, %c45 : index
-          %34 = affine.apply #map17(%arg5, %arg6, %thread_id_x)
-          %35 = affine.apply #map18(%17, %arg5, %arg6, %thread_id_x)
-          %36 = affine.apply #map19(%35)
-          %37 = affine.apply #map20(%18, %arg5, %arg6, %thread_id_x)
-          %38 = affine.apply #map19(%37)
-          %39 = arith.cmpi ult, %36, %c29 : index
-          %40 = arith.cmpi ult, %38, %c23 : index
-          %41 = arith.andi %39, %40 : i1
-          %42 = arith.andi %8, %41 : i1
-          %43 = arith.andi %33, %42 : i1
-          %44 = scf.if %43 -> (f32) {
-            %64 = memref.load %arg0[%block_id_z, %34, %36, %38] : memref<3x5x29x23xf32>
-            scf.yield %64 : f32
+          %34 = affine.apply #map20(%17, %arg6)
+          %35 = affine.apply #map20(%33, %arg6)
+          %36 = arith.cmpi slt, %35, %c45 : index
+          %37 = affine.apply #map21(%arg5, %arg6, %thread_id_x)
+          %38 = affine.apply #map22(%18, %arg5, %arg6, %thread_id_x)
+          %39 = affine.apply #map23(%38)
+          %40 = affine.apply #map24(%19, %arg5, %arg6, %thread_id_x)
+          %41 = affine.apply #map23(%40)
+          %42 = arith.cmpi ult, %39, %c29 : index
+          %43 = arith.cmpi ult, %41, %c23 : index
+          %44 = arith.andi %42, %43 : i1
+          %45 = arith.andi %8, %44 : i1
+          %46 = arith.andi %36, %45 : i1
+          %47 = scf.if %46 -> (f32) {
+            %67 = memref.load %arg0[%block_id_z, %37, %39, %41] : memref<3x5x29x23xf32>
+            scf.yield %67 : f32
           } else {
             scf.yield %cst : f32
           }
-          %45 = affine.apply #map3(%37)
-          %46 = arith.cmpi ult, %45, %c23 : index
-          %47 = arith.andi %39, %46 : i1
-          %48 = arith.andi %10, %47 : i1
-          %49 = arith.andi %33, %48 : i1
-          %50 = scf.if %49 -> (f32) {
-            %64 = memref.load %arg0[%block_id_z, %34, %36, %45] : memref<3x5x29x23xf32>
-            scf.yield %64 : f32
+          %48 = affine.apply #map3(%40)
+          %49 = arith.cmpi ult, %48, %c23 : index
+          %50 = arith.andi %42, %49 : i1
+          %51 = arith.andi %10, %50 : i1
+          %52 = arith.andi %36, %51 : i1
+          %53 = scf.if %52 -> (f32) {
+            %67 = memref.load %arg0[%block_id_z, %37, %39, %48] : memref<3x5x29x23xf32>
+            scf.yield %67 : f32
           } else {
             scf.yield %cst : f32
           }
-          %51 = affine.apply #map5(%37)
-          %52 = arith.cmpi ult, %51, %c23 : index
-          %53 = arith.andi %39, %52 : i1
-          %54 = arith.andi %12, %53 : i1
-          %55 = arith.andi %33, %54 : i1
-          %56 = scf.if %55 -> (f32) {
-            %64 = memref.load %arg0[%block_id_z, %34, %36, %51] : memref<3x5x29x23xf32>
-            scf.yield %64 : f32
+          %54 = affine.apply #map5(%40)
+          %55 = arith.cmpi ult, %54, %c23 : index
+          %56 = arith.andi %42, %55 : i1
+          %57 = arith.andi %12, %56 : i1
+          %58 = arith.andi %36, %57 : i1
+          %59 = scf.if %58 -> (f32) {
+            %67 = memref.load %arg0[%block_id_z, %37, %39, %54] : memref<3x5x29x23xf32>
+            scf.yield %67 : f32
           } else {
             scf.yield %cst : f32
           }
-          %57 = affine.apply #map21(%37)
-          %58 = arith.cmpi ult, %57, %c23 : index
-          %59 = arith.andi %39, %58 : i1
-          %60 = arith.andi %14, %59 : i1
-          %61 = arith.andi %33, %60 : i1
-          %62 = scf.if %61 -> (f32) {
-            %64 = memref.load %arg0[%block_id_z, %34, %36, %57] : memref<3x5x29x23xf32>
-            scf.yield %64 : f32
+          %60 = affine.apply #map25(%40)
+          %61 = arith.cmpi ult, %60, %c23 : index
+          %62 = arith.andi %42, %61 : i1
+          %63 = arith.andi %14, %62 : i1
+          %64 = arith.andi %36, %63 : i1
+          %65 = scf.if %64 -> (f32) {
+            %67 = memref.load %arg0[%block_id_z, %37, %39, %60] : memref<3x5x29x23xf32>
+            scf.yield %67 : f32
           } else {
             scf.yield %cst : f32
           }
-          %63 = vector.from_elements %44, %50, %56, %62 : vector<4xf32>
-          vector.store %63, %arg4[%c0, %31, %6] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          %66 = vector.from_elements %47, %53, %59, %65 : vector<4xf32>
+          vector.store %66, %arg4[%c0, %34, %6] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
           %alloca_1 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
+          %34 = affine.apply #map26(%arg6)
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %31 = affine.apply #map22(%arg7)
-            %32 = affine.apply #map23(%19, %arg7)
-            %33 = vector.load %arg3[%arg6, %32] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %33, %alloca_1[%31] : memref<8xf32>, vector<4xf32>
+            %35 = affine.apply #map27(%arg7)
+            %36 = affine.apply #map28(%21, %arg7)
+            %37 = arith.xori %36, %34 : index
+            %38 = affine.apply #map17(%22, %37)
+            %39 = vector.load %arg3[%arg6, %38] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %39, %alloca_1[%35] : memref<8xf32>, vector<4xf32>
           }
           %alloca_2 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %31 = affine.apply #map22(%arg7)
-            %32 = affine.apply #map23(%20, %arg7)
-            %33 = vector.load %arg4[%c0, %arg6, %32] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %33, %alloca_2[%31] : memref<8xf32>, vector<4xf32>
+            %35 = affine.apply #map27(%arg7)
+            %36 = affine.apply #map28(%23, %arg7)
+            %37 = vector.load %arg4[%c0, %arg6, %36] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %37, %alloca_2[%35] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg7 = %c0 to %c8 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %31 = memref.load %alloca_1[%arg7] : memref<8xf32>
-              %32 = memref.load %alloca_2[%arg8] : memref<8xf32>
-              %33 = memref.load %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
-              %34 = arith.mulf %32, %31 : f32
-              %35 = arith.addf %33, %34 : f32
-              memref.store %35, %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
+              %35 = memref.load %alloca_1[%arg7] : memref<8xf32>
+              %36 = memref.load %alloca_2[%arg8] : memref<8xf32>
+              %37 = memref.load %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
+              %38 = arith.mulf %36, %35 : f32
+              %39 = arith.addf %37, %38 : f32
+              memref.store %39, %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
-      %21 = affine.apply #map24(%block_id_x, %thread_id_x, %1)
+      %24 = affine.apply #map29(%block_id_x, %thread_id_x, %1)
       scf.for %arg5 = %c0 to %c8 step %c1 {
-        %22 = affine.apply #map14(%19, %arg5)
-        %23 = arith.cmpi slt, %22, %c39 : index
-        scf.if %23 {
+        %25 = affine.apply #map17(%20, %arg5)
+        %26 = arith.cmpi slt, %25, %c39 : index
+        scf.if %26 {
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %24 = affine.apply #map23(%21, %arg6)
-            %25 = arith.cmpi slt, %24, %c180 : index
-            %26 = affine.apply #map22(%arg6)
-            scf.if %25 {
-              %27 = vector.load %alloca[%c0, %arg5, %26] : memref<1x8x8xf32>, vector<4xf32>
-              vector.store %27, %reinterpret_cast_0[%block_id_z, %22, %24] : memref<3x39x180xf32>, vector<4xf32>
+            %27 = affine.apply #map28(%24, %arg6)
+            %28 = arith.cmpi slt, %27, %c180 : index
+            %29 = affine.apply #map27(%arg6)
+            scf.if %28 {
+              %30 = vector.load %alloca[%c0, %arg5, %29] : memref<1x8x8xf32>, vector<4xf32>
+              vector.store %30, %reinterpret_cast_0[%block_id_z, %25, %27] : memref<3x39x180xf32>, vector<4xf32>
             }
           }
         }

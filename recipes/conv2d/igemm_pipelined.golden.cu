@@ -1,4 +1,7 @@
 // weft golden igemm_pipelined.weft
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __launch_bounds__(64) conv2d(
     const float* __restrict__ X,
     const float* __restrict__ W,
@@ -22,7 +25,8 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
   const int d2 = tx / 2 % 16;
   const bool in_d2 = (unsigned)(d2 - 1) < 16;
   const int d1 = by * 8 + tx / 2 / 16;
-  const int X_shared_col = tx / 2;
+  const int idx1 = tx / 2;
+  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 2 * 3, 4) * 4;
   for (int i = 0; i < 4; ++i) {
     const int d1_1 = d1 + i * 2 - 1;
     float v0;
@@ -41,11 +45,11 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
       v2 = 0.0f;
       v3 = 0.0f;
     }
-    const int X_shared_col1 = X_shared_col + i * 32;
-    X_shared[0][idx][X_shared_col1] = v0;
-    X_shared[0][idx + 1][X_shared_col1] = v1;
-    X_shared[0][idx + 2][X_shared_col1] = v2;
-    X_shared[0][idx + 3][X_shared_col1] = v3;
+    const int X_shared_col = i * 32 + (idx1 ^ idx2);
+    X_shared[0][idx][X_shared_col] = v0;
+    X_shared[0][idx + 1][X_shared_col] = v1;
+    X_shared[0][idx + 2][X_shared_col] = v2;
+    X_shared[0][idx + 3][X_shared_col] = v3;
   }
   const int col = tx % 16 * 4;
   const bool in_col = col < 32;
@@ -70,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
     }
     *reinterpret_cast<float4*>(&W_shared[0][row1][col]) = make_float4(v0, v1, v2, v3);
   }
-  const int X_shared_col1 = lane / 4 * 16;
+  const int X_shared_col = lane / 4 * 16;
   const int col1 = tx % 4 * 8 + tx / 32 * 32;
   for (int k = 0; k < 144; k += 8) {
     const bool in_k = k + 8 < 144;
@@ -135,8 +139,9 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
       alignas(16) float X_frag[16];
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
+        const int X_shared_col1 = X_shared_col + ((j * 4) ^ 0);
         *reinterpret_cast<float4*>(&X_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&X_shared[plane][i][X_shared_col1 + j * 4]);
+            = *reinterpret_cast<const float4*>(&X_shared[plane][i][X_shared_col1]);
       }
       alignas(16) float W_frag[8];
       #pragma unroll
@@ -160,11 +165,11 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
         const float v1 = X_next[i * 4 + 1];
         const float v2 = X_next[i * 4 + 2];
         const float v3 = X_next[i * 4 + 3];
-        const int X_shared_col2 = X_shared_col + i * 32;
-        X_shared[plane1][idx][X_shared_col2] = v0;
-        X_shared[plane1][idx + 1][X_shared_col2] = v1;
-        X_shared[plane1][idx + 2][X_shared_col2] = v2;
-        X_shared[plane1][idx + 3][X_shared_col2] = v3;
+        const int X_shared_col1 = i * 32 + (idx1 ^ idx2);
+        X_shared[plane1][idx][X_shared_col1] = v0;
+        X_shared[plane1][idx + 1][X_shared_col1] = v1;
+        X_shared[plane1][idx + 2][X_shared_col1] = v2;
+        X_shared[plane1][idx + 3][X_shared_col1] = v3;
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {

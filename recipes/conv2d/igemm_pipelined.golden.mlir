@@ -9,22 +9,24 @@
 #map7 = affine_map<(d0) -> (d0 - 1)>
 #map8 = affine_map<(d0, d1) -> (d0 * 8 + (d1 floordiv 2) floordiv 16)>
 #map9 = affine_map<(d0) -> (d0 floordiv 2)>
-#map10 = affine_map<(d0, d1) -> (d0 + d1 * 2)>
-#map11 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map12 = affine_map<(d0) -> ((d0 mod 16) * 4)>
-#map13 = affine_map<(d0) -> (d0 floordiv 16)>
-#map14 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map15 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
-#map16 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
-#map17 = affine_map<(d0) -> (d0 + 8)>
-#map18 = affine_map<(d0, d1) -> ((d0 + (d1 mod 2) * 4 + 8) mod 16)>
-#map19 = affine_map<(d0, d1, d2) -> (d0 + ((d1 + (d2 mod 2) * 4 + 8) mod 48) floordiv 16)>
-#map20 = affine_map<(d0, d1, d2) -> (d0 + (d1 + (d2 mod 2) * 4 + 8) floordiv 48)>
-#map21 = affine_map<(d0, d1) -> (d0 + d1)>
-#map22 = affine_map<(d0) -> (d0 * 4)>
-#map23 = affine_map<(d0) -> ((d0 floordiv 8) mod 2)>
-#map24 = affine_map<(d0) -> ((d0 floordiv 8 + 1) mod 2)>
-#map25 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
+#map10 = affine_map<(d0) -> ((((d0 floordiv 2) * -3 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map11 = affine_map<(d0, d1) -> (d0 + d1 * 2)>
+#map12 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map13 = affine_map<(d0) -> ((d0 mod 16) * 4)>
+#map14 = affine_map<(d0) -> (d0 floordiv 16)>
+#map15 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map16 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
+#map17 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
+#map18 = affine_map<(d0) -> (d0 + 8)>
+#map19 = affine_map<(d0, d1) -> ((d0 + (d1 mod 2) * 4 + 8) mod 16)>
+#map20 = affine_map<(d0, d1, d2) -> (d0 + ((d1 + (d2 mod 2) * 4 + 8) mod 48) floordiv 16)>
+#map21 = affine_map<(d0, d1, d2) -> (d0 + (d1 + (d2 mod 2) * 4 + 8) floordiv 48)>
+#map22 = affine_map<(d0, d1) -> (d0 + d1)>
+#map23 = affine_map<(d0) -> (d0 * 4)>
+#map24 = affine_map<(d0) -> ((d0 floordiv 8) mod 2)>
+#map25 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map26 = affine_map<(d0) -> ((d0 floordiv 8 + 1) mod 2)>
+#map27 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
 module attributes {gpu.container_module} {
   func.func @conv2d(%arg0: memref<1x16x16x16xf32> {weft.name = "X"}, %arg1: memref<3x3x16x32xf32> {weft.name = "W"}, %arg2: memref<1x16x16x32xf32> {bufferize.result, weft.name = "Y"}) {
     %c1 = arith.constant 1 : index
@@ -68,140 +70,145 @@ module attributes {gpu.container_module} {
       %8 = arith.cmpi ult, %7, %c16 : index
       %9 = affine.apply #map8(%block_id_y, %thread_id_x)
       %10 = affine.apply #map9(%thread_id_x)
+      %11 = affine.apply #map10(%thread_id_x)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %17 = affine.apply #map10(%9, %arg5)
-        %18 = affine.apply #map7(%17)
-        %19 = arith.cmpi ult, %18, %c16 : index
-        %20 = arith.andi %19, %8 : i1
-        %21 = scf.if %20 -> (vector<4xf32>) {
-          %27 = vector.load %arg0[%c0, %18, %7, %2] : memref<1x16x16x16xf32>, vector<4xf32>
-          scf.yield %27 : vector<4xf32>
+        %18 = affine.apply #map11(%9, %arg5)
+        %19 = affine.apply #map7(%18)
+        %20 = arith.cmpi ult, %19, %c16 : index
+        %21 = arith.andi %20, %8 : i1
+        %22 = scf.if %21 -> (vector<4xf32>) {
+          %29 = vector.load %arg0[%c0, %19, %7, %2] : memref<1x16x16x16xf32>, vector<4xf32>
+          scf.yield %29 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %22 = vector.extract %21[0] : f32 from vector<4xf32>
-        %23 = affine.apply #map11(%10, %arg5)
-        memref.store %22, %arg3[%c0, %2, %23] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
-        %24 = vector.extract %21[1] : f32 from vector<4xf32>
-        memref.store %24, %arg3[%c0, %3, %23] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
-        %25 = vector.extract %21[2] : f32 from vector<4xf32>
-        memref.store %25, %arg3[%c0, %4, %23] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
-        %26 = vector.extract %21[3] : f32 from vector<4xf32>
-        memref.store %26, %arg3[%c0, %5, %23] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+        %23 = vector.extract %22[0] : f32 from vector<4xf32>
+        %24 = arith.xori %10, %11 : index
+        %25 = affine.apply #map12(%arg5, %24)
+        memref.store %23, %arg3[%c0, %2, %25] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+        %26 = vector.extract %22[1] : f32 from vector<4xf32>
+        memref.store %26, %arg3[%c0, %3, %25] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+        %27 = vector.extract %22[2] : f32 from vector<4xf32>
+        memref.store %27, %arg3[%c0, %4, %25] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+        %28 = vector.extract %22[3] : f32 from vector<4xf32>
+        memref.store %28, %arg3[%c0, %5, %25] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
       }
-      %11 = affine.apply #map12(%thread_id_x)
-      %12 = arith.cmpi slt, %11, %c32 : index
-      %13 = affine.apply #map13(%thread_id_x)
+      %12 = affine.apply #map13(%thread_id_x)
+      %13 = arith.cmpi slt, %12, %c32 : index
+      %14 = affine.apply #map14(%thread_id_x)
       scf.for %arg5 = %c0 to %c2 step %c1 {
-        %17 = affine.apply #map14(%13, %arg5)
-        %18 = scf.if %12 -> (vector<4xf32>) {
-          %19 = vector.load %reinterpret_cast[%17, %11] : memref<144x32xf32>, vector<4xf32>
-          scf.yield %19 : vector<4xf32>
+        %18 = affine.apply #map15(%14, %arg5)
+        %19 = scf.if %13 -> (vector<4xf32>) {
+          %20 = vector.load %reinterpret_cast[%18, %12] : memref<144x32xf32>, vector<4xf32>
+          scf.yield %20 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        vector.store %18, %arg4[%c0, %17, %11] : memref<2x8x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+        vector.store %19, %arg4[%c0, %18, %12] : memref<2x8x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
       }
-      %14 = affine.apply #map15(%1)
-      %15 = affine.apply #map16(%thread_id_x, %0)
+      %15 = affine.apply #map16(%1)
+      %16 = affine.apply #map17(%thread_id_x, %0)
       scf.for %arg5 = %c0 to %c144 step %c8 {
-        %17 = affine.apply #map17(%arg5)
-        %18 = arith.cmpi slt, %17, %c144 : index
-        %19 = affine.apply #map18(%arg5, %thread_id_x)
-        %20 = affine.apply #map19(%6, %arg5, %thread_id_x)
-        %21 = affine.apply #map7(%20)
-        %22 = affine.apply #map20(%9, %arg5, %thread_id_x)
-        %23 = affine.apply #map21(%13, %arg5)
-        scf.if %18 {
-          %26 = arith.cmpi ult, %21, %c16 : index
+        %18 = affine.apply #map18(%arg5)
+        %19 = arith.cmpi slt, %18, %c144 : index
+        %20 = affine.apply #map19(%arg5, %thread_id_x)
+        %21 = affine.apply #map20(%6, %arg5, %thread_id_x)
+        %22 = affine.apply #map7(%21)
+        %23 = affine.apply #map21(%9, %arg5, %thread_id_x)
+        %24 = affine.apply #map22(%14, %arg5)
+        scf.if %19 {
+          %27 = arith.cmpi ult, %22, %c16 : index
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %27 = affine.apply #map22(%arg6)
-            %28 = affine.apply #map10(%22, %arg6)
-            %29 = affine.apply #map7(%28)
-            %30 = arith.cmpi ult, %29, %c16 : index
-            %31 = arith.andi %30, %26 : i1
-            %32 = scf.if %31 -> (vector<4xf32>) {
-              %33 = vector.load %arg0[%c0, %29, %21, %19] : memref<1x16x16x16xf32>, vector<4xf32>
-              scf.yield %33 : vector<4xf32>
+            %28 = affine.apply #map23(%arg6)
+            %29 = affine.apply #map11(%23, %arg6)
+            %30 = affine.apply #map7(%29)
+            %31 = arith.cmpi ult, %30, %c16 : index
+            %32 = arith.andi %31, %27 : i1
+            %33 = scf.if %32 -> (vector<4xf32>) {
+              %34 = vector.load %arg0[%c0, %30, %22, %20] : memref<1x16x16x16xf32>, vector<4xf32>
+              scf.yield %34 : vector<4xf32>
             } else {
               scf.yield %cst : vector<4xf32>
             }
-            vector.store %32, %alloca[%27] : memref<16xf32>, vector<4xf32>
+            vector.store %33, %alloca[%28] : memref<16xf32>, vector<4xf32>
           }
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %27 = affine.apply #map22(%arg6)
-            %28 = affine.apply #map14(%23, %arg6)
-            %29 = affine.apply #map17(%28)
-            %30 = scf.if %12 -> (vector<4xf32>) {
-              %31 = vector.load %reinterpret_cast[%29, %11] : memref<144x32xf32>, vector<4xf32>
-              scf.yield %31 : vector<4xf32>
+            %28 = affine.apply #map23(%arg6)
+            %29 = affine.apply #map15(%24, %arg6)
+            %30 = affine.apply #map18(%29)
+            %31 = scf.if %13 -> (vector<4xf32>) {
+              %32 = vector.load %reinterpret_cast[%30, %12] : memref<144x32xf32>, vector<4xf32>
+              scf.yield %32 : vector<4xf32>
             } else {
               scf.yield %cst : vector<4xf32>
             }
-            vector.store %30, %alloca_2[%27] : memref<8xf32>, vector<4xf32>
+            vector.store %31, %alloca_2[%28] : memref<8xf32>, vector<4xf32>
           }
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %24 = affine.apply #map23(%arg5)
+        %25 = affine.apply #map24(%arg5)
         scf.for %arg6 = %c0 to %c8 step %c1 {
           %alloca_4 = memref.alloca() {weft.name = "X_frag"} : memref<16xf32>
+          %27 = affine.apply #map25(%arg6)
           scf.for %arg7 = %c0 to %c4 step %c1 {
-            %26 = affine.apply #map22(%arg7)
-            %27 = affine.apply #map14(%14, %arg7)
-            %28 = vector.load %arg3[%24, %arg6, %27] : memref<2x8x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %28, %alloca_4[%26] : memref<16xf32>, vector<4xf32>
+            %28 = affine.apply #map23(%arg7)
+            %29 = arith.xori %28, %27 : index
+            %30 = affine.apply #map22(%15, %29)
+            %31 = vector.load %arg3[%25, %arg6, %30] : memref<2x8x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %31, %alloca_4[%28] : memref<16xf32>, vector<4xf32>
           }
           %alloca_5 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %26 = affine.apply #map22(%arg7)
-            %27 = affine.apply #map14(%15, %arg7)
-            %28 = vector.load %arg4[%24, %arg6, %27] : memref<2x8x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %28, %alloca_5[%26] : memref<8xf32>, vector<4xf32>
+            %28 = affine.apply #map23(%arg7)
+            %29 = affine.apply #map15(%16, %arg7)
+            %30 = vector.load %arg4[%25, %arg6, %29] : memref<2x8x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %30, %alloca_5[%28] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg7 = %c0 to %c16 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %26 = memref.load %alloca_4[%arg7] : memref<16xf32>
-              %27 = memref.load %alloca_5[%arg8] : memref<8xf32>
-              %28 = memref.load %alloca_3[%arg7, %arg8] : memref<16x8xf32>
-              %29 = arith.mulf %26, %27 : f32
-              %30 = arith.addf %28, %29 : f32
-              memref.store %30, %alloca_3[%arg7, %arg8] : memref<16x8xf32>
+              %28 = memref.load %alloca_4[%arg7] : memref<16xf32>
+              %29 = memref.load %alloca_5[%arg8] : memref<8xf32>
+              %30 = memref.load %alloca_3[%arg7, %arg8] : memref<16x8xf32>
+              %31 = arith.mulf %28, %29 : f32
+              %32 = arith.addf %30, %31 : f32
+              memref.store %32, %alloca_3[%arg7, %arg8] : memref<16x8xf32>
             }
           }
         } {weft.unroll}
-        %25 = affine.apply #map24(%arg5)
-        scf.if %18 {
+        %26 = affine.apply #map26(%arg5)
+        scf.if %19 {
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %26 = affine.apply #map22(%arg6)
-            %27 = vector.load %alloca[%26] : memref<16xf32>, vector<4xf32>
-            %28 = vector.extract %27[0] : f32 from vector<4xf32>
-            %29 = affine.apply #map11(%10, %arg6)
-            memref.store %28, %arg3[%25, %2, %29] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
-            %30 = vector.extract %27[1] : f32 from vector<4xf32>
-            memref.store %30, %arg3[%25, %3, %29] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
-            %31 = vector.extract %27[2] : f32 from vector<4xf32>
-            memref.store %31, %arg3[%25, %4, %29] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
-            %32 = vector.extract %27[3] : f32 from vector<4xf32>
-            memref.store %32, %arg3[%25, %5, %29] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+            %27 = affine.apply #map23(%arg6)
+            %28 = vector.load %alloca[%27] : memref<16xf32>, vector<4xf32>
+            %29 = vector.extract %28[0] : f32 from vector<4xf32>
+            %30 = arith.xori %10, %11 : index
+            %31 = affine.apply #map12(%arg6, %30)
+            memref.store %29, %arg3[%26, %2, %31] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+            %32 = vector.extract %28[1] : f32 from vector<4xf32>
+            memref.store %32, %arg3[%26, %3, %31] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+            %33 = vector.extract %28[2] : f32 from vector<4xf32>
+            memref.store %33, %arg3[%26, %4, %31] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
+            %34 = vector.extract %28[3] : f32 from vector<4xf32>
+            memref.store %34, %arg3[%26, %5, %31] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
           }
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %26 = affine.apply #map22(%arg6)
-            %27 = vector.load %alloca_2[%26] : memref<8xf32>, vector<4xf32>
-            %28 = affine.apply #map14(%13, %arg6)
-            vector.store %27, %arg4[%25, %28, %11] : memref<2x8x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            %27 = affine.apply #map23(%arg6)
+            %28 = vector.load %alloca_2[%27] : memref<8xf32>, vector<4xf32>
+            %29 = affine.apply #map15(%14, %arg6)
+            vector.store %28, %arg4[%26, %29, %12] : memref<2x8x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
           }
         }
       }
-      %16 = affine.apply #map25(%block_id_y, %1)
+      %17 = affine.apply #map27(%block_id_y, %1)
       scf.for %arg5 = %c0 to %c16 step %c1 {
-        %17 = affine.apply #map21(%16, %arg5)
+        %18 = affine.apply #map22(%17, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %18 = affine.apply #map14(%15, %arg6)
-          %19 = arith.cmpi slt, %18, %c32 : index
-          %20 = affine.apply #map22(%arg6)
-          scf.if %19 {
-            %21 = vector.load %alloca_3[%arg5, %20] : memref<16x8xf32>, vector<4xf32>
-            vector.store %21, %reinterpret_cast_1[%17, %18] : memref<256x32xf32>, vector<4xf32>
+          %19 = affine.apply #map15(%16, %arg6)
+          %20 = arith.cmpi slt, %19, %c32 : index
+          %21 = affine.apply #map23(%arg6)
+          scf.if %20 {
+            %22 = vector.load %alloca_3[%arg5, %21] : memref<16x8xf32>, vector<4xf32>
+            vector.store %22, %reinterpret_cast_1[%18, %19] : memref<256x32xf32>, vector<4xf32>
           }
         }
       }

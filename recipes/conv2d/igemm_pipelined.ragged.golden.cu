@@ -1,4 +1,7 @@
 // weft golden igemm_pipelined.weft --set n=3 --set c=5 --set h=29 --set w=23 --set k=39 --set stride=2
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __launch_bounds__(64) conv2d(
     const float* __restrict__ X,
     const float* __restrict__ W,
@@ -27,7 +30,8 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
   const int d2 = (tx % 2 * 4 + 1) / 5;
   const int d2_1 = (tx % 2 * 4 + 2) / 5;
   const int d2_2 = (tx % 2 * 4 + 3) / 5;
-  const int X_shared_col = tx / 2;
+  const int idx1 = tx / 2;
+  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 2 * 3, 4) * 4;
   for (int i = 0; i < 4; ++i) {
     const bool inside = idx + i * 32 < 540;
     const int d0 = (by * 128 + i * 32 + tx / 2) / 180;
@@ -45,12 +49,12 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
     const int d2_6 = d2_2 + (by * 128 + i * 32 + tx / 2) % 12 * 2 - 1;
     const float v2 = inside && (unsigned)d1_3 < 29 && (unsigned)d2_6 < 23
         ? X[d0 * 3335 + d1_3 * 115 + d2_6 * 5 + d3_3] : 0.0f;
-    const int X_shared_col1 = X_shared_col + i * 32;
-    X_shared[0][X_shared_row][X_shared_col1] = inside && (unsigned)d1 < 29 && (unsigned)d2_3 < 23
+    const int X_shared_col = i * 32 + (idx1 ^ idx2);
+    X_shared[0][X_shared_row][X_shared_col] = inside && (unsigned)d1 < 29 && (unsigned)d2_3 < 23
         ? X[d0 * 3335 + d1 * 115 + d2_3 * 5 + d3] : 0.0f;
-    X_shared[0][X_shared_row + 1][X_shared_col1] = v0;
-    X_shared[0][X_shared_row + 2][X_shared_col1] = v1;
-    X_shared[0][X_shared_row + 3][X_shared_col1] = v2;
+    X_shared[0][X_shared_row + 1][X_shared_col] = v0;
+    X_shared[0][X_shared_row + 2][X_shared_col] = v1;
+    X_shared[0][X_shared_row + 3][X_shared_col] = v2;
   }
   const int col = tx % 16 * 4;
   const bool in_col = col < 39;
@@ -64,11 +68,11 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
         = make_float4(in_col ? W[row1 * 39 + col] : 0.0f, in_col1 ? W[row1 * 39 + col + 1] : 0.0f, in_col2
         ? W[row1 * 39 + col + 2] : 0.0f, in_col3 ? W[row1 * 39 + col + 3] : 0.0f);
   }
-  const int X_shared_col1 = lane / 4 * 16;
+  const int X_shared_col = lane / 4 * 16;
   const int col1 = tx % 4 * 8 + tx / 32 * 32;
   for (int k = 0; k < 48; k += 8) {
     const bool in_k = k + 8 < 48;
-    const int idx1 = X_shared_row + k;
+    const int idx3 = X_shared_row + k;
     const int d3_4 = (k + tx % 2 * 4 + 8) % 5;
     const int d3_5 = (k + tx % 2 * 4 + 9) % 5;
     const int d3_6 = (k + tx % 2 * 4) % 5;
@@ -83,29 +87,29 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
     const int d2_6 = (k + tx % 2 * 4 + 11) % 15 / 5;
     const int row1 = row + k;
     if (in_k) {
-      const bool in_idx1 = idx1 + 8 < 45;
-      const bool in_idx1_1 = idx1 + 9 < 45;
-      const bool in_idx1_2 = idx1 + 10 < 45;
-      const bool in_idx1_3 = idx1 + 11 < 45;
+      const bool in_idx3 = idx3 + 8 < 45;
+      const bool in_idx3_1 = idx3 + 9 < 45;
+      const bool in_idx3_2 = idx3 + 10 < 45;
+      const bool in_idx3_3 = idx3 + 11 < 45;
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const bool inside = idx + i * 32 < 540;
         const int d0 = (by * 128 + i * 32 + tx / 2) / 180;
         const int d1_4 = d1 + (by * 128 + i * 32 + tx / 2) % 180 / 12 * 2 - 1;
         const int d2_7 = d2_3 + (by * 128 + i * 32 + tx / 2) % 12 * 2 - 1;
-        const float v0 = in_idx1 && inside && (unsigned)d1_4 < 29 && (unsigned)d2_7 < 23
+        const float v0 = in_idx3 && inside && (unsigned)d1_4 < 29 && (unsigned)d2_7 < 23
             ? X[d0 * 3335 + d1_4 * 115 + d2_7 * 5 + d3_4] : 0.0f;
         const int d1_5 = d1_1 + (by * 128 + i * 32 + tx / 2) % 180 / 12 * 2 - 1;
         const int d2_8 = d2_4 + (by * 128 + i * 32 + tx / 2) % 12 * 2 - 1;
-        const float v1 = in_idx1_1 && inside && (unsigned)d1_5 < 29 && (unsigned)d2_8 < 23
+        const float v1 = in_idx3_1 && inside && (unsigned)d1_5 < 29 && (unsigned)d2_8 < 23
             ? X[d0 * 3335 + d1_5 * 115 + d2_8 * 5 + d3_5] : 0.0f;
         const int d1_6 = d1_2 + (by * 128 + i * 32 + tx / 2) % 180 / 12 * 2 - 1;
         const int d2_9 = d2_5 + (by * 128 + i * 32 + tx / 2) % 12 * 2 + 1;
-        const float v2 = in_idx1_2 && inside && (unsigned)d1_6 < 29 && (unsigned)d2_9 < 23
+        const float v2 = in_idx3_2 && inside && (unsigned)d1_6 < 29 && (unsigned)d2_9 < 23
             ? X[d0 * 3335 + d1_6 * 115 + d2_9 * 5 + d3_6] : 0.0f;
         const int d1_7 = d1_3 + (by * 128 + i * 32 + tx / 2) % 180 / 12 * 2 - 1;
         const int d2_10 = d2_6 + (by * 128 + i * 32 + tx / 2) % 12 * 2 - 1;
-        const float v3 = in_idx1_3 && inside && (unsigned)d1_7 < 29 && (unsigned)d2_10 < 23
+        const float v3 = in_idx3_3 && inside && (unsigned)d1_7 < 29 && (unsigned)d2_10 < 23
             ? X[d0 * 3335 + d1_7 * 115 + d2_10 * 5 + d3_7] : 0.0f;
         X_next[i * 4] = v0;
         X_next[i * 4 + 1] = v1;
@@ -129,8 +133,9 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
       alignas(16) float X_frag[16];
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
+        const int X_shared_col1 = X_shared_col + ((j * 4) ^ 0);
         *reinterpret_cast<float4*>(&X_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&X_shared[plane][i][X_shared_col1 + j * 4]);
+            = *reinterpret_cast<const float4*>(&X_shared[plane][i][X_shared_col1]);
       }
       alignas(16) float W_frag[8];
       #pragma unroll
@@ -154,11 +159,11 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
         const float v1 = X_next[i * 4 + 1];
         const float v2 = X_next[i * 4 + 2];
         const float v3 = X_next[i * 4 + 3];
-        const int X_shared_col2 = X_shared_col + i * 32;
-        X_shared[plane1][X_shared_row][X_shared_col2] = v0;
-        X_shared[plane1][X_shared_row + 1][X_shared_col2] = v1;
-        X_shared[plane1][X_shared_row + 2][X_shared_col2] = v2;
-        X_shared[plane1][X_shared_row + 3][X_shared_col2] = v3;
+        const int X_shared_col1 = i * 32 + (idx1 ^ idx2);
+        X_shared[plane1][X_shared_row][X_shared_col1] = v0;
+        X_shared[plane1][X_shared_row + 1][X_shared_col1] = v1;
+        X_shared[plane1][X_shared_row + 2][X_shared_col1] = v2;
+        X_shared[plane1][X_shared_row + 3][X_shared_col1] = v3;
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {

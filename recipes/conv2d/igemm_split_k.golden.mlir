@@ -9,22 +9,26 @@
 #map7 = affine_map<(d0) -> ((d0 floordiv 4) mod 16)>
 #map8 = affine_map<(d0) -> ((d0 floordiv 4) floordiv 16)>
 #map9 = affine_map<(d0) -> (d0 floordiv 4)>
-#map10 = affine_map<(d0) -> (d0 floordiv 16)>
-#map11 = affine_map<(d0, d1) -> (d0 * 144 + d1 floordiv 16)>
-#map12 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
-#map13 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
-#map14 = affine_map<(d0, d1, d2) -> ((d0 * 144 + d1 + (d2 mod 4) * 4) mod 64)>
-#map15 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 144 + d2 + (d3 mod 4) * 4) mod 192) floordiv 64)>
-#map16 = affine_map<(d0) -> (d0 - 1)>
-#map17 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 * 144 + d2 + (d3 mod 4) * 4) floordiv 192)>
-#map18 = affine_map<(d0, d1) -> (d0 + d1 * 2)>
-#map19 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map20 = affine_map<(d0, d1) -> (d0 + d1)>
-#map21 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map22 = affine_map<(d0) -> (d0 * 4)>
-#map23 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map24 = affine_map<(d0, d1) -> (d0 * 4 + d1 floordiv 64)>
-#map25 = affine_map<(d0) -> (d0 mod 64)>
+#map10 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map11 = affine_map<(d0) -> (d0 floordiv 16)>
+#map12 = affine_map<(d0, d1) -> (d0 * 144 + d1 floordiv 16)>
+#map13 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
+#map14 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
+#map15 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
+#map16 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
+#map17 = affine_map<(d0, d1, d2) -> ((d0 * 144 + d1 + (d2 mod 4) * 4) mod 64)>
+#map18 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 144 + d2 + (d3 mod 4) * 4) mod 192) floordiv 64)>
+#map19 = affine_map<(d0) -> (d0 - 1)>
+#map20 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 * 144 + d2 + (d3 mod 4) * 4) floordiv 192)>
+#map21 = affine_map<(d0, d1) -> (d0 + d1 * 2)>
+#map22 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map23 = affine_map<(d0, d1) -> (d0 + d1)>
+#map24 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map25 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map26 = affine_map<(d0) -> (d0 * 4)>
+#map27 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map28 = affine_map<(d0, d1) -> (d0 * 4 + d1 floordiv 64)>
+#map29 = affine_map<(d0) -> (d0 mod 64)>
 module attributes {gpu.container_module} {
   func.func @conv2d(%arg0: memref<1x8x16x64xf32> {weft.name = "X"}, %arg1: memref<3x3x64x64xf32> {weft.name = "W"}, %arg2: memref<1x8x16x64xf32> {bufferize.result, weft.name = "Y"}) {
     %alloc = memref.alloc() {alignment = 64 : i64, weft.name = "Y_2"} : memref<4x128x64xf32>
@@ -68,79 +72,86 @@ module attributes {gpu.container_module} {
       %8 = affine.apply #map8(%thread_id_x)
       %9 = affine.apply #map9(%thread_id_x)
       %10 = affine.apply #map10(%thread_id_x)
-      %11 = affine.apply #map11(%block_id_z, %thread_id_x)
-      %12 = affine.apply #map12(%1, %0)
-      %13 = affine.apply #map13(%thread_id_x, %1)
+      %11 = affine.apply #map11(%thread_id_x)
+      %12 = affine.apply #map12(%block_id_z, %thread_id_x)
+      %13 = affine.apply #map13(%1, %0)
+      %14 = affine.apply #map14(%0)
+      %15 = affine.apply #map15(%1)
+      %16 = affine.apply #map16(%thread_id_x, %1)
       scf.for %arg5 = %c0 to %c144 step %c16 {
-        %14 = affine.apply #map14(%block_id_z, %arg5, %thread_id_x)
-        %15 = affine.apply #map15(%7, %block_id_z, %arg5, %thread_id_x)
-        %16 = affine.apply #map16(%15)
-        %17 = arith.cmpi ult, %16, %c16 : index
-        %18 = affine.apply #map17(%8, %block_id_z, %arg5, %thread_id_x)
+        %17 = affine.apply #map17(%block_id_z, %arg5, %thread_id_x)
+        %18 = affine.apply #map18(%7, %block_id_z, %arg5, %thread_id_x)
+        %19 = affine.apply #map19(%18)
+        %20 = arith.cmpi ult, %19, %c16 : index
+        %21 = affine.apply #map20(%8, %block_id_z, %arg5, %thread_id_x)
         scf.for %arg6 = %c0 to %c4 step %c1 {
-          %20 = affine.apply #map18(%18, %arg6)
-          %21 = affine.apply #map16(%20)
-          %22 = arith.cmpi ult, %21, %c8 : index
-          %23 = arith.andi %22, %17 : i1
-          %24 = scf.if %23 -> (vector<4xf32>) {
-            %30 = vector.load %arg0[%c0, %21, %16, %14] : memref<1x8x16x64xf32>, vector<4xf32>
-            scf.yield %30 : vector<4xf32>
+          %23 = affine.apply #map21(%21, %arg6)
+          %24 = affine.apply #map19(%23)
+          %25 = arith.cmpi ult, %24, %c8 : index
+          %26 = arith.andi %25, %20 : i1
+          %27 = scf.if %26 -> (vector<4xf32>) {
+            %34 = vector.load %arg0[%c0, %24, %19, %17] : memref<1x8x16x64xf32>, vector<4xf32>
+            scf.yield %34 : vector<4xf32>
           } else {
             scf.yield %cst : vector<4xf32>
           }
-          %25 = vector.extract %24[0] : f32 from vector<4xf32>
-          %26 = affine.apply #map19(%9, %arg6)
-          memref.store %25, %arg3[%c0, %2, %26] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-          %27 = vector.extract %24[1] : f32 from vector<4xf32>
-          memref.store %27, %arg3[%c0, %3, %26] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-          %28 = vector.extract %24[2] : f32 from vector<4xf32>
-          memref.store %28, %arg3[%c0, %4, %26] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-          %29 = vector.extract %24[3] : f32 from vector<4xf32>
-          memref.store %29, %arg3[%c0, %5, %26] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+          %28 = vector.extract %27[0] : f32 from vector<4xf32>
+          %29 = arith.xori %9, %10 : index
+          %30 = affine.apply #map22(%arg6, %29)
+          memref.store %28, %arg3[%c0, %2, %30] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+          %31 = vector.extract %27[1] : f32 from vector<4xf32>
+          memref.store %31, %arg3[%c0, %3, %30] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+          %32 = vector.extract %27[2] : f32 from vector<4xf32>
+          memref.store %32, %arg3[%c0, %4, %30] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+          %33 = vector.extract %27[3] : f32 from vector<4xf32>
+          memref.store %33, %arg3[%c0, %5, %30] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
         }
-        %19 = affine.apply #map20(%11, %arg5)
+        %22 = affine.apply #map23(%12, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %20 = affine.apply #map21(%10, %arg6)
-          %21 = affine.apply #map21(%19, %arg6)
-          %22 = vector.load %reinterpret_cast[%21, %6] : memref<576x64xf32>, vector<4xf32>
-          vector.store %22, %arg4[%c0, %20, %6] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          %23 = affine.apply #map24(%11, %arg6)
+          %24 = affine.apply #map24(%22, %arg6)
+          %25 = vector.load %reinterpret_cast[%24, %6] : memref<576x64xf32>, vector<4xf32>
+          vector.store %25, %arg4[%c0, %23, %6] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
           %alloca_1 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
+          %23 = affine.apply #map25(%arg6)
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %20 = affine.apply #map22(%arg7)
-            %21 = affine.apply #map23(%12, %arg7)
-            %22 = vector.load %arg3[%c0, %arg6, %21] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %22, %alloca_1[%20] : memref<8xf32>, vector<4xf32>
+            %24 = affine.apply #map26(%arg7)
+            %25 = affine.apply #map27(%14, %arg7)
+            %26 = arith.xori %25, %23 : index
+            %27 = affine.apply #map23(%15, %26)
+            %28 = vector.load %arg3[%c0, %arg6, %27] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %28, %alloca_1[%24] : memref<8xf32>, vector<4xf32>
           }
           %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %20 = affine.apply #map22(%arg7)
-            %21 = affine.apply #map23(%13, %arg7)
-            %22 = vector.load %arg4[%c0, %arg6, %21] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %22, %alloca_2[%20] : memref<8xf32>, vector<4xf32>
+            %24 = affine.apply #map26(%arg7)
+            %25 = affine.apply #map27(%16, %arg7)
+            %26 = vector.load %arg4[%c0, %arg6, %25] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %26, %alloca_2[%24] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg7 = %c0 to %c8 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %20 = memref.load %alloca_1[%arg7] : memref<8xf32>
-              %21 = memref.load %alloca_2[%arg8] : memref<8xf32>
-              %22 = memref.load %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
-              %23 = arith.mulf %20, %21 : f32
-              %24 = arith.addf %22, %23 : f32
-              memref.store %24, %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
+              %24 = memref.load %alloca_1[%arg7] : memref<8xf32>
+              %25 = memref.load %alloca_2[%arg8] : memref<8xf32>
+              %26 = memref.load %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
+              %27 = arith.mulf %24, %25 : f32
+              %28 = arith.addf %26, %27 : f32
+              memref.store %28, %alloca[%c0, %arg7, %arg8] : memref<1x8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
       scf.for %arg5 = %c0 to %c8 step %c1 {
-        %14 = affine.apply #map20(%12, %arg5)
+        %17 = affine.apply #map23(%13, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %15 = affine.apply #map22(%arg6)
-          %16 = vector.load %alloca[%c0, %arg5, %15] : memref<1x8x8xf32>, vector<4xf32>
-          %17 = affine.apply #map23(%13, %arg6)
-          vector.store %16, %arg2[%block_id_z, %14, %17] : memref<4x128x64xf32>, vector<4xf32>
+          %18 = affine.apply #map26(%arg6)
+          %19 = vector.load %alloca[%c0, %arg5, %18] : memref<1x8x8xf32>, vector<4xf32>
+          %20 = affine.apply #map27(%16, %arg6)
+          vector.store %19, %arg2[%block_id_z, %17, %20] : memref<4x128x64xf32>, vector<4xf32>
         }
       }
       gpu.return
@@ -157,8 +168,8 @@ module attributes {gpu.container_module} {
       %reinterpret_cast = memref.reinterpret_cast %arg0 to offset: [0], sizes: [128, 64], strides: [64, 1] : memref<1x8x16x64xf32> to memref<128x64xf32>
       %alloca = memref.alloca() {weft.name = "acc"} : memref<1x1xf32>
       memref.store %cst, %alloca[%c0, %c0] : memref<1x1xf32>
-      %0 = affine.apply #map24(%block_id_x, %thread_id_x)
-      %1 = affine.apply #map25(%thread_id_x)
+      %0 = affine.apply #map28(%block_id_x, %thread_id_x)
+      %1 = affine.apply #map29(%thread_id_x)
       scf.for %arg2 = %c0 to %c4 step %c1 {
         %3 = memref.load %arg1[%arg2, %0, %1] : memref<4x128x64xf32>
         %4 = memref.load %alloca[%c0, %c0] : memref<1x1xf32>

@@ -1,4 +1,7 @@
 // weft golden igemm_split_k.weft --set n=3 --set c=5 --set h=29 --set w=23 --set k=39 --set stride=2
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __launch_bounds__(128) conv2d(
     const float* __restrict__ X,
     const float* __restrict__ W,
@@ -41,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int d2_2 = (bz * 16 + tx % 4 * 4 + 2) % 15 / 5;
   const int d1_3 = (bz * 16 + tx % 4 * 4 + 3) / 15;
   const int d2_3 = (bz * 16 + tx % 4 * 4 + 3) % 15 / 5;
-  const int X_shared_col = tx / 4;
+  const int idx2 = tx / 4;
+  const int idx3 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
   for (int i = 0; i < 4; ++i) {
     const bool inside = idx1 + i * 32 < 540;
     const int d0 = (by * 128 + i * 32 + tx / 4) / 180;
@@ -61,11 +65,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     const int d2_7 = d2_3 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
     const float v3 = inside && in_idx2 && (unsigned)d1_7 < 29 && (unsigned)d2_7 < 23
         ? X[d0 * 3335 + d1_7 * 115 + d2_7 * 5 + d3_3] : 0.0f;
-    const int X_shared_col1 = X_shared_col + i * 32;
-    X_shared[0][X_shared_row][X_shared_col1] = v0;
-    X_shared[0][X_shared_row + 1][X_shared_col1] = v1;
-    X_shared[0][X_shared_row + 2][X_shared_col1] = v2;
-    X_shared[0][X_shared_row + 3][X_shared_col1] = v3;
+    const int X_shared_col = i * 32 + (idx2 ^ idx3);
+    X_shared[0][X_shared_row][X_shared_col] = v0;
+    X_shared[0][X_shared_row + 1][X_shared_col] = v1;
+    X_shared[0][X_shared_row + 2][X_shared_col] = v2;
+    X_shared[0][X_shared_row + 3][X_shared_col] = v3;
   }
   const int W_shared_row = tx / 16;
   const int row = bz * 16 + tx / 16;
@@ -77,15 +81,17 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
         : 0.0f, in_col2 && in_row1 ? W[row1 * 39 + col + 2] : 0.0f, in_col3 && in_row1 ? W[row1 * 39 + col + 3] : 0.0f);
   }
   __syncthreads();
-  const int X_shared_col1 = warp / 2 * 64 + lane / 4 * 8;
+  const int idx4 = lane / 4 * 8;
+  const int X_shared_col = warp / 2 * 64;
   const int col1 = tx % 4 * 8 + warp % 2 * 32;
   #pragma unroll
   for (int i = 0; i < 16; ++i) {
     alignas(16) float X_frag[8];
+    const int idx5 = i / 8 * 3 * 4;
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      *reinterpret_cast<float4*>(&X_frag[j * 4])
-          = *reinterpret_cast<const float4*>(&X_shared[0][i][X_shared_col1 + j * 4]);
+      const int X_shared_col1 = X_shared_col + ((idx4 + j * 4) ^ idx5);
+      *reinterpret_cast<float4*>(&X_frag[j * 4]) = *reinterpret_cast<const float4*>(&X_shared[0][i][X_shared_col1]);
     }
     alignas(16) float W_frag[8];
     #pragma unroll

@@ -21,23 +21,27 @@
 #map19 = affine_map<(d0, d1) -> ((d0 * 16 + (d1 mod 4) * 4 + 3) floordiv 15)>
 #map20 = affine_map<(d0, d1) -> (((d0 * 16 + (d1 mod 4) * 4 + 3) mod 15) floordiv 5)>
 #map21 = affine_map<(d0) -> (d0 floordiv 4)>
-#map22 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map23 = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1 * 32 + d2 floordiv 4) floordiv 180)>
-#map24 = affine_map<(d0, d1, d2, d3) -> (d0 + (((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 180) floordiv 12) * 2)>
-#map25 = affine_map<(d0) -> (d0 - 1)>
-#map26 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 12) * 2)>
-#map27 = affine_map<(d0) -> (d0 floordiv 16)>
-#map28 = affine_map<(d0, d1) -> (d0 * 16 + d1 floordiv 16)>
-#map29 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map30 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
-#map31 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
-#map32 = affine_map<(d0) -> (d0 * 4)>
-#map33 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map34 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 2) * 64 + (d2 floordiv 4) * 8)>
-#map35 = affine_map<(d0, d1) -> (d0 + d1)>
-#map36 = affine_map<(d0, d1) -> (d0 * 256 + d1)>
-#map37 = affine_map<(d0, d1) -> ((d0 * 256 + d1) floordiv 39)>
-#map38 = affine_map<(d0, d1) -> ((d0 * 256 + d1) mod 39)>
+#map22 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map23 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map24 = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1 * 32 + d2 floordiv 4) floordiv 180)>
+#map25 = affine_map<(d0, d1, d2, d3) -> (d0 + (((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 180) floordiv 12) * 2)>
+#map26 = affine_map<(d0) -> (d0 - 1)>
+#map27 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 12) * 2)>
+#map28 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map29 = affine_map<(d0) -> (d0 floordiv 16)>
+#map30 = affine_map<(d0, d1) -> (d0 * 16 + d1 floordiv 16)>
+#map31 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map32 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
+#map33 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
+#map34 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
+#map35 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map36 = affine_map<(d0) -> (d0 * 4)>
+#map37 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map38 = affine_map<(d0, d1) -> (d0 + d1)>
+#map39 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 2) * 64 + (d2 floordiv 4) * 8)>
+#map40 = affine_map<(d0, d1) -> (d0 * 256 + d1)>
+#map41 = affine_map<(d0, d1) -> ((d0 * 256 + d1) floordiv 39)>
+#map42 = affine_map<(d0, d1) -> ((d0 * 256 + d1) mod 39)>
 module attributes {gpu.container_module} {
   func.func @conv2d(%arg0: memref<3x29x23x5xf32> {weft.name = "X"}, %arg1: memref<3x3x5x39xf32> {weft.name = "W"}, %arg2: memref<3x15x12x39xf32> {bufferize.result, weft.name = "Y"}) {
     %alloc = memref.alloc() {alignment = 64 : i64, weft.name = "temp0"} : memref<3x540x39xf32>
@@ -111,153 +115,159 @@ module attributes {gpu.container_module} {
       %33 = affine.apply #map19(%block_id_z, %thread_id_x)
       %34 = affine.apply #map20(%block_id_z, %thread_id_x)
       %35 = affine.apply #map21(%thread_id_x)
+      %36 = affine.apply #map22(%thread_id_x)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %41 = affine.apply #map22(%26, %arg5)
-        %42 = arith.cmpi slt, %41, %c540 : index
-        %43 = affine.apply #map23(%block_id_y, %arg5, %thread_id_x)
-        %44 = affine.apply #map24(%27, %block_id_y, %arg5, %thread_id_x)
-        %45 = affine.apply #map25(%44)
-        %46 = affine.apply #map26(%28, %block_id_y, %arg5, %thread_id_x)
-        %47 = affine.apply #map25(%46)
-        %48 = arith.cmpi ult, %45, %c29 : index
-        %49 = arith.cmpi ult, %47, %c23 : index
-        %50 = arith.andi %48, %49 : i1
-        %51 = arith.andi %15, %50 : i1
-        %52 = arith.andi %42, %51 : i1
-        %53 = scf.if %52 -> (f32) {
-          %85 = memref.load %arg0[%43, %45, %47, %16] : memref<3x29x23x5xf32>
-          scf.yield %85 : f32
+        %43 = affine.apply #map23(%26, %arg5)
+        %44 = arith.cmpi slt, %43, %c540 : index
+        %45 = affine.apply #map24(%block_id_y, %arg5, %thread_id_x)
+        %46 = affine.apply #map25(%27, %block_id_y, %arg5, %thread_id_x)
+        %47 = affine.apply #map26(%46)
+        %48 = affine.apply #map27(%28, %block_id_y, %arg5, %thread_id_x)
+        %49 = affine.apply #map26(%48)
+        %50 = arith.cmpi ult, %47, %c29 : index
+        %51 = arith.cmpi ult, %49, %c23 : index
+        %52 = arith.andi %50, %51 : i1
+        %53 = arith.andi %15, %52 : i1
+        %54 = arith.andi %44, %53 : i1
+        %55 = scf.if %54 -> (f32) {
+          %88 = memref.load %arg0[%45, %47, %49, %16] : memref<3x29x23x5xf32>
+          scf.yield %88 : f32
         } else {
           scf.yield %cst : f32
         }
-        %54 = affine.apply #map24(%29, %block_id_y, %arg5, %thread_id_x)
-        %55 = affine.apply #map25(%54)
-        %56 = affine.apply #map26(%30, %block_id_y, %arg5, %thread_id_x)
-        %57 = affine.apply #map25(%56)
-        %58 = arith.cmpi ult, %55, %c29 : index
-        %59 = arith.cmpi ult, %57, %c23 : index
-        %60 = arith.andi %58, %59 : i1
-        %61 = arith.andi %18, %60 : i1
-        %62 = arith.andi %42, %61 : i1
-        %63 = scf.if %62 -> (f32) {
-          %85 = memref.load %arg0[%43, %55, %57, %19] : memref<3x29x23x5xf32>
-          scf.yield %85 : f32
+        %56 = affine.apply #map25(%29, %block_id_y, %arg5, %thread_id_x)
+        %57 = affine.apply #map26(%56)
+        %58 = affine.apply #map27(%30, %block_id_y, %arg5, %thread_id_x)
+        %59 = affine.apply #map26(%58)
+        %60 = arith.cmpi ult, %57, %c29 : index
+        %61 = arith.cmpi ult, %59, %c23 : index
+        %62 = arith.andi %60, %61 : i1
+        %63 = arith.andi %18, %62 : i1
+        %64 = arith.andi %44, %63 : i1
+        %65 = scf.if %64 -> (f32) {
+          %88 = memref.load %arg0[%45, %57, %59, %19] : memref<3x29x23x5xf32>
+          scf.yield %88 : f32
         } else {
           scf.yield %cst : f32
         }
-        %64 = affine.apply #map24(%31, %block_id_y, %arg5, %thread_id_x)
-        %65 = affine.apply #map25(%64)
-        %66 = affine.apply #map26(%32, %block_id_y, %arg5, %thread_id_x)
-        %67 = affine.apply #map25(%66)
-        %68 = arith.cmpi ult, %65, %c29 : index
-        %69 = arith.cmpi ult, %67, %c23 : index
-        %70 = arith.andi %68, %69 : i1
-        %71 = arith.andi %21, %70 : i1
-        %72 = arith.andi %42, %71 : i1
-        %73 = scf.if %72 -> (f32) {
-          %85 = memref.load %arg0[%43, %65, %67, %22] : memref<3x29x23x5xf32>
-          scf.yield %85 : f32
+        %66 = affine.apply #map25(%31, %block_id_y, %arg5, %thread_id_x)
+        %67 = affine.apply #map26(%66)
+        %68 = affine.apply #map27(%32, %block_id_y, %arg5, %thread_id_x)
+        %69 = affine.apply #map26(%68)
+        %70 = arith.cmpi ult, %67, %c29 : index
+        %71 = arith.cmpi ult, %69, %c23 : index
+        %72 = arith.andi %70, %71 : i1
+        %73 = arith.andi %21, %72 : i1
+        %74 = arith.andi %44, %73 : i1
+        %75 = scf.if %74 -> (f32) {
+          %88 = memref.load %arg0[%45, %67, %69, %22] : memref<3x29x23x5xf32>
+          scf.yield %88 : f32
         } else {
           scf.yield %cst : f32
         }
-        %74 = affine.apply #map24(%33, %block_id_y, %arg5, %thread_id_x)
-        %75 = affine.apply #map25(%74)
-        %76 = affine.apply #map26(%34, %block_id_y, %arg5, %thread_id_x)
-        %77 = affine.apply #map25(%76)
-        %78 = arith.cmpi ult, %75, %c29 : index
-        %79 = arith.cmpi ult, %77, %c23 : index
-        %80 = arith.andi %78, %79 : i1
-        %81 = arith.andi %24, %80 : i1
-        %82 = arith.andi %42, %81 : i1
-        %83 = scf.if %82 -> (f32) {
-          %85 = memref.load %arg0[%43, %75, %77, %25] : memref<3x29x23x5xf32>
-          scf.yield %85 : f32
+        %76 = affine.apply #map25(%33, %block_id_y, %arg5, %thread_id_x)
+        %77 = affine.apply #map26(%76)
+        %78 = affine.apply #map27(%34, %block_id_y, %arg5, %thread_id_x)
+        %79 = affine.apply #map26(%78)
+        %80 = arith.cmpi ult, %77, %c29 : index
+        %81 = arith.cmpi ult, %79, %c23 : index
+        %82 = arith.andi %80, %81 : i1
+        %83 = arith.andi %24, %82 : i1
+        %84 = arith.andi %44, %83 : i1
+        %85 = scf.if %84 -> (f32) {
+          %88 = memref.load %arg0[%45, %77, %79, %25] : memref<3x29x23x5xf32>
+          scf.yield %88 : f32
         } else {
           scf.yield %cst : f32
         }
-        %84 = affine.apply #map22(%35, %arg5)
-        memref.store %53, %arg3[%c0, %2, %84] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %63, %arg3[%c0, %3, %84] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %73, %arg3[%c0, %4, %84] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %83, %arg3[%c0, %5, %84] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        %86 = arith.xori %35, %36 : index
+        %87 = affine.apply #map28(%arg5, %86)
+        memref.store %55, %arg3[%c0, %2, %87] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %65, %arg3[%c0, %3, %87] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %75, %arg3[%c0, %4, %87] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %85, %arg3[%c0, %5, %87] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
       }
-      %36 = affine.apply #map27(%thread_id_x)
-      %37 = affine.apply #map28(%block_id_z, %thread_id_x)
+      %37 = affine.apply #map29(%thread_id_x)
+      %38 = affine.apply #map30(%block_id_z, %thread_id_x)
       scf.for %arg5 = %c0 to %c2 step %c1 {
-        %41 = affine.apply #map29(%36, %arg5)
-        %42 = affine.apply #map29(%37, %arg5)
-        %43 = arith.cmpi slt, %42, %c45 : index
-        %44 = arith.andi %7, %43 : i1
-        %45 = scf.if %44 -> (f32) {
-          %53 = memref.load %reinterpret_cast[%42, %6] : memref<45x39xf32>
-          scf.yield %53 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        %46 = arith.andi %9, %43 : i1
+        %43 = affine.apply #map31(%37, %arg5)
+        %44 = affine.apply #map31(%38, %arg5)
+        %45 = arith.cmpi slt, %44, %c45 : index
+        %46 = arith.andi %7, %45 : i1
         %47 = scf.if %46 -> (f32) {
-          %53 = memref.load %reinterpret_cast[%42, %8] : memref<45x39xf32>
-          scf.yield %53 : f32
+          %55 = memref.load %reinterpret_cast[%44, %6] : memref<45x39xf32>
+          scf.yield %55 : f32
         } else {
           scf.yield %cst : f32
         }
-        %48 = arith.andi %11, %43 : i1
+        %48 = arith.andi %9, %45 : i1
         %49 = scf.if %48 -> (f32) {
-          %53 = memref.load %reinterpret_cast[%42, %10] : memref<45x39xf32>
-          scf.yield %53 : f32
+          %55 = memref.load %reinterpret_cast[%44, %8] : memref<45x39xf32>
+          scf.yield %55 : f32
         } else {
           scf.yield %cst : f32
         }
-        %50 = arith.andi %13, %43 : i1
+        %50 = arith.andi %11, %45 : i1
         %51 = scf.if %50 -> (f32) {
-          %53 = memref.load %reinterpret_cast[%42, %12] : memref<45x39xf32>
-          scf.yield %53 : f32
+          %55 = memref.load %reinterpret_cast[%44, %10] : memref<45x39xf32>
+          scf.yield %55 : f32
         } else {
           scf.yield %cst : f32
         }
-        %52 = vector.from_elements %45, %47, %49, %51 : vector<4xf32>
-        vector.store %52, %arg4[%c0, %41, %6] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+        %52 = arith.andi %13, %45 : i1
+        %53 = scf.if %52 -> (f32) {
+          %55 = memref.load %reinterpret_cast[%44, %12] : memref<45x39xf32>
+          scf.yield %55 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %54 = vector.from_elements %47, %49, %51, %53 : vector<4xf32>
+        vector.store %54, %arg4[%c0, %43, %6] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
       }
       gpu.barrier memfence [#gpu.address_space<workgroup>]
-      %38 = affine.apply #map30(%1, %0)
-      %39 = affine.apply #map31(%thread_id_x, %1)
+      %39 = affine.apply #map32(%0)
+      %40 = affine.apply #map33(%1)
+      %41 = affine.apply #map34(%thread_id_x, %1)
       scf.for %arg5 = %c0 to %c16 step %c1 {
         %alloca_0 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
+        %43 = affine.apply #map35(%arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %41 = affine.apply #map32(%arg6)
-          %42 = affine.apply #map33(%38, %arg6)
-          %43 = vector.load %arg3[%c0, %arg5, %42] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-          vector.store %43, %alloca_0[%41] : memref<8xf32>, vector<4xf32>
+          %44 = affine.apply #map36(%arg6)
+          %45 = affine.apply #map37(%39, %arg6)
+          %46 = arith.xori %45, %43 : index
+          %47 = affine.apply #map38(%40, %46)
+          %48 = vector.load %arg3[%c0, %arg5, %47] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          vector.store %48, %alloca_0[%44] : memref<8xf32>, vector<4xf32>
         }
         %alloca_1 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %41 = affine.apply #map32(%arg6)
-          %42 = affine.apply #map33(%39, %arg6)
-          %43 = vector.load %arg4[%c0, %arg5, %42] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-          vector.store %43, %alloca_1[%41] : memref<8xf32>, vector<4xf32>
+          %44 = affine.apply #map36(%arg6)
+          %45 = affine.apply #map37(%41, %arg6)
+          %46 = vector.load %arg4[%c0, %arg5, %45] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          vector.store %46, %alloca_1[%44] : memref<8xf32>, vector<4xf32>
         }
         scf.for %arg6 = %c0 to %c8 step %c1 {
           scf.for %arg7 = %c0 to %c8 step %c1 {
-            %41 = memref.load %alloca_0[%arg6] : memref<8xf32>
-            %42 = memref.load %alloca_1[%arg7] : memref<8xf32>
-            %43 = memref.load %alloca[%c0, %arg6, %arg7] : memref<1x8x8xf32>
-            %44 = arith.mulf %41, %42 : f32
-            %45 = arith.addf %43, %44 : f32
-            memref.store %45, %alloca[%c0, %arg6, %arg7] : memref<1x8x8xf32>
+            %44 = memref.load %alloca_0[%arg6] : memref<8xf32>
+            %45 = memref.load %alloca_1[%arg7] : memref<8xf32>
+            %46 = memref.load %alloca[%c0, %arg6, %arg7] : memref<1x8x8xf32>
+            %47 = arith.mulf %44, %45 : f32
+            %48 = arith.addf %46, %47 : f32
+            memref.store %48, %alloca[%c0, %arg6, %arg7] : memref<1x8x8xf32>
           }
         }
       } {weft.unroll}
-      %40 = affine.apply #map34(%block_id_y, %1, %0)
+      %42 = affine.apply #map39(%block_id_y, %1, %0)
       scf.for %arg5 = %c0 to %c8 step %c1 {
-        %41 = affine.apply #map35(%40, %arg5)
-        %42 = arith.cmpi slt, %41, %c540 : index
-        scf.if %42 {
+        %43 = affine.apply #map38(%42, %arg5)
+        %44 = arith.cmpi slt, %43, %c540 : index
+        scf.if %44 {
           scf.for %arg6 = %c0 to %c8 step %c1 {
-            %43 = affine.apply #map35(%39, %arg6)
-            %44 = arith.cmpi slt, %43, %c39 : index
-            scf.if %44 {
-              %45 = memref.load %alloca[%c0, %arg5, %arg6] : memref<1x8x8xf32>
-              memref.store %45, %arg2[%block_id_z, %41, %43] : memref<3x540x39xf32>
+            %45 = affine.apply #map38(%41, %arg6)
+            %46 = arith.cmpi slt, %45, %c39 : index
+            scf.if %46 {
+              %47 = memref.load %alloca[%c0, %arg5, %arg6] : memref<1x8x8xf32>
+              memref.store %47, %arg2[%block_id_z, %43, %45] : memref<3x540x39xf32>
             }
           }
         }
@@ -275,10 +285,10 @@ module attributes {gpu.container_module} {
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x
       %reinterpret_cast = memref.reinterpret_cast %arg0 to offset: [0], sizes: [540, 39], strides: [39, 1] : memref<3x15x12x39xf32> to memref<540x39xf32>
-      %0 = affine.apply #map36(%block_id_x, %thread_id_x)
+      %0 = affine.apply #map40(%block_id_x, %thread_id_x)
       %1 = arith.cmpi slt, %0, %c21060 : index
-      %2 = affine.apply #map37(%block_id_x, %thread_id_x)
-      %3 = affine.apply #map38(%block_id_x, %thread_id_x)
+      %2 = affine.apply #map41(%block_id_x, %thread_id_x)
+      %3 = affine.apply #map42(%block_id_x, %thread_id_x)
       scf.if %1 {
         %alloca = memref.alloca() {weft.name = "acc"} : memref<1x1xf32>
         memref.store %cst, %alloca[%c0, %c0] : memref<1x1xf32>

@@ -118,18 +118,20 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int d1 = by * 8 + tx / 4 / 16;
   const int X_shared_row = tx / 4;
   const int idx1 = tx / 4 / 2 % 4 * 8;
+  const int X_shared_col = tx / 4 * -32;
   for (int i = 0; i < 4; ++i) {
     const int d1_1 = d1 + i * 2 - 1;
-    copy_async16(&X_shared[0][X_shared_row + i * 32][idx ^ idx1], &X[d1_1 * 256 + d2 * 16 + d3],
+    copy_async16(&X_shared[0][X_shared_row + i * 32][X_shared_col + ((tx * 8) ^ idx1)], &X[d1_1 * 256 + d2 * 16 + d3],
         ((unsigned)d1_1 < 16 && in_d2 ? 8 : 0) * 2);
   }
   const int col = tx % 16 * 8;
   const bool in_col = col < 32;
   const int row = tx / 16;
   const int idx2 = tx / 16 * 8;
+  const int W_shared_col = tx / 16 * -128;
   for (int i = 0; i < 4; ++i) {
     const int row1 = row + i * 8;
-    copy_async16(&W_shared[0][row1][col ^ idx2], &W[row1 * 32 + col], (in_col ? 8 : 0) * 2);
+    copy_async16(&W_shared[0][row1][W_shared_col + ((tx * 8) ^ idx2)], &W[row1 * 32 + col], (in_col ? 8 : 0) * 2);
   }
   commit_copies();
   const int d2_1 = tx / 2 - (tx % 4 + 4) / 6 * 3 - tx / 4 * 2 + tx / 4 % 16 + 1;
@@ -137,12 +139,13 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int d1_1 = by * 8 + tx / 4 / 16 + (tx % 4 + 4) / 6;
   for (int i = 0; i < 4; ++i) {
     const int d1_2 = d1_1 + i * 2 - 1;
-    copy_async16(&X_shared[1][X_shared_row + i * 32][idx ^ idx1], &X[d1_2 * 256 + d2_1 * 16 + d3],
-        ((unsigned)d1_2 < 16 && in_d2_1 ? 8 : 0) * 2);
+    copy_async16(&X_shared[1][X_shared_row + i * 32][X_shared_col + ((tx * 8) ^ idx1)],
+        &X[d1_2 * 256 + d2_1 * 16 + d3], ((unsigned)d1_2 < 16 && in_d2_1 ? 8 : 0) * 2);
   }
   for (int i = 0; i < 4; ++i) {
     const int row1 = row + i * 8;
-    copy_async16(&W_shared[1][row1][col ^ idx2], &W[(row1 + 32) * 32 + col], (in_col ? 8 : 0) * 2);
+    copy_async16(&W_shared[1][row1][W_shared_col + ((tx * 8) ^ idx2)], &W[(row1 + 32) * 32 + col],
+        (in_col ? 8 : 0) * 2);
   }
   commit_copies();
   const int d2_2 = tx / 4 % 16 - tx / 4 * 2;
@@ -150,8 +153,8 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int X_shared_row1 = tx % 16 + warp / 2 * 64;
   const int idx4 = tx % 16 / 2 % 4 * 8;
   const int W_shared_row = tx % 16;
-  const int idx5 = warp % 2 * 64;
-  const int idx6 = tx % 8 * 8;
+  const int W_shared_col1 = warp % 2 * 64;
+  const int idx5 = tx % 8 * 8;
   for (int k = 0; k < 160; k += 32) {
     wait_copies<1>();
     __syncthreads();
@@ -165,12 +168,12 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       const bool in_d2_3 = (unsigned)d2_3 < 16;
       for (int i = 0; i < 4; ++i) {
         const int d1_3 = d1_2 + i * 2 - 1;
-        copy_async16(&X_shared[plane][X_shared_row + i * 32][idx ^ idx1], &X[d1_3 * 256 + d2_3 * 16 + d3_1],
-            (inside && d1_3 < 16 && in_d2_3 ? 8 : 0) * 2);
+        copy_async16(&X_shared[plane][X_shared_row + i * 32][X_shared_col + ((tx * 8) ^ idx1)],
+            &X[d1_3 * 256 + d2_3 * 16 + d3_1], (inside && d1_3 < 16 && in_d2_3 ? 8 : 0) * 2);
       }
       for (int i = 0; i < 4; ++i) {
         const int row2 = row1 + i * 8 + 64;
-        copy_async16(&W_shared[plane][row + i * 8][col ^ idx2], &W[row2 * 32 + col],
+        copy_async16(&W_shared[plane][row + i * 8][W_shared_col + ((tx * 8) ^ idx2)], &W[row2 * 32 + col],
             (row2 < 144 && in_col ? 8 : 0) * 2);
       }
     }
@@ -179,11 +182,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     #pragma unroll
     for (int i = 0; i < 32; i += 16) {
       bf16 X_frag[4][4][2];
-      const int idx7 = idx3 + i;
+      const int idx6 = idx3 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned X_frag1[4];
-        load_matrices_x4(X_frag1, &X_shared[plane1][X_shared_row1 + j * 16][idx7 ^ idx4]);
+        load_matrices_x4(X_frag1, &X_shared[plane1][X_shared_row1 + j * 16][idx6 ^ idx4]);
         X_frag[j][0][0] = bf16_of_bits(X_frag1[0]);
         X_frag[j][0][1] = bf16_of_bits(X_frag1[0] >> 16);
         X_frag[j][1][0] = bf16_of_bits(X_frag1[1]);
@@ -198,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned W_frag1[2];
-        load_matrices_x2_transposed(W_frag1, &W_shared[plane1][W_shared_row1][(idx5 + j * 8) ^ idx6]);
+        load_matrices_x2_transposed(W_frag1, &W_shared[plane1][W_shared_row1][W_shared_col1 + ((j * 8) ^ idx5)]);
         W_frag[j][0][0] = bf16_of_bits(W_frag1[0]);
         W_frag[j][0][1] = bf16_of_bits(W_frag1[0] >> 16);
         W_frag[j][1][0] = bf16_of_bits(W_frag1[1]);

@@ -96,7 +96,6 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       }
     }
   }
-  const int idx = tx % 4 * 8;
   const int col = tx % 16 * 8;
   const bool in_col = col < 39;
   const bool in_col1 = col + 1 < 39;
@@ -106,33 +105,36 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const bool in_col5 = col + 5 < 39;
   const bool in_col6 = col + 6 < 39;
   const bool in_col7 = col + 7 < 39;
+  const int idx = tx % 4 * 8;
   const int X_shared_row = tx / 4;
   const int idx1 = by * 128 + tx / 4;
   const int idx2 = tx / 4 / 2 % 4 * 8;
+  const int X_shared_col = tx / 4 * -32;
   const int row = tx / 16;
   const int idx3 = tx / 16 * 8;
+  const int W_shared_col = tx / 16 * -128;
   const int idx4 = lane / 16 * 8;
   const int X_shared_row1 = tx % 16 + warp / 2 * 64;
   const int idx5 = tx % 16 / 2 % 4 * 8;
   const int W_shared_row = tx % 16;
-  const int idx6 = warp % 2 * 64;
-  const int idx7 = tx % 8 * 8;
+  const int W_shared_col1 = warp % 2 * 64;
+  const int idx6 = tx % 8 * 8;
   for (int k = 0; k < 64; k += 32) {
-    const int idx8 = idx + k;
-    const bool in_idx8 = idx8 < 45;
+    const int idx7 = idx + k;
+    const bool in_idx7 = idx7 < 45;
     const int d3 = (k + tx % 4 * 8) % 5;
-    const bool in_idx8_1 = idx8 + 1 < 45;
+    const bool in_idx7_1 = idx7 + 1 < 45;
     const int d3_1 = (k + tx % 4 * 8 + 1) % 5;
-    const bool in_idx8_2 = idx8 + 2 < 45;
+    const bool in_idx7_2 = idx7 + 2 < 45;
     const int d3_2 = (k + tx % 4 * 8 + 2) % 5;
-    const bool in_idx8_3 = idx8 + 3 < 45;
+    const bool in_idx7_3 = idx7 + 3 < 45;
     const int d3_3 = (k + tx % 4 * 8 + 3) % 5;
-    const bool in_idx8_4 = idx8 + 4 < 45;
+    const bool in_idx7_4 = idx7 + 4 < 45;
     const int d3_4 = (k + tx % 4 * 8 + 4) % 5;
-    const bool in_idx8_5 = idx8 + 5 < 45;
-    const bool in_idx8_6 = idx8 + 6 < 45;
+    const bool in_idx7_5 = idx7 + 5 < 45;
+    const bool in_idx7_6 = idx7 + 6 < 45;
     const int d3_5 = (k + tx % 4 * 8 + 6) % 5;
-    const bool in_idx8_7 = idx8 + 7 < 45;
+    const bool in_idx7_7 = idx7 + 7 < 45;
     const int d3_6 = (k + tx % 4 * 8 + 7) % 5;
     const int d1 = (k + tx % 4 * 8) / 15;
     const int d2 = (k + tx % 4 * 8) % 15 / 5;
@@ -155,44 +157,46 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       const int d0 = (by * 128 + i * 32 + tx / 4) / 180;
       const int d1_8 = d1 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_8 = d2 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const bf16 v0 = in_idx8 && inside && (unsigned)d1_8 < 29 && (unsigned)d2_8 < 23
+      const bf16 v0 = in_idx7 && inside && (unsigned)d1_8 < 29 && (unsigned)d2_8 < 23
           ? X[d0 * 3335 + d1_8 * 115 + d2_8 * 5 + d3] : bf16(0.0f);
       const int d1_9 = d1_1 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_9 = d2_1 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const bf16 v1 = in_idx8_1 && inside && (unsigned)d1_9 < 29 && (unsigned)d2_9 < 23
+      const bf16 v1 = in_idx7_1 && inside && (unsigned)d1_9 < 29 && (unsigned)d2_9 < 23
           ? X[d0 * 3335 + d1_9 * 115 + d2_9 * 5 + d3_1] : bf16(0.0f);
       const int d1_10 = d1_2 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_10 = d2_2 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const bf16 v2 = in_idx8_2 && inside && (unsigned)d1_10 < 29 && (unsigned)d2_10 < 23
+      const bf16 v2 = in_idx7_2 && inside && (unsigned)d1_10 < 29 && (unsigned)d2_10 < 23
           ? X[d0 * 3335 + d1_10 * 115 + d2_10 * 5 + d3_2] : bf16(0.0f);
       const int d1_11 = d1_3 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_11 = d2_3 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const bf16 v3 = in_idx8_3 && inside && (unsigned)d1_11 < 29 && (unsigned)d2_11 < 23
+      const bf16 v3 = in_idx7_3 && inside && (unsigned)d1_11 < 29 && (unsigned)d2_11 < 23
           ? X[d0 * 3335 + d1_11 * 115 + d2_11 * 5 + d3_3] : bf16(0.0f);
       const int d1_12 = d1_4 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_12 = d2_4 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const bf16 v4 = in_idx8_4 && inside && (unsigned)d1_12 < 29 && (unsigned)d2_12 < 23
+      const bf16 v4 = in_idx7_4 && inside && (unsigned)d1_12 < 29 && (unsigned)d2_12 < 23
           ? X[d0 * 3335 + d1_12 * 115 + d2_12 * 5 + d3_4] : bf16(0.0f);
       const int d1_13 = d1_5 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_13 = d2_5 + (by * 128 + i * 32 + tx / 4) % 12 * 2;
-      const bf16 v5 = in_idx8_5 && inside && (unsigned)d1_13 < 29 && (unsigned)d2_13 < 23
+      const bf16 v5 = in_idx7_5 && inside && (unsigned)d1_13 < 29 && (unsigned)d2_13 < 23
           ? X[d0 * 3335 + d1_13 * 115 + d2_13 * 5 + d3] : bf16(0.0f);
       const int d1_14 = d1_6 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_14 = d2_6 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const bf16 v6 = in_idx8_6 && inside && (unsigned)d1_14 < 29 && (unsigned)d2_14 < 23
+      const bf16 v6 = in_idx7_6 && inside && (unsigned)d1_14 < 29 && (unsigned)d2_14 < 23
           ? X[d0 * 3335 + d1_14 * 115 + d2_14 * 5 + d3_5] : bf16(0.0f);
       const int d1_15 = d1_7 + (by * 128 + i * 32 + tx / 4) % 180 / 12 * 2 - 1;
       const int d2_15 = d2_7 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
-      const bf16 v7 = in_idx8_7 && inside && (unsigned)d1_15 < 29 && (unsigned)d2_15 < 23
+      const bf16 v7 = in_idx7_7 && inside && (unsigned)d1_15 < 29 && (unsigned)d2_15 < 23
           ? X[d0 * 3335 + d1_15 * 115 + d2_15 * 5 + d3_6] : bf16(0.0f);
-      *reinterpret_cast<vec<bf16, 8>*>(&X_shared[X_shared_row + i * 32][idx ^ idx2]) = vec<bf16,
+      const int X_shared_col1 = X_shared_col + ((tx * 8) ^ idx2);
+      *reinterpret_cast<vec<bf16, 8>*>(&X_shared[X_shared_row + i * 32][X_shared_col1]) = vec<bf16,
           8>{{v0, v1, v2, v3, v4, v5, v6, v7}};
     }
     const int row1 = row + k;
     for (int i = 0; i < 4; ++i) {
       const int row2 = row1 + i * 8;
       const bool in_row2 = row2 < 45;
-      *reinterpret_cast<vec<bf16, 8>*>(&W_shared[row + i * 8][col ^ idx3]) = vec<bf16,
+      const int W_shared_col2 = W_shared_col + ((tx * 8) ^ idx3);
+      *reinterpret_cast<vec<bf16, 8>*>(&W_shared[row + i * 8][W_shared_col2]) = vec<bf16,
           8>{{in_row2 && in_col ? W[row2 * 39 + col] : bf16(0.0f), in_row2 && in_col1 ? W[row2 * 39 + col + 1]
           : bf16(0.0f), in_row2 && in_col2 ? W[row2 * 39 + col + 2] : bf16(0.0f), in_row2 && in_col3
           ? W[row2 * 39 + col + 3] : bf16(0.0f), in_row2 && in_col4 ? W[row2 * 39 + col + 4] : bf16(0.0f), in_row2
@@ -203,11 +207,11 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     #pragma unroll
     for (int i = 0; i < 32; i += 16) {
       bf16 X_frag[4][4][2];
-      const int idx9 = idx4 + i;
+      const int idx8 = idx4 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned X_frag1[4];
-        load_matrices_x4(X_frag1, &X_shared[X_shared_row1 + j * 16][idx9 ^ idx5]);
+        load_matrices_x4(X_frag1, &X_shared[X_shared_row1 + j * 16][idx8 ^ idx5]);
         X_frag[j][0][0] = bf16_of_bits(X_frag1[0]);
         X_frag[j][0][1] = bf16_of_bits(X_frag1[0] >> 16);
         X_frag[j][1][0] = bf16_of_bits(X_frag1[1]);
@@ -222,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned W_frag1[2];
-        load_matrices_x2_transposed(W_frag1, &W_shared[W_shared_row1][(idx6 + j * 8) ^ idx7]);
+        load_matrices_x2_transposed(W_frag1, &W_shared[W_shared_row1][W_shared_col1 + ((j * 8) ^ idx6)]);
         W_frag[j][0][0] = bf16_of_bits(W_frag1[0]);
         W_frag[j][0][1] = bf16_of_bits(W_frag1[0] >> 16);
         W_frag[j][1][0] = bf16_of_bits(W_frag1[1]);

@@ -1,59 +1,62 @@
 // weft golden igemm_tensor.weft --set n=3 --set c=5 --set h=29 --set w=23 --set k=39 --set stride=2
 #map = affine_map<(d0) -> (d0 floordiv 32)>
 #map1 = affine_map<(d0) -> (d0 mod 32)>
-#map2 = affine_map<(d0) -> ((d0 mod 4) * 8)>
-#map3 = affine_map<(d0) -> ((d0 mod 16) * 8)>
-#map4 = affine_map<(d0) -> (d0 + 1)>
-#map5 = affine_map<(d0) -> (d0 + 2)>
-#map6 = affine_map<(d0) -> (d0 + 3)>
-#map7 = affine_map<(d0) -> (d0 + 4)>
-#map8 = affine_map<(d0) -> (d0 + 5)>
-#map9 = affine_map<(d0) -> (d0 + 6)>
-#map10 = affine_map<(d0) -> (d0 + 7)>
+#map2 = affine_map<(d0) -> ((d0 mod 16) * 8)>
+#map3 = affine_map<(d0) -> (d0 + 1)>
+#map4 = affine_map<(d0) -> (d0 + 2)>
+#map5 = affine_map<(d0) -> (d0 + 3)>
+#map6 = affine_map<(d0) -> (d0 + 4)>
+#map7 = affine_map<(d0) -> (d0 + 5)>
+#map8 = affine_map<(d0) -> (d0 + 6)>
+#map9 = affine_map<(d0) -> (d0 + 7)>
+#map10 = affine_map<(d0) -> ((d0 mod 4) * 8)>
 #map11 = affine_map<(d0) -> (d0 floordiv 4)>
 #map12 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
 #map13 = affine_map<(d0) -> ((((d0 floordiv 4) floordiv 2) mod 4) * 8)>
-#map14 = affine_map<(d0) -> (d0 floordiv 16)>
-#map15 = affine_map<(d0) -> (((d0 floordiv 16) mod 8) * 8)>
-#map16 = affine_map<(d0) -> ((d0 floordiv 16) * 8)>
-#map17 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 2) * 64)>
-#map18 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
-#map19 = affine_map<(d0) -> (d0 mod 16)>
-#map20 = affine_map<(d0) -> ((d0 mod 2) * 64)>
-#map21 = affine_map<(d0) -> ((d0 mod 8) * 8)>
-#map22 = affine_map<(d0, d1) -> (d0 + d1)>
-#map23 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8) mod 5)>
-#map24 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 1) mod 5)>
-#map25 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 2) mod 5)>
-#map26 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 3) mod 5)>
-#map27 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 4) mod 5)>
-#map28 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 6) mod 5)>
-#map29 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 7) mod 5)>
-#map30 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8) floordiv 15)>
-#map31 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8) mod 15) floordiv 5)>
-#map32 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 1) floordiv 15)>
-#map33 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 1) mod 15) floordiv 5)>
-#map34 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 2) floordiv 15)>
-#map35 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 2) mod 15) floordiv 5)>
-#map36 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 3) floordiv 15)>
-#map37 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 3) mod 15) floordiv 5)>
-#map38 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 4) floordiv 15)>
-#map39 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 4) mod 15) floordiv 5)>
-#map40 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 5) floordiv 15)>
-#map41 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 5) mod 15) floordiv 5 - 1)>
-#map42 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 6) floordiv 15)>
-#map43 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 6) mod 15) floordiv 5)>
-#map44 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 7) floordiv 15)>
-#map45 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 7) mod 15) floordiv 5)>
-#map46 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map47 = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1 * 32 + d2 floordiv 4) floordiv 180)>
-#map48 = affine_map<(d0, d1, d2, d3) -> (d0 + (((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 180) floordiv 12) * 2)>
-#map49 = affine_map<(d0) -> (d0 - 1)>
-#map50 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 12) * 2)>
-#map51 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map52 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
-#map53 = affine_map<(d0, d1, d2) -> (d0 * 128 + d1 floordiv 4 + (d2 floordiv 2) * 64)>
-#map54 = affine_map<(d0, d1) -> ((d0 mod 4) * 2 + (d1 mod 2) * 64)>
+#map14 = affine_map<(d0) -> (d0 * 8)>
+#map15 = affine_map<(d0) -> ((d0 floordiv 4) * -32)>
+#map16 = affine_map<(d0) -> (d0 floordiv 16)>
+#map17 = affine_map<(d0) -> (((d0 floordiv 16) mod 8) * 8)>
+#map18 = affine_map<(d0) -> ((d0 floordiv 16) * -128)>
+#map19 = affine_map<(d0) -> ((d0 floordiv 16) * 8)>
+#map20 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 2) * 64)>
+#map21 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
+#map22 = affine_map<(d0) -> (d0 mod 16)>
+#map23 = affine_map<(d0) -> ((d0 mod 2) * 64)>
+#map24 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map25 = affine_map<(d0, d1) -> (d0 + d1)>
+#map26 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8) mod 5)>
+#map27 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 1) mod 5)>
+#map28 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 2) mod 5)>
+#map29 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 3) mod 5)>
+#map30 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 4) mod 5)>
+#map31 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 6) mod 5)>
+#map32 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 7) mod 5)>
+#map33 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8) floordiv 15)>
+#map34 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8) mod 15) floordiv 5)>
+#map35 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 1) floordiv 15)>
+#map36 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 1) mod 15) floordiv 5)>
+#map37 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 2) floordiv 15)>
+#map38 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 2) mod 15) floordiv 5)>
+#map39 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 3) floordiv 15)>
+#map40 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 3) mod 15) floordiv 5)>
+#map41 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 4) floordiv 15)>
+#map42 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 4) mod 15) floordiv 5)>
+#map43 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 5) floordiv 15)>
+#map44 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 5) mod 15) floordiv 5 - 1)>
+#map45 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 6) floordiv 15)>
+#map46 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 6) mod 15) floordiv 5)>
+#map47 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 7) floordiv 15)>
+#map48 = affine_map<(d0, d1) -> (((d0 + (d1 mod 4) * 8 + 7) mod 15) floordiv 5)>
+#map49 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map50 = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1 * 32 + d2 floordiv 4) floordiv 180)>
+#map51 = affine_map<(d0, d1, d2, d3) -> (d0 + (((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 180) floordiv 12) * 2)>
+#map52 = affine_map<(d0) -> (d0 - 1)>
+#map53 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 12) * 2)>
+#map54 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map55 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
+#map56 = affine_map<(d0, d1, d2) -> (d0 * 128 + d1 floordiv 4 + (d2 floordiv 2) * 64)>
+#map57 = affine_map<(d0, d1) -> ((d0 mod 4) * 2 + (d1 mod 2) * 64)>
 module attributes {gpu.container_module} {
   func.func @conv2d(%arg0: memref<3x29x23x5xbf16> {weft.name = "X"}, %arg1: memref<3x3x5x39xbf16> {weft.name = "W"}, %arg2: memref<3x15x12x39xf32> {bufferize.result, weft.name = "Y"}) {
     %c1 = arith.constant 1 : index
@@ -96,59 +99,59 @@ module attributes {gpu.container_module} {
         }
       }
       %2 = affine.apply #map2(%thread_id_x)
-      %3 = affine.apply #map3(%thread_id_x)
-      %4 = arith.cmpi slt, %3, %c39 : index
-      %5 = affine.apply #map4(%3)
-      %6 = arith.cmpi slt, %5, %c39 : index
-      %7 = affine.apply #map5(%3)
-      %8 = arith.cmpi slt, %7, %c39 : index
-      %9 = affine.apply #map6(%3)
-      %10 = arith.cmpi slt, %9, %c39 : index
-      %11 = affine.apply #map7(%3)
-      %12 = arith.cmpi slt, %11, %c39 : index
-      %13 = affine.apply #map8(%3)
-      %14 = arith.cmpi slt, %13, %c39 : index
-      %15 = affine.apply #map9(%3)
-      %16 = arith.cmpi slt, %15, %c39 : index
-      %17 = affine.apply #map10(%3)
-      %18 = arith.cmpi slt, %17, %c39 : index
+      %3 = arith.cmpi slt, %2, %c39 : index
+      %4 = affine.apply #map3(%2)
+      %5 = arith.cmpi slt, %4, %c39 : index
+      %6 = affine.apply #map4(%2)
+      %7 = arith.cmpi slt, %6, %c39 : index
+      %8 = affine.apply #map5(%2)
+      %9 = arith.cmpi slt, %8, %c39 : index
+      %10 = affine.apply #map6(%2)
+      %11 = arith.cmpi slt, %10, %c39 : index
+      %12 = affine.apply #map7(%2)
+      %13 = arith.cmpi slt, %12, %c39 : index
+      %14 = affine.apply #map8(%2)
+      %15 = arith.cmpi slt, %14, %c39 : index
+      %16 = affine.apply #map9(%2)
+      %17 = arith.cmpi slt, %16, %c39 : index
+      %18 = affine.apply #map10(%thread_id_x)
       %19 = affine.apply #map11(%thread_id_x)
       %20 = affine.apply #map12(%block_id_y, %thread_id_x)
       %21 = affine.apply #map13(%thread_id_x)
       %22 = affine.apply #map14(%thread_id_x)
       %23 = affine.apply #map15(%thread_id_x)
-      %24 = affine.apply #map16(%1)
-      %25 = affine.apply #map17(%thread_id_x, %0)
+      %24 = affine.apply #map16(%thread_id_x)
+      %25 = affine.apply #map17(%thread_id_x)
       %26 = affine.apply #map18(%thread_id_x)
-      %27 = affine.apply #map19(%thread_id_x)
-      %28 = affine.apply #map20(%0)
+      %27 = affine.apply #map19(%1)
+      %28 = affine.apply #map20(%thread_id_x, %0)
       %29 = affine.apply #map21(%thread_id_x)
+      %30 = affine.apply #map22(%thread_id_x)
+      %31 = affine.apply #map23(%0)
+      %32 = affine.apply #map24(%thread_id_x)
       scf.for %arg5 = %c0 to %c64 step %c32 {
-        %32 = affine.apply #map22(%2, %arg5)
-        %33 = arith.cmpi slt, %32, %c45 : index
-        %34 = affine.apply #map23(%arg5, %thread_id_x)
-        %35 = affine.apply #map4(%32)
+        %35 = affine.apply #map25(%18, %arg5)
         %36 = arith.cmpi slt, %35, %c45 : index
-        %37 = affine.apply #map24(%arg5, %thread_id_x)
-        %38 = affine.apply #map5(%32)
+        %37 = affine.apply #map26(%arg5, %thread_id_x)
+        %38 = affine.apply #map3(%35)
         %39 = arith.cmpi slt, %38, %c45 : index
-        %40 = affine.apply #map25(%arg5, %thread_id_x)
-        %41 = affine.apply #map6(%32)
+        %40 = affine.apply #map27(%arg5, %thread_id_x)
+        %41 = affine.apply #map4(%35)
         %42 = arith.cmpi slt, %41, %c45 : index
-        %43 = affine.apply #map26(%arg5, %thread_id_x)
-        %44 = affine.apply #map7(%32)
+        %43 = affine.apply #map28(%arg5, %thread_id_x)
+        %44 = affine.apply #map5(%35)
         %45 = arith.cmpi slt, %44, %c45 : index
-        %46 = affine.apply #map27(%arg5, %thread_id_x)
-        %47 = affine.apply #map8(%32)
+        %46 = affine.apply #map29(%arg5, %thread_id_x)
+        %47 = affine.apply #map6(%35)
         %48 = arith.cmpi slt, %47, %c45 : index
-        %49 = affine.apply #map9(%32)
-        %50 = arith.cmpi slt, %49, %c45 : index
-        %51 = affine.apply #map28(%arg5, %thread_id_x)
-        %52 = affine.apply #map10(%32)
+        %49 = affine.apply #map30(%arg5, %thread_id_x)
+        %50 = affine.apply #map7(%35)
+        %51 = arith.cmpi slt, %50, %c45 : index
+        %52 = affine.apply #map8(%35)
         %53 = arith.cmpi slt, %52, %c45 : index
-        %54 = affine.apply #map29(%arg5, %thread_id_x)
-        %55 = affine.apply #map30(%arg5, %thread_id_x)
-        %56 = affine.apply #map31(%arg5, %thread_id_x)
+        %54 = affine.apply #map31(%arg5, %thread_id_x)
+        %55 = affine.apply #map9(%35)
+        %56 = arith.cmpi slt, %55, %c45 : index
         %57 = affine.apply #map32(%arg5, %thread_id_x)
         %58 = affine.apply #map33(%arg5, %thread_id_x)
         %59 = affine.apply #map34(%arg5, %thread_id_x)
@@ -163,247 +166,253 @@ module attributes {gpu.container_module} {
         %68 = affine.apply #map43(%arg5, %thread_id_x)
         %69 = affine.apply #map44(%arg5, %thread_id_x)
         %70 = affine.apply #map45(%arg5, %thread_id_x)
+        %71 = affine.apply #map46(%arg5, %thread_id_x)
+        %72 = affine.apply #map47(%arg5, %thread_id_x)
+        %73 = affine.apply #map48(%arg5, %thread_id_x)
         scf.for %arg6 = %c0 to %c4 step %c1 {
-          %72 = affine.apply #map46(%19, %arg6)
-          %73 = affine.apply #map46(%20, %arg6)
-          %74 = arith.cmpi slt, %73, %c540 : index
-          %75 = affine.apply #map47(%block_id_y, %arg6, %thread_id_x)
-          %76 = affine.apply #map48(%55, %block_id_y, %arg6, %thread_id_x)
-          %77 = affine.apply #map49(%76)
-          %78 = affine.apply #map50(%56, %block_id_y, %arg6, %thread_id_x)
-          %79 = affine.apply #map49(%78)
-          %80 = arith.cmpi ult, %77, %c29 : index
-          %81 = arith.cmpi ult, %79, %c23 : index
-          %82 = arith.andi %80, %81 : i1
-          %83 = arith.andi %74, %82 : i1
-          %84 = arith.andi %33, %83 : i1
-          %85 = scf.if %84 -> (bf16) {
-            %157 = memref.load %arg0[%75, %77, %79, %34] : memref<3x29x23x5xbf16>
-            scf.yield %157 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %86 = affine.apply #map48(%57, %block_id_y, %arg6, %thread_id_x)
-          %87 = affine.apply #map49(%86)
-          %88 = affine.apply #map50(%58, %block_id_y, %arg6, %thread_id_x)
-          %89 = affine.apply #map49(%88)
-          %90 = arith.cmpi ult, %87, %c29 : index
-          %91 = arith.cmpi ult, %89, %c23 : index
-          %92 = arith.andi %90, %91 : i1
-          %93 = arith.andi %74, %92 : i1
-          %94 = arith.andi %36, %93 : i1
-          %95 = scf.if %94 -> (bf16) {
-            %157 = memref.load %arg0[%75, %87, %89, %37] : memref<3x29x23x5xbf16>
-            scf.yield %157 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %96 = affine.apply #map48(%59, %block_id_y, %arg6, %thread_id_x)
-          %97 = affine.apply #map49(%96)
-          %98 = affine.apply #map50(%60, %block_id_y, %arg6, %thread_id_x)
-          %99 = affine.apply #map49(%98)
-          %100 = arith.cmpi ult, %97, %c29 : index
-          %101 = arith.cmpi ult, %99, %c23 : index
-          %102 = arith.andi %100, %101 : i1
-          %103 = arith.andi %74, %102 : i1
-          %104 = arith.andi %39, %103 : i1
-          %105 = scf.if %104 -> (bf16) {
-            %157 = memref.load %arg0[%75, %97, %99, %40] : memref<3x29x23x5xbf16>
-            scf.yield %157 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %106 = affine.apply #map48(%61, %block_id_y, %arg6, %thread_id_x)
-          %107 = affine.apply #map49(%106)
-          %108 = affine.apply #map50(%62, %block_id_y, %arg6, %thread_id_x)
-          %109 = affine.apply #map49(%108)
-          %110 = arith.cmpi ult, %107, %c29 : index
-          %111 = arith.cmpi ult, %109, %c23 : index
-          %112 = arith.andi %110, %111 : i1
-          %113 = arith.andi %74, %112 : i1
-          %114 = arith.andi %42, %113 : i1
-          %115 = scf.if %114 -> (bf16) {
-            %157 = memref.load %arg0[%75, %107, %109, %43] : memref<3x29x23x5xbf16>
-            scf.yield %157 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %116 = affine.apply #map48(%63, %block_id_y, %arg6, %thread_id_x)
-          %117 = affine.apply #map49(%116)
-          %118 = affine.apply #map50(%64, %block_id_y, %arg6, %thread_id_x)
-          %119 = affine.apply #map49(%118)
-          %120 = arith.cmpi ult, %117, %c29 : index
-          %121 = arith.cmpi ult, %119, %c23 : index
-          %122 = arith.andi %120, %121 : i1
-          %123 = arith.andi %74, %122 : i1
-          %124 = arith.andi %45, %123 : i1
-          %125 = scf.if %124 -> (bf16) {
-            %157 = memref.load %arg0[%75, %117, %119, %46] : memref<3x29x23x5xbf16>
-            scf.yield %157 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %126 = affine.apply #map48(%65, %block_id_y, %arg6, %thread_id_x)
-          %127 = affine.apply #map49(%126)
-          %128 = affine.apply #map50(%66, %block_id_y, %arg6, %thread_id_x)
-          %129 = arith.cmpi ult, %127, %c29 : index
-          %130 = arith.cmpi ult, %128, %c23 : index
-          %131 = arith.andi %129, %130 : i1
-          %132 = arith.andi %74, %131 : i1
-          %133 = arith.andi %48, %132 : i1
-          %134 = scf.if %133 -> (bf16) {
-            %157 = memref.load %arg0[%75, %127, %128, %34] : memref<3x29x23x5xbf16>
-            scf.yield %157 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %135 = affine.apply #map48(%67, %block_id_y, %arg6, %thread_id_x)
-          %136 = affine.apply #map49(%135)
-          %137 = affine.apply #map50(%68, %block_id_y, %arg6, %thread_id_x)
-          %138 = affine.apply #map49(%137)
-          %139 = arith.cmpi ult, %136, %c29 : index
-          %140 = arith.cmpi ult, %138, %c23 : index
-          %141 = arith.andi %139, %140 : i1
-          %142 = arith.andi %74, %141 : i1
-          %143 = arith.andi %50, %142 : i1
-          %144 = scf.if %143 -> (bf16) {
-            %157 = memref.load %arg0[%75, %136, %138, %51] : memref<3x29x23x5xbf16>
-            scf.yield %157 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %145 = affine.apply #map48(%69, %block_id_y, %arg6, %thread_id_x)
-          %146 = affine.apply #map49(%145)
-          %147 = affine.apply #map50(%70, %block_id_y, %arg6, %thread_id_x)
-          %148 = affine.apply #map49(%147)
-          %149 = arith.cmpi ult, %146, %c29 : index
-          %150 = arith.cmpi ult, %148, %c23 : index
-          %151 = arith.andi %149, %150 : i1
-          %152 = arith.andi %74, %151 : i1
-          %153 = arith.andi %53, %152 : i1
-          %154 = scf.if %153 -> (bf16) {
-            %157 = memref.load %arg0[%75, %146, %148, %54] : memref<3x29x23x5xbf16>
-            scf.yield %157 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %155 = vector.from_elements %85, %95, %105, %115, %125, %134, %144, %154 : vector<8xbf16>
-          %156 = arith.xori %2, %21 : index
-          vector.store %155, %arg3[%72, %156] : memref<128x32xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
-        }
-        %71 = affine.apply #map22(%22, %arg5)
-        scf.for %arg6 = %c0 to %c4 step %c1 {
-          %72 = affine.apply #map51(%22, %arg6)
-          %73 = affine.apply #map51(%71, %arg6)
-          %74 = arith.cmpi slt, %73, %c45 : index
-          %75 = arith.andi %74, %4 : i1
-          %76 = scf.if %75 -> (bf16) {
-            %93 = memref.load %reinterpret_cast[%73, %3] : memref<45x39xbf16>
-            scf.yield %93 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %77 = arith.andi %74, %6 : i1
-          %78 = scf.if %77 -> (bf16) {
-            %93 = memref.load %reinterpret_cast[%73, %5] : memref<45x39xbf16>
-            scf.yield %93 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %79 = arith.andi %74, %8 : i1
-          %80 = scf.if %79 -> (bf16) {
-            %93 = memref.load %reinterpret_cast[%73, %7] : memref<45x39xbf16>
-            scf.yield %93 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %81 = arith.andi %74, %10 : i1
-          %82 = scf.if %81 -> (bf16) {
-            %93 = memref.load %reinterpret_cast[%73, %9] : memref<45x39xbf16>
-            scf.yield %93 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %83 = arith.andi %74, %12 : i1
-          %84 = scf.if %83 -> (bf16) {
-            %93 = memref.load %reinterpret_cast[%73, %11] : memref<45x39xbf16>
-            scf.yield %93 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %85 = arith.andi %74, %14 : i1
-          %86 = scf.if %85 -> (bf16) {
-            %93 = memref.load %reinterpret_cast[%73, %13] : memref<45x39xbf16>
-            scf.yield %93 : bf16
-          } else {
-            scf.yield %cst : bf16
-          }
-          %87 = arith.andi %74, %16 : i1
+          %75 = affine.apply #map49(%19, %arg6)
+          %76 = affine.apply #map49(%20, %arg6)
+          %77 = arith.cmpi slt, %76, %c540 : index
+          %78 = affine.apply #map50(%block_id_y, %arg6, %thread_id_x)
+          %79 = affine.apply #map51(%58, %block_id_y, %arg6, %thread_id_x)
+          %80 = affine.apply #map52(%79)
+          %81 = affine.apply #map53(%59, %block_id_y, %arg6, %thread_id_x)
+          %82 = affine.apply #map52(%81)
+          %83 = arith.cmpi ult, %80, %c29 : index
+          %84 = arith.cmpi ult, %82, %c23 : index
+          %85 = arith.andi %83, %84 : i1
+          %86 = arith.andi %77, %85 : i1
+          %87 = arith.andi %36, %86 : i1
           %88 = scf.if %87 -> (bf16) {
-            %93 = memref.load %reinterpret_cast[%73, %15] : memref<45x39xbf16>
-            scf.yield %93 : bf16
+            %161 = memref.load %arg0[%78, %80, %82, %37] : memref<3x29x23x5xbf16>
+            scf.yield %161 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %89 = arith.andi %74, %18 : i1
-          %90 = scf.if %89 -> (bf16) {
-            %93 = memref.load %reinterpret_cast[%73, %17] : memref<45x39xbf16>
-            scf.yield %93 : bf16
+          %89 = affine.apply #map51(%60, %block_id_y, %arg6, %thread_id_x)
+          %90 = affine.apply #map52(%89)
+          %91 = affine.apply #map53(%61, %block_id_y, %arg6, %thread_id_x)
+          %92 = affine.apply #map52(%91)
+          %93 = arith.cmpi ult, %90, %c29 : index
+          %94 = arith.cmpi ult, %92, %c23 : index
+          %95 = arith.andi %93, %94 : i1
+          %96 = arith.andi %77, %95 : i1
+          %97 = arith.andi %39, %96 : i1
+          %98 = scf.if %97 -> (bf16) {
+            %161 = memref.load %arg0[%78, %90, %92, %40] : memref<3x29x23x5xbf16>
+            scf.yield %161 : bf16
           } else {
             scf.yield %cst : bf16
           }
-          %91 = vector.from_elements %76, %78, %80, %82, %84, %86, %88, %90 : vector<8xbf16>
-          %92 = arith.xori %3, %23 : index
-          vector.store %91, %arg4[%72, %92] : memref<32x128xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
+          %99 = affine.apply #map51(%62, %block_id_y, %arg6, %thread_id_x)
+          %100 = affine.apply #map52(%99)
+          %101 = affine.apply #map53(%63, %block_id_y, %arg6, %thread_id_x)
+          %102 = affine.apply #map52(%101)
+          %103 = arith.cmpi ult, %100, %c29 : index
+          %104 = arith.cmpi ult, %102, %c23 : index
+          %105 = arith.andi %103, %104 : i1
+          %106 = arith.andi %77, %105 : i1
+          %107 = arith.andi %42, %106 : i1
+          %108 = scf.if %107 -> (bf16) {
+            %161 = memref.load %arg0[%78, %100, %102, %43] : memref<3x29x23x5xbf16>
+            scf.yield %161 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %109 = affine.apply #map51(%64, %block_id_y, %arg6, %thread_id_x)
+          %110 = affine.apply #map52(%109)
+          %111 = affine.apply #map53(%65, %block_id_y, %arg6, %thread_id_x)
+          %112 = affine.apply #map52(%111)
+          %113 = arith.cmpi ult, %110, %c29 : index
+          %114 = arith.cmpi ult, %112, %c23 : index
+          %115 = arith.andi %113, %114 : i1
+          %116 = arith.andi %77, %115 : i1
+          %117 = arith.andi %45, %116 : i1
+          %118 = scf.if %117 -> (bf16) {
+            %161 = memref.load %arg0[%78, %110, %112, %46] : memref<3x29x23x5xbf16>
+            scf.yield %161 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %119 = affine.apply #map51(%66, %block_id_y, %arg6, %thread_id_x)
+          %120 = affine.apply #map52(%119)
+          %121 = affine.apply #map53(%67, %block_id_y, %arg6, %thread_id_x)
+          %122 = affine.apply #map52(%121)
+          %123 = arith.cmpi ult, %120, %c29 : index
+          %124 = arith.cmpi ult, %122, %c23 : index
+          %125 = arith.andi %123, %124 : i1
+          %126 = arith.andi %77, %125 : i1
+          %127 = arith.andi %48, %126 : i1
+          %128 = scf.if %127 -> (bf16) {
+            %161 = memref.load %arg0[%78, %120, %122, %49] : memref<3x29x23x5xbf16>
+            scf.yield %161 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %129 = affine.apply #map51(%68, %block_id_y, %arg6, %thread_id_x)
+          %130 = affine.apply #map52(%129)
+          %131 = affine.apply #map53(%69, %block_id_y, %arg6, %thread_id_x)
+          %132 = arith.cmpi ult, %130, %c29 : index
+          %133 = arith.cmpi ult, %131, %c23 : index
+          %134 = arith.andi %132, %133 : i1
+          %135 = arith.andi %77, %134 : i1
+          %136 = arith.andi %51, %135 : i1
+          %137 = scf.if %136 -> (bf16) {
+            %161 = memref.load %arg0[%78, %130, %131, %37] : memref<3x29x23x5xbf16>
+            scf.yield %161 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %138 = affine.apply #map51(%70, %block_id_y, %arg6, %thread_id_x)
+          %139 = affine.apply #map52(%138)
+          %140 = affine.apply #map53(%71, %block_id_y, %arg6, %thread_id_x)
+          %141 = affine.apply #map52(%140)
+          %142 = arith.cmpi ult, %139, %c29 : index
+          %143 = arith.cmpi ult, %141, %c23 : index
+          %144 = arith.andi %142, %143 : i1
+          %145 = arith.andi %77, %144 : i1
+          %146 = arith.andi %53, %145 : i1
+          %147 = scf.if %146 -> (bf16) {
+            %161 = memref.load %arg0[%78, %139, %141, %54] : memref<3x29x23x5xbf16>
+            scf.yield %161 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %148 = affine.apply #map51(%72, %block_id_y, %arg6, %thread_id_x)
+          %149 = affine.apply #map52(%148)
+          %150 = affine.apply #map53(%73, %block_id_y, %arg6, %thread_id_x)
+          %151 = affine.apply #map52(%150)
+          %152 = arith.cmpi ult, %149, %c29 : index
+          %153 = arith.cmpi ult, %151, %c23 : index
+          %154 = arith.andi %152, %153 : i1
+          %155 = arith.andi %77, %154 : i1
+          %156 = arith.andi %56, %155 : i1
+          %157 = scf.if %156 -> (bf16) {
+            %161 = memref.load %arg0[%78, %149, %151, %57] : memref<3x29x23x5xbf16>
+            scf.yield %161 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %158 = vector.from_elements %88, %98, %108, %118, %128, %137, %147, %157 : vector<8xbf16>
+          %159 = arith.xori %22, %21 : index
+          %160 = affine.apply #map25(%23, %159)
+          vector.store %158, %arg3[%75, %160] : memref<128x32xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
+        }
+        %74 = affine.apply #map25(%24, %arg5)
+        scf.for %arg6 = %c0 to %c4 step %c1 {
+          %75 = affine.apply #map54(%24, %arg6)
+          %76 = affine.apply #map54(%74, %arg6)
+          %77 = arith.cmpi slt, %76, %c45 : index
+          %78 = arith.andi %77, %3 : i1
+          %79 = scf.if %78 -> (bf16) {
+            %97 = memref.load %reinterpret_cast[%76, %2] : memref<45x39xbf16>
+            scf.yield %97 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %80 = arith.andi %77, %5 : i1
+          %81 = scf.if %80 -> (bf16) {
+            %97 = memref.load %reinterpret_cast[%76, %4] : memref<45x39xbf16>
+            scf.yield %97 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %82 = arith.andi %77, %7 : i1
+          %83 = scf.if %82 -> (bf16) {
+            %97 = memref.load %reinterpret_cast[%76, %6] : memref<45x39xbf16>
+            scf.yield %97 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %84 = arith.andi %77, %9 : i1
+          %85 = scf.if %84 -> (bf16) {
+            %97 = memref.load %reinterpret_cast[%76, %8] : memref<45x39xbf16>
+            scf.yield %97 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %86 = arith.andi %77, %11 : i1
+          %87 = scf.if %86 -> (bf16) {
+            %97 = memref.load %reinterpret_cast[%76, %10] : memref<45x39xbf16>
+            scf.yield %97 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %88 = arith.andi %77, %13 : i1
+          %89 = scf.if %88 -> (bf16) {
+            %97 = memref.load %reinterpret_cast[%76, %12] : memref<45x39xbf16>
+            scf.yield %97 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %90 = arith.andi %77, %15 : i1
+          %91 = scf.if %90 -> (bf16) {
+            %97 = memref.load %reinterpret_cast[%76, %14] : memref<45x39xbf16>
+            scf.yield %97 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %92 = arith.andi %77, %17 : i1
+          %93 = scf.if %92 -> (bf16) {
+            %97 = memref.load %reinterpret_cast[%76, %16] : memref<45x39xbf16>
+            scf.yield %97 : bf16
+          } else {
+            scf.yield %cst : bf16
+          }
+          %94 = vector.from_elements %79, %81, %83, %85, %87, %89, %91, %93 : vector<8xbf16>
+          %95 = arith.xori %22, %25 : index
+          %96 = affine.apply #map25(%26, %95)
+          vector.store %94, %arg4[%75, %96] : memref<32x128xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c32 step %c16 {
           %alloca_2 = memref.alloca() {weft.name = "X_frag"} : memref<4x4x2xbf16>
-          %72 = affine.apply #map22(%24, %arg6)
+          %75 = affine.apply #map25(%27, %arg6)
           scf.for %arg7 = %c0 to %c4 step %c1 {
-            %74 = affine.apply #map52(%25, %arg7)
-            %75 = arith.xori %72, %26 : index
-            %76 = nvgpu.ldmatrix %arg3[%74, %75] {numTiles = 4 : i32, transpose = false} : memref<128x32xbf16, #gpu.address_space<workgroup>> -> vector<4x2xbf16>
-            vector.store %76, %alloca_2[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
+            %77 = affine.apply #map55(%28, %arg7)
+            %78 = arith.xori %75, %29 : index
+            %79 = nvgpu.ldmatrix %arg3[%77, %78] {numTiles = 4 : i32, transpose = false} : memref<128x32xbf16, #gpu.address_space<workgroup>> -> vector<4x2xbf16>
+            vector.store %79, %alloca_2[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
           }
           %alloca_3 = memref.alloca() {weft.name = "W_frag"} : memref<8x2x2xbf16>
-          %73 = affine.apply #map22(%27, %arg6)
+          %76 = affine.apply #map25(%30, %arg6)
           scf.for %arg7 = %c0 to %c8 step %c1 {
-            %74 = affine.apply #map51(%28, %arg7)
-            %75 = arith.xori %74, %29 : index
-            %76 = nvgpu.ldmatrix %arg4[%73, %75] {numTiles = 2 : i32, transpose = true} : memref<32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
-            vector.store %76, %alloca_3[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
+            %77 = affine.apply #map14(%arg7)
+            %78 = arith.xori %77, %32 : index
+            %79 = affine.apply #map25(%31, %78)
+            %80 = nvgpu.ldmatrix %arg4[%76, %79] {numTiles = 2 : i32, transpose = true} : memref<32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
+            vector.store %80, %alloca_3[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
           }
           scf.for %arg7 = %c0 to %c4 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %74 = vector.load %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
-              %75 = vector.shape_cast %74 : vector<2x1x1x2xf32> to vector<2x2xf32>
-              %76 = vector.load %alloca_2[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
-              %77 = vector.load %alloca_3[%arg8, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
-              %78 = nvgpu.mma.sync(%76, %77, %75) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
-              %79 = vector.shape_cast %78 : vector<2x2xf32> to vector<2x1x1x2xf32>
-              vector.store %79, %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
+              %77 = vector.load %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
+              %78 = vector.shape_cast %77 : vector<2x1x1x2xf32> to vector<2x2xf32>
+              %79 = vector.load %alloca_2[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
+              %80 = vector.load %alloca_3[%arg8, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
+              %81 = nvgpu.mma.sync(%79, %80, %78) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
+              %82 = vector.shape_cast %81 : vector<2x2xf32> to vector<2x1x1x2xf32>
+              vector.store %82, %alloca[%arg7, %arg8, %c0, %c0, %c0, %c0] : memref<4x8x2x1x1x2xf32>, vector<2x1x1x2xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
-      %30 = affine.apply #map53(%block_id_y, %1, %0)
-      %31 = affine.apply #map54(%thread_id_x, %0)
+      %33 = affine.apply #map56(%block_id_y, %1, %0)
+      %34 = affine.apply #map57(%thread_id_x, %0)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %32 = affine.apply #map52(%30, %arg5)
+        %35 = affine.apply #map55(%33, %arg5)
         scf.for %arg6 = %c0 to %c8 step %c1 {
-          %33 = affine.apply #map51(%31, %arg6)
+          %36 = affine.apply #map54(%34, %arg6)
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %34 = affine.apply #map51(%32, %arg7)
-            %35 = arith.cmpi slt, %34, %c540 : index
-            scf.if %35 {
+            %37 = affine.apply #map54(%35, %arg7)
+            %38 = arith.cmpi slt, %37, %c540 : index
+            scf.if %38 {
               scf.for %arg8 = %c0 to %c2 step %c1 {
-                %36 = affine.apply #map22(%33, %arg8)
-                %37 = arith.cmpi slt, %36, %c39 : index
-                scf.if %37 {
-                  %38 = memref.load %alloca[%arg5, %arg6, %arg7, %c0, %c0, %arg8] : memref<4x8x2x1x1x2xf32>
-                  memref.store %38, %reinterpret_cast_1[%34, %36] : memref<540x39xf32>
+                %39 = affine.apply #map25(%36, %arg8)
+                %40 = arith.cmpi slt, %39, %c39 : index
+                scf.if %40 {
+                  %41 = memref.load %alloca[%arg5, %arg6, %arg7, %c0, %c0, %arg8] : memref<4x8x2x1x1x2xf32>
+                  memref.store %41, %reinterpret_cast_1[%37, %39] : memref<540x39xf32>
                 }
               }
             }

@@ -101,6 +101,7 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
   const int col = tx % 4 * 8;
   const int row = tx / 4;
   const int idx = tx / 4 / 2 % 4 * 8;
+  const int W_shared_col = tx / 4 * -32;
   for (int i = 0; i < 2; ++i) {
     const int row1 = row + i * 64;
     bf16 v0;
@@ -131,20 +132,23 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       v6 = bf16(0.0f);
       v7 = bf16(0.0f);
     }
-    *reinterpret_cast<vec<bf16, 8>*>(&W_shared[0][row1][col ^ idx]) = vec<bf16, 8>{{v0, v1, v2, v3, v4, v5, v6, v7}};
+    const int W_shared_col1 = W_shared_col + ((tx * 8) ^ idx);
+    *reinterpret_cast<vec<bf16, 8>*>(&W_shared[0][row1][W_shared_col1]) = vec<bf16,
+        8>{{v0, v1, v2, v3, v4, v5, v6, v7}};
   }
-  const int idx1 = tx % 16 * 8;
   const int X_shared_d2 = tx / 16;
   const int d2 = bx * 8 - tx / 16 * 8 + tx / 2;
   const int d3 = tx % 2 * 8;
-  const int idx2 = tx / 16 % 8 * 8;
+  const int idx1 = tx / 16 % 8 * 8;
+  const int X_shared_d3 = tx / 16 * -128;
   for (int i = 0; i < 2; ++i) {
     const int X_shared_d2_1 = X_shared_d2 + i * 16;
     const int d1 = (i * 16 + tx / 16) / 9;
     const int d2_1 = d2 + (i * 16 + tx / 16) % 9 / 3 - 1;
     const int d3_1 = d3 + (i * 16 + tx / 16) % 3;
     const bool in_d2_1 = (unsigned)d2_1 < 16;
-    *reinterpret_cast<vec<bf16, 8>*>(&X_shared[0][0][X_shared_d2_1][idx1 ^ idx2]) = vec<bf16,
+    const int X_shared_d3_1 = X_shared_d3 + ((tx * 8) ^ idx1);
+    *reinterpret_cast<vec<bf16, 8>*>(&X_shared[0][0][X_shared_d2_1][X_shared_d3_1]) = vec<bf16,
         8>{{in_d2_1 && (unsigned)(d3_1 - 1) < 16 ? X[d1 * 256 + d2_1 * 16 + (d3_1 - 1)] : bf16(0.0f), in_d2_1
         ? X[d1 * 256 + d2_1 * 16 + d3_1] : bf16(0.0f), in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 1] : bf16(0.0f),
         in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 2] : bf16(0.0f), in_d2_1 ? X[d1 * 256 + d2_1 * 16 + d3_1 + 3]
@@ -152,16 +156,16 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
         ? X[d1 * 256 + d2_1 * 16 + d3_1 + 5] : bf16(0.0f), in_d2_1 && d3_1 + 6 < 16
         ? X[d1 * 256 + d2_1 * 16 + d3_1 + 6] : bf16(0.0f)}};
   }
-  const int idx3 = lane / 16 * 8;
+  const int idx2 = lane / 16 * 8;
   const int W_shared_row = tx % 16 + warp / 4 * 64;
-  const int idx4 = tx % 16 / 2 % 4 * 8;
+  const int idx3 = tx % 16 / 2 % 4 * 8;
   const int X_shared_d2_1 = tx % 16;
-  const int idx5 = warp % 4 * 32;
-  const int idx6 = tx % 8 * 8;
+  const int idx4 = tx % 8 * 8;
+  const int X_shared_d3_1 = warp / 4 * -128;
   for (int k = 0; k < 160; k += 32) {
     const bool in_k = k + 32 < 160;
     const int col1 = col + k + 32;
-    const int idx7 = X_shared_d2 + k;
+    const int idx5 = X_shared_d2 + k;
     if (in_k) {
       const bool in_col1 = col1 < 144;
       #pragma unroll
@@ -206,7 +210,7 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const bool inside = idx7 + i * 16 + 32 < 144;
+        const bool inside = idx5 + i * 16 + 32 < 144;
         const int d1 = (k + i * 16 + tx / 16 + 32) / 9;
         const int d2_1 = d2 + (k + i * 16 + tx / 16 + 32) % 9 / 3 - 1;
         const int d3_1 = d3 + (k + i * 16 + tx / 16 + 32) % 3;
@@ -223,15 +227,15 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       }
     }
     __syncthreads();
-    const int idx8 = k / 32 % 2;
+    const int idx6 = k / 32 % 2;
     #pragma unroll
     for (int i = 0; i < 32; i += 16) {
       bf16 W_frag[4][4][2];
-      const int idx9 = idx3 + i;
+      const int idx7 = idx2 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned W_frag1[4];
-        load_matrices_x4(W_frag1, &W_shared[idx8][W_shared_row + j * 16][idx9 ^ idx4]);
+        load_matrices_x4(W_frag1, &W_shared[idx6][W_shared_row + j * 16][idx7 ^ idx3]);
         W_frag[j][0][0] = bf16_of_bits(W_frag1[0]);
         W_frag[j][0][1] = bf16_of_bits(W_frag1[0] >> 16);
         W_frag[j][1][0] = bf16_of_bits(W_frag1[1]);
@@ -246,7 +250,8 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned X_frag1[2];
-        load_matrices_x2_transposed(X_frag1, &X_shared[idx8][0][X_shared_d2_2][(idx5 + j * 8) ^ idx6]);
+        load_matrices_x2_transposed(X_frag1,
+            &X_shared[idx6][0][X_shared_d2_2][X_shared_d3_1 + ((warp * 32 + j * 8) ^ idx4)]);
         X_frag[j][0][0] = bf16_of_bits(X_frag1[0]);
         X_frag[j][0][1] = bf16_of_bits(X_frag1[0] >> 16);
         X_frag[j][1][0] = bf16_of_bits(X_frag1[1]);
@@ -264,16 +269,18 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
         }
       }
     }
-    const int idx9 = (k / 32 + 1) % 2;
+    const int idx7 = (k / 32 + 1) % 2;
     if (in_k) {
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        *reinterpret_cast<vec<bf16, 8>*>(&W_shared[idx9][row + i * 64][col ^ idx]) = *reinterpret_cast<const vec<bf16,
-            8>*>(&W_next[i * 8]);
+        const int W_shared_col1 = W_shared_col + ((tx * 8) ^ idx);
+        *reinterpret_cast<vec<bf16, 8>*>(&W_shared[idx7][row + i * 64][W_shared_col1])
+            = *reinterpret_cast<const vec<bf16, 8>*>(&W_next[i * 8]);
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        *reinterpret_cast<vec<bf16, 8>*>(&X_shared[idx9][0][X_shared_d2 + i * 16][idx1 ^ idx2])
+        const int X_shared_d3_2 = X_shared_d3 + ((tx * 8) ^ idx1);
+        *reinterpret_cast<vec<bf16, 8>*>(&X_shared[idx7][0][X_shared_d2 + i * 16][X_shared_d3_2])
             = *reinterpret_cast<const vec<bf16, 8>*>(&X_next[i * 8]);
       }
     }

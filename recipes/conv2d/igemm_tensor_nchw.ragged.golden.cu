@@ -102,10 +102,12 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
   const int col = tx % 4 * 8;
   const int row = tx / 4;
   const int idx = tx / 4 / 2 % 4 * 8;
+  const int W_shared_col = tx / 4 * -32;
   for (int i = 0; i < 2; ++i) {
     const int row1 = row + i * 64;
     const bool in_row1 = row1 < 39;
-    *reinterpret_cast<vec<bf16, 8>*>(&W_shared[0][row1][col ^ idx]) = vec<bf16,
+    const int W_shared_col1 = W_shared_col + ((tx * 8) ^ idx);
+    *reinterpret_cast<vec<bf16, 8>*>(&W_shared[0][row1][W_shared_col1]) = vec<bf16,
         8>{{in_row1 ? W[row1 * 45 + col] : bf16(0.0f), in_row1 ? W[row1 * 45 + col + 1] : bf16(0.0f), in_row1
         ? W[row1 * 45 + col + 2] : bf16(0.0f), in_row1 ? W[row1 * 45 + col + 3] : bf16(0.0f), in_row1
         ? W[row1 * 45 + col + 4] : bf16(0.0f), in_row1 ? W[row1 * 45 + col + 5] : bf16(0.0f), in_row1
@@ -120,7 +122,6 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
   const bool in_idx1_5 = idx1 + 5 < 180;
   const bool in_idx1_6 = idx1 + 6 < 180;
   const bool in_idx1_7 = idx1 + 7 < 180;
-  const int idx2 = tx % 16 * 8;
   const int X_shared_d2 = tx / 16;
   const int d2 = (bx * 32 + tx % 16 * 2) / 3 * 2;
   const int d3 = (bx * 32 + tx % 16 * 2) % 3 * 8;
@@ -138,7 +139,8 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
   const int d3_6 = (bx * 64 + tx % 16 * 4 + 3) % 6 * 4;
   const int d2_7 = (bx * 128 + tx % 16 * 8 + 7) / 12 * 2;
   const int d3_7 = (bx * 128 + tx % 16 * 8 + 7) % 12 * 2;
-  const int idx3 = tx / 16 % 8 * 8;
+  const int idx2 = tx / 16 % 8 * 8;
+  const int X_shared_d3 = tx / 16 * -128;
   for (int i = 0; i < 2; ++i) {
     const int X_shared_d2_1 = X_shared_d2 + i * 16;
     const int d1 = (i * 16 + tx / 16) / 9;
@@ -174,19 +176,20 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
     const int d3_15 = d3_7 + (i * 16 + tx / 16) % 3 - 1;
     const bf16 v7 = in_idx1_7 && (unsigned)d2_15 < 29 && (unsigned)d3_15 < 23
         ? X[bz * 3335 + d1 * 667 + d2_15 * 23 + d3_15] : bf16(0.0f);
-    *reinterpret_cast<vec<bf16, 8>*>(&X_shared[0][0][X_shared_d2_1][idx2 ^ idx3]) = vec<bf16,
+    const int X_shared_d3_1 = X_shared_d3 + ((tx * 8) ^ idx2);
+    *reinterpret_cast<vec<bf16, 8>*>(&X_shared[0][0][X_shared_d2_1][X_shared_d3_1]) = vec<bf16,
         8>{{v0, v1, v2, v3, v4, v5, v6, v7}};
   }
-  const int idx4 = lane / 16 * 8;
+  const int idx3 = lane / 16 * 8;
   const int W_shared_row = tx % 16 + warp / 4 * 64;
-  const int idx5 = tx % 16 / 2 % 4 * 8;
+  const int idx4 = tx % 16 / 2 % 4 * 8;
   const int X_shared_d2_1 = tx % 16;
-  const int idx6 = warp % 4 * 32;
-  const int idx7 = tx % 8 * 8;
+  const int idx5 = tx % 8 * 8;
+  const int X_shared_d3_1 = warp / 4 * -128;
   for (int k = 0; k < 64; k += 32) {
     const bool in_k = k + 32 < 64;
     const int col1 = col + k;
-    const int idx8 = X_shared_d2 + k;
+    const int idx6 = X_shared_d2 + k;
     if (in_k) {
       const bool in_col1 = col1 + 32 < 45;
       const bool in_col1_1 = col1 + 33 < 45;
@@ -211,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const bool inside = idx8 + i * 16 + 32 < 45;
+        const bool inside = idx6 + i * 16 + 32 < 45;
         const int d1 = (k + i * 16 + tx / 16 + 32) / 9;
         const int d2_8 = d2 + (k + i * 16 + tx / 16 + 32) % 9 / 3 - 1;
         const int d3_8 = d3 + (k + i * 16 + tx / 16 + 32) % 3 - 1;
@@ -256,15 +259,15 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       }
     }
     __syncthreads();
-    const int idx9 = k / 32;
+    const int idx7 = k / 32;
     #pragma unroll
     for (int i = 0; i < 32; i += 16) {
       bf16 W_frag[4][4][2];
-      const int idx10 = idx4 + i;
+      const int idx8 = idx3 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned W_frag1[4];
-        load_matrices_x4(W_frag1, &W_shared[idx9][W_shared_row + j * 16][idx10 ^ idx5]);
+        load_matrices_x4(W_frag1, &W_shared[idx7][W_shared_row + j * 16][idx8 ^ idx4]);
         W_frag[j][0][0] = bf16_of_bits(W_frag1[0]);
         W_frag[j][0][1] = bf16_of_bits(W_frag1[0] >> 16);
         W_frag[j][1][0] = bf16_of_bits(W_frag1[1]);
@@ -279,7 +282,8 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned X_frag1[2];
-        load_matrices_x2_transposed(X_frag1, &X_shared[idx9][0][X_shared_d2_2][(idx6 + j * 8) ^ idx7]);
+        load_matrices_x2_transposed(X_frag1,
+            &X_shared[idx7][0][X_shared_d2_2][X_shared_d3_1 + ((warp * 32 + j * 8) ^ idx5)]);
         X_frag[j][0][0] = bf16_of_bits(X_frag1[0]);
         X_frag[j][0][1] = bf16_of_bits(X_frag1[0] >> 16);
         X_frag[j][1][0] = bf16_of_bits(X_frag1[1]);
@@ -297,16 +301,18 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_nchw(
         }
       }
     }
-    const int idx10 = (k / 32 + 1) % 2;
+    const int idx8 = (k / 32 + 1) % 2;
     if (in_k) {
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        *reinterpret_cast<vec<bf16, 8>*>(&W_shared[idx10][row + i * 64][col ^ idx]) = *reinterpret_cast<const vec<bf16,
-            8>*>(&W_next[i * 8]);
+        const int W_shared_col1 = W_shared_col + ((tx * 8) ^ idx);
+        *reinterpret_cast<vec<bf16, 8>*>(&W_shared[idx8][row + i * 64][W_shared_col1])
+            = *reinterpret_cast<const vec<bf16, 8>*>(&W_next[i * 8]);
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        *reinterpret_cast<vec<bf16, 8>*>(&X_shared[idx10][0][X_shared_d2 + i * 16][idx2 ^ idx3])
+        const int X_shared_d3_2 = X_shared_d3 + ((tx * 8) ^ idx2);
+        *reinterpret_cast<vec<bf16, 8>*>(&X_shared[idx8][0][X_shared_d2 + i * 16][X_shared_d3_2])
             = *reinterpret_cast<const vec<bf16, 8>*>(&X_next[i * 8]);
       }
     }

@@ -11,56 +11,58 @@
 #map9 = affine_map<(d0) -> (d0 + 7)>
 #map10 = affine_map<(d0) -> (d0 floordiv 4)>
 #map11 = affine_map<(d0) -> ((((d0 floordiv 4) floordiv 2) mod 4) * 8)>
-#map12 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
-#map13 = affine_map<(d0, d1) -> (d0 * 128 + (d1 mod 16) * 8)>
-#map14 = affine_map<(d0) -> ((d0 mod 16) * 8)>
-#map15 = affine_map<(d0) -> (d0 floordiv 16)>
-#map16 = affine_map<(d0, d1) -> (((d0 * 32 + (d1 mod 16) * 2) floordiv 3) * 2)>
-#map17 = affine_map<(d0, d1) -> (((d0 * 32 + (d1 mod 16) * 2) mod 3) * 8)>
-#map18 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 1) floordiv 12) * 2)>
-#map19 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 1) mod 12) * 2)>
-#map20 = affine_map<(d0, d1) -> (((d0 * 64 + (d1 mod 16) * 4 + 1) floordiv 6) * 2)>
-#map21 = affine_map<(d0, d1) -> (((d0 * 64 + (d1 mod 16) * 4 + 1) mod 6) * 4)>
-#map22 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 3) floordiv 12) * 2)>
-#map23 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 3) mod 12) * 2)>
-#map24 = affine_map<(d0, d1) -> (((d0 * 32 + (d1 mod 16) * 2 + 1) floordiv 3) * 2)>
-#map25 = affine_map<(d0, d1) -> (((d0 * 32 + (d1 mod 16) * 2 + 1) mod 3) * 8)>
-#map26 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 5) floordiv 12) * 2)>
-#map27 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 5) mod 12) * 2)>
-#map28 = affine_map<(d0, d1) -> (((d0 * 64 + (d1 mod 16) * 4 + 3) floordiv 6) * 2)>
-#map29 = affine_map<(d0, d1) -> (((d0 * 64 + (d1 mod 16) * 4 + 3) mod 6) * 4)>
-#map30 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 7) floordiv 12) * 2)>
-#map31 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 7) mod 12) * 2)>
-#map32 = affine_map<(d0) -> (((d0 floordiv 16) mod 8) * 8)>
-#map33 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
-#map34 = affine_map<(d0, d1) -> ((d0 * 16 + d1 floordiv 16) floordiv 9)>
-#map35 = affine_map<(d0, d1, d2) -> (d0 + ((d1 * 16 + d2 floordiv 16) mod 9) floordiv 3)>
-#map36 = affine_map<(d0) -> (d0 - 1)>
-#map37 = affine_map<(d0, d1, d2) -> (d0 + (d1 * 16 + d2 floordiv 16) mod 3)>
-#map38 = affine_map<(d0) -> ((d0 floordiv 16) * 8)>
-#map39 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 4) * 64)>
-#map40 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
-#map41 = affine_map<(d0) -> (d0 mod 16)>
-#map42 = affine_map<(d0) -> ((d0 mod 4) * 32)>
-#map43 = affine_map<(d0) -> ((d0 mod 8) * 8)>
-#map44 = affine_map<(d0) -> (d0 + 32)>
-#map45 = affine_map<(d0, d1) -> (d0 + d1)>
-#map46 = affine_map<(d0) -> (d0 + 33)>
-#map47 = affine_map<(d0) -> (d0 + 34)>
-#map48 = affine_map<(d0) -> (d0 + 35)>
-#map49 = affine_map<(d0) -> (d0 + 36)>
-#map50 = affine_map<(d0) -> (d0 + 37)>
-#map51 = affine_map<(d0) -> (d0 + 38)>
-#map52 = affine_map<(d0) -> (d0 + 39)>
-#map53 = affine_map<(d0) -> (d0 * 8)>
-#map54 = affine_map<(d0, d1, d2) -> ((d0 + d1 * 16 + d2 floordiv 16 + 32) floordiv 9)>
-#map55 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 + d2 * 16 + d3 floordiv 16 + 32) mod 9) floordiv 3)>
-#map56 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 + d2 * 16 + d3 floordiv 16 + 32) mod 3)>
-#map57 = affine_map<(d0) -> ((d0 floordiv 32) mod 2)>
-#map58 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map59 = affine_map<(d0) -> ((d0 floordiv 32 + 1) mod 2)>
-#map60 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 2 + (d2 mod 4) * 32)>
-#map61 = affine_map<(d0, d1) -> (d0 floordiv 4 + (d1 floordiv 4) * 64)>
+#map12 = affine_map<(d0) -> (d0 * 8)>
+#map13 = affine_map<(d0) -> ((d0 floordiv 4) * -32)>
+#map14 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
+#map15 = affine_map<(d0, d1) -> (d0 + d1)>
+#map16 = affine_map<(d0, d1) -> (d0 * 128 + (d1 mod 16) * 8)>
+#map17 = affine_map<(d0) -> (d0 floordiv 16)>
+#map18 = affine_map<(d0, d1) -> (((d0 * 32 + (d1 mod 16) * 2) floordiv 3) * 2)>
+#map19 = affine_map<(d0, d1) -> (((d0 * 32 + (d1 mod 16) * 2) mod 3) * 8)>
+#map20 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 1) floordiv 12) * 2)>
+#map21 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 1) mod 12) * 2)>
+#map22 = affine_map<(d0, d1) -> (((d0 * 64 + (d1 mod 16) * 4 + 1) floordiv 6) * 2)>
+#map23 = affine_map<(d0, d1) -> (((d0 * 64 + (d1 mod 16) * 4 + 1) mod 6) * 4)>
+#map24 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 3) floordiv 12) * 2)>
+#map25 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 3) mod 12) * 2)>
+#map26 = affine_map<(d0, d1) -> (((d0 * 32 + (d1 mod 16) * 2 + 1) floordiv 3) * 2)>
+#map27 = affine_map<(d0, d1) -> (((d0 * 32 + (d1 mod 16) * 2 + 1) mod 3) * 8)>
+#map28 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 5) floordiv 12) * 2)>
+#map29 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 5) mod 12) * 2)>
+#map30 = affine_map<(d0, d1) -> (((d0 * 64 + (d1 mod 16) * 4 + 3) floordiv 6) * 2)>
+#map31 = affine_map<(d0, d1) -> (((d0 * 64 + (d1 mod 16) * 4 + 3) mod 6) * 4)>
+#map32 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 7) floordiv 12) * 2)>
+#map33 = affine_map<(d0, d1) -> (((d0 * 128 + (d1 mod 16) * 8 + 7) mod 12) * 2)>
+#map34 = affine_map<(d0) -> (((d0 floordiv 16) mod 8) * 8)>
+#map35 = affine_map<(d0) -> ((d0 floordiv 16) * -128)>
+#map36 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
+#map37 = affine_map<(d0, d1) -> ((d0 * 16 + d1 floordiv 16) floordiv 9)>
+#map38 = affine_map<(d0, d1, d2) -> (d0 + ((d1 * 16 + d2 floordiv 16) mod 9) floordiv 3)>
+#map39 = affine_map<(d0) -> (d0 - 1)>
+#map40 = affine_map<(d0, d1, d2) -> (d0 + (d1 * 16 + d2 floordiv 16) mod 3)>
+#map41 = affine_map<(d0) -> ((d0 floordiv 16) * 8)>
+#map42 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 4) * 64)>
+#map43 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
+#map44 = affine_map<(d0) -> (d0 mod 16)>
+#map45 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map46 = affine_map<(d0) -> (d0 * 32)>
+#map47 = affine_map<(d0) -> ((d0 floordiv 4) * -128)>
+#map48 = affine_map<(d0) -> (d0 + 32)>
+#map49 = affine_map<(d0) -> (d0 + 33)>
+#map50 = affine_map<(d0) -> (d0 + 34)>
+#map51 = affine_map<(d0) -> (d0 + 35)>
+#map52 = affine_map<(d0) -> (d0 + 36)>
+#map53 = affine_map<(d0) -> (d0 + 37)>
+#map54 = affine_map<(d0) -> (d0 + 38)>
+#map55 = affine_map<(d0) -> (d0 + 39)>
+#map56 = affine_map<(d0, d1, d2) -> ((d0 + d1 * 16 + d2 floordiv 16 + 32) floordiv 9)>
+#map57 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 + d2 * 16 + d3 floordiv 16 + 32) mod 9) floordiv 3)>
+#map58 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 + d2 * 16 + d3 floordiv 16 + 32) mod 3)>
+#map59 = affine_map<(d0) -> ((d0 floordiv 32) mod 2)>
+#map60 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map61 = affine_map<(d0) -> ((d0 floordiv 32 + 1) mod 2)>
+#map62 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 2 + (d2 mod 4) * 32)>
+#map63 = affine_map<(d0, d1) -> (d0 floordiv 4 + (d1 floordiv 4) * 64)>
 module attributes {gpu.container_module} {
   func.func @conv2d_nchw(%arg0: memref<3x5x29x23xbf16> {weft.name = "X"}, %arg1: memref<39x5x3x3xbf16> {weft.name = "W"}, %arg2: memref<3x39x15x12xf32> {bufferize.result, weft.name = "Y"}) {
     %c2 = arith.constant 2 : index
@@ -123,516 +125,524 @@ module attributes {gpu.container_module} {
       %17 = arith.cmpi slt, %16, %c45 : index
       %18 = affine.apply #map10(%thread_id_x)
       %19 = affine.apply #map11(%thread_id_x)
+      %20 = affine.apply #map12(%thread_id_x)
+      %21 = affine.apply #map13(%thread_id_x)
       scf.for %arg5 = %c0 to %c2 step %c1 {
-        %63 = affine.apply #map12(%18, %arg5)
-        %64 = arith.cmpi slt, %63, %c39 : index
-        %65 = arith.andi %3, %64 : i1
-        %66 = scf.if %65 -> (bf16) {
-          %83 = memref.load %reinterpret_cast[%63, %2] : memref<39x45xbf16>
-          scf.yield %83 : bf16
+        %66 = affine.apply #map14(%18, %arg5)
+        %67 = arith.cmpi slt, %66, %c39 : index
+        %68 = arith.andi %3, %67 : i1
+        %69 = scf.if %68 -> (bf16) {
+          %87 = memref.load %reinterpret_cast[%66, %2] : memref<39x45xbf16>
+          scf.yield %87 : bf16
         } else {
           scf.yield %cst : bf16
         }
-        %67 = arith.andi %5, %64 : i1
-        %68 = scf.if %67 -> (bf16) {
-          %83 = memref.load %reinterpret_cast[%63, %4] : memref<39x45xbf16>
-          scf.yield %83 : bf16
+        %70 = arith.andi %5, %67 : i1
+        %71 = scf.if %70 -> (bf16) {
+          %87 = memref.load %reinterpret_cast[%66, %4] : memref<39x45xbf16>
+          scf.yield %87 : bf16
         } else {
           scf.yield %cst : bf16
         }
-        %69 = arith.andi %7, %64 : i1
-        %70 = scf.if %69 -> (bf16) {
-          %83 = memref.load %reinterpret_cast[%63, %6] : memref<39x45xbf16>
-          scf.yield %83 : bf16
+        %72 = arith.andi %7, %67 : i1
+        %73 = scf.if %72 -> (bf16) {
+          %87 = memref.load %reinterpret_cast[%66, %6] : memref<39x45xbf16>
+          scf.yield %87 : bf16
         } else {
           scf.yield %cst : bf16
         }
-        %71 = arith.andi %9, %64 : i1
-        %72 = scf.if %71 -> (bf16) {
-          %83 = memref.load %reinterpret_cast[%63, %8] : memref<39x45xbf16>
-          scf.yield %83 : bf16
-        } else {
-          scf.yield %cst : bf16
-        }
-        %73 = arith.andi %11, %64 : i1
-        %74 = scf.if %73 -> (bf16) {
-          %83 = memref.load %reinterpret_cast[%63, %10] : memref<39x45xbf16>
-          scf.yield %83 : bf16
-        } else {
-          scf.yield %cst : bf16
-        }
-        %75 = arith.andi %13, %64 : i1
-        %76 = scf.if %75 -> (bf16) {
-          %83 = memref.load %reinterpret_cast[%63, %12] : memref<39x45xbf16>
-          scf.yield %83 : bf16
-        } else {
-          scf.yield %cst : bf16
-        }
-        %77 = arith.andi %15, %64 : i1
-        %78 = scf.if %77 -> (bf16) {
-          %83 = memref.load %reinterpret_cast[%63, %14] : memref<39x45xbf16>
-          scf.yield %83 : bf16
-        } else {
-          scf.yield %cst : bf16
-        }
-        %79 = arith.andi %17, %64 : i1
-        %80 = scf.if %79 -> (bf16) {
-          %83 = memref.load %reinterpret_cast[%63, %16] : memref<39x45xbf16>
-          scf.yield %83 : bf16
-        } else {
-          scf.yield %cst : bf16
-        }
-        %81 = vector.from_elements %66, %68, %70, %72, %74, %76, %78, %80 : vector<8xbf16>
-        %82 = arith.xori %2, %19 : index
-        vector.store %81, %arg3[%c0, %63, %82] : memref<2x128x32xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
-      }
-      %20 = affine.apply #map13(%block_id_x, %thread_id_x)
-      %21 = arith.cmpi slt, %20, %c180 : index
-      %22 = affine.apply #map3(%20)
-      %23 = arith.cmpi slt, %22, %c180 : index
-      %24 = affine.apply #map4(%20)
-      %25 = arith.cmpi slt, %24, %c180 : index
-      %26 = affine.apply #map5(%20)
-      %27 = arith.cmpi slt, %26, %c180 : index
-      %28 = affine.apply #map6(%20)
-      %29 = arith.cmpi slt, %28, %c180 : index
-      %30 = affine.apply #map7(%20)
-      %31 = arith.cmpi slt, %30, %c180 : index
-      %32 = affine.apply #map8(%20)
-      %33 = arith.cmpi slt, %32, %c180 : index
-      %34 = affine.apply #map9(%20)
-      %35 = arith.cmpi slt, %34, %c180 : index
-      %36 = affine.apply #map14(%thread_id_x)
-      %37 = affine.apply #map15(%thread_id_x)
-      %38 = affine.apply #map16(%block_id_x, %thread_id_x)
-      %39 = affine.apply #map17(%block_id_x, %thread_id_x)
-      %40 = affine.apply #map18(%block_id_x, %thread_id_x)
-      %41 = affine.apply #map19(%block_id_x, %thread_id_x)
-      %42 = affine.apply #map20(%block_id_x, %thread_id_x)
-      %43 = affine.apply #map21(%block_id_x, %thread_id_x)
-      %44 = affine.apply #map22(%block_id_x, %thread_id_x)
-      %45 = affine.apply #map23(%block_id_x, %thread_id_x)
-      %46 = affine.apply #map24(%block_id_x, %thread_id_x)
-      %47 = affine.apply #map25(%block_id_x, %thread_id_x)
-      %48 = affine.apply #map26(%block_id_x, %thread_id_x)
-      %49 = affine.apply #map27(%block_id_x, %thread_id_x)
-      %50 = affine.apply #map28(%block_id_x, %thread_id_x)
-      %51 = affine.apply #map29(%block_id_x, %thread_id_x)
-      %52 = affine.apply #map30(%block_id_x, %thread_id_x)
-      %53 = affine.apply #map31(%block_id_x, %thread_id_x)
-      %54 = affine.apply #map32(%thread_id_x)
-      scf.for %arg5 = %c0 to %c2 step %c1 {
-        %63 = affine.apply #map33(%37, %arg5)
-        %64 = arith.cmpi slt, %63, %c45 : index
-        %65 = affine.apply #map34(%arg5, %thread_id_x)
-        %66 = affine.apply #map35(%38, %arg5, %thread_id_x)
-        %67 = affine.apply #map36(%66)
-        %68 = affine.apply #map37(%39, %arg5, %thread_id_x)
-        %69 = affine.apply #map36(%68)
-        %70 = arith.cmpi ult, %67, %c29 : index
-        %71 = arith.cmpi ult, %69, %c23 : index
-        %72 = arith.andi %70, %71 : i1
-        %73 = arith.andi %21, %72 : i1
-        %74 = arith.andi %64, %73 : i1
+        %74 = arith.andi %9, %67 : i1
         %75 = scf.if %74 -> (bf16) {
-          %148 = memref.load %arg0[%block_id_z, %65, %67, %69] : memref<3x5x29x23xbf16>
-          scf.yield %148 : bf16
+          %87 = memref.load %reinterpret_cast[%66, %8] : memref<39x45xbf16>
+          scf.yield %87 : bf16
         } else {
           scf.yield %cst : bf16
         }
-        %76 = affine.apply #map35(%40, %arg5, %thread_id_x)
-        %77 = affine.apply #map36(%76)
-        %78 = affine.apply #map37(%41, %arg5, %thread_id_x)
-        %79 = affine.apply #map36(%78)
-        %80 = arith.cmpi ult, %77, %c29 : index
-        %81 = arith.cmpi ult, %79, %c23 : index
-        %82 = arith.andi %80, %81 : i1
-        %83 = arith.andi %23, %82 : i1
-        %84 = arith.andi %64, %83 : i1
-        %85 = scf.if %84 -> (bf16) {
-          %148 = memref.load %arg0[%block_id_z, %65, %77, %79] : memref<3x5x29x23xbf16>
-          scf.yield %148 : bf16
+        %76 = arith.andi %11, %67 : i1
+        %77 = scf.if %76 -> (bf16) {
+          %87 = memref.load %reinterpret_cast[%66, %10] : memref<39x45xbf16>
+          scf.yield %87 : bf16
         } else {
           scf.yield %cst : bf16
         }
-        %86 = affine.apply #map35(%42, %arg5, %thread_id_x)
-        %87 = affine.apply #map36(%86)
-        %88 = affine.apply #map37(%43, %arg5, %thread_id_x)
-        %89 = affine.apply #map36(%88)
-        %90 = arith.cmpi ult, %87, %c29 : index
-        %91 = arith.cmpi ult, %89, %c23 : index
-        %92 = arith.andi %90, %91 : i1
-        %93 = arith.andi %25, %92 : i1
-        %94 = arith.andi %64, %93 : i1
-        %95 = scf.if %94 -> (bf16) {
-          %148 = memref.load %arg0[%block_id_z, %65, %87, %89] : memref<3x5x29x23xbf16>
-          scf.yield %148 : bf16
+        %78 = arith.andi %13, %67 : i1
+        %79 = scf.if %78 -> (bf16) {
+          %87 = memref.load %reinterpret_cast[%66, %12] : memref<39x45xbf16>
+          scf.yield %87 : bf16
         } else {
           scf.yield %cst : bf16
         }
-        %96 = affine.apply #map35(%44, %arg5, %thread_id_x)
-        %97 = affine.apply #map36(%96)
-        %98 = affine.apply #map37(%45, %arg5, %thread_id_x)
-        %99 = affine.apply #map36(%98)
-        %100 = arith.cmpi ult, %97, %c29 : index
-        %101 = arith.cmpi ult, %99, %c23 : index
-        %102 = arith.andi %100, %101 : i1
-        %103 = arith.andi %27, %102 : i1
-        %104 = arith.andi %64, %103 : i1
-        %105 = scf.if %104 -> (bf16) {
-          %148 = memref.load %arg0[%block_id_z, %65, %97, %99] : memref<3x5x29x23xbf16>
-          scf.yield %148 : bf16
+        %80 = arith.andi %15, %67 : i1
+        %81 = scf.if %80 -> (bf16) {
+          %87 = memref.load %reinterpret_cast[%66, %14] : memref<39x45xbf16>
+          scf.yield %87 : bf16
         } else {
           scf.yield %cst : bf16
         }
-        %106 = affine.apply #map35(%46, %arg5, %thread_id_x)
-        %107 = affine.apply #map36(%106)
-        %108 = affine.apply #map37(%47, %arg5, %thread_id_x)
-        %109 = affine.apply #map36(%108)
-        %110 = arith.cmpi ult, %107, %c29 : index
-        %111 = arith.cmpi ult, %109, %c23 : index
-        %112 = arith.andi %110, %111 : i1
-        %113 = arith.andi %29, %112 : i1
-        %114 = arith.andi %64, %113 : i1
-        %115 = scf.if %114 -> (bf16) {
-          %148 = memref.load %arg0[%block_id_z, %65, %107, %109] : memref<3x5x29x23xbf16>
-          scf.yield %148 : bf16
+        %82 = arith.andi %17, %67 : i1
+        %83 = scf.if %82 -> (bf16) {
+          %87 = memref.load %reinterpret_cast[%66, %16] : memref<39x45xbf16>
+          scf.yield %87 : bf16
         } else {
           scf.yield %cst : bf16
         }
-        %116 = affine.apply #map35(%48, %arg5, %thread_id_x)
-        %117 = affine.apply #map36(%116)
-        %118 = affine.apply #map37(%49, %arg5, %thread_id_x)
-        %119 = affine.apply #map36(%118)
-        %120 = arith.cmpi ult, %117, %c29 : index
-        %121 = arith.cmpi ult, %119, %c23 : index
-        %122 = arith.andi %120, %121 : i1
-        %123 = arith.andi %31, %122 : i1
-        %124 = arith.andi %64, %123 : i1
-        %125 = scf.if %124 -> (bf16) {
-          %148 = memref.load %arg0[%block_id_z, %65, %117, %119] : memref<3x5x29x23xbf16>
-          scf.yield %148 : bf16
-        } else {
-          scf.yield %cst : bf16
-        }
-        %126 = affine.apply #map35(%50, %arg5, %thread_id_x)
-        %127 = affine.apply #map36(%126)
-        %128 = affine.apply #map37(%51, %arg5, %thread_id_x)
-        %129 = affine.apply #map36(%128)
-        %130 = arith.cmpi ult, %127, %c29 : index
-        %131 = arith.cmpi ult, %129, %c23 : index
-        %132 = arith.andi %130, %131 : i1
-        %133 = arith.andi %33, %132 : i1
-        %134 = arith.andi %64, %133 : i1
-        %135 = scf.if %134 -> (bf16) {
-          %148 = memref.load %arg0[%block_id_z, %65, %127, %129] : memref<3x5x29x23xbf16>
-          scf.yield %148 : bf16
-        } else {
-          scf.yield %cst : bf16
-        }
-        %136 = affine.apply #map35(%52, %arg5, %thread_id_x)
-        %137 = affine.apply #map36(%136)
-        %138 = affine.apply #map37(%53, %arg5, %thread_id_x)
-        %139 = affine.apply #map36(%138)
-        %140 = arith.cmpi ult, %137, %c29 : index
-        %141 = arith.cmpi ult, %139, %c23 : index
-        %142 = arith.andi %140, %141 : i1
-        %143 = arith.andi %35, %142 : i1
-        %144 = arith.andi %64, %143 : i1
-        %145 = scf.if %144 -> (bf16) {
-          %148 = memref.load %arg0[%block_id_z, %65, %137, %139] : memref<3x5x29x23xbf16>
-          scf.yield %148 : bf16
-        } else {
-          scf.yield %cst : bf16
-        }
-        %146 = vector.from_elements %75, %85, %95, %105, %115, %125, %135, %145 : vector<8xbf16>
-        %147 = arith.xori %36, %54 : index
-        vector.store %146, %arg4[%c0, %c0, %63, %147] : memref<2x1x32x128xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
+        %84 = vector.from_elements %69, %71, %73, %75, %77, %79, %81, %83 : vector<8xbf16>
+        %85 = arith.xori %20, %19 : index
+        %86 = affine.apply #map15(%21, %85)
+        vector.store %84, %arg3[%c0, %66, %86] : memref<2x128x32xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
       }
-      %55 = affine.apply #map38(%1)
-      %56 = affine.apply #map39(%thread_id_x, %0)
-      %57 = affine.apply #map40(%thread_id_x)
-      %58 = affine.apply #map41(%thread_id_x)
-      %59 = affine.apply #map42(%0)
-      %60 = affine.apply #map43(%thread_id_x)
+      %22 = affine.apply #map16(%block_id_x, %thread_id_x)
+      %23 = arith.cmpi slt, %22, %c180 : index
+      %24 = affine.apply #map3(%22)
+      %25 = arith.cmpi slt, %24, %c180 : index
+      %26 = affine.apply #map4(%22)
+      %27 = arith.cmpi slt, %26, %c180 : index
+      %28 = affine.apply #map5(%22)
+      %29 = arith.cmpi slt, %28, %c180 : index
+      %30 = affine.apply #map6(%22)
+      %31 = arith.cmpi slt, %30, %c180 : index
+      %32 = affine.apply #map7(%22)
+      %33 = arith.cmpi slt, %32, %c180 : index
+      %34 = affine.apply #map8(%22)
+      %35 = arith.cmpi slt, %34, %c180 : index
+      %36 = affine.apply #map9(%22)
+      %37 = arith.cmpi slt, %36, %c180 : index
+      %38 = affine.apply #map17(%thread_id_x)
+      %39 = affine.apply #map18(%block_id_x, %thread_id_x)
+      %40 = affine.apply #map19(%block_id_x, %thread_id_x)
+      %41 = affine.apply #map20(%block_id_x, %thread_id_x)
+      %42 = affine.apply #map21(%block_id_x, %thread_id_x)
+      %43 = affine.apply #map22(%block_id_x, %thread_id_x)
+      %44 = affine.apply #map23(%block_id_x, %thread_id_x)
+      %45 = affine.apply #map24(%block_id_x, %thread_id_x)
+      %46 = affine.apply #map25(%block_id_x, %thread_id_x)
+      %47 = affine.apply #map26(%block_id_x, %thread_id_x)
+      %48 = affine.apply #map27(%block_id_x, %thread_id_x)
+      %49 = affine.apply #map28(%block_id_x, %thread_id_x)
+      %50 = affine.apply #map29(%block_id_x, %thread_id_x)
+      %51 = affine.apply #map30(%block_id_x, %thread_id_x)
+      %52 = affine.apply #map31(%block_id_x, %thread_id_x)
+      %53 = affine.apply #map32(%block_id_x, %thread_id_x)
+      %54 = affine.apply #map33(%block_id_x, %thread_id_x)
+      %55 = affine.apply #map34(%thread_id_x)
+      %56 = affine.apply #map35(%thread_id_x)
+      scf.for %arg5 = %c0 to %c2 step %c1 {
+        %66 = affine.apply #map36(%38, %arg5)
+        %67 = arith.cmpi slt, %66, %c45 : index
+        %68 = affine.apply #map37(%arg5, %thread_id_x)
+        %69 = affine.apply #map38(%39, %arg5, %thread_id_x)
+        %70 = affine.apply #map39(%69)
+        %71 = affine.apply #map40(%40, %arg5, %thread_id_x)
+        %72 = affine.apply #map39(%71)
+        %73 = arith.cmpi ult, %70, %c29 : index
+        %74 = arith.cmpi ult, %72, %c23 : index
+        %75 = arith.andi %73, %74 : i1
+        %76 = arith.andi %23, %75 : i1
+        %77 = arith.andi %67, %76 : i1
+        %78 = scf.if %77 -> (bf16) {
+          %152 = memref.load %arg0[%block_id_z, %68, %70, %72] : memref<3x5x29x23xbf16>
+          scf.yield %152 : bf16
+        } else {
+          scf.yield %cst : bf16
+        }
+        %79 = affine.apply #map38(%41, %arg5, %thread_id_x)
+        %80 = affine.apply #map39(%79)
+        %81 = affine.apply #map40(%42, %arg5, %thread_id_x)
+        %82 = affine.apply #map39(%81)
+        %83 = arith.cmpi ult, %80, %c29 : index
+        %84 = arith.cmpi ult, %82, %c23 : index
+        %85 = arith.andi %83, %84 : i1
+        %86 = arith.andi %25, %85 : i1
+        %87 = arith.andi %67, %86 : i1
+        %88 = scf.if %87 -> (bf16) {
+          %152 = memref.load %arg0[%block_id_z, %68, %80, %82] : memref<3x5x29x23xbf16>
+          scf.yield %152 : bf16
+        } else {
+          scf.yield %cst : bf16
+        }
+        %89 = affine.apply #map38(%43, %arg5, %thread_id_x)
+        %90 = affine.apply #map39(%89)
+        %91 = affine.apply #map40(%44, %arg5, %thread_id_x)
+        %92 = affine.apply #map39(%91)
+        %93 = arith.cmpi ult, %90, %c29 : index
+        %94 = arith.cmpi ult, %92, %c23 : index
+        %95 = arith.andi %93, %94 : i1
+        %96 = arith.andi %27, %95 : i1
+        %97 = arith.andi %67, %96 : i1
+        %98 = scf.if %97 -> (bf16) {
+          %152 = memref.load %arg0[%block_id_z, %68, %90, %92] : memref<3x5x29x23xbf16>
+          scf.yield %152 : bf16
+        } else {
+          scf.yield %cst : bf16
+        }
+        %99 = affine.apply #map38(%45, %arg5, %thread_id_x)
+        %100 = affine.apply #map39(%99)
+        %101 = affine.apply #map40(%46, %arg5, %thread_id_x)
+        %102 = affine.apply #map39(%101)
+        %103 = arith.cmpi ult, %100, %c29 : index
+        %104 = arith.cmpi ult, %102, %c23 : index
+        %105 = arith.andi %103, %104 : i1
+        %106 = arith.andi %29, %105 : i1
+        %107 = arith.andi %67, %106 : i1
+        %108 = scf.if %107 -> (bf16) {
+          %152 = memref.load %arg0[%block_id_z, %68, %100, %102] : memref<3x5x29x23xbf16>
+          scf.yield %152 : bf16
+        } else {
+          scf.yield %cst : bf16
+        }
+        %109 = affine.apply #map38(%47, %arg5, %thread_id_x)
+        %110 = affine.apply #map39(%109)
+        %111 = affine.apply #map40(%48, %arg5, %thread_id_x)
+        %112 = affine.apply #map39(%111)
+        %113 = arith.cmpi ult, %110, %c29 : index
+        %114 = arith.cmpi ult, %112, %c23 : index
+        %115 = arith.andi %113, %114 : i1
+        %116 = arith.andi %31, %115 : i1
+        %117 = arith.andi %67, %116 : i1
+        %118 = scf.if %117 -> (bf16) {
+          %152 = memref.load %arg0[%block_id_z, %68, %110, %112] : memref<3x5x29x23xbf16>
+          scf.yield %152 : bf16
+        } else {
+          scf.yield %cst : bf16
+        }
+        %119 = affine.apply #map38(%49, %arg5, %thread_id_x)
+        %120 = affine.apply #map39(%119)
+        %121 = affine.apply #map40(%50, %arg5, %thread_id_x)
+        %122 = affine.apply #map39(%121)
+        %123 = arith.cmpi ult, %120, %c29 : index
+        %124 = arith.cmpi ult, %122, %c23 : index
+        %125 = arith.andi %123, %124 : i1
+        %126 = arith.andi %33, %125 : i1
+        %127 = arith.andi %67, %126 : i1
+        %128 = scf.if %127 -> (bf16) {
+          %152 = memref.load %arg0[%block_id_z, %68, %120, %122] : memref<3x5x29x23xbf16>
+          scf.yield %152 : bf16
+        } else {
+          scf.yield %cst : bf16
+        }
+        %129 = affine.apply #map38(%51, %arg5, %thread_id_x)
+        %130 = affine.apply #map39(%129)
+        %131 = affine.apply #map40(%52, %arg5, %thread_id_x)
+        %132 = affine.apply #map39(%131)
+        %133 = arith.cmpi ult, %130, %c29 : index
+        %134 = arith.cmpi ult, %132, %c23 : index
+        %135 = arith.andi %133, %134 : i1
+        %136 = arith.andi %35, %135 : i1
+        %137 = arith.andi %67, %136 : i1
+        %138 = scf.if %137 -> (bf16) {
+          %152 = memref.load %arg0[%block_id_z, %68, %130, %132] : memref<3x5x29x23xbf16>
+          scf.yield %152 : bf16
+        } else {
+          scf.yield %cst : bf16
+        }
+        %139 = affine.apply #map38(%53, %arg5, %thread_id_x)
+        %140 = affine.apply #map39(%139)
+        %141 = affine.apply #map40(%54, %arg5, %thread_id_x)
+        %142 = affine.apply #map39(%141)
+        %143 = arith.cmpi ult, %140, %c29 : index
+        %144 = arith.cmpi ult, %142, %c23 : index
+        %145 = arith.andi %143, %144 : i1
+        %146 = arith.andi %37, %145 : i1
+        %147 = arith.andi %67, %146 : i1
+        %148 = scf.if %147 -> (bf16) {
+          %152 = memref.load %arg0[%block_id_z, %68, %140, %142] : memref<3x5x29x23xbf16>
+          scf.yield %152 : bf16
+        } else {
+          scf.yield %cst : bf16
+        }
+        %149 = vector.from_elements %78, %88, %98, %108, %118, %128, %138, %148 : vector<8xbf16>
+        %150 = arith.xori %20, %55 : index
+        %151 = affine.apply #map15(%56, %150)
+        vector.store %149, %arg4[%c0, %c0, %66, %151] : memref<2x1x32x128xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
+      }
+      %57 = affine.apply #map41(%1)
+      %58 = affine.apply #map42(%thread_id_x, %0)
+      %59 = affine.apply #map43(%thread_id_x)
+      %60 = affine.apply #map44(%thread_id_x)
+      %61 = affine.apply #map45(%thread_id_x)
+      %62 = affine.apply #map46(%0)
+      %63 = affine.apply #map47(%0)
       scf.for %arg5 = %c0 to %c64 step %c32 {
-        %63 = affine.apply #map44(%arg5)
-        %64 = arith.cmpi slt, %63, %c64 : index
-        %65 = affine.apply #map45(%2, %arg5)
-        %66 = affine.apply #map44(%65)
-        %67 = affine.apply #map46(%65)
-        %68 = affine.apply #map47(%65)
-        %69 = affine.apply #map48(%65)
-        %70 = affine.apply #map49(%65)
-        %71 = affine.apply #map50(%65)
-        %72 = affine.apply #map51(%65)
-        %73 = affine.apply #map52(%65)
-        %74 = affine.apply #map45(%37, %arg5)
-        scf.if %64 {
-          %77 = arith.cmpi slt, %66, %c45 : index
-          %78 = arith.cmpi slt, %67, %c45 : index
-          %79 = arith.cmpi slt, %68, %c45 : index
+        %66 = affine.apply #map48(%arg5)
+        %67 = arith.cmpi slt, %66, %c64 : index
+        %68 = affine.apply #map15(%2, %arg5)
+        %69 = affine.apply #map48(%68)
+        %70 = affine.apply #map49(%68)
+        %71 = affine.apply #map50(%68)
+        %72 = affine.apply #map51(%68)
+        %73 = affine.apply #map52(%68)
+        %74 = affine.apply #map53(%68)
+        %75 = affine.apply #map54(%68)
+        %76 = affine.apply #map55(%68)
+        %77 = affine.apply #map15(%38, %arg5)
+        scf.if %67 {
           %80 = arith.cmpi slt, %69, %c45 : index
           %81 = arith.cmpi slt, %70, %c45 : index
           %82 = arith.cmpi slt, %71, %c45 : index
           %83 = arith.cmpi slt, %72, %c45 : index
           %84 = arith.cmpi slt, %73, %c45 : index
+          %85 = arith.cmpi slt, %74, %c45 : index
+          %86 = arith.cmpi slt, %75, %c45 : index
+          %87 = arith.cmpi slt, %76, %c45 : index
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %85 = affine.apply #map53(%arg6)
-            %86 = affine.apply #map12(%18, %arg6)
-            %87 = arith.cmpi slt, %86, %c39 : index
-            %88 = arith.andi %77, %87 : i1
-            %89 = scf.if %88 -> (bf16) {
-              %105 = memref.load %reinterpret_cast[%86, %66] : memref<39x45xbf16>
-              scf.yield %105 : bf16
+            %88 = affine.apply #map12(%arg6)
+            %89 = affine.apply #map14(%18, %arg6)
+            %90 = arith.cmpi slt, %89, %c39 : index
+            %91 = arith.andi %80, %90 : i1
+            %92 = scf.if %91 -> (bf16) {
+              %108 = memref.load %reinterpret_cast[%89, %69] : memref<39x45xbf16>
+              scf.yield %108 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %90 = arith.andi %78, %87 : i1
-            %91 = scf.if %90 -> (bf16) {
-              %105 = memref.load %reinterpret_cast[%86, %67] : memref<39x45xbf16>
-              scf.yield %105 : bf16
+            %93 = arith.andi %81, %90 : i1
+            %94 = scf.if %93 -> (bf16) {
+              %108 = memref.load %reinterpret_cast[%89, %70] : memref<39x45xbf16>
+              scf.yield %108 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %92 = arith.andi %79, %87 : i1
-            %93 = scf.if %92 -> (bf16) {
-              %105 = memref.load %reinterpret_cast[%86, %68] : memref<39x45xbf16>
-              scf.yield %105 : bf16
+            %95 = arith.andi %82, %90 : i1
+            %96 = scf.if %95 -> (bf16) {
+              %108 = memref.load %reinterpret_cast[%89, %71] : memref<39x45xbf16>
+              scf.yield %108 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %94 = arith.andi %80, %87 : i1
-            %95 = scf.if %94 -> (bf16) {
-              %105 = memref.load %reinterpret_cast[%86, %69] : memref<39x45xbf16>
-              scf.yield %105 : bf16
+            %97 = arith.andi %83, %90 : i1
+            %98 = scf.if %97 -> (bf16) {
+              %108 = memref.load %reinterpret_cast[%89, %72] : memref<39x45xbf16>
+              scf.yield %108 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %96 = arith.andi %81, %87 : i1
-            %97 = scf.if %96 -> (bf16) {
-              %105 = memref.load %reinterpret_cast[%86, %70] : memref<39x45xbf16>
-              scf.yield %105 : bf16
+            %99 = arith.andi %84, %90 : i1
+            %100 = scf.if %99 -> (bf16) {
+              %108 = memref.load %reinterpret_cast[%89, %73] : memref<39x45xbf16>
+              scf.yield %108 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %98 = arith.andi %82, %87 : i1
-            %99 = scf.if %98 -> (bf16) {
-              %105 = memref.load %reinterpret_cast[%86, %71] : memref<39x45xbf16>
-              scf.yield %105 : bf16
+            %101 = arith.andi %85, %90 : i1
+            %102 = scf.if %101 -> (bf16) {
+              %108 = memref.load %reinterpret_cast[%89, %74] : memref<39x45xbf16>
+              scf.yield %108 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %100 = arith.andi %83, %87 : i1
-            %101 = scf.if %100 -> (bf16) {
-              %105 = memref.load %reinterpret_cast[%86, %72] : memref<39x45xbf16>
-              scf.yield %105 : bf16
+            %103 = arith.andi %86, %90 : i1
+            %104 = scf.if %103 -> (bf16) {
+              %108 = memref.load %reinterpret_cast[%89, %75] : memref<39x45xbf16>
+              scf.yield %108 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %102 = arith.andi %84, %87 : i1
-            %103 = scf.if %102 -> (bf16) {
-              %105 = memref.load %reinterpret_cast[%86, %73] : memref<39x45xbf16>
-              scf.yield %105 : bf16
+            %105 = arith.andi %87, %90 : i1
+            %106 = scf.if %105 -> (bf16) {
+              %108 = memref.load %reinterpret_cast[%89, %76] : memref<39x45xbf16>
+              scf.yield %108 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %104 = vector.from_elements %89, %91, %93, %95, %97, %99, %101, %103 : vector<8xbf16>
-            vector.store %104, %alloca[%85] : memref<16xbf16>, vector<8xbf16>
+            %107 = vector.from_elements %92, %94, %96, %98, %100, %102, %104, %106 : vector<8xbf16>
+            vector.store %107, %alloca[%88] : memref<16xbf16>, vector<8xbf16>
           }
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %85 = affine.apply #map53(%arg6)
-            %86 = affine.apply #map33(%74, %arg6)
-            %87 = affine.apply #map44(%86)
-            %88 = arith.cmpi slt, %87, %c45 : index
-            %89 = affine.apply #map54(%arg5, %arg6, %thread_id_x)
-            %90 = affine.apply #map55(%38, %arg5, %arg6, %thread_id_x)
-            %91 = affine.apply #map36(%90)
-            %92 = affine.apply #map56(%39, %arg5, %arg6, %thread_id_x)
-            %93 = affine.apply #map36(%92)
-            %94 = arith.cmpi ult, %91, %c29 : index
-            %95 = arith.cmpi ult, %93, %c23 : index
-            %96 = arith.andi %94, %95 : i1
-            %97 = arith.andi %21, %96 : i1
-            %98 = arith.andi %88, %97 : i1
-            %99 = scf.if %98 -> (bf16) {
-              %171 = memref.load %arg0[%block_id_z, %89, %91, %93] : memref<3x5x29x23xbf16>
-              scf.yield %171 : bf16
+            %88 = affine.apply #map12(%arg6)
+            %89 = affine.apply #map36(%77, %arg6)
+            %90 = affine.apply #map48(%89)
+            %91 = arith.cmpi slt, %90, %c45 : index
+            %92 = affine.apply #map56(%arg5, %arg6, %thread_id_x)
+            %93 = affine.apply #map57(%39, %arg5, %arg6, %thread_id_x)
+            %94 = affine.apply #map39(%93)
+            %95 = affine.apply #map58(%40, %arg5, %arg6, %thread_id_x)
+            %96 = affine.apply #map39(%95)
+            %97 = arith.cmpi ult, %94, %c29 : index
+            %98 = arith.cmpi ult, %96, %c23 : index
+            %99 = arith.andi %97, %98 : i1
+            %100 = arith.andi %23, %99 : i1
+            %101 = arith.andi %91, %100 : i1
+            %102 = scf.if %101 -> (bf16) {
+              %174 = memref.load %arg0[%block_id_z, %92, %94, %96] : memref<3x5x29x23xbf16>
+              scf.yield %174 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %100 = affine.apply #map55(%40, %arg5, %arg6, %thread_id_x)
-            %101 = affine.apply #map36(%100)
-            %102 = affine.apply #map56(%41, %arg5, %arg6, %thread_id_x)
-            %103 = affine.apply #map36(%102)
-            %104 = arith.cmpi ult, %101, %c29 : index
-            %105 = arith.cmpi ult, %103, %c23 : index
-            %106 = arith.andi %104, %105 : i1
-            %107 = arith.andi %23, %106 : i1
-            %108 = arith.andi %88, %107 : i1
-            %109 = scf.if %108 -> (bf16) {
-              %171 = memref.load %arg0[%block_id_z, %89, %101, %103] : memref<3x5x29x23xbf16>
-              scf.yield %171 : bf16
+            %103 = affine.apply #map57(%41, %arg5, %arg6, %thread_id_x)
+            %104 = affine.apply #map39(%103)
+            %105 = affine.apply #map58(%42, %arg5, %arg6, %thread_id_x)
+            %106 = affine.apply #map39(%105)
+            %107 = arith.cmpi ult, %104, %c29 : index
+            %108 = arith.cmpi ult, %106, %c23 : index
+            %109 = arith.andi %107, %108 : i1
+            %110 = arith.andi %25, %109 : i1
+            %111 = arith.andi %91, %110 : i1
+            %112 = scf.if %111 -> (bf16) {
+              %174 = memref.load %arg0[%block_id_z, %92, %104, %106] : memref<3x5x29x23xbf16>
+              scf.yield %174 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %110 = affine.apply #map55(%42, %arg5, %arg6, %thread_id_x)
-            %111 = affine.apply #map36(%110)
-            %112 = affine.apply #map56(%43, %arg5, %arg6, %thread_id_x)
-            %113 = affine.apply #map36(%112)
-            %114 = arith.cmpi ult, %111, %c29 : index
-            %115 = arith.cmpi ult, %113, %c23 : index
-            %116 = arith.andi %114, %115 : i1
-            %117 = arith.andi %25, %116 : i1
-            %118 = arith.andi %88, %117 : i1
-            %119 = scf.if %118 -> (bf16) {
-              %171 = memref.load %arg0[%block_id_z, %89, %111, %113] : memref<3x5x29x23xbf16>
-              scf.yield %171 : bf16
+            %113 = affine.apply #map57(%43, %arg5, %arg6, %thread_id_x)
+            %114 = affine.apply #map39(%113)
+            %115 = affine.apply #map58(%44, %arg5, %arg6, %thread_id_x)
+            %116 = affine.apply #map39(%115)
+            %117 = arith.cmpi ult, %114, %c29 : index
+            %118 = arith.cmpi ult, %116, %c23 : index
+            %119 = arith.andi %117, %118 : i1
+            %120 = arith.andi %27, %119 : i1
+            %121 = arith.andi %91, %120 : i1
+            %122 = scf.if %121 -> (bf16) {
+              %174 = memref.load %arg0[%block_id_z, %92, %114, %116] : memref<3x5x29x23xbf16>
+              scf.yield %174 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %120 = affine.apply #map55(%44, %arg5, %arg6, %thread_id_x)
-            %121 = affine.apply #map36(%120)
-            %122 = affine.apply #map56(%45, %arg5, %arg6, %thread_id_x)
-            %123 = affine.apply #map36(%122)
-            %124 = arith.cmpi ult, %121, %c29 : index
-            %125 = arith.cmpi ult, %123, %c23 : index
-            %126 = arith.andi %124, %125 : i1
-            %127 = arith.andi %27, %126 : i1
-            %128 = arith.andi %88, %127 : i1
-            %129 = scf.if %128 -> (bf16) {
-              %171 = memref.load %arg0[%block_id_z, %89, %121, %123] : memref<3x5x29x23xbf16>
-              scf.yield %171 : bf16
+            %123 = affine.apply #map57(%45, %arg5, %arg6, %thread_id_x)
+            %124 = affine.apply #map39(%123)
+            %125 = affine.apply #map58(%46, %arg5, %arg6, %thread_id_x)
+            %126 = affine.apply #map39(%125)
+            %127 = arith.cmpi ult, %124, %c29 : index
+            %128 = arith.cmpi ult, %126, %c23 : index
+            %129 = arith.andi %127, %128 : i1
+            %130 = arith.andi %29, %129 : i1
+            %131 = arith.andi %91, %130 : i1
+            %132 = scf.if %131 -> (bf16) {
+              %174 = memref.load %arg0[%block_id_z, %92, %124, %126] : memref<3x5x29x23xbf16>
+              scf.yield %174 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %130 = affine.apply #map55(%46, %arg5, %arg6, %thread_id_x)
-            %131 = affine.apply #map36(%130)
-            %132 = affine.apply #map56(%47, %arg5, %arg6, %thread_id_x)
-            %133 = affine.apply #map36(%132)
-            %134 = arith.cmpi ult, %131, %c29 : index
-            %135 = arith.cmpi ult, %133, %c23 : index
-            %136 = arith.andi %134, %135 : i1
-            %137 = arith.andi %29, %136 : i1
-            %138 = arith.andi %88, %137 : i1
-            %139 = scf.if %138 -> (bf16) {
-              %171 = memref.load %arg0[%block_id_z, %89, %131, %133] : memref<3x5x29x23xbf16>
-              scf.yield %171 : bf16
+            %133 = affine.apply #map57(%47, %arg5, %arg6, %thread_id_x)
+            %134 = affine.apply #map39(%133)
+            %135 = affine.apply #map58(%48, %arg5, %arg6, %thread_id_x)
+            %136 = affine.apply #map39(%135)
+            %137 = arith.cmpi ult, %134, %c29 : index
+            %138 = arith.cmpi ult, %136, %c23 : index
+            %139 = arith.andi %137, %138 : i1
+            %140 = arith.andi %31, %139 : i1
+            %141 = arith.andi %91, %140 : i1
+            %142 = scf.if %141 -> (bf16) {
+              %174 = memref.load %arg0[%block_id_z, %92, %134, %136] : memref<3x5x29x23xbf16>
+              scf.yield %174 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %140 = affine.apply #map55(%48, %arg5, %arg6, %thread_id_x)
-            %141 = affine.apply #map36(%140)
-            %142 = affine.apply #map56(%49, %arg5, %arg6, %thread_id_x)
-            %143 = affine.apply #map36(%142)
-            %144 = arith.cmpi ult, %141, %c29 : index
-            %145 = arith.cmpi ult, %143, %c23 : index
-            %146 = arith.andi %144, %145 : i1
-            %147 = arith.andi %31, %146 : i1
-            %148 = arith.andi %88, %147 : i1
-            %149 = scf.if %148 -> (bf16) {
-              %171 = memref.load %arg0[%block_id_z, %89, %141, %143] : memref<3x5x29x23xbf16>
-              scf.yield %171 : bf16
+            %143 = affine.apply #map57(%49, %arg5, %arg6, %thread_id_x)
+            %144 = affine.apply #map39(%143)
+            %145 = affine.apply #map58(%50, %arg5, %arg6, %thread_id_x)
+            %146 = affine.apply #map39(%145)
+            %147 = arith.cmpi ult, %144, %c29 : index
+            %148 = arith.cmpi ult, %146, %c23 : index
+            %149 = arith.andi %147, %148 : i1
+            %150 = arith.andi %33, %149 : i1
+            %151 = arith.andi %91, %150 : i1
+            %152 = scf.if %151 -> (bf16) {
+              %174 = memref.load %arg0[%block_id_z, %92, %144, %146] : memref<3x5x29x23xbf16>
+              scf.yield %174 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %150 = affine.apply #map55(%50, %arg5, %arg6, %thread_id_x)
-            %151 = affine.apply #map36(%150)
-            %152 = affine.apply #map56(%51, %arg5, %arg6, %thread_id_x)
-            %153 = affine.apply #map36(%152)
-            %154 = arith.cmpi ult, %151, %c29 : index
-            %155 = arith.cmpi ult, %153, %c23 : index
-            %156 = arith.andi %154, %155 : i1
-            %157 = arith.andi %33, %156 : i1
-            %158 = arith.andi %88, %157 : i1
-            %159 = scf.if %158 -> (bf16) {
-              %171 = memref.load %arg0[%block_id_z, %89, %151, %153] : memref<3x5x29x23xbf16>
-              scf.yield %171 : bf16
+            %153 = affine.apply #map57(%51, %arg5, %arg6, %thread_id_x)
+            %154 = affine.apply #map39(%153)
+            %155 = affine.apply #map58(%52, %arg5, %arg6, %thread_id_x)
+            %156 = affine.apply #map39(%155)
+            %157 = arith.cmpi ult, %154, %c29 : index
+            %158 = arith.cmpi ult, %156, %c23 : index
+            %159 = arith.andi %157, %158 : i1
+            %160 = arith.andi %35, %159 : i1
+            %161 = arith.andi %91, %160 : i1
+            %162 = scf.if %161 -> (bf16) {
+              %174 = memref.load %arg0[%block_id_z, %92, %154, %156] : memref<3x5x29x23xbf16>
+              scf.yield %174 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %160 = affine.apply #map55(%52, %arg5, %arg6, %thread_id_x)
-            %161 = affine.apply #map36(%160)
-            %162 = affine.apply #map56(%53, %arg5, %arg6, %thread_id_x)
-            %163 = affine.apply #map36(%162)
-            %164 = arith.cmpi ult, %161, %c29 : index
-            %165 = arith.cmpi ult, %163, %c23 : index
-            %166 = arith.andi %164, %165 : i1
-            %167 = arith.andi %35, %166 : i1
-            %168 = arith.andi %88, %167 : i1
-            %169 = scf.if %168 -> (bf16) {
-              %171 = memref.load %arg0[%block_id_z, %89, %161, %163] : memref<3x5x29x23xbf16>
-              scf.yield %171 : bf16
+            %163 = affine.apply #map57(%53, %arg5, %arg6, %thread_id_x)
+            %164 = affine.apply #map39(%163)
+            %165 = affine.apply #map58(%54, %arg5, %arg6, %thread_id_x)
+            %166 = affine.apply #map39(%165)
+            %167 = arith.cmpi ult, %164, %c29 : index
+            %168 = arith.cmpi ult, %166, %c23 : index
+            %169 = arith.andi %167, %168 : i1
+            %170 = arith.andi %37, %169 : i1
+            %171 = arith.andi %91, %170 : i1
+            %172 = scf.if %171 -> (bf16) {
+              %174 = memref.load %arg0[%block_id_z, %92, %164, %166] : memref<3x5x29x23xbf16>
+              scf.yield %174 : bf16
             } else {
               scf.yield %cst : bf16
             }
-            %170 = vector.from_elements %99, %109, %119, %129, %139, %149, %159, %169 : vector<8xbf16>
-            vector.store %170, %alloca_2[%85] : memref<16xbf16>, vector<8xbf16>
+            %173 = vector.from_elements %102, %112, %122, %132, %142, %152, %162, %172 : vector<8xbf16>
+            vector.store %173, %alloca_2[%88] : memref<16xbf16>, vector<8xbf16>
           }
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %75 = affine.apply #map57(%arg5)
+        %78 = affine.apply #map59(%arg5)
         scf.for %arg6 = %c0 to %c32 step %c16 {
           %alloca_4 = memref.alloca() {weft.name = "W_frag"} : memref<4x4x2xbf16>
-          %77 = affine.apply #map45(%55, %arg6)
+          %80 = affine.apply #map15(%57, %arg6)
           scf.for %arg7 = %c0 to %c4 step %c1 {
-            %79 = affine.apply #map33(%56, %arg7)
-            %80 = arith.xori %77, %57 : index
-            %81 = nvgpu.ldmatrix %arg3[%75, %79, %80] {numTiles = 4 : i32, transpose = false} : memref<2x128x32xbf16, #gpu.address_space<workgroup>> -> vector<4x2xbf16>
-            vector.store %81, %alloca_4[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
+            %82 = affine.apply #map36(%58, %arg7)
+            %83 = arith.xori %80, %59 : index
+            %84 = nvgpu.ldmatrix %arg3[%78, %82, %83] {numTiles = 4 : i32, transpose = false} : memref<2x128x32xbf16, #gpu.address_space<workgroup>> -> vector<4x2xbf16>
+            vector.store %84, %alloca_4[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
           }
           %alloca_5 = memref.alloca() {weft.name = "X_frag"} : memref<4x2x2xbf16>
-          %78 = affine.apply #map45(%58, %arg6)
+          %81 = affine.apply #map15(%60, %arg6)
           scf.for %arg7 = %c0 to %c4 step %c1 {
-            %79 = affine.apply #map58(%59, %arg7)
-            %80 = arith.xori %79, %60 : index
-            %81 = nvgpu.ldmatrix %arg4[%75, %c0, %78, %80] {numTiles = 2 : i32, transpose = true} : memref<2x1x32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
-            vector.store %81, %alloca_5[%arg7, %c0, %c0] : memref<4x2x2xbf16>, vector<2x2xbf16>
+            %82 = affine.apply #map60(%62, %arg7)
+            %83 = arith.xori %82, %61 : index
+            %84 = affine.apply #map15(%63, %83)
+            %85 = nvgpu.ldmatrix %arg4[%78, %c0, %81, %84] {numTiles = 2 : i32, transpose = true} : memref<2x1x32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
+            vector.store %85, %alloca_5[%arg7, %c0, %c0] : memref<4x2x2xbf16>, vector<2x2xbf16>
           }
           scf.for %arg7 = %c0 to %c4 step %c1 {
             scf.for %arg8 = %c0 to %c4 step %c1 {
-              %79 = vector.load %alloca_3[%arg7, %arg8, %c0, %c0, %c0, %c0, %c0] : memref<4x4x2x1x1x1x2xf32>, vector<2x1x1x1x2xf32>
-              %80 = vector.shape_cast %79 : vector<2x1x1x1x2xf32> to vector<2x2xf32>
-              %81 = vector.load %alloca_4[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
-              %82 = vector.load %alloca_5[%arg8, %c0, %c0] : memref<4x2x2xbf16>, vector<2x2xbf16>
-              %83 = nvgpu.mma.sync(%81, %82, %80) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
-              %84 = vector.shape_cast %83 : vector<2x2xf32> to vector<2x1x1x1x2xf32>
-              vector.store %84, %alloca_3[%arg7, %arg8, %c0, %c0, %c0, %c0, %c0] : memref<4x4x2x1x1x1x2xf32>, vector<2x1x1x1x2xf32>
+              %82 = vector.load %alloca_3[%arg7, %arg8, %c0, %c0, %c0, %c0, %c0] : memref<4x4x2x1x1x1x2xf32>, vector<2x1x1x1x2xf32>
+              %83 = vector.shape_cast %82 : vector<2x1x1x1x2xf32> to vector<2x2xf32>
+              %84 = vector.load %alloca_4[%arg7, %c0, %c0] : memref<4x4x2xbf16>, vector<4x2xbf16>
+              %85 = vector.load %alloca_5[%arg8, %c0, %c0] : memref<4x2x2xbf16>, vector<2x2xbf16>
+              %86 = nvgpu.mma.sync(%84, %85, %83) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> vector<2x2xf32>
+              %87 = vector.shape_cast %86 : vector<2x2xf32> to vector<2x1x1x1x2xf32>
+              vector.store %87, %alloca_3[%arg7, %arg8, %c0, %c0, %c0, %c0, %c0] : memref<4x4x2x1x1x1x2xf32>, vector<2x1x1x1x2xf32>
             }
           }
         } {weft.unroll}
-        %76 = affine.apply #map59(%arg5)
-        scf.if %64 {
+        %79 = affine.apply #map61(%arg5)
+        scf.if %67 {
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %77 = affine.apply #map53(%arg6)
-            %78 = vector.load %alloca[%77] : memref<16xbf16>, vector<8xbf16>
-            %79 = affine.apply #map12(%18, %arg6)
-            %80 = arith.xori %2, %19 : index
-            vector.store %78, %arg3[%76, %79, %80] : memref<2x128x32xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
+            %80 = affine.apply #map12(%arg6)
+            %81 = vector.load %alloca[%80] : memref<16xbf16>, vector<8xbf16>
+            %82 = affine.apply #map14(%18, %arg6)
+            %83 = arith.xori %20, %19 : index
+            %84 = affine.apply #map15(%21, %83)
+            vector.store %81, %arg3[%79, %82, %84] : memref<2x128x32xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
           }
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %77 = affine.apply #map53(%arg6)
-            %78 = vector.load %alloca_2[%77] : memref<16xbf16>, vector<8xbf16>
-            %79 = affine.apply #map33(%37, %arg6)
-            %80 = arith.xori %36, %54 : index
-            vector.store %78, %arg4[%76, %c0, %79, %80] : memref<2x1x32x128xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
+            %80 = affine.apply #map12(%arg6)
+            %81 = vector.load %alloca_2[%80] : memref<16xbf16>, vector<8xbf16>
+            %82 = affine.apply #map36(%38, %arg6)
+            %83 = arith.xori %20, %55 : index
+            %84 = affine.apply #map15(%56, %83)
+            vector.store %81, %arg4[%79, %c0, %82, %84] : memref<2x1x32x128xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
           }
         }
       }
-      %61 = affine.apply #map60(%block_id_x, %thread_id_x, %0)
-      %62 = affine.apply #map61(%1, %0)
+      %64 = affine.apply #map62(%block_id_x, %thread_id_x, %0)
+      %65 = affine.apply #map63(%1, %0)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %63 = affine.apply #map33(%62, %arg5)
+        %66 = affine.apply #map36(%65, %arg5)
         scf.for %arg6 = %c0 to %c4 step %c1 {
-          %64 = affine.apply #map58(%61, %arg6)
-          %65 = arith.cmpi slt, %64, %c180 : index
+          %67 = affine.apply #map60(%64, %arg6)
+          %68 = arith.cmpi slt, %67, %c180 : index
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %66 = affine.apply #map58(%63, %arg7)
-            %67 = arith.cmpi slt, %66, %c39 : index
-            %68 = arith.andi %67, %65 : i1
-            scf.if %68 {
-              %69 = vector.load %alloca_3[%arg5, %arg6, %arg7, %c0, %c0, %c0, %c0] : memref<4x4x2x1x1x1x2xf32>, vector<2xf32>
-              vector.store %69, %reinterpret_cast_1[%block_id_z, %66, %64] : memref<3x39x180xf32>, vector<2xf32>
+            %69 = affine.apply #map60(%66, %arg7)
+            %70 = arith.cmpi slt, %69, %c39 : index
+            %71 = arith.andi %70, %68 : i1
+            scf.if %71 {
+              %72 = vector.load %alloca_3[%arg5, %arg6, %arg7, %c0, %c0, %c0, %c0] : memref<4x4x2x1x1x1x2xf32>, vector<2xf32>
+              vector.store %72, %reinterpret_cast_1[%block_id_z, %69, %67] : memref<3x39x180xf32>, vector<2xf32>
             }
           }
         }

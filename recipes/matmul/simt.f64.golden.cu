@@ -1,4 +1,7 @@
 // weft golden simt.weft --set type=f64
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __maxnreg__(255) matmul(
     const double* __restrict__ A,
     const double* __restrict__ B,
@@ -21,16 +24,18 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   const int idx = tx % 8 * 2;
   const int col = by * 64 + lane * 2;
   const int row = bx * 64 + tx / 8;
-  const int A_shared_col = tx / 8;
-  const int A_shared_col1 = lane / 4 * 4 + warp / 4 * 32;
+  const int idx1 = tx / 8;
+  const int idx2 = floormod(tx * 2 / 8 * 3 - tx / 8 * 6, 4) * 2;
+  const int idx3 = lane / 4 * 4;
+  const int A_shared_col = warp / 4 * 32;
   const int B_shared_col = tx % 4 * 4 + warp % 4 * 16;
   for (int k = 0; k < 512; k += 16) {
     const int col1 = idx + k;
     for (int i = 0; i < 2; ++i) {
       const double2 a = *reinterpret_cast<const double2*>(&A[(row + i * 32) * 512 + col1]);
-      const int A_shared_col2 = A_shared_col + i * 32;
-      A_shared[idx][A_shared_col2] = a.x;
-      A_shared[idx + 1][A_shared_col2] = a.y;
+      const int A_shared_col1 = i * 32 + (idx1 ^ idx2);
+      A_shared[idx][A_shared_col1] = a.x;
+      A_shared[idx + 1][A_shared_col1] = a.y;
     }
     const int row1 = warp + k;
     for (int i = 0; i < 2; ++i) {
@@ -41,10 +46,11 @@ extern "C" __global__ void __maxnreg__(255) matmul(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) double A_frag[4];
+      const int idx4 = i / 8 * 3 * 2;
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<double2*>(&A_frag[j * 2])
-            = *reinterpret_cast<const double2*>(&A_shared[i][A_shared_col1 + j * 2]);
+        const int A_shared_col1 = A_shared_col + ((idx3 + j * 2) ^ idx4);
+        *reinterpret_cast<double2*>(&A_frag[j * 2]) = *reinterpret_cast<const double2*>(&A_shared[i][A_shared_col1]);
       }
       alignas(16) double B_frag[4];
       #pragma unroll

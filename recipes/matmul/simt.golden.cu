@@ -1,4 +1,7 @@
 // weft golden simt.weft
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __launch_bounds__(256) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
@@ -21,18 +24,20 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
   const int idx = tx % 4 * 4;
   const int col = by * 128 + lane * 4;
   const int row = bx * 128 + tx / 4;
-  const int A_shared_col = tx / 4;
-  const int A_shared_col1 = lane / 4 * 8 + warp / 4 * 64;
+  const int idx1 = tx / 4;
+  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx3 = lane / 4 * 8;
+  const int A_shared_col = warp / 4 * 64;
   const int B_shared_col = tx % 4 * 8 + warp % 4 * 32;
   for (int k = 0; k < 512; k += 16) {
     const int col1 = idx + k;
     for (int i = 0; i < 2; ++i) {
       const float4 a = *reinterpret_cast<const float4*>(&A[(row + i * 64) * 512 + col1]);
-      const int A_shared_col2 = A_shared_col + i * 64;
-      A_shared[idx][A_shared_col2] = a.x;
-      A_shared[idx + 1][A_shared_col2] = a.y;
-      A_shared[idx + 2][A_shared_col2] = a.z;
-      A_shared[idx + 3][A_shared_col2] = a.w;
+      const int A_shared_col1 = i * 64 + (idx1 ^ idx2);
+      A_shared[idx][A_shared_col1] = a.x;
+      A_shared[idx + 1][A_shared_col1] = a.y;
+      A_shared[idx + 2][A_shared_col1] = a.z;
+      A_shared[idx + 3][A_shared_col1] = a.w;
     }
     const int row1 = warp + k;
     for (int i = 0; i < 2; ++i) {
@@ -43,10 +48,11 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) float A_frag[8];
+      const int idx4 = i / 8 * 3 * 4;
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&A_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&A_shared[i][A_shared_col1 + j * 4]);
+        const int A_shared_col1 = A_shared_col + ((idx3 + j * 4) ^ idx4);
+        *reinterpret_cast<float4*>(&A_frag[j * 4]) = *reinterpret_cast<const float4*>(&A_shared[i][A_shared_col1]);
       }
       alignas(16) float B_frag[8];
       #pragma unroll

@@ -9,14 +9,18 @@
 #map7 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
 #map8 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
 #map9 = affine_map<(d0) -> (d0 floordiv 4)>
-#map10 = affine_map<(d0, d1) -> ((d0 floordiv 4) * 8 + (d1 floordiv 4) * 64)>
-#map11 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 4) * 32)>
-#map12 = affine_map<(d0, d1) -> (d0 + d1)>
-#map13 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
-#map14 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map15 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map16 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 4) * 8 + (d2 floordiv 4) * 64)>
-#map17 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + (d2 mod 4) * 32)>
+#map10 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map11 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
+#map12 = affine_map<(d0) -> ((d0 floordiv 4) * 64)>
+#map13 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 4) * 32)>
+#map14 = affine_map<(d0, d1) -> (d0 + d1)>
+#map15 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
+#map16 = affine_map<(d0, d1) -> (d0 * 64 + d1)>
+#map17 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map18 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map19 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map20 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 floordiv 4) * 8 + (d2 floordiv 4) * 64)>
+#map21 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + (d2 mod 4) * 32)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<512x512xf32> {weft.name = "A"}, %arg1: memref<512x512xf32> {weft.name = "B"}, %arg2: memref<512x512xf32> {bufferize.result, weft.name = "C"}) {
     %c4 = arith.constant 4 : index
@@ -53,68 +57,74 @@ module attributes {gpu.container_module} {
       %7 = affine.apply #map7(%block_id_y, %1)
       %8 = affine.apply #map8(%block_id_x, %thread_id_x)
       %9 = affine.apply #map9(%thread_id_x)
-      %10 = affine.apply #map10(%1, %0)
-      %11 = affine.apply #map11(%thread_id_x, %0)
+      %10 = affine.apply #map10(%thread_id_x)
+      %11 = affine.apply #map11(%1)
+      %12 = affine.apply #map12(%0)
+      %13 = affine.apply #map13(%thread_id_x, %0)
       scf.for %arg5 = %c0 to %c512 step %c16 {
-        %14 = affine.apply #map12(%2, %arg5)
+        %16 = affine.apply #map14(%2, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %16 = affine.apply #map13(%8, %arg6)
-          %17 = vector.load %arg0[%16, %14] : memref<512x512xf32>, vector<4xf32>
-          %18 = vector.extract %17[0] : f32 from vector<4xf32>
-          %19 = affine.apply #map13(%9, %arg6)
-          memref.store %18, %arg3[%2, %19] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          %20 = vector.extract %17[1] : f32 from vector<4xf32>
-          memref.store %20, %arg3[%3, %19] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          %21 = vector.extract %17[2] : f32 from vector<4xf32>
-          memref.store %21, %arg3[%4, %19] : memref<16x132xf32, #gpu.address_space<workgroup>>
-          %22 = vector.extract %17[3] : f32 from vector<4xf32>
-          memref.store %22, %arg3[%5, %19] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %18 = affine.apply #map15(%8, %arg6)
+          %19 = vector.load %arg0[%18, %16] : memref<512x512xf32>, vector<4xf32>
+          %20 = vector.extract %19[0] : f32 from vector<4xf32>
+          %21 = arith.xori %9, %10 : index
+          %22 = affine.apply #map16(%arg6, %21)
+          memref.store %20, %arg3[%2, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %23 = vector.extract %19[1] : f32 from vector<4xf32>
+          memref.store %23, %arg3[%3, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %24 = vector.extract %19[2] : f32 from vector<4xf32>
+          memref.store %24, %arg3[%4, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
+          %25 = vector.extract %19[3] : f32 from vector<4xf32>
+          memref.store %25, %arg3[%5, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
         }
-        %15 = affine.apply #map12(%0, %arg5)
+        %17 = affine.apply #map14(%0, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %16 = affine.apply #map14(%0, %arg6)
-          %17 = affine.apply #map14(%15, %arg6)
-          %18 = vector.load %arg1[%17, %7] : memref<512x512xf32>, vector<4xf32>
-          vector.store %18, %arg4[%16, %6] : memref<16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+          %18 = affine.apply #map17(%0, %arg6)
+          %19 = affine.apply #map17(%17, %arg6)
+          %20 = vector.load %arg1[%19, %7] : memref<512x512xf32>, vector<4xf32>
+          vector.store %20, %arg4[%18, %6] : memref<16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
           %alloca_0 = memref.alloca() {weft.name = "A_frag"} : memref<8xf32>
+          %18 = affine.apply #map18(%arg6)
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %16 = affine.apply #map6(%arg7)
-            %17 = affine.apply #map15(%10, %arg7)
-            %18 = vector.load %arg3[%arg6, %17] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %18, %alloca_0[%16] : memref<8xf32>, vector<4xf32>
+            %19 = affine.apply #map6(%arg7)
+            %20 = affine.apply #map19(%11, %arg7)
+            %21 = arith.xori %20, %18 : index
+            %22 = affine.apply #map14(%12, %21)
+            %23 = vector.load %arg3[%arg6, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %23, %alloca_0[%19] : memref<8xf32>, vector<4xf32>
           }
           %alloca_1 = memref.alloca() {weft.name = "B_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %16 = affine.apply #map6(%arg7)
-            %17 = affine.apply #map15(%11, %arg7)
-            %18 = vector.load %arg4[%arg6, %17] : memref<16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %18, %alloca_1[%16] : memref<8xf32>, vector<4xf32>
+            %19 = affine.apply #map6(%arg7)
+            %20 = affine.apply #map19(%13, %arg7)
+            %21 = vector.load %arg4[%arg6, %20] : memref<16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %21, %alloca_1[%19] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg7 = %c0 to %c8 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %16 = memref.load %alloca_0[%arg7] : memref<8xf32>
-              %17 = memref.load %alloca_1[%arg8] : memref<8xf32>
-              %18 = memref.load %alloca[%arg7, %arg8] : memref<8x8xf32>
-              %19 = arith.mulf %16, %17 : f32
-              %20 = arith.addf %18, %19 : f32
-              memref.store %20, %alloca[%arg7, %arg8] : memref<8x8xf32>
+              %19 = memref.load %alloca_0[%arg7] : memref<8xf32>
+              %20 = memref.load %alloca_1[%arg8] : memref<8xf32>
+              %21 = memref.load %alloca[%arg7, %arg8] : memref<8x8xf32>
+              %22 = arith.mulf %19, %20 : f32
+              %23 = arith.addf %21, %22 : f32
+              memref.store %23, %alloca[%arg7, %arg8] : memref<8x8xf32>
             }
           }
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
-      %12 = affine.apply #map16(%block_id_x, %1, %0)
-      %13 = affine.apply #map17(%block_id_y, %thread_id_x, %0)
+      %14 = affine.apply #map20(%block_id_x, %1, %0)
+      %15 = affine.apply #map21(%block_id_y, %thread_id_x, %0)
       scf.for %arg5 = %c0 to %c8 step %c1 {
-        %14 = affine.apply #map12(%12, %arg5)
+        %16 = affine.apply #map14(%14, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %15 = affine.apply #map6(%arg6)
-          %16 = vector.load %alloca[%arg5, %15] : memref<8x8xf32>, vector<4xf32>
-          %17 = affine.apply #map15(%13, %arg6)
-          vector.store %16, %arg2[%14, %17] : memref<512x512xf32>, vector<4xf32>
+          %17 = affine.apply #map6(%arg6)
+          %18 = vector.load %alloca[%arg5, %17] : memref<8x8xf32>, vector<4xf32>
+          %19 = affine.apply #map19(%15, %arg6)
+          vector.store %18, %arg2[%16, %19] : memref<512x512xf32>, vector<4xf32>
         }
       }
       gpu.return

@@ -1,4 +1,7 @@
 // weft golden simt.weft --set m=1000 --set n=777 --set k=333
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __launch_bounds__(256) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
@@ -25,8 +28,10 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
   const bool in_col2 = col + 2 < 777;
   const bool in_col3 = col + 3 < 777;
   const int row = (by * 7 + bx) % 8 * 128 + tx / 4;
-  const int A_shared_col = tx / 4;
-  const int A_shared_col1 = lane / 4 * 8 + warp / 4 * 64;
+  const int idx1 = tx / 4;
+  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx3 = lane / 4 * 8;
+  const int A_shared_col = warp / 4 * 64;
   const int B_shared_col = tx % 4 * 8 + warp % 4 * 32;
   for (int k = 0; k < 336; k += 16) {
     const int col1 = idx + k;
@@ -37,14 +42,14 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     for (int i = 0; i < 2; ++i) {
       const int row1 = row + i * 64;
       const bool in_row1 = row1 < 1000;
-      const int A_shared_col2 = A_shared_col + i * 64;
+      const int A_shared_col1 = i * 64 + (idx1 ^ idx2);
       const float v0 = in_col1_2 && in_row1 ? A[row1 * 333 + col1 + 1] : 0.0f;
       const float v1 = in_col1_3 && in_row1 ? A[row1 * 333 + col1 + 2] : 0.0f;
       const float v2 = in_col1_4 && in_row1 ? A[row1 * 333 + col1 + 3] : 0.0f;
-      A_shared[idx][A_shared_col2] = in_col1_1 && in_row1 ? A[row1 * 333 + col1] : 0.0f;
-      A_shared[idx + 1][A_shared_col2] = v0;
-      A_shared[idx + 2][A_shared_col2] = v1;
-      A_shared[idx + 3][A_shared_col2] = v2;
+      A_shared[idx][A_shared_col1] = in_col1_1 && in_row1 ? A[row1 * 333 + col1] : 0.0f;
+      A_shared[idx + 1][A_shared_col1] = v0;
+      A_shared[idx + 2][A_shared_col1] = v1;
+      A_shared[idx + 3][A_shared_col1] = v2;
     }
     const int row1 = warp + k;
     for (int i = 0; i < 2; ++i) {
@@ -59,10 +64,11 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) float A_frag[8];
+      const int idx4 = i / 8 * 3 * 4;
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&A_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&A_shared[i][A_shared_col1 + j * 4]);
+        const int A_shared_col1 = A_shared_col + ((idx3 + j * 4) ^ idx4);
+        *reinterpret_cast<float4*>(&A_frag[j * 4]) = *reinterpret_cast<const float4*>(&A_shared[i][A_shared_col1]);
       }
       alignas(16) float B_frag[8];
       #pragma unroll

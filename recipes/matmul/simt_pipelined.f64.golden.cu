@@ -1,4 +1,7 @@
 // weft golden simt_pipelined.weft --set type=f64
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __maxnreg__(255) matmul(
     const double* __restrict__ A,
     const double* __restrict__ B,
@@ -22,19 +25,20 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   }
   const int idx = tx % 8 * 2;
   const int row = bx * 64 + tx / 8;
-  const int A_shared_col = tx / 8;
+  const int idx1 = tx / 8;
+  const int idx2 = floormod(tx * 2 / 8 * 3 - tx / 8 * 6, 4) * 2;
   for (int i = 0; i < 4; ++i) {
     const double2 a = *reinterpret_cast<const double2*>(&A[(row + i * 16) * 512 + idx]);
-    const int A_shared_col1 = A_shared_col + i * 16;
-    A_shared[0][idx][A_shared_col1] = a.x;
-    A_shared[0][idx + 1][A_shared_col1] = a.y;
+    const int A_shared_col = i * 16 + (idx1 ^ idx2);
+    A_shared[0][idx][A_shared_col] = a.x;
+    A_shared[0][idx + 1][A_shared_col] = a.y;
   }
   const int col = by * 64 + lane * 2;
   for (int i = 0; i < 4; ++i) {
     const int row1 = warp + i * 4;
     *reinterpret_cast<double2*>(&B_shared[0][row1][lane * 2]) = *reinterpret_cast<const double2*>(&B[row1 * 512 + col]);
   }
-  const int A_shared_col1 = lane / 4 * 8;
+  const int A_shared_col = lane / 4 * 8;
   const int B_shared_col = tx % 4 * 4 + warp * 16;
   for (int k = 0; k < 512; k += 16) {
     const bool in_k = k + 16 < 512;
@@ -57,10 +61,12 @@ extern "C" __global__ void __maxnreg__(255) matmul(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) double A_frag[8];
+      const int idx3 = i / 8 * 3 * 2;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
+        const int A_shared_col1 = A_shared_col + ((j * 2) ^ idx3);
         *reinterpret_cast<double2*>(&A_frag[j * 2])
-            = *reinterpret_cast<const double2*>(&A_shared[plane][i][A_shared_col1 + j * 2]);
+            = *reinterpret_cast<const double2*>(&A_shared[plane][i][A_shared_col1]);
       }
       alignas(16) double B_frag[4];
       #pragma unroll
@@ -82,9 +88,9 @@ extern "C" __global__ void __maxnreg__(255) matmul(
       for (int i = 0; i < 4; ++i) {
         const double v0 = A_next[i * 2];
         const double v1 = A_next[i * 2 + 1];
-        const int A_shared_col2 = A_shared_col + i * 16;
-        A_shared[plane1][idx][A_shared_col2] = v0;
-        A_shared[plane1][idx + 1][A_shared_col2] = v1;
+        const int A_shared_col1 = i * 16 + (idx1 ^ idx2);
+        A_shared[plane1][idx][A_shared_col1] = v0;
+        A_shared[plane1][idx + 1][A_shared_col1] = v1;
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {

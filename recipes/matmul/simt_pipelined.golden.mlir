@@ -7,18 +7,21 @@
 #map5 = affine_map<(d0) -> (d0 + 3)>
 #map6 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
 #map7 = affine_map<(d0) -> (d0 floordiv 4)>
-#map8 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map9 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
-#map10 = affine_map<(d0) -> (d0 * 4)>
-#map11 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map12 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
-#map13 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
-#map14 = affine_map<(d0) -> (d0 + 16)>
-#map15 = affine_map<(d0, d1) -> (d0 + d1)>
-#map16 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
-#map17 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
-#map18 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
-#map19 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + d2 * 32)>
+#map8 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map10 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map11 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
+#map12 = affine_map<(d0) -> (d0 * 4)>
+#map13 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map14 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
+#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
+#map16 = affine_map<(d0) -> (d0 + 16)>
+#map17 = affine_map<(d0, d1) -> (d0 + d1)>
+#map18 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
+#map19 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map20 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
+#map21 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
+#map22 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + d2 * 32)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<512x512xf32> {weft.name = "A"}, %arg1: memref<512x512xf32> {weft.name = "B"}, %arg2: memref<512x512xf32> {bufferize.result, weft.name = "C"}) {
     %c4 = arith.constant 4 : index
@@ -56,109 +59,114 @@ module attributes {gpu.container_module} {
       %5 = affine.apply #map5(%2)
       %6 = affine.apply #map6(%block_id_x, %thread_id_x)
       %7 = affine.apply #map7(%thread_id_x)
+      %8 = affine.apply #map8(%thread_id_x)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %14 = affine.apply #map8(%6, %arg5)
-        %15 = vector.load %arg0[%14, %2] : memref<512x512xf32>, vector<4xf32>
-        %16 = vector.extract %15[0] : f32 from vector<4xf32>
-        %17 = affine.apply #map8(%7, %arg5)
-        memref.store %16, %arg3[%c0, %2, %17] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-        %18 = vector.extract %15[1] : f32 from vector<4xf32>
-        memref.store %18, %arg3[%c0, %3, %17] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-        %19 = vector.extract %15[2] : f32 from vector<4xf32>
-        memref.store %19, %arg3[%c0, %4, %17] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-        %20 = vector.extract %15[3] : f32 from vector<4xf32>
-        memref.store %20, %arg3[%c0, %5, %17] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+        %15 = affine.apply #map9(%6, %arg5)
+        %16 = vector.load %arg0[%15, %2] : memref<512x512xf32>, vector<4xf32>
+        %17 = vector.extract %16[0] : f32 from vector<4xf32>
+        %18 = arith.xori %7, %8 : index
+        %19 = affine.apply #map10(%arg5, %18)
+        memref.store %17, %arg3[%c0, %2, %19] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+        %20 = vector.extract %16[1] : f32 from vector<4xf32>
+        memref.store %20, %arg3[%c0, %3, %19] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+        %21 = vector.extract %16[2] : f32 from vector<4xf32>
+        memref.store %21, %arg3[%c0, %4, %19] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+        %22 = vector.extract %16[3] : f32 from vector<4xf32>
+        memref.store %22, %arg3[%c0, %5, %19] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
       }
-      %8 = affine.apply #map9(%block_id_y, %1)
-      %9 = affine.apply #map10(%1)
-      scf.for %arg5 = %c0 to %c4 step %c1 {
-        %14 = affine.apply #map11(%0, %arg5)
-        %15 = vector.load %arg1[%14, %8] : memref<512x512xf32>, vector<4xf32>
-        vector.store %15, %arg4[%c0, %14, %9] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-      }
+      %9 = affine.apply #map11(%block_id_y, %1)
       %10 = affine.apply #map12(%1)
-      %11 = affine.apply #map13(%thread_id_x, %0)
+      scf.for %arg5 = %c0 to %c4 step %c1 {
+        %15 = affine.apply #map13(%0, %arg5)
+        %16 = vector.load %arg1[%15, %9] : memref<512x512xf32>, vector<4xf32>
+        vector.store %16, %arg4[%c0, %15, %10] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+      }
+      %11 = affine.apply #map14(%1)
+      %12 = affine.apply #map15(%thread_id_x, %0)
       scf.for %arg5 = %c0 to %c512 step %c16 {
-        %14 = affine.apply #map14(%arg5)
-        %15 = arith.cmpi slt, %14, %c512 : index
-        %16 = affine.apply #map15(%2, %arg5)
-        %17 = affine.apply #map14(%16)
-        %18 = affine.apply #map15(%0, %arg5)
-        scf.if %15 {
+        %15 = affine.apply #map16(%arg5)
+        %16 = arith.cmpi slt, %15, %c512 : index
+        %17 = affine.apply #map17(%2, %arg5)
+        %18 = affine.apply #map16(%17)
+        %19 = affine.apply #map17(%0, %arg5)
+        scf.if %16 {
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %21 = affine.apply #map10(%arg6)
-            %22 = affine.apply #map8(%6, %arg6)
-            %23 = vector.load %arg0[%22, %17] : memref<512x512xf32>, vector<4xf32>
-            vector.store %23, %alloca[%21] : memref<16xf32>, vector<4xf32>
+            %22 = affine.apply #map12(%arg6)
+            %23 = affine.apply #map9(%6, %arg6)
+            %24 = vector.load %arg0[%23, %18] : memref<512x512xf32>, vector<4xf32>
+            vector.store %24, %alloca[%22] : memref<16xf32>, vector<4xf32>
           }
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %21 = affine.apply #map10(%arg6)
-            %22 = affine.apply #map11(%18, %arg6)
-            %23 = affine.apply #map14(%22)
-            %24 = vector.load %arg1[%23, %8] : memref<512x512xf32>, vector<4xf32>
-            vector.store %24, %alloca_0[%21] : memref<16xf32>, vector<4xf32>
+            %22 = affine.apply #map12(%arg6)
+            %23 = affine.apply #map13(%19, %arg6)
+            %24 = affine.apply #map16(%23)
+            %25 = vector.load %arg1[%24, %9] : memref<512x512xf32>, vector<4xf32>
+            vector.store %25, %alloca_0[%22] : memref<16xf32>, vector<4xf32>
           }
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %19 = affine.apply #map16(%arg5)
+        %20 = affine.apply #map18(%arg5)
         scf.for %arg6 = %c0 to %c16 step %c1 {
           %alloca_2 = memref.alloca() {weft.name = "A_frag"} : memref<16xf32>
+          %22 = affine.apply #map19(%arg6)
           scf.for %arg7 = %c0 to %c4 step %c1 {
-            %21 = affine.apply #map10(%arg7)
-            %22 = affine.apply #map11(%10, %arg7)
-            %23 = vector.load %arg3[%19, %arg6, %22] : memref<2x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %23, %alloca_2[%21] : memref<16xf32>, vector<4xf32>
+            %23 = affine.apply #map12(%arg7)
+            %24 = arith.xori %23, %22 : index
+            %25 = affine.apply #map17(%11, %24)
+            %26 = vector.load %arg3[%20, %arg6, %25] : memref<2x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %26, %alloca_2[%23] : memref<16xf32>, vector<4xf32>
           }
           %alloca_3 = memref.alloca() {weft.name = "B_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %21 = affine.apply #map10(%arg7)
-            %22 = affine.apply #map11(%11, %arg7)
-            %23 = vector.load %arg4[%19, %arg6, %22] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %23, %alloca_3[%21] : memref<8xf32>, vector<4xf32>
+            %23 = affine.apply #map12(%arg7)
+            %24 = affine.apply #map13(%12, %arg7)
+            %25 = vector.load %arg4[%20, %arg6, %24] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %25, %alloca_3[%23] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg7 = %c0 to %c16 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %21 = memref.load %alloca_2[%arg7] : memref<16xf32>
-              %22 = memref.load %alloca_3[%arg8] : memref<8xf32>
-              %23 = memref.load %alloca_1[%arg7, %arg8] : memref<16x8xf32>
-              %24 = arith.mulf %21, %22 : f32
-              %25 = arith.addf %23, %24 : f32
-              memref.store %25, %alloca_1[%arg7, %arg8] : memref<16x8xf32>
+              %23 = memref.load %alloca_2[%arg7] : memref<16xf32>
+              %24 = memref.load %alloca_3[%arg8] : memref<8xf32>
+              %25 = memref.load %alloca_1[%arg7, %arg8] : memref<16x8xf32>
+              %26 = arith.mulf %23, %24 : f32
+              %27 = arith.addf %25, %26 : f32
+              memref.store %27, %alloca_1[%arg7, %arg8] : memref<16x8xf32>
             }
           }
         } {weft.unroll}
-        %20 = affine.apply #map17(%arg5)
-        scf.if %15 {
+        %21 = affine.apply #map20(%arg5)
+        scf.if %16 {
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %21 = affine.apply #map10(%arg6)
-            %22 = vector.load %alloca[%21] : memref<16xf32>, vector<4xf32>
-            %23 = vector.extract %22[0] : f32 from vector<4xf32>
-            %24 = affine.apply #map8(%7, %arg6)
-            memref.store %23, %arg3[%20, %2, %24] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-            %25 = vector.extract %22[1] : f32 from vector<4xf32>
-            memref.store %25, %arg3[%20, %3, %24] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-            %26 = vector.extract %22[2] : f32 from vector<4xf32>
-            memref.store %26, %arg3[%20, %4, %24] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-            %27 = vector.extract %22[3] : f32 from vector<4xf32>
-            memref.store %27, %arg3[%20, %5, %24] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+            %22 = affine.apply #map12(%arg6)
+            %23 = vector.load %alloca[%22] : memref<16xf32>, vector<4xf32>
+            %24 = vector.extract %23[0] : f32 from vector<4xf32>
+            %25 = arith.xori %7, %8 : index
+            %26 = affine.apply #map10(%arg6, %25)
+            memref.store %24, %arg3[%21, %2, %26] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+            %27 = vector.extract %23[1] : f32 from vector<4xf32>
+            memref.store %27, %arg3[%21, %3, %26] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+            %28 = vector.extract %23[2] : f32 from vector<4xf32>
+            memref.store %28, %arg3[%21, %4, %26] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+            %29 = vector.extract %23[3] : f32 from vector<4xf32>
+            memref.store %29, %arg3[%21, %5, %26] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
           }
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %21 = affine.apply #map10(%arg6)
-            %22 = vector.load %alloca_0[%21] : memref<16xf32>, vector<4xf32>
-            %23 = affine.apply #map11(%0, %arg6)
-            vector.store %22, %arg4[%20, %23, %9] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            %22 = affine.apply #map12(%arg6)
+            %23 = vector.load %alloca_0[%22] : memref<16xf32>, vector<4xf32>
+            %24 = affine.apply #map13(%0, %arg6)
+            vector.store %23, %arg4[%21, %24, %10] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
           }
         }
       }
-      %12 = affine.apply #map18(%block_id_x, %1)
-      %13 = affine.apply #map19(%block_id_y, %thread_id_x, %0)
+      %13 = affine.apply #map21(%block_id_x, %1)
+      %14 = affine.apply #map22(%block_id_y, %thread_id_x, %0)
       scf.for %arg5 = %c0 to %c16 step %c1 {
-        %14 = affine.apply #map15(%12, %arg5)
+        %15 = affine.apply #map17(%13, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %15 = affine.apply #map10(%arg6)
-          %16 = vector.load %alloca_1[%arg5, %15] : memref<16x8xf32>, vector<4xf32>
-          %17 = affine.apply #map11(%13, %arg6)
-          vector.store %16, %arg2[%14, %17] : memref<512x512xf32>, vector<4xf32>
+          %16 = affine.apply #map12(%arg6)
+          %17 = vector.load %alloca_1[%arg5, %16] : memref<16x8xf32>, vector<4xf32>
+          %18 = affine.apply #map13(%14, %arg6)
+          vector.store %17, %arg2[%15, %18] : memref<512x512xf32>, vector<4xf32>
         }
       }
       gpu.return

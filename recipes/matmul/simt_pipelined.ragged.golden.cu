@@ -1,4 +1,7 @@
 // weft golden simt_pipelined.weft --set m=1000 --set n=777 --set k=333
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __maxnreg__(255) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
@@ -22,18 +25,19 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   }
   const int idx = tx % 4 * 4;
   const int row = (by * 7 + bx) % 8 * 128 + tx / 4;
-  const int A_shared_col = tx / 4;
+  const int idx1 = tx / 4;
+  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
   for (int i = 0; i < 4; ++i) {
     const int row1 = row + i * 32;
     const bool in_row1 = row1 < 1000;
-    const int A_shared_col1 = A_shared_col + i * 32;
+    const int A_shared_col = i * 32 + (idx1 ^ idx2);
     const float v0 = in_row1 ? A[row1 * 333 + idx + 1] : 0.0f;
     const float v1 = in_row1 ? A[row1 * 333 + idx + 2] : 0.0f;
     const float v2 = in_row1 ? A[row1 * 333 + idx + 3] : 0.0f;
-    A_shared[0][idx][A_shared_col1] = in_row1 ? A[row1 * 333 + idx] : 0.0f;
-    A_shared[0][idx + 1][A_shared_col1] = v0;
-    A_shared[0][idx + 2][A_shared_col1] = v1;
-    A_shared[0][idx + 3][A_shared_col1] = v2;
+    A_shared[0][idx][A_shared_col] = in_row1 ? A[row1 * 333 + idx] : 0.0f;
+    A_shared[0][idx + 1][A_shared_col] = v0;
+    A_shared[0][idx + 2][A_shared_col] = v1;
+    A_shared[0][idx + 3][A_shared_col] = v2;
   }
   const int col = (by * 7 + bx) / 8 * 128 + lane * 4;
   const bool in_col = col < 777;
@@ -46,7 +50,7 @@ extern "C" __global__ void __maxnreg__(255) matmul(
         = make_float4(in_col ? B[row1 * 777 + col] : 0.0f, in_col1 ? B[row1 * 777 + col + 1] : 0.0f, in_col2
         ? B[row1 * 777 + col + 2] : 0.0f, in_col3 ? B[row1 * 777 + col + 3] : 0.0f);
   }
-  const int A_shared_col1 = lane / 4 * 16;
+  const int A_shared_col = lane / 4 * 16;
   const int B_shared_col = tx % 4 * 8 + warp * 32;
   for (int k = 0; k < 336; k += 16) {
     const bool in_k = k + 16 < 336;
@@ -81,10 +85,12 @@ extern "C" __global__ void __maxnreg__(255) matmul(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) float A_frag[16];
+      const int idx3 = i / 8 * 3 * 4;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
+        const int A_shared_col1 = A_shared_col + ((j * 4) ^ idx3);
         *reinterpret_cast<float4*>(&A_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&A_shared[plane][i][A_shared_col1 + j * 4]);
+            = *reinterpret_cast<const float4*>(&A_shared[plane][i][A_shared_col1]);
       }
       alignas(16) float B_frag[8];
       #pragma unroll
@@ -108,11 +114,11 @@ extern "C" __global__ void __maxnreg__(255) matmul(
         const float v1 = A_next[i * 4 + 1];
         const float v2 = A_next[i * 4 + 2];
         const float v3 = A_next[i * 4 + 3];
-        const int A_shared_col2 = A_shared_col + i * 32;
-        A_shared[plane1][idx][A_shared_col2] = v0;
-        A_shared[plane1][idx + 1][A_shared_col2] = v1;
-        A_shared[plane1][idx + 2][A_shared_col2] = v2;
-        A_shared[plane1][idx + 3][A_shared_col2] = v3;
+        const int A_shared_col1 = i * 32 + (idx1 ^ idx2);
+        A_shared[plane1][idx][A_shared_col1] = v0;
+        A_shared[plane1][idx + 1][A_shared_col1] = v1;
+        A_shared[plane1][idx + 2][A_shared_col1] = v2;
+        A_shared[plane1][idx + 3][A_shared_col1] = v3;
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {

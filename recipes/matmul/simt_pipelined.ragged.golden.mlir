@@ -7,21 +7,24 @@
 #map5 = affine_map<(d0) -> (d0 + 3)>
 #map6 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) mod 8) * 128 + d2 floordiv 4)>
 #map7 = affine_map<(d0) -> (d0 floordiv 4)>
-#map8 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map9 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) floordiv 8) * 128 + d2 * 4)>
-#map10 = affine_map<(d0) -> (d0 * 4)>
-#map11 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map12 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
-#map13 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
-#map14 = affine_map<(d0) -> (d0 + 16)>
-#map15 = affine_map<(d0, d1) -> (d0 + d1)>
-#map16 = affine_map<(d0) -> (d0 + 17)>
-#map17 = affine_map<(d0) -> (d0 + 18)>
-#map18 = affine_map<(d0) -> (d0 + 19)>
-#map19 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
-#map20 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
-#map21 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) mod 8) * 128 + (d2 floordiv 4) * 16)>
-#map22 = affine_map<(d0, d1, d2, d3) -> (((d0 * 7 + d1) floordiv 8) * 128 + (d2 mod 4) * 8 + d3 * 32)>
+#map8 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map10 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map11 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) floordiv 8) * 128 + d2 * 4)>
+#map12 = affine_map<(d0) -> (d0 * 4)>
+#map13 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map14 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
+#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
+#map16 = affine_map<(d0) -> (d0 + 16)>
+#map17 = affine_map<(d0, d1) -> (d0 + d1)>
+#map18 = affine_map<(d0) -> (d0 + 17)>
+#map19 = affine_map<(d0) -> (d0 + 18)>
+#map20 = affine_map<(d0) -> (d0 + 19)>
+#map21 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
+#map22 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map23 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
+#map24 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) mod 8) * 128 + (d2 floordiv 4) * 16)>
+#map25 = affine_map<(d0, d1, d2, d3) -> (((d0 * 7 + d1) floordiv 8) * 128 + (d2 mod 4) * 8 + d3 * 32)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<1000x333xf32> {weft.name = "A"}, %arg1: memref<333x777xf32> {weft.name = "B"}, %arg2: memref<1000x777xf32> {bufferize.result, weft.name = "C"}) {
     %c7 = arith.constant 7 : index
@@ -67,237 +70,242 @@ module attributes {gpu.container_module} {
       %9 = arith.cmpi slt, %8, %c333 : index
       %10 = affine.apply #map6(%block_id_y, %block_id_x, %thread_id_x)
       %11 = affine.apply #map7(%thread_id_x)
+      %12 = affine.apply #map8(%thread_id_x)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %25 = affine.apply #map8(%10, %arg5)
-        %26 = arith.cmpi slt, %25, %c1000 : index
-        %27 = arith.andi %3, %26 : i1
-        %28 = scf.if %27 -> (f32) {
-          %36 = memref.load %arg0[%25, %2] : memref<1000x333xf32>
-          scf.yield %36 : f32
+        %26 = affine.apply #map9(%10, %arg5)
+        %27 = arith.cmpi slt, %26, %c1000 : index
+        %28 = arith.andi %3, %27 : i1
+        %29 = scf.if %28 -> (f32) {
+          %38 = memref.load %arg0[%26, %2] : memref<1000x333xf32>
+          scf.yield %38 : f32
         } else {
           scf.yield %cst : f32
         }
-        %29 = arith.andi %5, %26 : i1
-        %30 = scf.if %29 -> (f32) {
-          %36 = memref.load %arg0[%25, %4] : memref<1000x333xf32>
-          scf.yield %36 : f32
+        %30 = arith.andi %5, %27 : i1
+        %31 = scf.if %30 -> (f32) {
+          %38 = memref.load %arg0[%26, %4] : memref<1000x333xf32>
+          scf.yield %38 : f32
         } else {
           scf.yield %cst : f32
         }
-        %31 = arith.andi %7, %26 : i1
-        %32 = scf.if %31 -> (f32) {
-          %36 = memref.load %arg0[%25, %6] : memref<1000x333xf32>
-          scf.yield %36 : f32
+        %32 = arith.andi %7, %27 : i1
+        %33 = scf.if %32 -> (f32) {
+          %38 = memref.load %arg0[%26, %6] : memref<1000x333xf32>
+          scf.yield %38 : f32
         } else {
           scf.yield %cst : f32
         }
-        %33 = arith.andi %9, %26 : i1
-        %34 = scf.if %33 -> (f32) {
-          %36 = memref.load %arg0[%25, %8] : memref<1000x333xf32>
-          scf.yield %36 : f32
+        %34 = arith.andi %9, %27 : i1
+        %35 = scf.if %34 -> (f32) {
+          %38 = memref.load %arg0[%26, %8] : memref<1000x333xf32>
+          scf.yield %38 : f32
         } else {
           scf.yield %cst : f32
         }
-        %35 = affine.apply #map8(%11, %arg5)
-        memref.store %28, %arg3[%c0, %2, %35] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %30, %arg3[%c0, %4, %35] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %32, %arg3[%c0, %6, %35] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %34, %arg3[%c0, %8, %35] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+        %36 = arith.xori %11, %12 : index
+        %37 = affine.apply #map10(%arg5, %36)
+        memref.store %29, %arg3[%c0, %2, %37] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %31, %arg3[%c0, %4, %37] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %33, %arg3[%c0, %6, %37] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %35, %arg3[%c0, %8, %37] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
       }
-      %12 = affine.apply #map9(%block_id_y, %block_id_x, %1)
-      %13 = arith.cmpi slt, %12, %c777 : index
-      %14 = affine.apply #map3(%12)
-      %15 = arith.cmpi slt, %14, %c777 : index
-      %16 = affine.apply #map4(%12)
-      %17 = arith.cmpi slt, %16, %c777 : index
-      %18 = affine.apply #map5(%12)
-      %19 = arith.cmpi slt, %18, %c777 : index
-      %20 = affine.apply #map10(%1)
-      scf.for %arg5 = %c0 to %c4 step %c1 {
-        %25 = affine.apply #map11(%0, %arg5)
-        %26 = arith.cmpi slt, %25, %c333 : index
-        %27 = arith.andi %26, %13 : i1
-        %28 = scf.if %27 -> (f32) {
-          %36 = memref.load %arg1[%25, %12] : memref<333x777xf32>
-          scf.yield %36 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        %29 = arith.andi %26, %15 : i1
-        %30 = scf.if %29 -> (f32) {
-          %36 = memref.load %arg1[%25, %14] : memref<333x777xf32>
-          scf.yield %36 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        %31 = arith.andi %26, %17 : i1
-        %32 = scf.if %31 -> (f32) {
-          %36 = memref.load %arg1[%25, %16] : memref<333x777xf32>
-          scf.yield %36 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        %33 = arith.andi %26, %19 : i1
-        %34 = scf.if %33 -> (f32) {
-          %36 = memref.load %arg1[%25, %18] : memref<333x777xf32>
-          scf.yield %36 : f32
-        } else {
-          scf.yield %cst : f32
-        }
-        %35 = vector.from_elements %28, %30, %32, %34 : vector<4xf32>
-        vector.store %35, %arg4[%c0, %25, %20] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-      }
+      %13 = affine.apply #map11(%block_id_y, %block_id_x, %1)
+      %14 = arith.cmpi slt, %13, %c777 : index
+      %15 = affine.apply #map3(%13)
+      %16 = arith.cmpi slt, %15, %c777 : index
+      %17 = affine.apply #map4(%13)
+      %18 = arith.cmpi slt, %17, %c777 : index
+      %19 = affine.apply #map5(%13)
+      %20 = arith.cmpi slt, %19, %c777 : index
       %21 = affine.apply #map12(%1)
-      %22 = affine.apply #map13(%thread_id_x, %0)
+      scf.for %arg5 = %c0 to %c4 step %c1 {
+        %26 = affine.apply #map13(%0, %arg5)
+        %27 = arith.cmpi slt, %26, %c333 : index
+        %28 = arith.andi %27, %14 : i1
+        %29 = scf.if %28 -> (f32) {
+          %37 = memref.load %arg1[%26, %13] : memref<333x777xf32>
+          scf.yield %37 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %30 = arith.andi %27, %16 : i1
+        %31 = scf.if %30 -> (f32) {
+          %37 = memref.load %arg1[%26, %15] : memref<333x777xf32>
+          scf.yield %37 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %32 = arith.andi %27, %18 : i1
+        %33 = scf.if %32 -> (f32) {
+          %37 = memref.load %arg1[%26, %17] : memref<333x777xf32>
+          scf.yield %37 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %34 = arith.andi %27, %20 : i1
+        %35 = scf.if %34 -> (f32) {
+          %37 = memref.load %arg1[%26, %19] : memref<333x777xf32>
+          scf.yield %37 : f32
+        } else {
+          scf.yield %cst : f32
+        }
+        %36 = vector.from_elements %29, %31, %33, %35 : vector<4xf32>
+        vector.store %36, %arg4[%c0, %26, %21] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+      }
+      %22 = affine.apply #map14(%1)
+      %23 = affine.apply #map15(%thread_id_x, %0)
       scf.for %arg5 = %c0 to %c336 step %c16 {
-        %25 = affine.apply #map14(%arg5)
-        %26 = arith.cmpi slt, %25, %c336 : index
-        %27 = affine.apply #map15(%2, %arg5)
-        %28 = affine.apply #map14(%27)
-        %29 = affine.apply #map16(%27)
-        %30 = affine.apply #map17(%27)
-        %31 = affine.apply #map18(%27)
-        %32 = affine.apply #map15(%0, %arg5)
-        scf.if %26 {
-          %35 = arith.cmpi slt, %28, %c333 : index
+        %26 = affine.apply #map16(%arg5)
+        %27 = arith.cmpi slt, %26, %c336 : index
+        %28 = affine.apply #map17(%2, %arg5)
+        %29 = affine.apply #map16(%28)
+        %30 = affine.apply #map18(%28)
+        %31 = affine.apply #map19(%28)
+        %32 = affine.apply #map20(%28)
+        %33 = affine.apply #map17(%0, %arg5)
+        scf.if %27 {
           %36 = arith.cmpi slt, %29, %c333 : index
           %37 = arith.cmpi slt, %30, %c333 : index
           %38 = arith.cmpi slt, %31, %c333 : index
+          %39 = arith.cmpi slt, %32, %c333 : index
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %39 = affine.apply #map10(%arg6)
-            %40 = affine.apply #map8(%10, %arg6)
-            %41 = arith.cmpi slt, %40, %c1000 : index
-            %42 = arith.andi %35, %41 : i1
-            %43 = scf.if %42 -> (f32) {
-              %51 = memref.load %arg0[%40, %28] : memref<1000x333xf32>
-              scf.yield %51 : f32
-            } else {
-              scf.yield %cst : f32
-            }
-            %44 = arith.andi %36, %41 : i1
-            %45 = scf.if %44 -> (f32) {
-              %51 = memref.load %arg0[%40, %29] : memref<1000x333xf32>
-              scf.yield %51 : f32
-            } else {
-              scf.yield %cst : f32
-            }
-            %46 = arith.andi %37, %41 : i1
-            %47 = scf.if %46 -> (f32) {
-              %51 = memref.load %arg0[%40, %30] : memref<1000x333xf32>
-              scf.yield %51 : f32
-            } else {
-              scf.yield %cst : f32
-            }
-            %48 = arith.andi %38, %41 : i1
-            %49 = scf.if %48 -> (f32) {
-              %51 = memref.load %arg0[%40, %31] : memref<1000x333xf32>
-              scf.yield %51 : f32
-            } else {
-              scf.yield %cst : f32
-            }
-            %50 = vector.from_elements %43, %45, %47, %49 : vector<4xf32>
-            vector.store %50, %alloca[%39] : memref<16xf32>, vector<4xf32>
-          }
-          scf.for %arg6 = %c0 to %c4 step %c1 {
-            %39 = affine.apply #map10(%arg6)
-            %40 = affine.apply #map11(%32, %arg6)
-            %41 = affine.apply #map14(%40)
-            %42 = arith.cmpi slt, %41, %c333 : index
-            %43 = arith.andi %42, %13 : i1
+            %40 = affine.apply #map12(%arg6)
+            %41 = affine.apply #map9(%10, %arg6)
+            %42 = arith.cmpi slt, %41, %c1000 : index
+            %43 = arith.andi %36, %42 : i1
             %44 = scf.if %43 -> (f32) {
-              %52 = memref.load %arg1[%41, %12] : memref<333x777xf32>
+              %52 = memref.load %arg0[%41, %29] : memref<1000x333xf32>
               scf.yield %52 : f32
             } else {
               scf.yield %cst : f32
             }
-            %45 = arith.andi %42, %15 : i1
+            %45 = arith.andi %37, %42 : i1
             %46 = scf.if %45 -> (f32) {
-              %52 = memref.load %arg1[%41, %14] : memref<333x777xf32>
+              %52 = memref.load %arg0[%41, %30] : memref<1000x333xf32>
               scf.yield %52 : f32
             } else {
               scf.yield %cst : f32
             }
-            %47 = arith.andi %42, %17 : i1
+            %47 = arith.andi %38, %42 : i1
             %48 = scf.if %47 -> (f32) {
-              %52 = memref.load %arg1[%41, %16] : memref<333x777xf32>
+              %52 = memref.load %arg0[%41, %31] : memref<1000x333xf32>
               scf.yield %52 : f32
             } else {
               scf.yield %cst : f32
             }
-            %49 = arith.andi %42, %19 : i1
+            %49 = arith.andi %39, %42 : i1
             %50 = scf.if %49 -> (f32) {
-              %52 = memref.load %arg1[%41, %18] : memref<333x777xf32>
+              %52 = memref.load %arg0[%41, %32] : memref<1000x333xf32>
               scf.yield %52 : f32
             } else {
               scf.yield %cst : f32
             }
             %51 = vector.from_elements %44, %46, %48, %50 : vector<4xf32>
-            vector.store %51, %alloca_0[%39] : memref<16xf32>, vector<4xf32>
+            vector.store %51, %alloca[%40] : memref<16xf32>, vector<4xf32>
+          }
+          scf.for %arg6 = %c0 to %c4 step %c1 {
+            %40 = affine.apply #map12(%arg6)
+            %41 = affine.apply #map13(%33, %arg6)
+            %42 = affine.apply #map16(%41)
+            %43 = arith.cmpi slt, %42, %c333 : index
+            %44 = arith.andi %43, %14 : i1
+            %45 = scf.if %44 -> (f32) {
+              %53 = memref.load %arg1[%42, %13] : memref<333x777xf32>
+              scf.yield %53 : f32
+            } else {
+              scf.yield %cst : f32
+            }
+            %46 = arith.andi %43, %16 : i1
+            %47 = scf.if %46 -> (f32) {
+              %53 = memref.load %arg1[%42, %15] : memref<333x777xf32>
+              scf.yield %53 : f32
+            } else {
+              scf.yield %cst : f32
+            }
+            %48 = arith.andi %43, %18 : i1
+            %49 = scf.if %48 -> (f32) {
+              %53 = memref.load %arg1[%42, %17] : memref<333x777xf32>
+              scf.yield %53 : f32
+            } else {
+              scf.yield %cst : f32
+            }
+            %50 = arith.andi %43, %20 : i1
+            %51 = scf.if %50 -> (f32) {
+              %53 = memref.load %arg1[%42, %19] : memref<333x777xf32>
+              scf.yield %53 : f32
+            } else {
+              scf.yield %cst : f32
+            }
+            %52 = vector.from_elements %45, %47, %49, %51 : vector<4xf32>
+            vector.store %52, %alloca_0[%40] : memref<16xf32>, vector<4xf32>
           }
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %33 = affine.apply #map19(%arg5)
+        %34 = affine.apply #map21(%arg5)
         scf.for %arg6 = %c0 to %c16 step %c1 {
           %alloca_2 = memref.alloca() {weft.name = "A_frag"} : memref<16xf32>
+          %36 = affine.apply #map22(%arg6)
           scf.for %arg7 = %c0 to %c4 step %c1 {
-            %35 = affine.apply #map10(%arg7)
-            %36 = affine.apply #map11(%21, %arg7)
-            %37 = vector.load %arg3[%33, %arg6, %36] : memref<2x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %37, %alloca_2[%35] : memref<16xf32>, vector<4xf32>
+            %37 = affine.apply #map12(%arg7)
+            %38 = arith.xori %37, %36 : index
+            %39 = affine.apply #map17(%22, %38)
+            %40 = vector.load %arg3[%34, %arg6, %39] : memref<2x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %40, %alloca_2[%37] : memref<16xf32>, vector<4xf32>
           }
           %alloca_3 = memref.alloca() {weft.name = "B_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %35 = affine.apply #map10(%arg7)
-            %36 = affine.apply #map11(%22, %arg7)
-            %37 = vector.load %arg4[%33, %arg6, %36] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %37, %alloca_3[%35] : memref<8xf32>, vector<4xf32>
+            %37 = affine.apply #map12(%arg7)
+            %38 = affine.apply #map13(%23, %arg7)
+            %39 = vector.load %arg4[%34, %arg6, %38] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %39, %alloca_3[%37] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg7 = %c0 to %c16 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %35 = memref.load %alloca_2[%arg7] : memref<16xf32>
-              %36 = memref.load %alloca_3[%arg8] : memref<8xf32>
-              %37 = memref.load %alloca_1[%arg7, %arg8] : memref<16x8xf32>
-              %38 = arith.mulf %35, %36 : f32
-              %39 = arith.addf %37, %38 : f32
-              memref.store %39, %alloca_1[%arg7, %arg8] : memref<16x8xf32>
+              %37 = memref.load %alloca_2[%arg7] : memref<16xf32>
+              %38 = memref.load %alloca_3[%arg8] : memref<8xf32>
+              %39 = memref.load %alloca_1[%arg7, %arg8] : memref<16x8xf32>
+              %40 = arith.mulf %37, %38 : f32
+              %41 = arith.addf %39, %40 : f32
+              memref.store %41, %alloca_1[%arg7, %arg8] : memref<16x8xf32>
             }
           }
         } {weft.unroll}
-        %34 = affine.apply #map20(%arg5)
-        scf.if %26 {
+        %35 = affine.apply #map23(%arg5)
+        scf.if %27 {
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %35 = affine.apply #map10(%arg6)
-            %36 = vector.load %alloca[%35] : memref<16xf32>, vector<4xf32>
-            %37 = vector.extract %36[0] : f32 from vector<4xf32>
-            %38 = affine.apply #map8(%11, %arg6)
-            memref.store %37, %arg3[%34, %2, %38] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-            %39 = vector.extract %36[1] : f32 from vector<4xf32>
-            memref.store %39, %arg3[%34, %4, %38] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-            %40 = vector.extract %36[2] : f32 from vector<4xf32>
-            memref.store %40, %arg3[%34, %6, %38] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
-            %41 = vector.extract %36[3] : f32 from vector<4xf32>
-            memref.store %41, %arg3[%34, %8, %38] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+            %36 = affine.apply #map12(%arg6)
+            %37 = vector.load %alloca[%36] : memref<16xf32>, vector<4xf32>
+            %38 = vector.extract %37[0] : f32 from vector<4xf32>
+            %39 = arith.xori %11, %12 : index
+            %40 = affine.apply #map10(%arg6, %39)
+            memref.store %38, %arg3[%35, %2, %40] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+            %41 = vector.extract %37[1] : f32 from vector<4xf32>
+            memref.store %41, %arg3[%35, %4, %40] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+            %42 = vector.extract %37[2] : f32 from vector<4xf32>
+            memref.store %42, %arg3[%35, %6, %40] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
+            %43 = vector.extract %37[3] : f32 from vector<4xf32>
+            memref.store %43, %arg3[%35, %8, %40] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
           }
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %35 = affine.apply #map10(%arg6)
-            %36 = vector.load %alloca_0[%35] : memref<16xf32>, vector<4xf32>
-            %37 = affine.apply #map11(%0, %arg6)
-            vector.store %36, %arg4[%34, %37, %20] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            %36 = affine.apply #map12(%arg6)
+            %37 = vector.load %alloca_0[%36] : memref<16xf32>, vector<4xf32>
+            %38 = affine.apply #map13(%0, %arg6)
+            vector.store %37, %arg4[%35, %38, %21] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
           }
         }
       }
-      %23 = affine.apply #map21(%block_id_y, %block_id_x, %1)
-      %24 = affine.apply #map22(%block_id_y, %block_id_x, %thread_id_x, %0)
+      %24 = affine.apply #map24(%block_id_y, %block_id_x, %1)
+      %25 = affine.apply #map25(%block_id_y, %block_id_x, %thread_id_x, %0)
       scf.for %arg5 = %c0 to %c16 step %c1 {
-        %25 = affine.apply #map15(%23, %arg5)
-        %26 = arith.cmpi slt, %25, %c1000 : index
-        scf.if %26 {
+        %26 = affine.apply #map17(%24, %arg5)
+        %27 = arith.cmpi slt, %26, %c1000 : index
+        scf.if %27 {
           scf.for %arg6 = %c0 to %c8 step %c1 {
-            %27 = affine.apply #map15(%24, %arg6)
-            %28 = arith.cmpi slt, %27, %c777 : index
-            scf.if %28 {
-              %29 = memref.load %alloca_1[%arg5, %arg6] : memref<16x8xf32>
-              memref.store %29, %arg2[%25, %27] : memref<1000x777xf32>
+            %28 = affine.apply #map17(%25, %arg6)
+            %29 = arith.cmpi slt, %28, %c777 : index
+            scf.if %29 {
+              %30 = memref.load %alloca_1[%arg5, %arg6] : memref<16x8xf32>
+              memref.store %30, %arg2[%26, %28] : memref<1000x777xf32>
             }
           }
         }

@@ -1,4 +1,7 @@
 // weft golden simt_split_k.weft --set m=300 --set n=200 --set k=333
+__device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
+__device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
+
 extern "C" __global__ void __maxnreg__(255) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
@@ -24,18 +27,19 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   const int col = bz * 96 + tx % 4 * 4;
   const int A_shared_d2 = tx % 4 * 4;
   const int row = by * 128 + tx / 4;
-  const int A_shared_d3 = tx / 4;
+  const int idx = tx / 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
   for (int i = 0; i < 4; ++i) {
     const int row1 = row + i * 32;
     const bool in_row1 = row1 < 300;
-    const int A_shared_d3_1 = A_shared_d3 + i * 32;
+    const int A_shared_d3 = i * 32 + (idx ^ idx1);
     const float v0 = in_row1 ? A[row1 * 333 + col + 1] : 0.0f;
     const float v1 = in_row1 ? A[row1 * 333 + col + 2] : 0.0f;
     const float v2 = in_row1 ? A[row1 * 333 + col + 3] : 0.0f;
-    A_shared[0][0][A_shared_d2][A_shared_d3_1] = in_row1 ? A[row1 * 333 + col] : 0.0f;
-    A_shared[0][0][A_shared_d2 + 1][A_shared_d3_1] = v0;
-    A_shared[0][0][A_shared_d2 + 2][A_shared_d3_1] = v1;
-    A_shared[0][0][A_shared_d2 + 3][A_shared_d3_1] = v2;
+    A_shared[0][0][A_shared_d2][A_shared_d3] = in_row1 ? A[row1 * 333 + col] : 0.0f;
+    A_shared[0][0][A_shared_d2 + 1][A_shared_d3] = v0;
+    A_shared[0][0][A_shared_d2 + 2][A_shared_d3] = v1;
+    A_shared[0][0][A_shared_d2 + 3][A_shared_d3] = v2;
   }
   const int col1 = bx * 128 + lane * 4;
   const bool in_col1 = col1 < 200;
@@ -60,7 +64,7 @@ extern "C" __global__ void __maxnreg__(255) matmul(
     }
     *reinterpret_cast<float4*>(&B_shared[0][0][warp + i * 4][lane * 4]) = make_float4(v0, v1, v2, v3);
   }
-  const int A_shared_d3_1 = lane / 4 * 16;
+  const int A_shared_d3 = lane / 4 * 16;
   const int B_shared_d3 = tx % 4 * 8 + warp * 32;
   for (int k = 0; k < 96; k += 16) {
     const bool in_k = k + 16 < 96;
@@ -110,10 +114,12 @@ extern "C" __global__ void __maxnreg__(255) matmul(
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
       alignas(16) float A_frag[16];
+      const int idx2 = i / 8 * 3 * 4;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
+        const int A_shared_d3_1 = A_shared_d3 + ((j * 4) ^ idx2);
         *reinterpret_cast<float4*>(&A_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&A_shared[d0][0][i][A_shared_d3_1 + j * 4]);
+            = *reinterpret_cast<const float4*>(&A_shared[d0][0][i][A_shared_d3_1]);
       }
       alignas(16) float B_frag[8];
       #pragma unroll
@@ -137,11 +143,11 @@ extern "C" __global__ void __maxnreg__(255) matmul(
         const float v1 = A_next[i * 4 + 1];
         const float v2 = A_next[i * 4 + 2];
         const float v3 = A_next[i * 4 + 3];
-        const int A_shared_d3_2 = A_shared_d3 + i * 32;
-        A_shared[d0_1][0][A_shared_d2][A_shared_d3_2] = v0;
-        A_shared[d0_1][0][A_shared_d2 + 1][A_shared_d3_2] = v1;
-        A_shared[d0_1][0][A_shared_d2 + 2][A_shared_d3_2] = v2;
-        A_shared[d0_1][0][A_shared_d2 + 3][A_shared_d3_2] = v3;
+        const int A_shared_d3_1 = i * 32 + (idx ^ idx1);
+        A_shared[d0_1][0][A_shared_d2][A_shared_d3_1] = v0;
+        A_shared[d0_1][0][A_shared_d2 + 1][A_shared_d3_1] = v1;
+        A_shared[d0_1][0][A_shared_d2 + 2][A_shared_d3_1] = v2;
+        A_shared[d0_1][0][A_shared_d2 + 3][A_shared_d3_1] = v3;
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {

@@ -8,25 +8,28 @@
 #map6 = affine_map<(d0) -> ((d0 mod 4) * 4)>
 #map7 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
 #map8 = affine_map<(d0) -> (d0 floordiv 4)>
-#map9 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map10 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
-#map11 = affine_map<(d0) -> (d0 * 4)>
-#map12 = affine_map<(d0, d1) -> (d0 * 96 + d1)>
-#map13 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
-#map14 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
-#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
-#map16 = affine_map<(d0) -> (d0 + 16)>
-#map17 = affine_map<(d0, d1) -> (d0 + d1)>
-#map18 = affine_map<(d0) -> (d0 + 17)>
-#map19 = affine_map<(d0) -> (d0 + 18)>
-#map20 = affine_map<(d0) -> (d0 + 19)>
-#map21 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
-#map22 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
-#map23 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
-#map24 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + d2 * 32)>
-#map25 = affine_map<(d0, d1) -> (d0 * 256 + d1)>
-#map26 = affine_map<(d0, d1) -> ((d0 * 256 + d1) floordiv 200)>
-#map27 = affine_map<(d0, d1) -> ((d0 * 256 + d1) mod 200)>
+#map9 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map10 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map11 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map12 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
+#map13 = affine_map<(d0) -> (d0 * 4)>
+#map14 = affine_map<(d0, d1) -> (d0 * 96 + d1)>
+#map15 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map16 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
+#map17 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
+#map18 = affine_map<(d0) -> (d0 + 16)>
+#map19 = affine_map<(d0, d1) -> (d0 + d1)>
+#map20 = affine_map<(d0) -> (d0 + 17)>
+#map21 = affine_map<(d0) -> (d0 + 18)>
+#map22 = affine_map<(d0) -> (d0 + 19)>
+#map23 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
+#map24 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map25 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
+#map26 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
+#map27 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + d2 * 32)>
+#map28 = affine_map<(d0, d1) -> (d0 * 256 + d1)>
+#map29 = affine_map<(d0, d1) -> ((d0 * 256 + d1) floordiv 200)>
+#map30 = affine_map<(d0, d1) -> ((d0 * 256 + d1) mod 200)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<300x333xf32> {weft.name = "A"}, %arg1: memref<333x200xf32> {weft.name = "B"}, %arg2: memref<300x200xf32> {bufferize.result, weft.name = "C"}) {
     %alloc = memref.alloc() {alignment = 64 : i64, weft.name = "temp0"} : memref<4x300x200xf32>
@@ -83,190 +86,195 @@ module attributes {gpu.container_module} {
       %13 = affine.apply #map5(%10)
       %14 = affine.apply #map7(%block_id_y, %thread_id_x)
       %15 = affine.apply #map8(%thread_id_x)
+      %16 = affine.apply #map9(%thread_id_x)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %24 = affine.apply #map9(%14, %arg5)
-        %25 = arith.cmpi slt, %24, %c300 : index
-        %26 = arith.andi %25, %3 : i1
-        %27 = scf.if %26 -> (f32) {
-          %35 = memref.load %arg0[%24, %2] : memref<300x333xf32>
-          scf.yield %35 : f32
+        %25 = affine.apply #map10(%14, %arg5)
+        %26 = arith.cmpi slt, %25, %c300 : index
+        %27 = arith.andi %26, %3 : i1
+        %28 = scf.if %27 -> (f32) {
+          %37 = memref.load %arg0[%25, %2] : memref<300x333xf32>
+          scf.yield %37 : f32
         } else {
           scf.yield %cst_0 : f32
         }
-        %28 = arith.andi %25, %5 : i1
-        %29 = scf.if %28 -> (f32) {
-          %35 = memref.load %arg0[%24, %4] : memref<300x333xf32>
-          scf.yield %35 : f32
+        %29 = arith.andi %26, %5 : i1
+        %30 = scf.if %29 -> (f32) {
+          %37 = memref.load %arg0[%25, %4] : memref<300x333xf32>
+          scf.yield %37 : f32
         } else {
           scf.yield %cst_0 : f32
         }
-        %30 = arith.andi %25, %7 : i1
-        %31 = scf.if %30 -> (f32) {
-          %35 = memref.load %arg0[%24, %6] : memref<300x333xf32>
-          scf.yield %35 : f32
+        %31 = arith.andi %26, %7 : i1
+        %32 = scf.if %31 -> (f32) {
+          %37 = memref.load %arg0[%25, %6] : memref<300x333xf32>
+          scf.yield %37 : f32
         } else {
           scf.yield %cst_0 : f32
         }
-        %32 = arith.andi %25, %9 : i1
-        %33 = scf.if %32 -> (f32) {
-          %35 = memref.load %arg0[%24, %8] : memref<300x333xf32>
-          scf.yield %35 : f32
+        %33 = arith.andi %26, %9 : i1
+        %34 = scf.if %33 -> (f32) {
+          %37 = memref.load %arg0[%25, %8] : memref<300x333xf32>
+          scf.yield %37 : f32
         } else {
           scf.yield %cst_0 : f32
         }
-        %34 = affine.apply #map9(%15, %arg5)
-        memref.store %27, %arg3[%c0, %c0, %10, %34] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %29, %arg3[%c0, %c0, %11, %34] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %31, %arg3[%c0, %c0, %12, %34] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
-        memref.store %33, %arg3[%c0, %c0, %13, %34] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
+        %35 = arith.xori %15, %16 : index
+        %36 = affine.apply #map11(%arg5, %35)
+        memref.store %28, %arg3[%c0, %c0, %10, %36] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %30, %arg3[%c0, %c0, %11, %36] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %32, %arg3[%c0, %c0, %12, %36] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
+        memref.store %34, %arg3[%c0, %c0, %13, %36] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
       }
-      %16 = affine.apply #map10(%block_id_x, %1)
-      %17 = arith.cmpi slt, %16, %c200 : index
-      %18 = affine.apply #map11(%1)
-      %19 = affine.apply #map12(%block_id_z, %0)
+      %17 = affine.apply #map12(%block_id_x, %1)
+      %18 = arith.cmpi slt, %17, %c200 : index
+      %19 = affine.apply #map13(%1)
+      %20 = affine.apply #map14(%block_id_z, %0)
       scf.for %arg5 = %c0 to %c4 step %c1 {
-        %24 = affine.apply #map13(%19, %arg5)
-        %25 = arith.cmpi slt, %24, %c333 : index
-        %26 = arith.andi %17, %25 : i1
-        %27 = scf.if %26 -> (vector<4xf32>) {
-          %29 = vector.load %arg1[%24, %16] : memref<333x200xf32>, vector<4xf32>
-          scf.yield %29 : vector<4xf32>
+        %25 = affine.apply #map15(%20, %arg5)
+        %26 = arith.cmpi slt, %25, %c333 : index
+        %27 = arith.andi %18, %26 : i1
+        %28 = scf.if %27 -> (vector<4xf32>) {
+          %30 = vector.load %arg1[%25, %17] : memref<333x200xf32>, vector<4xf32>
+          scf.yield %30 : vector<4xf32>
         } else {
           scf.yield %cst : vector<4xf32>
         }
-        %28 = affine.apply #map13(%0, %arg5)
-        vector.store %27, %arg4[%c0, %c0, %28, %18] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+        %29 = affine.apply #map15(%0, %arg5)
+        vector.store %28, %arg4[%c0, %c0, %29, %19] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
       }
-      %20 = affine.apply #map14(%1)
-      %21 = affine.apply #map15(%thread_id_x, %0)
+      %21 = affine.apply #map16(%1)
+      %22 = affine.apply #map17(%thread_id_x, %0)
       scf.for %arg5 = %c0 to %c96 step %c16 {
-        %24 = affine.apply #map16(%arg5)
-        %25 = arith.cmpi slt, %24, %c96 : index
-        %26 = affine.apply #map17(%2, %arg5)
-        %27 = affine.apply #map16(%26)
-        %28 = affine.apply #map18(%26)
-        %29 = affine.apply #map19(%26)
-        %30 = affine.apply #map20(%26)
-        %31 = affine.apply #map17(%19, %arg5)
-        scf.if %25 {
-          %34 = arith.cmpi slt, %27, %c333 : index
+        %25 = affine.apply #map18(%arg5)
+        %26 = arith.cmpi slt, %25, %c96 : index
+        %27 = affine.apply #map19(%2, %arg5)
+        %28 = affine.apply #map18(%27)
+        %29 = affine.apply #map20(%27)
+        %30 = affine.apply #map21(%27)
+        %31 = affine.apply #map22(%27)
+        %32 = affine.apply #map19(%20, %arg5)
+        scf.if %26 {
           %35 = arith.cmpi slt, %28, %c333 : index
           %36 = arith.cmpi slt, %29, %c333 : index
           %37 = arith.cmpi slt, %30, %c333 : index
+          %38 = arith.cmpi slt, %31, %c333 : index
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %38 = affine.apply #map11(%arg6)
-            %39 = affine.apply #map9(%14, %arg6)
-            %40 = arith.cmpi slt, %39, %c300 : index
-            %41 = arith.andi %40, %34 : i1
-            %42 = scf.if %41 -> (f32) {
-              %50 = memref.load %arg0[%39, %27] : memref<300x333xf32>
-              scf.yield %50 : f32
+            %39 = affine.apply #map13(%arg6)
+            %40 = affine.apply #map10(%14, %arg6)
+            %41 = arith.cmpi slt, %40, %c300 : index
+            %42 = arith.andi %41, %35 : i1
+            %43 = scf.if %42 -> (f32) {
+              %51 = memref.load %arg0[%40, %28] : memref<300x333xf32>
+              scf.yield %51 : f32
             } else {
               scf.yield %cst_0 : f32
             }
-            %43 = arith.andi %40, %35 : i1
-            %44 = scf.if %43 -> (f32) {
-              %50 = memref.load %arg0[%39, %28] : memref<300x333xf32>
-              scf.yield %50 : f32
+            %44 = arith.andi %41, %36 : i1
+            %45 = scf.if %44 -> (f32) {
+              %51 = memref.load %arg0[%40, %29] : memref<300x333xf32>
+              scf.yield %51 : f32
             } else {
               scf.yield %cst_0 : f32
             }
-            %45 = arith.andi %40, %36 : i1
-            %46 = scf.if %45 -> (f32) {
-              %50 = memref.load %arg0[%39, %29] : memref<300x333xf32>
-              scf.yield %50 : f32
+            %46 = arith.andi %41, %37 : i1
+            %47 = scf.if %46 -> (f32) {
+              %51 = memref.load %arg0[%40, %30] : memref<300x333xf32>
+              scf.yield %51 : f32
             } else {
               scf.yield %cst_0 : f32
             }
-            %47 = arith.andi %40, %37 : i1
-            %48 = scf.if %47 -> (f32) {
-              %50 = memref.load %arg0[%39, %30] : memref<300x333xf32>
-              scf.yield %50 : f32
+            %48 = arith.andi %41, %38 : i1
+            %49 = scf.if %48 -> (f32) {
+              %51 = memref.load %arg0[%40, %31] : memref<300x333xf32>
+              scf.yield %51 : f32
             } else {
               scf.yield %cst_0 : f32
             }
-            %49 = vector.from_elements %42, %44, %46, %48 : vector<4xf32>
-            vector.store %49, %alloca[%38] : memref<16xf32>, vector<4xf32>
+            %50 = vector.from_elements %43, %45, %47, %49 : vector<4xf32>
+            vector.store %50, %alloca[%39] : memref<16xf32>, vector<4xf32>
           }
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %38 = affine.apply #map11(%arg6)
-            %39 = affine.apply #map13(%31, %arg6)
-            %40 = affine.apply #map16(%39)
-            %41 = arith.cmpi slt, %40, %c333 : index
-            %42 = arith.andi %17, %41 : i1
-            %43 = scf.if %42 -> (vector<4xf32>) {
-              %44 = vector.load %arg1[%40, %16] : memref<333x200xf32>, vector<4xf32>
-              scf.yield %44 : vector<4xf32>
+            %39 = affine.apply #map13(%arg6)
+            %40 = affine.apply #map15(%32, %arg6)
+            %41 = affine.apply #map18(%40)
+            %42 = arith.cmpi slt, %41, %c333 : index
+            %43 = arith.andi %18, %42 : i1
+            %44 = scf.if %43 -> (vector<4xf32>) {
+              %45 = vector.load %arg1[%41, %17] : memref<333x200xf32>, vector<4xf32>
+              scf.yield %45 : vector<4xf32>
             } else {
               scf.yield %cst : vector<4xf32>
             }
-            vector.store %43, %alloca_1[%38] : memref<16xf32>, vector<4xf32>
+            vector.store %44, %alloca_1[%39] : memref<16xf32>, vector<4xf32>
           }
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %32 = affine.apply #map21(%arg5)
+        %33 = affine.apply #map23(%arg5)
         scf.for %arg6 = %c0 to %c16 step %c1 {
           %alloca_3 = memref.alloca() {weft.name = "A_frag"} : memref<16xf32>
+          %35 = affine.apply #map24(%arg6)
           scf.for %arg7 = %c0 to %c4 step %c1 {
-            %34 = affine.apply #map11(%arg7)
-            %35 = affine.apply #map13(%20, %arg7)
-            %36 = vector.load %arg3[%32, %c0, %arg6, %35] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %36, %alloca_3[%34] : memref<16xf32>, vector<4xf32>
+            %36 = affine.apply #map13(%arg7)
+            %37 = arith.xori %36, %35 : index
+            %38 = affine.apply #map19(%21, %37)
+            %39 = vector.load %arg3[%33, %c0, %arg6, %38] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %39, %alloca_3[%36] : memref<16xf32>, vector<4xf32>
           }
           %alloca_4 = memref.alloca() {weft.name = "B_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %34 = affine.apply #map11(%arg7)
-            %35 = affine.apply #map13(%21, %arg7)
-            %36 = vector.load %arg4[%32, %c0, %arg6, %35] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %36, %alloca_4[%34] : memref<8xf32>, vector<4xf32>
+            %36 = affine.apply #map13(%arg7)
+            %37 = affine.apply #map15(%22, %arg7)
+            %38 = vector.load %arg4[%33, %c0, %arg6, %37] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %38, %alloca_4[%36] : memref<8xf32>, vector<4xf32>
           }
           scf.for %arg7 = %c0 to %c16 step %c1 {
             scf.for %arg8 = %c0 to %c8 step %c1 {
-              %34 = memref.load %alloca_3[%arg7] : memref<16xf32>
-              %35 = memref.load %alloca_4[%arg8] : memref<8xf32>
-              %36 = memref.load %alloca_2[%c0, %arg7, %arg8] : memref<1x16x8xf32>
-              %37 = arith.mulf %34, %35 : f32
-              %38 = arith.addf %36, %37 : f32
-              memref.store %38, %alloca_2[%c0, %arg7, %arg8] : memref<1x16x8xf32>
+              %36 = memref.load %alloca_3[%arg7] : memref<16xf32>
+              %37 = memref.load %alloca_4[%arg8] : memref<8xf32>
+              %38 = memref.load %alloca_2[%c0, %arg7, %arg8] : memref<1x16x8xf32>
+              %39 = arith.mulf %36, %37 : f32
+              %40 = arith.addf %38, %39 : f32
+              memref.store %40, %alloca_2[%c0, %arg7, %arg8] : memref<1x16x8xf32>
             }
           }
         } {weft.unroll}
-        %33 = affine.apply #map22(%arg5)
-        scf.if %25 {
+        %34 = affine.apply #map25(%arg5)
+        scf.if %26 {
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %34 = affine.apply #map11(%arg6)
-            %35 = vector.load %alloca[%34] : memref<16xf32>, vector<4xf32>
-            %36 = vector.extract %35[0] : f32 from vector<4xf32>
-            %37 = affine.apply #map9(%15, %arg6)
-            memref.store %36, %arg3[%33, %c0, %10, %37] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
-            %38 = vector.extract %35[1] : f32 from vector<4xf32>
-            memref.store %38, %arg3[%33, %c0, %11, %37] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
-            %39 = vector.extract %35[2] : f32 from vector<4xf32>
-            memref.store %39, %arg3[%33, %c0, %12, %37] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
-            %40 = vector.extract %35[3] : f32 from vector<4xf32>
-            memref.store %40, %arg3[%33, %c0, %13, %37] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
+            %35 = affine.apply #map13(%arg6)
+            %36 = vector.load %alloca[%35] : memref<16xf32>, vector<4xf32>
+            %37 = vector.extract %36[0] : f32 from vector<4xf32>
+            %38 = arith.xori %15, %16 : index
+            %39 = affine.apply #map11(%arg6, %38)
+            memref.store %37, %arg3[%34, %c0, %10, %39] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
+            %40 = vector.extract %36[1] : f32 from vector<4xf32>
+            memref.store %40, %arg3[%34, %c0, %11, %39] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
+            %41 = vector.extract %36[2] : f32 from vector<4xf32>
+            memref.store %41, %arg3[%34, %c0, %12, %39] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
+            %42 = vector.extract %36[3] : f32 from vector<4xf32>
+            memref.store %42, %arg3[%34, %c0, %13, %39] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
           }
           scf.for %arg6 = %c0 to %c4 step %c1 {
-            %34 = affine.apply #map11(%arg6)
-            %35 = vector.load %alloca_1[%34] : memref<16xf32>, vector<4xf32>
-            %36 = affine.apply #map13(%0, %arg6)
-            vector.store %35, %arg4[%33, %c0, %36, %18] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            %35 = affine.apply #map13(%arg6)
+            %36 = vector.load %alloca_1[%35] : memref<16xf32>, vector<4xf32>
+            %37 = affine.apply #map15(%0, %arg6)
+            vector.store %36, %arg4[%34, %c0, %37, %19] : memref<2x1x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
           }
         }
       }
-      %22 = affine.apply #map23(%block_id_y, %1)
-      %23 = affine.apply #map24(%block_id_x, %thread_id_x, %0)
+      %23 = affine.apply #map26(%block_id_y, %1)
+      %24 = affine.apply #map27(%block_id_x, %thread_id_x, %0)
       scf.for %arg5 = %c0 to %c16 step %c1 {
-        %24 = affine.apply #map17(%22, %arg5)
-        %25 = arith.cmpi slt, %24, %c300 : index
-        scf.if %25 {
+        %25 = affine.apply #map19(%23, %arg5)
+        %26 = arith.cmpi slt, %25, %c300 : index
+        scf.if %26 {
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %26 = affine.apply #map13(%23, %arg6)
-            %27 = arith.cmpi slt, %26, %c200 : index
-            %28 = affine.apply #map11(%arg6)
-            scf.if %27 {
-              %29 = vector.load %alloca_2[%c0, %arg5, %28] : memref<1x16x8xf32>, vector<4xf32>
-              vector.store %29, %arg2[%block_id_z, %24, %26] : memref<4x300x200xf32>, vector<4xf32>
+            %27 = affine.apply #map15(%24, %arg6)
+            %28 = arith.cmpi slt, %27, %c200 : index
+            %29 = affine.apply #map13(%arg6)
+            scf.if %28 {
+              %30 = vector.load %alloca_2[%c0, %arg5, %29] : memref<1x16x8xf32>, vector<4xf32>
+              vector.store %30, %arg2[%block_id_z, %25, %27] : memref<4x300x200xf32>, vector<4xf32>
             }
           }
         }
@@ -283,10 +291,10 @@ module attributes {gpu.container_module} {
       %cst = arith.constant 0.000000e+00 : f32
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x
-      %0 = affine.apply #map25(%block_id_x, %thread_id_x)
+      %0 = affine.apply #map28(%block_id_x, %thread_id_x)
       %1 = arith.cmpi slt, %0, %c60000 : index
-      %2 = affine.apply #map26(%block_id_x, %thread_id_x)
-      %3 = affine.apply #map27(%block_id_x, %thread_id_x)
+      %2 = affine.apply #map29(%block_id_x, %thread_id_x)
+      %3 = affine.apply #map30(%block_id_x, %thread_id_x)
       scf.if %1 {
         %alloca = memref.alloca() {weft.name = "acc"} : memref<1x1xf32>
         memref.store %cst, %alloca[%c0, %c0] : memref<1x1xf32>

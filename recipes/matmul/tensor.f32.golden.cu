@@ -64,8 +64,9 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   const int A_shared_row = tx / 4;
   const int row = bx * 128 + tx / 4;
   const int idx = tx / 4 / 2 % 4 * 4;
+  const int A_shared_col = tx / 4 * -16;
   for (int i = 0; i < 4; ++i) {
-    copy_async16(&A_shared[0][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col]);
+    copy_async16(&A_shared[0][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ idx)], &A[(row + i * 32) * 512 + col]);
   }
   const int col1 = by * 128 + lane * 4;
   for (int i = 0; i < 4; ++i) {
@@ -74,7 +75,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   }
   commit_copies();
   for (int i = 0; i < 4; ++i) {
-    copy_async16(&A_shared[1][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col + 16]);
+    copy_async16(&A_shared[1][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ idx)],
+        &A[(row + i * 32) * 512 + col + 16]);
   }
   for (int i = 0; i < 4; ++i) {
     const int row1 = warp + i * 4;
@@ -93,7 +95,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     const int row1 = warp + k;
     if (k + 32 < 512) {
       for (int i = 0; i < 4; ++i) {
-        copy_async16(&A_shared[plane][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col2]);
+        copy_async16(&A_shared[plane][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ idx)],
+            &A[(row + i * 32) * 512 + col2]);
       }
       for (int i = 0; i < 4; ++i) {
         copy_async16(&B_shared[plane][warp + i * 4][lane * 4], &B[(row1 + i * 4 + 32) * 512 + col1]);
@@ -108,12 +111,12 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const int A_shared_row2 = A_shared_row1 + j * 16;
-        const int A_shared_col = B_shared_row1 ^ idx1;
-        const int A_shared_col1 = (B_shared_row1 + 4) ^ idx1;
-        A_frag[j][0][0] = A_shared[plane1][A_shared_row2][A_shared_col];
-        A_frag[j][1][0] = A_shared[plane1][A_shared_row2 + 8][A_shared_col];
-        A_frag[j][2][0] = A_shared[plane1][A_shared_row2][A_shared_col1];
-        A_frag[j][3][0] = A_shared[plane1][A_shared_row2 + 8][A_shared_col1];
+        const int A_shared_col1 = B_shared_row1 ^ idx1;
+        const int A_shared_col2 = (B_shared_row1 + 4) ^ idx1;
+        A_frag[j][0][0] = A_shared[plane1][A_shared_row2][A_shared_col1];
+        A_frag[j][1][0] = A_shared[plane1][A_shared_row2 + 8][A_shared_col1];
+        A_frag[j][2][0] = A_shared[plane1][A_shared_row2][A_shared_col2];
+        A_frag[j][3][0] = A_shared[plane1][A_shared_row2 + 8][A_shared_col2];
       }
       float B_frag[8][2][1];
       #pragma unroll

@@ -116,32 +116,34 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   const int A_shared_row = tx / 4;
   const int row = bx * 128 + tx / 4;
   const int idx = tx / 4 / 2 % 4 * 8;
+  const int A_shared_col = tx / 4 * -32;
   for (int i = 0; i < 4; ++i) {
-    copy_async16(&A_shared[0][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col]);
+    copy_async16(&A_shared[0][A_shared_row + i * 32][A_shared_col + ((tx * 8) ^ idx)], &A[(row + i * 32) * 512 + col]);
   }
-  const int idx1 = tx % 16 * 8;
   const int col1 = by * 128 + tx % 16 * 8;
   const int row1 = tx / 16;
-  const int idx2 = tx / 16 * 8;
+  const int idx1 = tx / 16 * 8;
+  const int B_shared_col = tx / 16 * -128;
   for (int i = 0; i < 4; ++i) {
     const int row2 = row1 + i * 8;
-    copy_async16(&B_shared[0][row2][idx1 ^ idx2], &B[row2 * 512 + col1]);
+    copy_async16(&B_shared[0][row2][B_shared_col + ((tx * 8) ^ idx1)], &B[row2 * 512 + col1]);
   }
   commit_copies();
   for (int i = 0; i < 4; ++i) {
-    copy_async16(&A_shared[1][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col + 32]);
+    copy_async16(&A_shared[1][A_shared_row + i * 32][A_shared_col + ((tx * 8) ^ idx)],
+        &A[(row + i * 32) * 512 + col + 32]);
   }
   for (int i = 0; i < 4; ++i) {
     const int row2 = row1 + i * 8;
-    copy_async16(&B_shared[1][row2][idx1 ^ idx2], &B[(row2 + 32) * 512 + col1]);
+    copy_async16(&B_shared[1][row2][B_shared_col + ((tx * 8) ^ idx1)], &B[(row2 + 32) * 512 + col1]);
   }
   commit_copies();
-  const int idx3 = lane / 16 * 8;
+  const int idx2 = lane / 16 * 8;
   const int A_shared_row1 = tx % 16 + warp / 2 * 64;
-  const int idx4 = tx % 16 / 2 % 4 * 8;
+  const int idx3 = tx % 16 / 2 % 4 * 8;
   const int B_shared_row = tx % 16;
-  const int idx5 = warp % 2 * 64;
-  const int idx6 = tx % 8 * 8;
+  const int B_shared_col1 = warp % 2 * 64;
+  const int idx4 = tx % 8 * 8;
   for (int k = 0; k < 512; k += 32) {
     wait_copies<1>();
     __syncthreads();
@@ -150,10 +152,12 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     const int row2 = row1 + k;
     if (k + 64 < 512) {
       for (int i = 0; i < 4; ++i) {
-        copy_async16(&A_shared[plane][A_shared_row + i * 32][col ^ idx], &A[(row + i * 32) * 512 + col2]);
+        copy_async16(&A_shared[plane][A_shared_row + i * 32][A_shared_col + ((tx * 8) ^ idx)],
+            &A[(row + i * 32) * 512 + col2]);
       }
       for (int i = 0; i < 4; ++i) {
-        copy_async16(&B_shared[plane][row1 + i * 8][idx1 ^ idx2], &B[(row2 + i * 8 + 64) * 512 + col1]);
+        copy_async16(&B_shared[plane][row1 + i * 8][B_shared_col + ((tx * 8) ^ idx1)],
+            &B[(row2 + i * 8 + 64) * 512 + col1]);
       }
     }
     commit_copies();
@@ -161,11 +165,11 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     #pragma unroll
     for (int i = 0; i < 32; i += 16) {
       bf16 A_frag[4][4][2];
-      const int idx7 = idx3 + i;
+      const int idx5 = idx2 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned A_frag1[4];
-        load_matrices_x4(A_frag1, &A_shared[plane1][A_shared_row1 + j * 16][idx7 ^ idx4]);
+        load_matrices_x4(A_frag1, &A_shared[plane1][A_shared_row1 + j * 16][idx5 ^ idx3]);
         A_frag[j][0][0] = bf16_of_bits(A_frag1[0]);
         A_frag[j][0][1] = bf16_of_bits(A_frag1[0] >> 16);
         A_frag[j][1][0] = bf16_of_bits(A_frag1[1]);
@@ -180,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned B_frag1[2];
-        load_matrices_x2_transposed(B_frag1, &B_shared[plane1][B_shared_row1][(idx5 + j * 8) ^ idx6]);
+        load_matrices_x2_transposed(B_frag1, &B_shared[plane1][B_shared_row1][B_shared_col1 + ((j * 8) ^ idx4)]);
         B_frag[j][0][0] = bf16_of_bits(B_frag1[0]);
         B_frag[j][0][1] = bf16_of_bits(B_frag1[0] >> 16);
         B_frag[j][1][0] = bf16_of_bits(B_frag1[1]);

@@ -97,68 +97,72 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       }
     }
   }
-  const int col = tx % 4 * 8;
-  const int idx = tx % 16 * 8;
-  const int col1 = (by * 7 + bx) / 8 * 128 + tx % 16 * 8;
-  const bool in_col1 = col1 < 777;
-  const bool in_col1_1 = col1 + 1 < 777;
-  const bool in_col1_2 = col1 + 2 < 777;
-  const bool in_col1_3 = col1 + 3 < 777;
-  const bool in_col1_4 = col1 + 4 < 777;
-  const bool in_col1_5 = col1 + 5 < 777;
-  const bool in_col1_6 = col1 + 6 < 777;
-  const bool in_col1_7 = col1 + 7 < 777;
+  const int col = (by * 7 + bx) / 8 * 128 + tx % 16 * 8;
+  const bool in_col = col < 777;
+  const bool in_col1 = col + 1 < 777;
+  const bool in_col2 = col + 2 < 777;
+  const bool in_col3 = col + 3 < 777;
+  const bool in_col4 = col + 4 < 777;
+  const bool in_col5 = col + 5 < 777;
+  const bool in_col6 = col + 6 < 777;
+  const bool in_col7 = col + 7 < 777;
+  const int col1 = tx % 4 * 8;
   const int A_shared_row = tx / 4;
   const int row = (by * 7 + bx) % 8 * 128 + tx / 4;
-  const int idx1 = tx / 4 / 2 % 4 * 8;
+  const int idx = tx / 4 / 2 % 4 * 8;
+  const int A_shared_col = tx / 4 * -32;
   const int row1 = tx / 16;
-  const int idx2 = tx / 16 * 8;
-  const int idx3 = lane / 16 * 8;
+  const int idx1 = tx / 16 * 8;
+  const int B_shared_col = tx / 16 * -128;
+  const int idx2 = lane / 16 * 8;
   const int A_shared_row1 = tx % 16 + warp / 2 * 64;
-  const int idx4 = tx % 16 / 2 % 4 * 8;
+  const int idx3 = tx % 16 / 2 % 4 * 8;
   const int B_shared_row = tx % 16;
-  const int idx5 = warp % 2 * 64;
-  const int idx6 = tx % 8 * 8;
+  const int B_shared_col1 = warp % 2 * 64;
+  const int idx4 = tx % 8 * 8;
   for (int k = 0; k < 352; k += 32) {
-    const int col2 = col + k;
-    const bool in_col2 = col2 < 333;
-    const bool in_col2_1 = col2 + 1 < 333;
-    const bool in_col2_2 = col2 + 2 < 333;
-    const bool in_col2_3 = col2 + 3 < 333;
-    const bool in_col2_4 = col2 + 4 < 333;
-    const bool in_col2_5 = col2 + 5 < 333;
-    const bool in_col2_6 = col2 + 6 < 333;
-    const bool in_col2_7 = col2 + 7 < 333;
+    const int col2 = col1 + k;
+    const bool in_col2_1 = col2 < 333;
+    const bool in_col2_2 = col2 + 1 < 333;
+    const bool in_col2_3 = col2 + 2 < 333;
+    const bool in_col2_4 = col2 + 3 < 333;
+    const bool in_col2_5 = col2 + 4 < 333;
+    const bool in_col2_6 = col2 + 5 < 333;
+    const bool in_col2_7 = col2 + 6 < 333;
+    const bool in_col2_8 = col2 + 7 < 333;
     for (int i = 0; i < 4; ++i) {
       const int row2 = row + i * 32;
       const bool in_row2 = row2 < 1000;
-      *reinterpret_cast<vec<bf16, 8>*>(&A_shared[A_shared_row + i * 32][col ^ idx1]) = vec<bf16,
-          8>{{in_col2 && in_row2 ? A[row2 * 333 + col2] : bf16(0.0f), in_col2_1 && in_row2 ? A[row2 * 333 + col2 + 1]
-          : bf16(0.0f), in_col2_2 && in_row2 ? A[row2 * 333 + col2 + 2] : bf16(0.0f), in_col2_3 && in_row2
-          ? A[row2 * 333 + col2 + 3] : bf16(0.0f), in_col2_4 && in_row2 ? A[row2 * 333 + col2 + 4] : bf16(0.0f),
-          in_col2_5 && in_row2 ? A[row2 * 333 + col2 + 5] : bf16(0.0f), in_col2_6 && in_row2
-          ? A[row2 * 333 + col2 + 6] : bf16(0.0f), in_col2_7 && in_row2 ? A[row2 * 333 + col2 + 7] : bf16(0.0f)}};
+      const int A_shared_col1 = A_shared_col + ((tx * 8) ^ idx);
+      *reinterpret_cast<vec<bf16, 8>*>(&A_shared[A_shared_row + i * 32][A_shared_col1]) = vec<bf16,
+          8>{{in_col2_1 && in_row2 ? A[row2 * 333 + col2] : bf16(0.0f), in_col2_2 && in_row2
+          ? A[row2 * 333 + col2 + 1] : bf16(0.0f), in_col2_3 && in_row2 ? A[row2 * 333 + col2 + 2] : bf16(0.0f),
+          in_col2_4 && in_row2 ? A[row2 * 333 + col2 + 3] : bf16(0.0f), in_col2_5 && in_row2
+          ? A[row2 * 333 + col2 + 4] : bf16(0.0f), in_col2_6 && in_row2 ? A[row2 * 333 + col2 + 5] : bf16(0.0f),
+          in_col2_7 && in_row2 ? A[row2 * 333 + col2 + 6] : bf16(0.0f), in_col2_8 && in_row2
+          ? A[row2 * 333 + col2 + 7] : bf16(0.0f)}};
     }
     const int row2 = row1 + k;
     for (int i = 0; i < 4; ++i) {
       const int row3 = row2 + i * 8;
       const bool in_row3 = row3 < 333;
-      *reinterpret_cast<vec<bf16, 8>*>(&B_shared[row1 + i * 8][idx ^ idx2]) = vec<bf16,
-          8>{{in_row3 && in_col1 ? B[row3 * 777 + col1] : bf16(0.0f), in_row3 && in_col1_1 ? B[row3 * 777 + col1 + 1]
-          : bf16(0.0f), in_row3 && in_col1_2 ? B[row3 * 777 + col1 + 2] : bf16(0.0f), in_row3 && in_col1_3
-          ? B[row3 * 777 + col1 + 3] : bf16(0.0f), in_row3 && in_col1_4 ? B[row3 * 777 + col1 + 4] : bf16(0.0f),
-          in_row3 && in_col1_5 ? B[row3 * 777 + col1 + 5] : bf16(0.0f), in_row3 && in_col1_6
-          ? B[row3 * 777 + col1 + 6] : bf16(0.0f), in_row3 && in_col1_7 ? B[row3 * 777 + col1 + 7] : bf16(0.0f)}};
+      const int B_shared_col2 = B_shared_col + ((tx * 8) ^ idx1);
+      *reinterpret_cast<vec<bf16, 8>*>(&B_shared[row1 + i * 8][B_shared_col2]) = vec<bf16,
+          8>{{in_row3 && in_col ? B[row3 * 777 + col] : bf16(0.0f), in_row3 && in_col1 ? B[row3 * 777 + col + 1]
+          : bf16(0.0f), in_row3 && in_col2 ? B[row3 * 777 + col + 2] : bf16(0.0f), in_row3 && in_col3
+          ? B[row3 * 777 + col + 3] : bf16(0.0f), in_row3 && in_col4 ? B[row3 * 777 + col + 4] : bf16(0.0f), in_row3
+          && in_col5 ? B[row3 * 777 + col + 5] : bf16(0.0f), in_row3 && in_col6 ? B[row3 * 777 + col + 6] : bf16(0.0f),
+          in_row3 && in_col7 ? B[row3 * 777 + col + 7] : bf16(0.0f)}};
     }
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 32; i += 16) {
       bf16 A_frag[4][4][2];
-      const int idx7 = idx3 + i;
+      const int idx5 = idx2 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned A_frag1[4];
-        load_matrices_x4(A_frag1, &A_shared[A_shared_row1 + j * 16][idx7 ^ idx4]);
+        load_matrices_x4(A_frag1, &A_shared[A_shared_row1 + j * 16][idx5 ^ idx3]);
         A_frag[j][0][0] = bf16_of_bits(A_frag1[0]);
         A_frag[j][0][1] = bf16_of_bits(A_frag1[0] >> 16);
         A_frag[j][1][0] = bf16_of_bits(A_frag1[1]);
@@ -173,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned B_frag1[2];
-        load_matrices_x2_transposed(B_frag1, &B_shared[B_shared_row1][(idx5 + j * 8) ^ idx6]);
+        load_matrices_x2_transposed(B_frag1, &B_shared[B_shared_row1][B_shared_col1 + ((j * 8) ^ idx4)]);
         B_frag[j][0][0] = bf16_of_bits(B_frag1[0]);
         B_frag[j][0][1] = bf16_of_bits(B_frag1[0] >> 16);
         B_frag[j][1][0] = bf16_of_bits(B_frag1[1]);

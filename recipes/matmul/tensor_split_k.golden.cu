@@ -114,35 +114,39 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     }
   }
   const int col = bz * 512 + tx % 4 * 8;
-  const int idx = tx % 4 * 8;
   const int row = by * 128 + tx / 4;
   const int A_shared_d2 = tx / 4;
-  const int idx1 = tx / 4 / 2 % 4 * 8;
+  const int idx = tx / 4 / 2 % 4 * 8;
+  const int A_shared_d3 = tx / 4 * -32;
   for (int i = 0; i < 4; ++i) {
-    copy_async16(&A_shared[0][0][A_shared_d2 + i * 32][idx ^ idx1], &A[(row + i * 32) * 2048 + col]);
+    copy_async16(&A_shared[0][0][A_shared_d2 + i * 32][A_shared_d3 + ((tx * 8) ^ idx)],
+        &A[(row + i * 32) * 2048 + col]);
   }
   const int col1 = bx * 128 + tx % 16 * 8;
-  const int idx2 = tx % 16 * 8;
   const int row1 = bz * 512 + tx / 16;
   const int B_shared_d2 = tx / 16;
-  const int idx3 = tx / 16 * 8;
+  const int idx1 = tx / 16 * 8;
+  const int B_shared_d3 = tx / 16 * -128;
   for (int i = 0; i < 4; ++i) {
-    copy_async16(&B_shared[0][0][B_shared_d2 + i * 8][idx2 ^ idx3], &B[(row1 + i * 8) * 256 + col1]);
+    copy_async16(&B_shared[0][0][B_shared_d2 + i * 8][B_shared_d3 + ((tx * 8) ^ idx1)],
+        &B[(row1 + i * 8) * 256 + col1]);
   }
   commit_copies();
   for (int i = 0; i < 4; ++i) {
-    copy_async16(&A_shared[1][0][A_shared_d2 + i * 32][idx ^ idx1], &A[(row + i * 32) * 2048 + col + 32]);
+    copy_async16(&A_shared[1][0][A_shared_d2 + i * 32][A_shared_d3 + ((tx * 8) ^ idx)],
+        &A[(row + i * 32) * 2048 + col + 32]);
   }
   for (int i = 0; i < 4; ++i) {
-    copy_async16(&B_shared[1][0][B_shared_d2 + i * 8][idx2 ^ idx3], &B[(row1 + i * 8 + 32) * 256 + col1]);
+    copy_async16(&B_shared[1][0][B_shared_d2 + i * 8][B_shared_d3 + ((tx * 8) ^ idx1)],
+        &B[(row1 + i * 8 + 32) * 256 + col1]);
   }
   commit_copies();
-  const int idx4 = lane / 16 * 8;
+  const int idx2 = lane / 16 * 8;
   const int A_shared_d2_1 = tx % 16 + warp / 2 * 64;
-  const int idx5 = tx % 16 / 2 % 4 * 8;
+  const int idx3 = tx % 16 / 2 % 4 * 8;
   const int B_shared_d2_1 = tx % 16;
-  const int idx6 = warp % 2 * 64;
-  const int idx7 = tx % 8 * 8;
+  const int B_shared_d3_1 = warp % 2 * 64;
+  const int idx4 = tx % 8 * 8;
   for (int k = 0; k < 512; k += 32) {
     wait_copies<1>();
     __syncthreads();
@@ -151,10 +155,12 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     const int row2 = row1 + k;
     if (k + 64 < 512) {
       for (int i = 0; i < 4; ++i) {
-        copy_async16(&A_shared[d0][0][A_shared_d2 + i * 32][idx ^ idx1], &A[(row + i * 32) * 2048 + col2]);
+        copy_async16(&A_shared[d0][0][A_shared_d2 + i * 32][A_shared_d3 + ((tx * 8) ^ idx)],
+            &A[(row + i * 32) * 2048 + col2]);
       }
       for (int i = 0; i < 4; ++i) {
-        copy_async16(&B_shared[d0][0][B_shared_d2 + i * 8][idx2 ^ idx3], &B[(row2 + i * 8 + 64) * 256 + col1]);
+        copy_async16(&B_shared[d0][0][B_shared_d2 + i * 8][B_shared_d3 + ((tx * 8) ^ idx1)],
+            &B[(row2 + i * 8 + 64) * 256 + col1]);
       }
     }
     commit_copies();
@@ -162,11 +168,11 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     #pragma unroll
     for (int i = 0; i < 32; i += 16) {
       bf16 A_frag[4][4][2];
-      const int idx8 = idx4 + i;
+      const int idx5 = idx2 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned A_frag1[4];
-        load_matrices_x4(A_frag1, &A_shared[d0_1][0][A_shared_d2_1 + j * 16][idx8 ^ idx5]);
+        load_matrices_x4(A_frag1, &A_shared[d0_1][0][A_shared_d2_1 + j * 16][idx5 ^ idx3]);
         A_frag[j][0][0] = bf16_of_bits(A_frag1[0]);
         A_frag[j][0][1] = bf16_of_bits(A_frag1[0] >> 16);
         A_frag[j][1][0] = bf16_of_bits(A_frag1[1]);
@@ -181,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned B_frag1[2];
-        load_matrices_x2_transposed(B_frag1, &B_shared[d0_1][0][B_shared_d2_2][(idx6 + j * 8) ^ idx7]);
+        load_matrices_x2_transposed(B_frag1, &B_shared[d0_1][0][B_shared_d2_2][B_shared_d3_1 + ((j * 8) ^ idx4)]);
         B_frag[j][0][0] = bf16_of_bits(B_frag1[0]);
         B_frag[j][0][1] = bf16_of_bits(B_frag1[0] >> 16);
         B_frag[j][1][0] = bf16_of_bits(B_frag1[1]);

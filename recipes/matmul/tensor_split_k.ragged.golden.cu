@@ -96,7 +96,6 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       }
     }
   }
-  const int idx = tx % 4 * 8;
   const int col = tx % 16 * 8;
   const bool in_col = col < 77;
   const bool in_col1 = col + 1 < 77;
@@ -108,16 +107,18 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   const bool in_col7 = col + 7 < 77;
   const int col1 = bz * 352 + tx % 4 * 8;
   const int row = tx / 4;
-  const int idx1 = tx / 4 / 2 % 4 * 8;
+  const int idx = tx / 4 / 2 % 4 * 8;
+  const int A_shared_col = tx / 4 * -32;
   const int B_shared_row = tx / 16;
   const int row1 = bz * 352 + tx / 16;
-  const int idx2 = tx / 16 * 8;
-  const int idx3 = lane / 16 * 8;
+  const int idx1 = tx / 16 * 8;
+  const int B_shared_col = tx / 16 * -128;
+  const int idx2 = lane / 16 * 8;
   const int A_shared_row = tx % 16 + warp / 2 * 64;
-  const int idx4 = tx % 16 / 2 % 4 * 8;
+  const int idx3 = tx % 16 / 2 % 4 * 8;
   const int B_shared_row1 = tx % 16;
-  const int idx5 = warp % 2 * 64;
-  const int idx6 = tx % 8 * 8;
+  const int B_shared_col1 = warp % 2 * 64;
+  const int idx4 = tx % 8 * 8;
   for (int k = 0; k < 352; k += 32) {
     const int col2 = col1 + k;
     const bool in_col2_1 = col2 < 1333;
@@ -131,7 +132,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     for (int i = 0; i < 4; ++i) {
       const int row2 = row + i * 32;
       const bool in_row2 = row2 < 100;
-      *reinterpret_cast<vec<bf16, 8>*>(&A_shared[0][row2][idx ^ idx1]) = vec<bf16,
+      const int A_shared_col1 = A_shared_col + ((tx * 8) ^ idx);
+      *reinterpret_cast<vec<bf16, 8>*>(&A_shared[0][row2][A_shared_col1]) = vec<bf16,
           8>{{in_row2 && in_col2_1 ? A[row2 * 1333 + col2] : bf16(0.0f), in_row2 && in_col2_2
           ? A[row2 * 1333 + col2 + 1] : bf16(0.0f), in_row2 && in_col2_3 ? A[row2 * 1333 + col2 + 2] : bf16(0.0f),
           in_row2 && in_col2_4 ? A[row2 * 1333 + col2 + 3] : bf16(0.0f), in_row2 && in_col2_5
@@ -143,7 +145,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     for (int i = 0; i < 4; ++i) {
       const int row3 = row2 + i * 8;
       const bool in_row3 = row3 < 1333;
-      *reinterpret_cast<vec<bf16, 8>*>(&B_shared[0][B_shared_row + i * 8][col ^ idx2]) = vec<bf16,
+      const int B_shared_col2 = B_shared_col + ((tx * 8) ^ idx1);
+      *reinterpret_cast<vec<bf16, 8>*>(&B_shared[0][B_shared_row + i * 8][B_shared_col2]) = vec<bf16,
           8>{{in_col && in_row3 ? B[row3 * 77 + col] : bf16(0.0f), in_col1 && in_row3 ? B[row3 * 77 + col + 1]
           : bf16(0.0f), in_col2 && in_row3 ? B[row3 * 77 + col + 2] : bf16(0.0f), in_col3 && in_row3
           ? B[row3 * 77 + col + 3] : bf16(0.0f), in_col4 && in_row3 ? B[row3 * 77 + col + 4] : bf16(0.0f), in_col5
@@ -154,11 +157,11 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     #pragma unroll
     for (int i = 0; i < 32; i += 16) {
       bf16 A_frag[4][4][2];
-      const int idx7 = idx3 + i;
+      const int idx5 = idx2 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         unsigned A_frag1[4];
-        load_matrices_x4(A_frag1, &A_shared[0][A_shared_row + j * 16][idx7 ^ idx4]);
+        load_matrices_x4(A_frag1, &A_shared[0][A_shared_row + j * 16][idx5 ^ idx3]);
         A_frag[j][0][0] = bf16_of_bits(A_frag1[0]);
         A_frag[j][0][1] = bf16_of_bits(A_frag1[0] >> 16);
         A_frag[j][1][0] = bf16_of_bits(A_frag1[1]);
@@ -173,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       #pragma unroll
       for (int j = 0; j < 8; ++j) {
         unsigned B_frag1[2];
-        load_matrices_x2_transposed(B_frag1, &B_shared[0][B_shared_row2][(idx5 + j * 8) ^ idx6]);
+        load_matrices_x2_transposed(B_frag1, &B_shared[0][B_shared_row2][B_shared_col1 + ((j * 8) ^ idx4)]);
         B_frag[j][0][0] = bf16_of_bits(B_frag1[0]);
         B_frag[j][0][1] = bf16_of_bits(B_frag1[0] >> 16);
         B_frag[j][1][0] = bf16_of_bits(B_frag1[1]);

@@ -130,8 +130,13 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
 
     255 is what an instruction can name, and no limit: it asks for more registers than ptxas takes of its own accord. Where no loop
     has steps, ptxas would fill them with loads far ahead, and spill: there its own choice is the better one.
+
+    The text for arrays that 32 bits do not number has no cap: its indices take more registers. One block at once is asked for,
+    since of its own accord ptxas may spill for another.
     """
     threads = None if kernel.block is None else math.prod(kernel.block)
+    if not capped and threads is not None and _has_steps(kernel.func):
+        return f"__launch_bounds__({threads}, 1) "
     if not capped or "weft.max_registers" not in kernel.func.attributes:
         return "" if threads is None else f"__launch_bounds__({threads}) "
     cap = ir.IntegerAttr(kernel.func.attributes["weft.max_registers"]).value

@@ -75,17 +75,24 @@ def _multiply(state: Registers, x: Instruction) -> Outcome:
         product = _product(left, right)
         if high:
             return {results[0]: ((product >> 32) + added) & MASK}
-        total = product + added + sum(_as_int(e) for e in extra)
+        total = _plus(product, added) + sum(_as_int(e) for e in extra)
         out = _wide(results[0], total)
         return {**out, **{p: (total >> 64) > 0 if not many(total) else None for p in results[1:]}}
     total = (left & MASK) * (right & MASK) if not (many(left) or many(right)) else _product(_signed(left), _signed(right))
-    return {results[0]: (total + added + sum(_as_int(e) for e in extra)) & MASK, **dict.fromkeys(results[1:])}
+    return {results[0]: (_plus(total & MASK, added) + sum(_as_int(e) for e in extra)) & MASK, **dict.fromkeys(results[1:])}
 
 
 def _product(left: Value, right: Value) -> Value:
     """A product of 64 bits; of arrays it wraps, as it does in the machine."""
     with np.errstate(over="ignore"):
         return left * right
+
+
+def _plus(left: Value, right: Value) -> Value:
+    """A sum; a number beside an array wraps to 64 bits, as the array's do."""
+    a, b = (v if many(v) or not (many(left) or many(right)) else (v + 2**63) % 2**64 - 2**63 for v in (left, right))
+    with np.errstate(over="ignore"):
+        return a + b
 
 
 def _lea(state: Registers, x: Instruction) -> Outcome:

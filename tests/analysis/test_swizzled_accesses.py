@@ -32,3 +32,29 @@ def test_a_vector_of_more_than_a_piece_is_not_exchanged_as_a_whole(count: int, f
       }}
     """
     assert bool(conflicts(model(body, "", f"%S: {ROWS}", SIZES))) == races
+
+
+PADDED = f"memref<16x36xf32, {WORKGROUP}>"
+
+
+@pytest.mark.parametrize(("exchange", "shift", "races"), [(12, 0, False), (12, 16, False), (12, 8, True), (16, 0, True)])
+def test_rows_that_a_piece_pads_are_exchanged_by_eights(exchange: int, shift: int, races: bool) -> None:
+    """Threads below 16 write an element each of row 9, at its exchange or another's, moved by whole spans or others; the others
+    write it as `launch` would."""
+    body = f"""
+      %row = arith.constant 9 : index
+      %half = arith.constant 16 : index
+      %first = arith.cmpi ult, %tx, %half : index
+      %n = arith.constant {exchange} : index
+      %m = affine.apply affine_map<(d0) -> (d0 floordiv 8 * 3 mod 4 * 4)>(%row)
+      scf.if %first {{
+        %p = arith.xori %tx, %n : index
+        %q = affine.apply affine_map<(d0) -> (d0 + {shift})>(%p)
+        memref.store %zero, %S[%row, %q] : {PADDED}
+      }} else {{
+        %lane = affine.apply affine_map<(d0) -> ((d0 + {shift}) mod 32)>(%tx)
+        %r = arith.xori %lane, %m : index
+        memref.store %zero, %S[%row, %r] : {PADDED}
+      }}
+    """
+    assert bool(conflicts(model(body, "", f"%S: {PADDED}", SIZES))) == races

@@ -58,6 +58,8 @@ def ring_schedule(seed: int) -> RingSchedule:
     bk = draw.choice([32, 64] if type == "i8" else [16, 32])
     spans = [f"swizzle {s}" for s in (32, 64, 128)]
     fits = {side: ["", *(s for s in spans if row * size % int(s.split()[1]) == 0)] for side, row in (("a", bk), ("b", bn))}
+    for side in fits.values():
+        side += [f"pad {16 // size} {s}" for s in side if s]
     least = max(1, 4 // size)
     widths = [v for v in (1, 2, 4, 8) if least <= v <= 16 // size]
     va, vb = draw.choice(widths), draw.choice(widths)

@@ -56,6 +56,7 @@ def clocks(program: Disassembly, threads: int = 32, blocks: int = 1, chip: str =
         ("IMAD.WIDE.U32 R2, R4, 0x4, RZ", {"R4": 2**32 - 1}, {"R2": 2**32 - 4, "R3": 3}),
         ("IMAD.HI.U32 R2, R4, R5, RZ", {"R4": 1 << 31, "R5": 6}, {"R2": 3}),
         ("IMAD.MOV R3, RZ, RZ, -R3", {"R3": 1}, {"R3": 2**32 - 1}),
+        ("IMAD R1, R2, 0xffffffff, R3", {"R2": 2**32 - 1, "R3": 5}, {"R1": 6}),
         ("LEA R1, R2, R3, 0x4", {"R2": 3, "R3": 5}, {"R1": 53}),
         ("LEA.HI R1, R2, R3, RZ, 0x5", {"R2": 0xF0000000, "R3": 1}, {"R1": 31}),
         ("LEA.HI.SX32 R1, R2, R3, 0x1e", {"R2": 2**32 - 8, "R3": 3}, {"R1": 1}),
@@ -101,6 +102,13 @@ def test_an_instruction(text: str, before: dict[str, int], after: dict[str, int]
     got = COMPUTES[one.mnemonic](state, one)
     for name, value in after.items():
         assert np.all(np.asarray(got[name]) == value), (name, got)
+
+
+@pytest.mark.parametrize("text", ["IMAD R1, R2, R3, R4", "IMAD.WIDE.U32 R1, R2, R3, R4"])
+def test_a_product_of_numbers_is_added_to_those_of_threads(text: str) -> None:
+    """Both wrap: the product takes all 64 bits."""
+    state = Registers({}, {}, {"R2": 2**32 - 1, "R3": 2**32 - 1, "R4": np.array([0, 5]), "R5": 0})
+    assert list(COMPUTES["IMAD"](state, code(f": {text}").instructions[0])["R1"]) == [1, 6]
 
 
 @pytest.mark.parametrize(

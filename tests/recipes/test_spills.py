@@ -63,6 +63,8 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     ("igemm_bias_relu", {"residual": "1"}, "sm_90a"),
     ("igemm_pipelined", {**SPREAD, "type": "f16"}, "sm_100a"),
     ("tensor", {"m": "?", "n": "?", "k": "?", "type": "bf16"}, "sm_90a"),
+    ("igemm_split_k", {**dict.fromkeys("nchwk", "?"), "type": "f32"}, "sm_100a"),
+    ("igemm_tensor_nchw", {**dict.fromkeys("nchwk", "?"), "type": "f64"}, "sm_100a"),
 ])  # fmt: skip
 def test_where_the_compiler_is_short_of_registers(recipe: str, size: dict[str, str], chip: str) -> None:
     """Caps that it fills to the last, targets of its own that are too low, gathers that keep what they could compute again, an

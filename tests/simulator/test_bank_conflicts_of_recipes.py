@@ -19,7 +19,7 @@ schedule staged() {{
   map tiles to blocks(y, x)
   let (fills, fill) = tile init [1, 1]
   map fills to threads(y: 8, x: 32) cyclic
-  let (k, step) = tile tile_mm [_, _, 32]
+  let (k, step) = tile tile_mm [_, _, {depth}]
   let (a, copy_a) = promote-to-shared step.lhs {how}
   map copy_a to threads(*) cyclic{vector}
   let (lanes, one) = tile step [1, 1]
@@ -30,14 +30,20 @@ schedule staged() {{
 """
 
 
-def staged(folder: Path, how: str, kind: str = "f32", vector: int = 1) -> dict[str, BankAccess]:
+def accesses(folder: Path, how: str, kind: str = "f32", vector: int = 1, depth: int = 32) -> list[BankAccess]:
     wide = f" vector {vector}" if vector > 1 else ""
     path = folder / "staged.weft"
-    path.write_text(SCHEDULE.format(how=how, kind=kind, vector=wide))
+    path.write_text(SCHEDULE.format(how=how, kind=kind, vector=wide, depth=depth))
     report = weft.run(path, target="sim")
     assert report.ok and report.bank_conflicts is not None
     found = [access for access in report.bank_conflicts if access.buffer == "A_shared"]
-    assert len(found) == 2 and all(a.statement and "staged.weft:12: " in a.statement for a in found)
+    assert all(a.statement and "staged.weft:12: " in a.statement for a in found)
+    return found
+
+
+def staged(folder: Path, how: str, kind: str = "f32", vector: int = 1) -> dict[str, BankAccess]:
+    found = accesses(folder, how, kind, vector)
+    assert len(found) == 2
     return {access.kind: access for access in found}
 
 
@@ -66,6 +72,16 @@ def test_the_transposed_store(how: str, kind: str, degree: float, pad: int | Non
 def test_wide_copies_are_counted_by_quarters(tmp_path: Path) -> None:
     store = staged(tmp_path, "vector 4", vector=4)["store"]
     assert (store.width, store.degree, store.ideal) == (16, 1.0, 4 * store.executions)
+
+
+@pytest.mark.parametrize(("kind", "vector", "depth"), [("f32", 4, 32), ("f32", 4, 16), ("f64", 2, 16), ("f16", 8, 32)])
+def test_a_swizzle_beside_padding_takes_apart_what_padding_does_not(kind: str, vector: int, depth: int, tmp_path: Path) -> None:
+    """Lanes hold 16 bytes of several rows each, and store an element of each at once."""
+    for swizzle, worse in (("", True), (" swizzle 64", False)):
+        found = accesses(tmp_path, f"transpose pad {vector}{swizzle}", kind, vector, depth)
+        stores = [access for access in found if access.kind == "store"]
+        assert len(stores) == vector and all((access.degree > 1.0) == worse for access in stores), (swizzle, found)
+        assert [access.degree for access in found if access.kind == "load"] == [1.0]
 
 
 def test_the_recipe_has_none() -> None:

@@ -68,20 +68,28 @@ def _exchanged(op: ir.Operation, access: effects.MemoryEffect, values: Values) -
         return
     kind = ir.MemRefType(kind)
     *_, row, last = list(op.operands)[access.first : access.first + kind.rank]
-    made, at = producer(last), values.linear(last)
-    parts = [values.linear(v) for v in made.operands] if made is not None and made.name == "arith.xori" else []
-    for span in SPANS:
-        if not kind.has_static_shape or not Swizzle.fits(kind, span):
-            continue
-        swizzle = Swizzle.of(kind, span)
-        number = values.linear(row).floordiv(swizzle.lines).modulo(swizzle.pieces) * swizzle.width
-        plain = next((parts[1 - n] for n, part in enumerate(parts) if part == number), None)
-        if at.is_constant and number.is_constant:
-            plain = Linear.of(at.constant ^ number.constant)
-        elif plain is None and number == Linear.of(0):
-            plain = at
+    at = values.linear(last)
+    exchanges = [(values.linear(made), [values.linear(v) for v in op.operands]) for made, op in _exclusive_ors(last)]
+    for swizzle in filter(None, (Swizzle.of(kind, span) for span in SPANS)):
+        number = (values.linear(row).floordiv(swizzle.lines) * swizzle.step).modulo(swizzle.pieces) * swizzle.width
+        plain = at if number == Linear.of(0) else None
+        for made, parts in exchanges:  # whole spans may be added to what is exchanged
+            if (at - made).content % swizzle.span == 0 and number in parts:
+                plain = at - made + parts[1 - parts.index(number)]
+        if plain is None and number.is_constant and (at - at.constant).content % swizzle.span == 0:
+            plain = at - at.constant + (at.constant ^ number.constant)
         if plain is not None and gcd(plain.content, swizzle.width) % access.count == 0:  # a vector is of one piece
             yield swizzle, plain - at
+
+
+def _exclusive_ors(value: ir.Value) -> Iterator[tuple[ir.Value, ir.Operation]]:
+    """Those that the value is, or is an affine form of."""
+    made = producer(value)
+    if made is not None and made.name == "affine.apply":
+        for operand in made.operands:
+            yield from _exclusive_ors(operand)
+    elif made is not None and made.name == "arith.xori":
+        yield value, made
 
 
 def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:
