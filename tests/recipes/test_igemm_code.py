@@ -79,7 +79,8 @@ def test_machine_code(recipe: str, layer: str, chip: str) -> None:
     assert over_k.by_mnemonic["BRA"] == 1 and not over_k.by_mnemonic["BSSY"], "guards are predicates: it only branches back"
     assert over_k.divisions == 0 and not {"I2F", "I2FP", "F2I", "MUFU"} & set(over_k.by_mnemonic), over_k
     sums = sass.compute_region(cuda, kernel, chip)
-    assert not sums.besides("FFMA", "LDS", "SHF") and sums.integer <= 56, sums  # the digits step forth behind the sums
+    assert not sums.besides("FFMA", "LDS", "SHF", "HFMA2") and sums.integer <= 56, sums  # the digits step forth behind the sums
+    assert sums.by_mnemonic["HFMA2"] <= 1, sums  # a number
     assert set(sums.shared_loads) == {128} and sums.ffma >= 16 * sums.by_mnemonic["LDS"], sums
     if recipe != "igemm_nchw" and wide_where_channels_are(layer):
         assert over_k.global_loads == {128: 6} and over_k.integer <= (84 if chip == "sm_100a" else 72), over_k

@@ -163,7 +163,7 @@ def test_one_exchange_for_all_rows_of_a_thread(size: int | str) -> None:
     steps = [part.partition("\n}\n")[0] for part in parts if "load_matrices" in part]
     assert steps
     for step in steps:
-        by = re.findall(r"_shared\S*?\[[^][]*\]\[[^][]* \^ ([^][]+)\]", step)
+        by = re.findall(r" \^ ([^][()]+)[])]", step)
         assert len(by) == 4 and all(word.isidentifier() and f" {word} = " not in step for word in by)
 
 

@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(32) mirror(
   }
 }
 
-extern "C" __global__ void __launch_bounds__(16) sums(
+extern "C" __global__ void __launch_bounds__(16, 1) sums(
     const float* __restrict__ x,
     long long x_size1,
     long long k,

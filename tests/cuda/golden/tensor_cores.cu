@@ -83,7 +83,7 @@ __device__ inline void mma_m16n8k32_i8(int& d0, int& d1, int& d2, int& d3, unsig
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(128) warps(
+extern "C" __global__ void __launch_bounds__(128, 1) warps(
     const bf16* __restrict__ A,
     long long A_size1,
     const bf16* __restrict__ B,
