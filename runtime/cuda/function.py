@@ -129,7 +129,7 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
     no number of blocks makes just the wanted cap, `__maxnreg__` says it; the two do not go together.
 
     255 is what an instruction can name, and no limit: it asks for more registers than ptxas takes of its own accord. Where no loop
-    has steps, ptxas would fill them with loads far ahead, and spill: there one block at once is all that is asked for.
+    has steps, ptxas would fill them with loads far ahead, and spill: there its own choice is the better one.
 
     The text for arrays that 32 bits do not number has no cap: its indices take more registers. One block at once is asked for,
     since of its own accord ptxas may spill for another.
@@ -141,7 +141,7 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
         return "" if threads is None else f"__launch_bounds__({threads}) "
     cap = ir.IntegerAttr(kernel.func.attributes["weft.max_registers"]).value
     if cap == REGISTERS_OF_THREAD and threads is not None and not _has_steps(kernel.func):
-        return f"__launch_bounds__({threads}, 1) "
+        return f"__launch_bounds__({threads}) "
     if threads is not None and threads % FULL_WARPS == 0:
         for blocks in range(1, THREADS_OF_SM // threads + 1):
             if REGISTERS_OF_SM // (threads * blocks) // 8 * 8 == cap:
