@@ -21,7 +21,7 @@ from ..buffers.views import all_users
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
 from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
-from ..ir.structured import body_of
+from ..ir.structured import body_of, copy_marks
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import (
     AXES,
@@ -36,6 +36,7 @@ from ..mapping.mapping import (
 )
 from ..mapping.processors import Hardware, coordinate, for_each, for_each_owned, grouped, when
 from ..memory.effects import is_memref, only_computes
+from ..memory.lanes import waits_for_warp, warp_barrier
 from ..memory.layouts import element_bytes
 from ..memory.views import behind
 from ..padding.scans import is_scan
@@ -68,9 +69,11 @@ def split_at_barriers(root: ir.Operation) -> list[str]:
     """Split the loops over threads whose bodies have barriers, inner ones first; what was done. Raises W0355 or W0362."""
     remarks: list[str] = []
     for loop in reversed(list(operations(root, "scf.forall"))):
-        barriers = [op for op in children(loop)[:-1] if op.name == BARRIER]
+        barriers = [op for op in children(loop)[:-1] if _splits_at(op)]
         if barriers and hands_on(loop):
             if not is_separable(loop):
+                if all(map(waits_for_warp, barriers)):
+                    continue  # they may be where whole warps pass
                 raise refuse(
                     "W0362",
                     "a barrier in a loop over threads is not reached by all threads, and the loop cannot be split there: a value "
@@ -91,18 +94,22 @@ def _split(loop: ir.Operation) -> list[str]:
                 remarks.append(share(alloc))
     ops = children(loop)[:-1]
     parts = [_part_of(op, loop) for op in ops]
-    barriers = iter([op for op in ops if op.name == BARRIER])
+    barriers = iter([op for op in ops if _splits_at(op)])
     for part in range(max(parts) + 1):
         clone = loop.clone(ir.InsertionPoint(loop)).operation
         for op, place in reversed(list(zip(children(clone)[:-1], parts, strict=True))):
             unused = not is_used(*op.results)
             if (_is_computed(op) or op.name == "memref.alloc") and not unused:
                 continue
-            if op.name == BARRIER or place != part or (op.results and unused):
+            if _splits_at(op) or place != part or (op.results and unused):
                 op.erase()
         barrier = next(barriers, None)
         if barrier is not None:
-            barrier.clone(ir.InsertionPoint(loop))
+            with ir.InsertionPoint(loop), barrier.location:
+                if barrier.name == BARRIER:
+                    barrier.clone()
+                else:
+                    copy_marks(barrier, warp_barrier())
     loop.erase()
     return remarks
 
@@ -113,13 +120,17 @@ def _part_of(op: ir.Operation, loop: ir.Operation) -> int:
     for item in children(loop)[:-1]:
         if is_within(op, item):
             break
-        passed += item.name == BARRIER
+        passed += _splits_at(item)
     return passed
 
 
 def _is_computed(op: ir.Operation) -> bool:
     """Whether the op may be done on both sides of a barrier: it makes values, and touches no memory."""
     return len(op.results) > 0 and only_computes(op)
+
+
+def _splits_at(op: ir.Operation) -> bool:
+    return op.name == BARRIER or waits_for_warp(op)
 
 
 EmitAt = Callable[[Sequence[Sum]], None]

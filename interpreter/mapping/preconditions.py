@@ -6,6 +6,7 @@ from ..ir.mlir import children, ir, is_tensor, operations
 from ..ir.structured import ATOMIC, WRITEBACK
 from ..memory import copies
 from ..memory.effects import accesses, is_pure
+from ..memory.lanes import BARRIERS
 from ..memory.views import is_own_array
 from ..session.rewriter import describe, refuse
 from .geometry import Geometry, count_warps
@@ -71,7 +72,7 @@ def independent(root: ir.Operation) -> bool:
 
 
 _CONTROL = ("scf.for", "scf.if", "scf.while", "affine.for", "affine.if", "scf.execute_region")
-_NO_EFFECT = ("scf.yield", "scf.condition", "scf.reduce", "scf.forall.in_parallel", "affine.yield", "gpu.barrier")
+_NO_EFFECT = ("scf.yield", "scf.condition", "scf.reduce", "scf.forall.in_parallel", "affine.yield", *BARRIERS)
 _OWN_MEMORY = ("memref.alloc", "memref.alloca", "memref.dealloc")
 
 

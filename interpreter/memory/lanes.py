@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.mlir import constant_of, ir
+from ..ir.mlir import arith, constant_of, ir, is_used, producer
 from .fragments import LDMATRIX, MMA
 from .limits import WARP
 
@@ -14,6 +14,26 @@ WARP_BARRIER = "nvvm.bar.warp.sync"
 """All lanes of a warp reach the same one; it orders what they did to memory. Its operand is a mask of all of them."""
 BARRIERS = ("gpu.barrier", WARP_BARRIER)
 ALL_LANES = (1 << WARP) - 1
+
+
+def warp_barrier() -> ir.Operation:
+    """Emit a barrier of all lanes of a warp at the ambient insertion point."""
+    lanes = arith.constant(ir.IntegerType.get_signless(32), -1)
+    return ir.Operation.create(WARP_BARRIER, operands=[lanes])
+
+
+def erase_barrier(barrier: ir.Operation) -> None:
+    """Erase a barrier, and the mask that it alone has."""
+    masks = [made for made in map(producer, barrier.operands) if made is not None]
+    barrier.erase()
+    for made in masks:
+        if made.name == "arith.constant" and not is_used(*made.results):
+            made.erase()
+
+
+def waits_for_warp(op: ir.Operation) -> bool:
+    """Whether the op is a barrier of all lanes of a warp."""
+    return op.name == WARP_BARRIER and mask_of_lanes(op) == ALL_LANES
 
 
 def mask_of_lanes(op: ir.Operation) -> int | None:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..ir.mlir import ahead_of, gpu, ir, operations, ops_of
+from ..memory.lanes import BARRIERS, erase_barrier, waits_for_warp, warp_barrier
 from ..session.statement import Results, Rewriter, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
     from ..proof.kernels.model import KernelModel
+    from ..proof.kernels.trial import Trial
     from ..proof.races.barriers import ChosenBarriers
     from ..proof.races.conflicts import Conflict
 
@@ -23,6 +25,11 @@ class _Chosen:
     choice: ChosenBarriers
     believed: bool
     proven: bool
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the barriers order all that the threads of a block do."""
+        return not self.choice.unseparated
 
 
 @statement("insert-barriers")
@@ -89,17 +96,21 @@ class InsertBarriers(Statement):
                 "W0605", "there is no mapped loop to put barriers into", hint="`map` a loop, and `launch` it afterwards"
             )
         proposed = [propose_barriers(root) for root in roots]
-        for root, existing, trial in zip(roots, proposed, trials(rewrite.module, rewrite.known), strict=True):
+        for number, trial in enumerate(trials(rewrite.module, rewrite.known)):
+            root, existing = roots[number], proposed[number]
             found, key = trial.info.found, (_Chosen, frozenset(existing))
             chosen = found[key] if key in found else self._chosen(rewrite, root, existing, trial.model)
-            if chosen.proven:
+            if not chosen.ordered:
+                chosen = self._with_warps(rewrite, number, root, existing, trial) or chosen
+                self._expect_order(rewrite, chosen)
+            elif chosen.proven:
                 found[key] = chosen
             splits = _splits(root, chosen.choice)
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
             with rewrite.module.context, root.location:
                 settled = outline(rewrite.module, root)
             stated = chosen.proven and not chosen.believed  # what is believed is judged again by whoever asks, and said again
-            if not splits and _guards_alike(trial.info.kernel, chosen.choice, existing):
+            if not splits and not chosen.choice.of_warps and _guards_alike(trial.info.kernel, chosen.choice, existing):
                 remember(settled, trial.info, rewrite.known, {proof.Judgement: proof.Judgement(())} if stated else {})
             if chosen.believed:
                 rewrite.remark(proof.BELIEVED)
@@ -127,13 +138,27 @@ class InsertBarriers(Statement):
         believed = alone and bool(choice.chosen or choice.unseparated) and all(c.assumed for c in conflicts(model, ()))
         if believed:
             choice = ChosenBarriers((), {}, {})
-        elif early := [c for c in choice.unseparated if c.in_flight]:
-            self._refuse(rewrite, "W0606", "accesses {} with asynchronous copies that have not arrived", early)
-        elif choice.unseparated:
-            message = "threads {} within one distributed op, where no barrier can stand"
-            self._refuse(rewrite, "W0604", message, choice.unseparated)
         believed = believed or len(between) < len(across)
         return _Chosen(choice, believed, not between and not choice.unseparated and not unwritten_reads(model))
+
+    def _with_warps(
+        self, rewrite: Rewriter, number: int, root: ir.Operation, existing: set[int], trial: Trial
+    ) -> _Chosen | None:
+        """What is chosen if barriers of warps are proposed too, where only whole warps pass; None where they do not help."""
+        from ..proof.kernels.trial import propose_warp_barriers, tried_again
+
+        if not propose_warp_barriers(root, trial.info):
+            return None
+        again = self._chosen(rewrite, root, existing, tried_again(rewrite.module, number, rewrite.known).model)
+        return again if again.ordered else None
+
+    def _expect_order(self, rewrite: Rewriter, chosen: _Chosen) -> None:
+        """Refuse what the chosen barriers leave unordered."""
+        if early := [c for c in chosen.choice.unseparated if c.in_flight]:
+            self._refuse(rewrite, "W0606", "accesses {} with asynchronous copies that have not arrived", early)
+        elif chosen.choice.unseparated:
+            message = "threads {} within one distributed op, where no barrier can stand"
+            self._refuse(rewrite, "W0604", message, chosen.choice.unseparated)
 
     @staticmethod
     def _refuse(rewrite: Rewriter, code: str, message: str, found: Sequence[Conflict]) -> None:
@@ -159,17 +184,25 @@ _HINTS = {
 def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, proven: bool) -> str:
     """Keep the chosen barriers, with their fences, and remove the others. Returns the remark."""
     lines: list[str] = []
+    mixed = 0 < len(choice.of_warps) < len(choice.chosen)
     for number, barrier in _kept(root, choice, existing):
         why = ", ".join(_reasons(choice, number))
-        lines.append(f"{_where(barrier)} ({why}{', was there' if number in existing else ''})")
+        scope = "warp barrier " if number in choice.of_warps and mixed else ""
+        lines.append(f"{scope}{_where(barrier)} ({why}{', was there' if number in existing else ''})")
     removed = len(existing.difference(choice.chosen))
-    count = f"{len(lines)} barrier{'s' * (len(lines) != 1)}"
-    text = f"{count}: {'; '.join(lines)}" if lines else f"no barrier needed: {'proven' if proven else 'assumed'}"
+    text = f"{_count(choice)}: {'; '.join(lines)}" if lines else f"no barrier needed: {'proven' if proven else 'assumed'}"
     if removed:
         text += f"; removed {removed} that separated nothing"
     if not choice.exact:
         text += "; perhaps not the fewest: the search reached its limit"
     return text
+
+
+def _count(choice: ChosenBarriers) -> str:
+    """`2 barriers`, `1 barrier and 2 warp barriers`."""
+    warps = len(choice.of_warps)
+    numbers = ("barrier", len(choice.chosen) - warps), ("warp barrier", warps)
+    return " and ".join(f"{n} {what}{'s' * (n != 1)}" for what, n in numbers if n)
 
 
 def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> list[tuple[int, ir.Operation]]:
@@ -179,10 +212,16 @@ def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> lis
     found: list[tuple[int, ir.Operation]] = []
     for number, barrier in candidates(root):
         if number not in choice.chosen:
-            barrier.erase()
+            erase_barrier(barrier)
             continue
         del barrier.attributes[CANDIDATE]
-        if number not in existing and len(choice.spaces[number]) == 1:  # it orders this memory, and not all
+        if number in choice.of_warps:
+            if not waits_for_warp(barrier):
+                wide = barrier
+                with ahead_of(wide):
+                    barrier = warp_barrier()
+                wide.erase()
+        elif number not in existing and len(choice.spaces[number]) == 1:  # it orders this memory, and not all
             (space,) = choice.spaces[number]
             attribute = ir.Attribute.parse(f"[#gpu.address_space<{space}>]", barrier.context)
             wide = barrier
@@ -225,7 +264,7 @@ def _reasons(choice: ChosenBarriers, number: int) -> list[str]:
 def _where(barrier: ir.Operation) -> str:
     """`before linalg.matmul`, `at the end of scf.for`."""
     items = ops_of(barrier.block)
-    after = [op for op in items[items.index(barrier) + 1 :] if op.name != "gpu.barrier"]
+    after = [op for op in items[items.index(barrier) + 1 :] if op.name not in BARRIERS]
     for op in after[:-1]:
         if op.name.startswith("linalg.") or len(op.regions):
             inner = next((o.name for o in operations(op) if o.name.startswith("linalg.")), op.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from ...focus.carving import carve_around
 from ...focus.modules import take_apart
@@ -12,12 +13,15 @@ from ...ir.cloning import clone_module
 from ...ir.mlir import children, gpu, i64, ir, operations, ops_of
 from ...launch.launch import Known, LaunchInfo, launch_loop
 from ...launch.materialize import hands_on, is_separable
-from ...mapping.mapping import mapping_of
+from ...mapping.mapping import mapping_of, nested_maps
 from ...memory.effects import accesses
+from ...memory.lanes import BARRIERS, warp_barrier
+from ...memory.limits import WARP
 from .kernels import kernel_model
 from .model import KernelModel
 
 CANDIDATE = "weft.candidate"
+SEQUENTIAL = ("scf.for", "affine.for", "scf.if", "affine.if")
 
 
 def mapped_roots(module: ir.Module) -> list[ir.Operation]:
@@ -82,6 +86,15 @@ def trials(module: ir.Module, known: Known | None = None) -> Iterator[Trial]:
                 before += 1
 
 
+def tried_again(module: ir.Module, number: int, known: Known | None = None) -> Trial:
+    """The launch of one of the mapped roots, by its number among them.
+
+    Raises:
+        WeftError: what `launch_loop` refuses, without a span.
+    """
+    return _trial(clone_module(module), number, known)
+
+
 def _trial(clone: ir.Module, number: int, known: Known | None) -> Trial:
     """Launch the `number`-th root of a module that nobody else has."""
     return Trial(clone, launch_loop(clone, mapped_roots(clone)[number], known=known))
@@ -94,14 +107,13 @@ def propose_barriers(root: ir.Operation) -> set[int]:
     them; and between the ops of a loop over threads that hands its iterations on, which `launch` splits there. Returns the
     numbers of those that were there before.
     """
-    existing = [op for op in operations(root, "gpu.barrier") if CANDIDATE not in op.attributes]
+    existing = [op for op in operations(root, *BARRIERS) if CANDIDATE not in op.attributes]
     for number, barrier in enumerate(existing):
         with root.context:
             barrier.attributes[CANDIDATE] = i64(number)
     count = len(existing)
     for block in _uniform_blocks(root):
-        items = ops_of(block)
-        places = [op for op in items if _works(op) or op == items[-1]]
+        places = _places(block)
         for op in places[1:-1] if hands_on(block.owner.operation) else places:
             with ir.InsertionPoint(op), op.location:
                 gpu.BarrierOp().operation.attributes[CANDIDATE] = i64(count)
@@ -109,9 +121,41 @@ def propose_barriers(root: ir.Operation) -> set[int]:
     return set(range(len(existing)))
 
 
+def propose_warp_barriers(root: ir.Operation, info: LaunchInfo) -> bool:
+    """Put barriers of warps, numbered too, where a block's cannot stand: into loops over threads that hand their iterations on and
+    cannot be split, and into sequential loops in such loops. Which of these places whole warps pass, the kernel tells. Returns
+    whether there are any.
+
+    Args:
+        info: a trial launch of `root`.
+    """
+    sizes = [size for size in info.block if size is not None]
+    if len(sizes) < len(info.block) or prod(sizes) % WARP:
+        return False
+    first = count = 1 + max((number for number, _ in candidates(root)), default=-1)
+    for block in _blocks_of_warps(root):
+        holder, places = block.owner.operation, _places(block)
+        for op in places[1:-1] if hands_on(holder) and is_separable(holder) else places:
+            with ir.InsertionPoint(op), op.location:
+                warp_barrier().attributes[CANDIDATE] = i64(count)
+            count += 1
+    return count > first
+
+
+def _blocks_of_warps(op: ir.Operation, *, inside: bool = False) -> list[ir.Block]:
+    """The blocks in loops over threads that hold distributed ops, and where no barrier of a block can stand. `inside`: `op` is in
+    such a loop."""
+    if not any(nested_maps(op)):
+        return []
+    handed = hands_on(op)
+    mine = (inside and op.name in SEQUENTIAL) or (handed and (inside or not is_separable(op)))
+    own = [block for region in op.regions for block in region.blocks] if mine else []
+    return own + [block for inner in children(op) for block in _blocks_of_warps(inner, inside=inside or handed)]
+
+
 def candidates(root: ir.Operation) -> Iterator[tuple[int, ir.Operation]]:
-    """The barriers that `propose_barriers` has numbered, in a loop or in the kernel that it became."""
-    for barrier in operations(root, "gpu.barrier"):
+    """The barriers that have been numbered here, in a loop or in the kernel that it became."""
+    for barrier in operations(root, *BARRIERS):
         if CANDIDATE not in barrier.attributes:  # part of a reduction that threads share
             continue
         yield ir.IntegerAttr(barrier.attributes[CANDIDATE]).value, barrier
@@ -124,7 +168,7 @@ def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
         nested = [b for o in children(op) if hands_on(o) for b in _uniform_blocks(o)]
         return [op.regions[0].blocks[0], *nested] if is_separable(op) else []
     mapping = mapping_of(op)
-    sequential = op.name in ("scf.for", "affine.for", "scf.if", "affine.if")
+    sequential = op.name in SEQUENTIAL
     over_blocks = op.name == "scf.forall" and mapping is not None and mapping.space == "blocks"
     if not (sequential or over_blocks):
         return []
@@ -136,6 +180,12 @@ def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
                 out.append(block)
             out += [b for blocks in inner for b in blocks]
     return out
+
+
+def _places(block: ir.Block) -> list[ir.Operation]:
+    """In front of what barriers may stand: of ops that work, and of the end."""
+    items = ops_of(block)
+    return [op for op in items if _works(op) or op == items[-1]]
 
 
 def _works(op: ir.Operation) -> bool:

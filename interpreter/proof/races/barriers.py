@@ -3,12 +3,18 @@
 Each colliding class (`relations.PairClass`) asks for barriers that together separate all of its collisions; most are separated
 whole by one barrier, some only by several together. Choosing is a hitting-set problem, small enough to be solved exactly by
 branch and bound; beyond a limit of nodes, a greedy choice from which nothing can be removed is taken (sound, maybe not cheapest).
+
+The least scope is chosen with the barrier: where all collisions of a class are of two threads of one warp, a barrier of each warp in
+a candidate's place does what a block's does. A candidate `n` has such a twin, `~n`, which is looked at only where it may make the
+choice cheaper.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from ...memory.limits import WARP
 from ..kernels.model import Barrier, KernelModel, space_of_both
 from ..solver import Unknown
 from .conflicts import Conflict, as_conflict, colliding_classes, in_flight, possible_classes
@@ -31,6 +37,7 @@ class ChosenBarriers:
         spaces: by candidate, the memory its fence must cover.
         unseparated: conflicts that no proposed barrier separates.
         exact: whether the choice is proven to be a cheapest one.
+        of_warps: the chosen ones that are barriers of each warp, or become that.
     """
 
     chosen: tuple[int, ...]
@@ -38,13 +45,14 @@ class ChosenBarriers:
     spaces: dict[int, frozenset[str]]
     unseparated: tuple[Conflict, ...] = ()
     exact: bool = True
+    of_warps: frozenset[int] = frozenset()
 
 
 def choose_barriers(model: KernelModel, *, existing: frozenset[int] = frozenset()) -> ChosenBarriers:
     """The cheapest set of candidates that, with the barriers that are no candidates, separates all conflicts of the model.
 
-    Cheapest: fewest executed per thread, then fewest in the text, then as many of `existing` (candidates that stand in the
-    program already) as possible, then as late in the text as possible.
+    Cheapest: fewest barriers of a block executed per thread, then fewest of a warp, then fewest in the text, then as many of
+    `existing` (candidates that stand in the program already) as possible, then as late in the text as possible.
     """
     return _Search(model, existing).run()
 
@@ -62,6 +70,19 @@ class _Demand:
     @property
     def useful(self) -> set[int]:
         return self.whole | set(self.part)
+
+    def add_twins(self, barriers: Mapping[int, Barrier]) -> None:
+        """Barriers of each warp in the places of a block's, where they do as much."""
+        if self.in_one_warp:
+            self.whole |= {~n for n in self.whole if not barriers[n].narrow}
+            self.part |= {~n: replace(barrier, narrow=True) for n, barrier in self.part.items() if not barrier.narrow}
+
+    @property
+    def in_one_warp(self) -> bool:
+        try:
+            return self.pair.in_one_warp
+        except Unknown:
+            return False
 
     def met(self, chosen: frozenset[int]) -> bool:
         if self.whole & chosen:
@@ -81,13 +102,14 @@ class _Search:
         ordered = sorted(model.barriers, key=lambda b: b.place.order)
         self.barriers = {b.candidate: b for b in ordered if b.candidate is not None}
         self.order = list(self.barriers)
-        self.cost: dict[int, Cost] = {
-            n: (b.weight, 1, 0 if n in existing else 1, -place) for place, (n, b) in enumerate(self.barriers.items())
-        }
+        self.cost: dict[int, Cost] = {}
+        for place, (n, b) in enumerate(self.barriers.items()):
+            alike = 1, 0 if n in existing else 1, -place
+            self.cost[n] = (0, b.weight, *alike) if b.narrow else (b.weight, 0, *alike)
+            self.cost[~n] = 0, b.weight, *alike
+        self.whole_warps = model.shape.threads is not None and model.shape.threads % WARP == 0
         self.demands: list[_Demand] = []
         self.unseparated: list[Conflict] = []
-        self.nodes = 0
-        self.best: tuple[Cost, frozenset[int]] | None = None
         for pair in colliding_classes(model, Phases(fixed)):
             self._demand(pair, fixed)
         self.unseparated += in_flight(model)
@@ -121,30 +143,68 @@ class _Search:
         return separated if isinstance(separated, bool) else None
 
     def run(self) -> ChosenBarriers:
-        everything = frozenset(n for d in self.demands for n in d.useful)
-        greedy = everything
-        for number in sorted(everything, key=lambda n: self.cost[n], reverse=True):  # remove what can be removed, dearest first
-            if all(d.met(greedy - {number}) for d in self.demands):
-                greedy -= {number}
-        self.best = (self._total(greedy), greedy)
-        self._branch(frozenset(), frozenset())
-        exact = self.nodes <= NODE_LIMIT
-        chosen = self.best[1]
+        found = _cheapest(self.demands, self.cost)
+        if self.whole_warps and self._warps_may_do(found):
+            for demand in self.demands:
+                demand.add_twins(self.barriers)
+            found = _cheapest(self.demands, self.cost)
+        chosen = found.chosen - {~n for n in found.chosen if n >= 0}
         reasons = {
             n: tuple(dict.fromkeys(as_conflict(d.pair, None) for d in self.demands if not d.met(chosen - {n})))
             for n in chosen
         }
         spaces = {n: frozenset(d.pair.first.buffer.space for d in self.demands if n in d.useful) for n in chosen}
-        in_order = tuple(n for n in self.order if n in chosen)
-        return ChosenBarriers(in_order, reasons, spaces, tuple(self.unseparated), exact)
+        numbers = {max(n, ~n): n for n in chosen}
+        in_order = tuple(n for n in self.order if n in numbers)
+        return ChosenBarriers(
+            in_order, {n: reasons[key] for n, key in numbers.items()}, {n: spaces[key] for n, key in numbers.items()},
+            tuple(self.unseparated), found.exact, frozenset(n for n in in_order if numbers[n] < 0 or self.barriers[n].narrow),
+        )  # fmt: skip
+
+    def _warps_may_do(self, found: _Choice) -> bool:
+        """Whether less can do if barriers of warps order what they can. Of the demands for which each chosen barrier stands, one
+        that is not in one warp is enough to say no, if the cheapest choice for these alone is as dear."""
+        crossing: list[_Demand] = []
+        for n in found.chosen:
+            needing = (d for d in self.demands if not d.met(found.chosen - {n}))
+            crossing += [d for d in (next((d for d in needing if not d.in_one_warp), None),) if d is not None]
+        return len(found.chosen) > 0 and _cheapest(crossing, self.cost).cost[:2] < found.cost[:2]
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Candidates that meet all demands."""
+
+    cost: Cost
+    chosen: frozenset[int]
+    exact: bool = True
+
+
+def _cheapest(demands: Sequence[_Demand], cost: dict[int, Cost]) -> _Choice:
+    everything = frozenset(n for d in demands for n in d.useful)
+    greedy = everything
+    for number in sorted(everything, key=lambda n: cost[n], reverse=True):  # remove what can be removed, dearest first
+        if all(d.met(greedy - {number}) for d in demands):
+            greedy -= {number}
+    return _Branching(demands, cost, greedy).run()
+
+
+class _Branching:
+    def __init__(self, demands: Sequence[_Demand], cost: dict[int, Cost], greedy: frozenset[int]) -> None:
+        self.demands, self.cost = demands, cost
+        self.nodes = 0
+        self.best = self._total(greedy), greedy
+
+    def run(self) -> _Choice:
+        self._branch(frozenset(), frozenset())
+        return _Choice(*self.best, self.nodes <= NODE_LIMIT)
 
     def _total(self, chosen: frozenset[int]) -> Cost:
-        return tuple(map(sum, zip((0, 0, 0, 0), *(self.cost[n] for n in chosen), strict=True)))
+        return tuple(map(sum, zip((0, 0, 0, 0, 0), *(self.cost[n] for n in chosen), strict=True)))
 
     def _branch(self, chosen: frozenset[int], refused: frozenset[int]) -> None:
         self.nodes += 1
-        assert self.best is not None
-        if self.nodes > NODE_LIMIT or self._total(chosen)[:2] > self.best[0][:2]:
+        if self.nodes > NODE_LIMIT or self._total(chosen)[:3] > self.best[0][:3]:
             return
         open_demands = [d for d in self.demands if not d.met(chosen)]
         if not open_demands:

@@ -240,23 +240,30 @@ class PairClass:
             return None
 
     @cached_property
-    def _between_warps(self) -> isl.Set:
-        """Pairs of threads of two warps, in the names of the collisions."""
+    def _two_warps(self) -> Formula:
+        """The two threads are of two warps."""
         warp = self.model.warp
         if warp is None:
             raise Unknown
-        return self.solver.set(self.names, [either(*_unequal(self.x.form(warp), self.y.form(warp)))])
+        return either(*_unequal(self.x.form(warp), self.y.form(warp)))
 
     @cached_property
-    def _in_one_warp(self) -> bool:
-        """Whether all collisions are of two threads of one warp."""
-        return self.solver.disjoint(self.collisions, self._between_warps)
+    def in_one_warp(self) -> bool:
+        """Whether all collisions are of two threads of one warp. Raises Unknown."""
+        names, parts = self._described
+        crossing, warp = self._two_warps, self.model.warp
+        if self.known is not None and warp is not None:
+            there = dict(zip(names, coordinates(self.known), strict=True))
+            if self.x.form(warp).value(there) != self.y.form(warp).value(there):
+                return False
+        return self.solver.point(names, [*parts, crossing], names) is None
 
     def _of_warp(self, separated: isl.Set | bool) -> isl.Set | bool:
         """Of what a barrier of a warp comes between, what it separates."""
-        if separated is False or self._in_one_warp:
+        if separated is False or self.in_one_warp:
             return separated
-        return self.solver.subtract(self.collisions if separated is True else separated, self._between_warps)
+        across = self.solver.set(self.names, [self._two_warps])
+        return self.solver.subtract(self.collisions if separated is True else separated, across)
 
     def _pieces(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> Iterator[isl.Set | bool]:
         """Those that are not empty, one for each pair of levels at which they part."""

@@ -13,6 +13,7 @@ from ...ir.structured import is_parallel_op, is_read, structure, yielded
 from ...mapping.mapping import enclosing_maps, mapping_of
 from ...memory.copies import WAIT
 from ...memory.effects import accesses, is_pure, read, written
+from ...memory.lanes import BARRIERS
 from ...memory.layouts import is_shared
 from ...memory.views import VIEWS, behind, is_view, may_share
 from ...session.rewriter import describe, refuse
@@ -104,7 +105,7 @@ def _check_fresh(loop: ir.Operation) -> None:
     for op in operations(loop):
         if op.name == WAIT or any(is_stage(operand) for operand in op.operands):
             raise refuse("W0389", "this loop is pipelined already", loop, "pipeline it once")
-    for barrier in operations(loop, "gpu.barrier"):
+    for barrier in operations(loop, *BARRIERS):
         raise refuse(
             "W0388",
             "there are barriers in this loop already, placed for copies that do not run ahead",
