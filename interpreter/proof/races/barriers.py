@@ -4,9 +4,9 @@ Each colliding class (`relations.PairClass`) asks for barriers that together sep
 whole by one barrier, some only by several together. Choosing is a hitting-set problem, small enough to be solved exactly by
 branch and bound; beyond a limit of nodes, a greedy choice from which nothing can be removed is taken (sound, maybe not cheapest).
 
-The least scope is chosen with the barrier: where all collisions of a class are of two threads of one warp, a barrier of each warp in
-a candidate's place does what a block's does. A candidate `n` has such a twin, `~n`, which is looked at only where it may make the
-choice cheaper.
+The least scope is chosen with the barrier: where all collisions of a class are of two threads of one warp, a barrier of each warp
+in a candidate's place does what a block's does. A candidate `n` has such a twin, `~n`, which is looked at only where it may make
+the choice cheaper.
 """
 
 from __future__ import annotations
