@@ -1,4 +1,4 @@
-"""`insert-barriers`: barriers exactly where a dependence crosses threads."""
+"""`insert-barriers`: barriers exactly where a dependence crosses threads, of a warp or of the block."""
 
 from __future__ import annotations
 
@@ -42,6 +42,10 @@ class InsertBarriers(Statement):
     those that separate nothing are removed. Each barrier's fence names the memory that it orders. Bufferizes first where the
     payload still has tensors.
 
+    A barrier has the least scope that orders its conflicts. Where all of them are between lanes of one warp, it is one of each
+    warp, `nvvm.bar.warp.sync` (`__syncwarp`), if the size of a block is a multiple of 32. Where a barrier of the block is not
+    reached by all, one of a warp may stand: in a loop that whole warps go through. Few barriers of a block come before few of warps.
+
     What is proven here is recorded on the loop: `launch` does not prove it again unless a statement in between changes the loop.
     With `--unproven`, conflicts that no barrier can order are reported instead of refused.
 
@@ -53,13 +57,13 @@ class InsertBarriers(Statement):
         W0603: a barrier of the payload is where not all threads pass.
             A barrier waits for all threads of its block. Inside a condition or a loop that is not the same for all of
             them, it waits forever, or orders less than it seems to. Move it out, to a place that every thread passes.
-            Shuffles and tensor-core instructions take all 32 lanes of a warp: conditions around them must be the same
-            for each 32 threads in a row, and the size of a block a multiple of 32.
+            Barriers of a warp, shuffles and tensor-core instructions take all 32 lanes of a warp: conditions around them
+            must be the same for each 32 threads in a row, and the size of a block a multiple of 32.
         W0604: threads conflict where no barrier can be placed.
             Threads conflict inside one distributed op or loop: its iterations, distributed over threads, access the
-            same element. A barrier inside would not be reached by all threads in the same way. Give each element one
-            owner (map only the parallel dimensions), or tile so that the steps become a sequential loop that can
-            contain a barrier.
+            same element. A barrier inside would not be reached by all threads in the same way, and one of a warp is not
+            reached by whole warps, or does not order threads of two warps. Give each element one owner (map only the
+            parallel dimensions), or tile so that the steps become a sequential loop that can contain a barrier.
         W0605: there is no mapped loop.
             `insert-barriers` works on loops that are mapped and not yet launched; `verify-sync` on those and on
             kernels.

@@ -8,6 +8,7 @@ import pytest
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import operations
+from weft.interpreter.memory.lanes import BARRIERS
 from weft.interpreter.session.session import Session
 from weft.pipeline import Choice, applied
 
@@ -103,14 +104,14 @@ def halves(second: int) -> str:
         ("two buffers in turn", in_k(SLOT, DOUBLE_FILL, DOUBLE_TURN), 1, "1 barrier"),
         ("two buffers, and two barriers for them", in_k(SLOT, DOUBLE_FILL, "gpu.barrier", DOUBLE_TURN, "gpu.barrier"), 1,
          "removed 1 that separated nothing"),
-        ("subviews that overlap", halves(16), 1, "1 barrier"),
+        ("subviews that overlap", halves(16), 1, "1 warp barrier"),
         ("subviews that do not", halves(32), 0, "no barrier needed"),
     ],
 )  # fmt: skip
 def test_barriers(name: str, body: str, barriers: int, remark: str, tmp_path: Path) -> None:
     done = session(body, tmp_path, "insert-barriers\nverify-sync")
     remarks = "\n".join(line for step in done.steps for line in step.remarks)
-    assert len(list(operations(done.module.operation, "gpu.barrier"))) == barriers, remarks
+    assert len(list(operations(done.module.operation, *BARRIERS))) == barriers, remarks
     assert remark in remarks
     assert f"race-free, {barriers} barrier" in remarks
 

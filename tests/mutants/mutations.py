@@ -14,6 +14,7 @@ from math import prod
 
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
+from weft.interpreter.memory.lanes import ALL_LANES, BARRIERS, WARP_BARRIER
 
 Site = Callable[[], str]
 SPACES = ("workgroup", "global", "private")
@@ -52,7 +53,21 @@ def barriers(module: ir.Module) -> list[Site]:
         barrier.erase()
         return what
 
-    return [partial(deleted, b) for b in mlir.operations(module.operation, "gpu.barrier")]
+    return [partial(deleted, b) for b in mlir.operations(module.operation, *BARRIERS)]
+
+
+def masks(module: ir.Module) -> list[Site]:
+    """A lane less is named by a barrier of its warp."""
+
+    def cleared(barrier: ir.Operation, lane: int) -> str:
+        what = f"{barrier} without lane {lane}"
+        kind = barrier.operands[0].type
+        value = ir.IntegerAttr.get(kind, ALL_LANES - (1 << lane))
+        less = ir.Operation.create("arith.constant", [kind], attributes={"value": value}, ip=ir.InsertionPoint(barrier))
+        barrier.operands[0] = less.result
+        return what
+
+    return [partial(cleared, b, lane) for b in mlir.operations(module.operation, WARP_BARRIER) for lane in (0, 7, 31)]
 
 
 def fences(module: ir.Module) -> list[Site]:
@@ -163,7 +178,7 @@ def atomics(module: ir.Module) -> list[Site]:
 
 
 SITES: dict[str, Callable[[ir.Module], list[Site]]] = {
-    "barrier": barriers, "fence": fences, "token": tokens, "index": indices, "count": counts, "atomic": atomics,
+    "barrier": barriers, "mask": masks, "fence": fences, "token": tokens, "index": indices, "count": counts, "atomic": atomics,
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ the choice cheaper.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -110,6 +111,7 @@ class _Search:
         self.whole_warps = model.shape.threads is not None and model.shape.threads % WARP == 0
         self.demands: list[_Demand] = []
         self.unseparated: list[Conflict] = []
+        self._needed: dict[tuple[int, frozenset[int]], list[_Demand]] = {}
         for pair in colliding_classes(model, Phases(fixed)):
             self._demand(pair, fixed)
         self.unseparated += in_flight(model)
@@ -149,10 +151,7 @@ class _Search:
                 demand.add_twins(self.barriers)
             found = _cheapest(self.demands, self.cost)
         chosen = found.chosen - {~n for n in found.chosen if n >= 0}
-        reasons = {
-            n: tuple(dict.fromkeys(as_conflict(d.pair, None) for d in self.demands if not d.met(chosen - {n})))
-            for n in chosen
-        }
+        reasons = {n: tuple(dict.fromkeys(as_conflict(d.pair, None) for d in self._needing(n, chosen))) for n in chosen}
         spaces = {n: frozenset(d.pair.first.buffer.space for d in self.demands if n in d.useful) for n in chosen}
         numbers = {max(n, ~n): n for n in chosen}
         in_order = tuple(n for n in self.order if n in numbers)
@@ -161,13 +160,20 @@ class _Search:
             tuple(self.unseparated), found.exact, frozenset(n for n in in_order if numbers[n] < 0 or self.barriers[n].narrow),
         )  # fmt: skip
 
+    def _needing(self, number: int, chosen: frozenset[int]) -> list[_Demand]:
+        """The demands for which one of the chosen barriers stands."""
+        if (number, chosen) not in self._needed:
+            self._needed[number, chosen] = [d for d in self.demands if not d.met(chosen - {number})]
+        return self._needed[number, chosen]
+
     def _warps_may_do(self, found: _Choice) -> bool:
         """Whether less can do if barriers of warps order what they can. Of the demands for which each chosen barrier stands, one
         that is not in one warp is enough to say no, if the cheapest choice for these alone is as dear."""
         crossing: list[_Demand] = []
         for n in found.chosen:
-            needing = (d for d in self.demands if not d.met(found.chosen - {n}))
-            crossing += [d for d in (next((d for d in needing if not d.in_one_warp), None),) if d is not None]
+            needing = self._needing(n, found.chosen)
+            sure, rest = (d for d in needing if d.pair.known_in_two_warps), (d for d in needing if not d.in_one_warp)
+            crossing += itertools.islice(itertools.chain(sure, rest), 1)
         return len(found.chosen) > 0 and _cheapest(crossing, self.cost).cost[:2] < found.cost[:2]
 
 

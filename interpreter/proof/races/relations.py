@@ -251,12 +251,16 @@ class PairClass:
     def in_one_warp(self) -> bool:
         """Whether all collisions are of two threads of one warp. Raises Unknown."""
         names, parts = self._described
-        crossing, warp = self._two_warps, self.model.warp
-        if self.known is not None and warp is not None:
-            there = dict(zip(names, coordinates(self.known), strict=True))
-            if self.x.form(warp).value(there) != self.y.form(warp).value(there):
-                return False
-        return self.solver.point(names, [*parts, crossing], names) is None
+        return not self.known_in_two_warps and self.solver.point(names, [*parts, self._two_warps], names) is None
+
+    @cached_property
+    def known_in_two_warps(self) -> bool:
+        """Whether the collision that is known is of threads of two warps: no work at all."""
+        warp = self.model.warp
+        if self.known is None or warp is None:
+            return False
+        there = dict(zip(self.names, coordinates(self.known), strict=True))
+        return self.x.form(warp).value(there) != self.y.form(warp).value(there)
 
     def _of_warp(self, separated: isl.Set | bool) -> isl.Set | bool:
         """Of what a barrier of a warp comes between, what it separates."""
