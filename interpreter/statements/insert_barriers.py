@@ -44,7 +44,7 @@ class InsertBarriers(Statement):
 
     A barrier has the least scope that orders its conflicts. Where all of them are between lanes of one warp, it is one of each
     warp, `nvvm.bar.warp.sync` (`__syncwarp`), if the size of a block is a multiple of 32. Where a barrier of the block is not
-    reached by all, one of a warp may stand: in a loop that whole warps go through. Few barriers of a block come before few of warps.
+    reached by all, one of a warp may stand: in a loop that whole warps go through. Barriers of a block are the dearer ones.
 
     What is proven here is recorded on the loop: `launch` does not prove it again unless a statement in between changes the loop.
     With `--unproven`, conflicts that no barrier can order are reported instead of refused.
