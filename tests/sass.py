@@ -123,15 +123,21 @@ def inner_loop(text: str, kernel: str, chip: str) -> Counts:
 
 def product_loop(text: str, kernel: str, chip: str) -> Counts:
     """What stands in the smallest loop that has most of the kernel's products, those in loops within it included."""
+    loop = _loop_of_products(text, kernel, chip)
+    return Counts.of(program(text, kernel, chip).instructions[loop.start : loop.stop])
+
+
+def _loop_of_products(text: str, kernel: str, chip: str) -> range:
     made = program(text, kernel, chip)
-    bodies = [made.instructions[loop.start : loop.stop] for loop in made.loops()]
-    most = max(map(_products, bodies))
-    return Counts.of(min((body for body in bodies if _products(body) > most / 2), key=len))
+    counts = {loop: _products(made.instructions[loop.start : loop.stop]) for loop in made.loops()}
+    most = max(counts.values())
+    return min((loop for loop, count in counts.items() if count > most / 2), key=len)
 
 
 def compute_region(text: str, kernel: str, chip: str) -> Counts:
-    """What stands between those two barriers of the hottest loop that have most products between them."""
-    parts = program(text, kernel, chip).between_barriers(hottest_loop(text, kernel, chip))
+    """What stands between those two barriers that have most products between them, of the smallest loop that has most of all:
+    copies beside it may be loops, too."""
+    parts = program(text, kernel, chip).between_barriers(_loop_of_products(text, kernel, chip))
     return Counts.of(max(parts, key=_products))
 
 
