@@ -102,7 +102,7 @@ _pipelines: WeakKeyDictionary[ir.Context, dict[str, passmanager.PassManager]] = 
 """Pipelines that have run before: `canonicalize` takes longer to gather its patterns than to rewrite a small module."""
 
 _FORGETFUL = frozenset(
-    {"gpu.module", "gpu.func", "canonicalize", "cse", "loop-invariant-code-motion"}
+    {"gpu.module", "gpu.func", "canonicalize", "cse", "trivial-dce", "loop-invariant-code-motion"}
     | {"eliminate-empty-tensors", "one-shot-bufferize", "buffer-results-to-out-params"}
 )
 """What may run again. Others keep ops of the module before: `convert-math-to-funcs` then reads what is freed."""

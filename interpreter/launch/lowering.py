@@ -53,7 +53,8 @@ def lower(kernel: Outlined) -> int:
                 _run(kernel, passes, verify=False)
             apply_swizzles(function)
             share_indices(function)
-            _run(kernel, "cse", verify=False)
+            # `cse` leaves what nothing uses when that has gone which used it; what is judged is what stands at the statement's end
+            _run(kernel, "trivial-dce,cse", verify=False)
             kernel.module.operation.verify()
         except ir.MLIRError as error:
             raise fail("W0358", "the kernel cannot be lowered to loops", notes=upstream_messages(error)) from error

@@ -109,6 +109,13 @@ def test_verify_sync_proves_what_is_not_proven(tmp_path: Path, monkeypatch: pyte
         assert len(judged) == times
 
 
+@pytest.mark.parametrize("recipe", schedules())
+def test_what_a_launch_proves_is_what_stands_behind_it(recipe: str) -> None:
+    """Nothing that ends a statement changes the kernel that its launch has judged: else it is judged again at the end."""
+    session = applied(Choice(recipe).open()).session
+    assert not proof.changed_kernels(session.module, ())
+
+
 def test_where_constants_stand_is_no_part_of_a_proof() -> None:
     """`cse` takes one out of a loop when a launch before it has put its like into the host."""
     module = mlir.parse(
