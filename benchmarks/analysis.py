@@ -1,17 +1,26 @@
 """The whole analysis of kernels that stage operands in shared memory: reading the kernel, all conflicts, the choice of barriers.
 
-    python benchmarks/analysis.py
+    python benchmarks/analysis.py [--against TREE] [BUFFERS …]
 
 The kernels of recipes first, then a k loop that stages 1 … 40 buffers, with a place for a barrier before each op; how the time
-grows with their number shows in the exponent between neighbours.
+grows with their number shows in the exponent between neighbours. `TREE` is another checkout of Weft: its benchmark of this name and
+this one take turns, a process each, on the largest of the numbers.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
+import os
+import re
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
+
+from session import HERE, packages
 
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_model
@@ -21,6 +30,7 @@ from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.pipeline import Choice, applied
 
 RUNS = 5
+ROUNDS = 3
 RECIPES = ("shared", "simt", "simt_pipelined")
 BUFFERS = (1, 2, 5, 10, 20, 40)
 TILE = "memref<16x16xf32, #gpu.address_space<workgroup>>"
@@ -102,7 +112,29 @@ def measured(module: mlir.ir.Module) -> tuple[float, int]:
     return statistics.median(seconds for seconds, _ in runs), runs[0][1]
 
 
-def main(counts: tuple[int, ...] = BUFFERS) -> None:
+def of_checkout(tree: Path, path: Path, buffers: int) -> float:
+    """Milliseconds that the checkout's own benchmark says."""
+    command = [sys.executable, str(tree / "benchmarks" / "analysis.py"), str(buffers)]
+    environment = {**os.environ, "PYTHONPATH": str(path)}
+    said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=600).stdout
+    found = re.search(rf"^ *{buffers} staged buffers: +([0-9.]+) ms", said, re.MULTILINE)
+    assert found is not None, said
+    return float(found[1])
+
+
+def compare(buffers: int, tree: Path) -> None:
+    """This checkout and another one, taking turns; the least that each needs."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {tree: packages(tree, Path(folder)), HERE: HERE}
+        runs: dict[Path, list[float]] = {which: [] for which in paths}
+        for _ in range(ROUNDS):
+            for which, path in paths.items():
+                runs[which].append(of_checkout(which, path, buffers))
+    old, new = map(min, runs.values())
+    print(f"{buffers} staged buffers: {old:.1f} ms → {new:.1f} ms: {new / old:.2f}×")
+
+
+def main(counts: tuple[int, ...]) -> None:
     for name in RECIPES:
         seconds, barriers = measured(applied(Choice(name).open()).module)
         print(f"recipe `{name}`: {seconds * 1e3:.1f} ms, {barriers} barriers proven")
@@ -115,4 +147,11 @@ def main(counts: tuple[int, ...] = BUFFERS) -> None:
 
 
 if __name__ == "__main__":
-    main(tuple(map(int, sys.argv[1:])) or BUFFERS)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--against", type=Path, metavar="TREE")
+    parser.add_argument("buffers", type=int, nargs="*", default=BUFFERS)
+    given = parser.parse_args()
+    if given.against is not None:
+        compare(max(given.buffers), given.against.resolve())
+    else:
+        main(tuple(given.buffers))

@@ -1,8 +1,9 @@
-"""The simulator on the staged matmul of the recipe, in one run with the same kernel's text run natively (g++, behind the shim).
+"""The simulator on staged matmuls of the recipes, in one run with the same kernel's text run natively (g++, behind the shim).
 
     python benchmarks/simulator.py
 
-What is promised: the race check costs at most 6 times the unchecked run, and that takes at most 20 times the native one.
+What is promised: the race check costs at most 6 times the unchecked run (1.5 times for `simt` at 256³), and that takes at most 20
+times the native one.
 
 The native run is compiled with -O1 and runs each GPU thread as a fiber, switched by a few instructions (on x86-64 and aarch64; with
 `swapcontext`, a system call each time, 256³ takes several times as long: `--ucontext` shows it). Fiber by fiber nothing is
@@ -27,11 +28,16 @@ from weft.interpreter.ir import mlir
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.simulator.kernel import SimKernel
 
-SIZES = ((256, 256, 256, 5), (500, 333, 200, 1))
+CASES = (("shared", 256, 256, 256, 5), ("shared", 500, 333, 200, 1), ("simt", 256, 256, 256, 5))
 
 
-def measure(m: int, n: int, k: int, runs: int, mode: Mode) -> None:
-    made = planned(applied(Choice("shared", None, {"m": str(m), "n": str(n), "k": str(k)}).open()))
+def _sizes(kernel: mlir.ir.Operation, which: str) -> tuple[int, int, int]:
+    x, y, z = mlir.ir.DenseI32ArrayAttr(kernel.attributes[f"known_{which}_size"])
+    return x, y, z
+
+
+def measure(recipe: str, m: int, n: int, k: int, runs: int, mode: Mode) -> None:
+    made = planned(applied(Choice(recipe, None, {"m": str(m), "n": str(n), "k": str(k)}).open()))
     (function,) = mlir.operations(made.applied.module.operation, "gpu.func")
     start = time.perf_counter()
     kernel = SimKernel(function)
@@ -39,7 +45,7 @@ def measure(m: int, n: int, k: int, runs: int, mode: Mode) -> None:
     build(made.cuda, mode)
     rng = np.random.default_rng(0)
     a, b = rng.random((m, k), np.float32), rng.random((k, n), np.float32)
-    grid, block = (-(-n // 16), -(-m // 16), 1), (16, 16, 1)
+    grid, block = (_sizes(function, which) for which in ("grid", "block"))
     results = {way: np.zeros((m, n), np.float32) for way in ("unchecked", "checked", "native")}
     ways: dict[str, Callable[[np.ndarray], object]] = {
         "unchecked": lambda c: kernel.launch(grid, block, [a, b, c], check=False),
@@ -56,15 +62,15 @@ def measure(m: int, n: int, k: int, runs: int, mode: Mode) -> None:
         if not np.allclose(results["unchecked"], results[way], rtol=1e-4):
             raise SystemExit(f"{way} gives other numbers")
     plain, checked, native = (statistics.median(seconds[way]) for way in ways)
-    print(f"{m} x {n} x {k}: translate {translated * 1e3:.1f} ms, unchecked {plain:.3f} s, checked {checked:.3f} s, "
+    print(f"`{recipe}`, {m} x {n} x {k}: translate {translated * 1e3:.1f} ms, unchecked {plain:.3f} s, checked {checked:.3f} s, "
           f"native {native:.3f} s: the check x {checked / plain:.2f}, unchecked x {plain / native:.1f} of native, "
           f"checked x {checked / native:.1f}")  # fmt: skip
 
 
 def main() -> None:
     mode: Mode = "ucontext" if "--ucontext" in sys.argv[1:] else "fibers"
-    for m, n, k, runs in SIZES:
-        measure(m, n, k, runs, mode)
+    for recipe, m, n, k, runs in CASES:
+        measure(recipe, m, n, k, runs, mode)
 
 
 if __name__ == "__main__":
