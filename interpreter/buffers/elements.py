@@ -223,6 +223,12 @@ COMBINERS = {
     op[6:].removesuffix("i") if op.startswith(("arith.max", "arith.min")) else op[6:]: op for op in sorted(COMMUTATIVE)
 }
 """Of what a `memref.atomic_rmw` does, `maxs` or `addf`, the op of two values that does the same."""
+_WORDS = {op: word for word, op in COMBINERS.items()} | {"arith.subf": "addf", "arith.subi": "addi"}
+
+
+def atomic_word(combiner: str) -> str:
+    """What a `memref.atomic_rmw` has to do with partial results of a reduction by this op: those of a difference are added."""
+    return _WORDS[combiner]
 
 
 def _atomic_update(op: ir.Operation) -> tuple[int, str]:

@@ -16,7 +16,7 @@ class Fuse(Statement):
     The producer's handle names the fused op afterwards; the original is erased, unless something else also reads it.
 
     The sum of `split-k … atomic` is fused in the other direction, into the loop that computes its parts: each iteration
-    adds its tile to the result atomically.
+    combines its tile with the result atomically.
 
     Args:
         producer: a structured op whose result the loop reads, or the sum of `split-k … atomic`; stays alive.
@@ -93,7 +93,7 @@ class Fuse(Statement):
             kind = producer.results[0].type
             with rewrite.placing(producer):
                 fuse_sum(producer, loop)
-            rewrite.remark(f"each iteration adds its tile to {kind}, atomically")
+            rewrite.remark(f"each iteration combines its tile with {kind}, atomically")
             return {}
         with rewrite.placing(producer):
             followed = [what for result in producer.results for what in follow(result, loop)]
@@ -134,12 +134,12 @@ class Fuse(Statement):
             )  # fmt: skip
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
-        """What iterations add to can't be made by each of them: the last one to start would undo what others added."""
-        from .split_k.parts import adds_into
+        """What iterations combine into can't be made by each of them: the last one to start would undo what others did."""
+        from .split_k.parts import combines_into
 
-        if loop.name == "scf.forall" and any(adds_into(loop, r) for r in producer.results):
+        if loop.name == "scf.forall" and any(combines_into(loop, r) for r in producer.results):
             raise rewrite.error(
-                "W0458", f"iterations of the loop add to what {producer.name} makes, and each would make it anew", producer,
+                "W0458", f"iterations of the loop combine into what {producer.name} makes, and each would make it anew", producer,
                 "tile and map it on its own, and launch it: it runs before the loop's launch",
             )  # fmt: skip
 

@@ -160,7 +160,7 @@ class Tile(Statement):
         space = structure(op)
         if ATOMIC in op.attributes and "reduction" in space.iterators:
             raise rewrite.error(
-                "W0458", "this sum is atomic: the blocks that make its parts add them up", op,
+                "W0458", "this op is atomic: the blocks that make its parts combine them", op,
                 "`fuse` it into the loop over the tiles of its parts; or leave `atomic` out of `split-k`, and tile it",
             )  # fmt: skip
         self._not_more_than(rewrite, op, space.rank, f"dimensions {space.spelled()}")

@@ -47,7 +47,8 @@ launch parts"""
 @pytest.mark.parametrize(
     ("by", "type", "options"),
     [("addi", "i32", ""), ("addi", "i64", "pad 1"), ("addf", "f32", "transpose pad 1"), ("addf", "f64", ""),
-     ("maxs", "i32", "transpose"), ("mins", "i64", ""), ("andi", "i32", "vector 4"), ("ori", "i32", "swizzle 32")],
+     ("maxs", "i32", "transpose"), ("mins", "i64", ""), ("andi", "i32", "vector 4"), ("ori", "i32", "swizzle 32"),
+     ("xori", "i32", ""), ("xori", "i64", ""), ("maxu", "i32", ""), ("minu", "i64", ""), ("ori", "i64", "")],
 )  # fmt: skip
 def test_combiners(by: str, type: str, options: str, tmp_path: Path) -> None:
     made = program(tmp_path, UPDATES.format(by=by, type=type, n=201), PRIVATE.format(options=options))
@@ -56,7 +57,7 @@ def test_combiners(by: str, type: str, options: str, tmp_path: Path) -> None:
     assert_barriers_needed(made.ready, 0, by)
 
 
-@pytest.mark.parametrize(("by", "type"), [("xori", "i32"), ("maxu", "i32"), ("mulf", "f32"), ("minnumf", "f64")])
+@pytest.mark.parametrize(("by", "type"), [("muli", "i32"), ("maximumf", "f32"), ("mulf", "f32"), ("minnumf", "f64")])
 def test_what_the_hardware_does_not_combine(by: str, type: str, tmp_path: Path) -> None:
     """The private copy is made; the text is refused, as it is of the buffer in global memory."""
     assert codes(refusal(tmp_path, UPDATES.format(by=by, type=type, n=201), PRIVATE.format(options=""))) == ["W0503"]

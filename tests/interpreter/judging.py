@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +86,26 @@ def without_barrier(module: mlir.ir.Module, number: int) -> str:
     copy = mlir.parse(str(module), module.context)
     barriers(copy)[number].erase()
     return str(copy)
+
+
+UPDATE = re.compile(
+    r"^( *)(%\S+) = memref\.atomic_rmw (\w+) (%\S+), (%\S+\[.*\]) : \((\w+), (memref<.*>)\) -> \w+$", re.MULTILINE
+)
+EXTREMES = {"maxs": "maxsi", "mins": "minsi", "maxu": "maxui", "minu": "minui"}
+
+
+def without_atomics(module: mlir.ir.Module) -> str:
+    """The module's text with every atomic update taken apart: load, combine, store."""
+
+    def apart(found: re.Match[str]) -> str:
+        indent, old, word, value, place, kind, memory = found.groups()
+        lines = (
+            f"{old} = memref.load {place} : {memory}",
+            f"%new{old[1:]} = arith.{EXTREMES.get(word, word)} {old}, {value} : {kind}",
+            f"memref.store %new{old[1:]}, {place} : {memory}",
+        )
+        return "\n".join(indent + line for line in lines)
+
+    text, count = UPDATE.subn(apart, str(module))
+    assert count, module
+    return text

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from judging import barriers, without_barrier
+from judging import barriers, without_atomics, without_barrier
 from native_device import NativeDevice
 from scheduled import ran
 
@@ -23,9 +22,6 @@ from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
 SOAK = "WEFT_SOAK" in os.environ
-ADDITION = re.compile(
-    r"^( *)(%\S+) = memref\.atomic_rmw (add[fi]) (%\S+), (%\S+\[.*\]) : \((\w+), (memref<.*>)\) -> \w+$", re.MULTILINE
-)
 
 
 def matmul(r: random.Random) -> str:
@@ -84,23 +80,6 @@ def made_of(name: str) -> Planned:
     return planned(applied(Choice(name, None, {}).open()))
 
 
-def plain(module: str) -> str:
-    """The module with every atomic addition taken apart: load, add, store."""
-
-    def apart(found: re.Match[str]) -> str:
-        indent, old, add, value, place, kind, memory = found.groups()
-        lines = (
-            f"{old} = memref.load {place} : {memory}",
-            f"%new{old[1:]} = arith.{add} {old}, {value} : {kind}",
-            f"memref.store %new{old[1:]}, {place} : {memory}",
-        )
-        return "\n".join(indent + line for line in lines)
-
-    text, count = ADDITION.subn(apart, module)
-    assert count, module
-    return text
-
-
 @pytest.mark.parametrize("seed", range(300 if SOAK else 16))
 def test_random_schedules(seed: int, tmp_path: Path) -> None:
     r = random.Random(seed)
@@ -118,7 +97,7 @@ def test_random_schedules(seed: int, tmp_path: Path) -> None:
         less = without_barrier(made.applied.module, number)
         assert not verify_source(Source("less.mlir", less)).ok, f"verify: barrier {number}\n{payload}\n{body}"
         assert run_plan(made.plan, SimDevice(), inputs, text=less).races, f"simulator: barrier {number}\n{payload}\n{body}"
-    less = plain(str(made.applied.module))
+    less = without_atomics(made.applied.module)
     assert not verify_source(Source("plain.mlir", less)).ok, f"verify, no atomics\n{payload}\n{body}"
     assert run_plan(made.plan, SimDevice(), inputs, text=less).races, f"simulator, no atomics\n{payload}\n{body}"
 

@@ -30,8 +30,8 @@ KINDS: dict[str, Callable[[int, int], int]] = {
     "mulf": lambda a, b: a * b, "maximumf": max, "maxnumf": max, "minimumf": min, "minnumf": min, "assign": lambda _, b: b,
 }  # fmt: skip
 IN_TEXT = {
-    "addf": ("f32", "f64"), "addi": ("i32", "i64"), "maxs": ("i32", "i64"), "mins": ("i32", "i64"), "andi": ("i32",),
-    "ori": ("i32",), "assign": ("i32", "f32"),
+    "addf": ("f32", "f64"), "addi": ("i32", "i64"), "maxs": ("i32", "i64"), "mins": ("i32", "i64"), "maxu": ("i32", "i64"),
+    "minu": ("i32", "i64"), "andi": ("i32", "i64"), "ori": ("i32", "i64"), "xori": ("i32", "i64"), "assign": ("i32", "f32"),
 }  # fmt: skip
 """What CUDA has an instruction for, and the emitter writes; the others are refused."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...ir.mlir import ir
-from ...ir.structured import ATOMIC, element_type, structure
+from ...ir.structured import ATOMIC, structure
 from ...session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integer, statement
 from ...tensors import levels
 
@@ -29,10 +29,10 @@ class SplitK(Statement):
     side by side. The partial results have their own buffer, n times as large as the result. Consumers of the result stay after
     `sum`.
 
-    With `atomic` the parts may be added up by the blocks that compute them: `fuse` the sum into the loop over the tiles of `gemm`,
-    and each tile is added to the result when it is done, by atomic additions. Then there is no buffer and no second launch for the
-    sums, but the result must be initialized before (a fill is launched on its own), and floating-point results depend on the order
-    in which blocks run, in their last digits.
+    With `atomic` the parts may be combined by the blocks that compute them: `fuse` the sum into the loop over the tiles of `gemm`,
+    and each tile is combined with the result when it is done, by an atomic update of each element. Then there is no buffer and no
+    second launch for the parts, but the result must be initialized before (a fill is launched on its own), and floating-point sums
+    depend on the order in which blocks run, in their last digits.
 
     Args:
         target: a structured op with one reduction dimension, which combines its result with one term in each iteration, by an
@@ -41,7 +41,7 @@ class SplitK(Statement):
         factor: a part's number of summands is rounded up to a multiple of this: the tile size of k, so that no part ends within a
             tile, or the width of loads.
         cyclic: parts take turns.
-        atomic: let the sum be fused into the loop over the parts; of sums only.
+        atomic: let the sum be fused into the loop over the parts, of what GPUs update atomically.
 
     Returns:
         gemm: the partial results, a `linalg.generic` with the parts as its first dimension; its operands keep their names.
@@ -76,8 +76,10 @@ class SplitK(Statement):
             The partial sums need a buffer that all parts share, and a later op that adds them up: two launches. Inside
             a loop that is not possible. Use `split-k` before `tile`.
         W0457: nothing that blocks combine atomically.
-            Blocks add atomically, and combine nothing else so: GPUs add to elements of f32, f64, i32 and i64. An atomic
-            addition in f16 or bf16 would round once per part. Without `atomic` a second launch adds up the parts, in any type.
+            A block combines an element atomically by one instruction: sums of f32 and f64; sums, extremes (signed and
+            unsigned), and, or and xor of i32 and i64. GPUs have none for products, for extremes of floats, for an
+            extreme and its index, or for several results at once; and an atomic addition in f16 or bf16 would round
+            once per part. Without `atomic` a second launch combines the parts, in any type and by any operation.
 
     Source: split-K GEMM (CUTLASS, "parallel split-K"); upstream `transform.structured.split_reduction`, whose factor must divide
         the sum.
@@ -95,9 +97,8 @@ class SplitK(Statement):
     atomic: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ...padding.identities import SUMS, combination
         from ...padding.rounding import absorb_pads
-        from .parts import has_atomics, read, split
+        from .parts import expect_atomic, read, split
 
         op = rewrite.find(self.target)
         rewrite.expect_structured(op, "W0450")
@@ -110,14 +111,9 @@ class SplitK(Statement):
         op = levels.expect_values(rewrite, self.target, "W0454", "op")
         with rewrite.placing(op, fields={"W0453": "parts"}, notes=(f"dimensions {structure(op).spelled()}",)):
             cut = read(op, self.parts, self.factor or 1, cyclic=self.cyclic)
-        kind = element_type(op.results[0])
-        sums = combination(op)
-        if self.atomic and (sums is None or sums.combiner not in SUMS or not has_atomics(kind)):
-            other = sums is None or sums.combiner not in SUMS
-            raise rewrite.error(
-                "W0457", "blocks combine only sums atomically" if other else f"there are no atomic additions of {kind}", op,
-                "sum up in f32, f64, i32 or i64; or leave `atomic` out: a second launch adds the parts up then", at="atomic",
-            )  # fmt: skip
+        if self.atomic:
+            with rewrite.placing(op, at="atomic"):
+                expect_atomic(op)
         for done in absorb_pads(op):
             rewrite.remark(done)
         partial, zeros, total = split(cut)

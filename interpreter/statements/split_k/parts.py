@@ -6,10 +6,10 @@ shorter: as what adds nothing (`identities`), or as anything, where nothing does
 So they tile, fuse and promote as a convolution's image does; upstream's `split_reduction` reshapes operands instead, wants
 parts that divide, and its reshapes stop gathers from following their consumer into its tiles.
 
-With `atomic` the parts are added up as they are made: the sum is fused into the loop over the parts (`fuse_sum`), which gets the
-sum's own destination as its shared output; each iteration computes its tile in a place of its own, and adds it to the destination's
-tile in a generic marked `weft.atomic`. Iterations of different parts meet in one tile: their additions become `memref.atomic_rmw`s
-when threads get their elements (`buffers/elements.py`). The loop does nothing else with the destination.
+With `atomic` the parts are combined as they are made: the sum is fused into the loop over the parts (`fuse_sum`), which gets the
+sum's own destination as its shared output; each iteration computes its tile in a place of its own, and combines it with the
+destination's in a generic marked `weft.atomic`. Iterations of different parts meet in one tile: their updates become
+`memref.atomic_rmw`s when threads get their elements (`buffers/elements.py`). The loop does nothing else with the destination.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
+from ...buffers.elements import atomic_word
 from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, constant, less, multiply, value
 from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import clone_body
@@ -43,9 +44,10 @@ from ...ir.structured import (
     structure,
     uncut,
 )
+from ...memory.atomics import forms, has_form
 from ...padding import masked_loads
-from ...padding.combiners import added, combiner
-from ...padding.identities import fillings, mask_update, runs_anywhere
+from ...padding.combiners import Combiner, combiner
+from ...padding.identities import combination, fillings, mask_update, runs_anywhere
 from ...padding.masked_loads import Identity
 from ...tensors.fusing import remove_if_dead
 from ...tensors.writeback_guards import inside_of, rebuilt
@@ -241,23 +243,27 @@ def _shifted(e: ir.AffineExpr) -> ir.AffineExpr:
     return e.compose(ir.AffineMap.get(64, 0, [ir.AffineDimExpr.get(n + 1) for n in range(63)]))
 
 
-def has_atomics(kind: ir.Type) -> bool:
-    """Whether a GPU adds to an element of this type atomically, in its precision."""
-    if isinstance(kind, ir.IntegerType):
-        return kind.width in (32, 64)
-    return isinstance(kind, (ir.F32Type, ir.F64Type))
+def expect_atomic(op: ir.Operation) -> None:
+    """W0457 where blocks could not combine their parts of the op's result, each by one atomic update of an element."""
+    found, kind = combination(op), element_type(op.results[0])
+    hint = f"leave `atomic` out: a second launch combines the parts then. GPUs have {forms()}"
+    if found is None:
+        raise fail("W0457", f"what {op.name} does to its results is not one atomic operation", hint)
+    word = atomic_word(found.combiner)
+    if not has_form(word, kind):
+        raise fail("W0457", f"there is no atomic `{word}` on {kind}", hint)
 
 
-def adds_into(loop: ir.Operation, start: ir.Value) -> bool:
-    """Whether the loop adds atomically to a shared output that starts as `start`."""
+def combines_into(loop: ir.Operation, start: ir.Value) -> bool:
+    """Whether the loop combines atomically into a shared output that starts as `start`."""
     outputs = [output for output, init in zip(loop_outputs(loop), loop_inits(loop), strict=True) if init == start]
     return any(sliced(op.operands[1]) in outputs for op in operations(loop) if ATOMIC in op.attributes)
 
 
 def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
-    """Let each iteration of `loop` add its tile of partial sums to the result of `total`, which is erased, as is `loop`.
+    """Let each iteration of `loop` combine its tile of partial results with the result of `total`, which is erased, as is `loop`.
 
-    Returns the op in the new loop that adds. Its attributes are those of `total`. Raises W0458.
+    Returns the op in the new loop that combines. Its attributes are those of `total`. Raises W0458.
     """
     found = _Sum.of(total, loop)
     start = total.operands[1]
@@ -269,8 +275,10 @@ def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
             with ahead_of(op):
                 place = masked_loads.empty(sizes_of(op.results[0]), element_type(output))
             replace(op, [place])
+    by = combiner(total)
+    assert by is not None, "`split` has made it"
     with total.location:
-        made = _added(insertion, output)
+        made = _combined(insertion, output, by)
     copy_marks(total, made)
     replace(total, [new.results[found.number]])
     if found.cut is not None:
@@ -313,8 +321,8 @@ def _insertion(output: ir.Value) -> ir.Operation:
     return next(op for op in inserted if op.operands[1] == output)
 
 
-def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
-    """`output[m, n] += tile[0, m, n]` as far as the tile lies inside, in place of the insertion into `partial[s, m, n]`."""
+def _combined(insertion: ir.Operation, output: ir.Value, by: Combiner) -> ir.Operation:
+    """`output[m, n] ∘= tile[0, m, n]` as far as the tile lies inside, in place of the insertion into `partial[s, m, n]`."""
     sizes, rank = place_of(insertion)[1][1:], len(shape_of(output))
     with ir.InsertionPoint(insertion.parent.operation):
         offsets = [value(offset) for offset in parts_of(insertion)[0][1:]]
@@ -323,7 +331,7 @@ def _added(insertion: ir.Operation, output: ir.Value) -> ir.Operation:
         place = part_of(output, inside, offsets)
         whole = ir.AffineMap.get_identity(rank + 1)
         maps = [whole, whole.get_submap(list(range(1, rank + 1)))]
-        made = generic([tile], [place], maps, ["parallel"] * (rank + 1), lambda own: [added(own[1], own[0])])
+        made = generic([tile], [place], maps, ["parallel"] * (rank + 1), lambda own: by.together([own[1]], [own[0]], False))
         made.attributes[WRITEBACK] = ir.UnitAttr.get()
     with ahead_of(insertion):
         insert(made.results[0], output, offsets, inside)

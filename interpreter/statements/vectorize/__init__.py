@@ -116,9 +116,9 @@ class Vectorize(Statement):
         for number, operand in enumerate(op.operands):
             if in_memory(operand):
                 written = number in structured.output_numbers()
-                added = written and structured.atomic is not None
-                wide = lanes > 1 and structured.wide(number, lanes) and not added
-                what = "added to atomically," if added else "stored" if written else "loaded"
+                atomic = written and structured.atomic is not None
+                wide = lanes > 1 and structured.wide(number, lanes) and not atomic
+                what = "combined into atomically," if atomic else "stored" if written else "loaded"
                 many = f"{lanes} elements at once" if wide else "element by element"
                 rewrite.remark(f"{names[number]}: {what} {many}")
         masked = sum(1 for _ in operations(op, "memref.load"))

@@ -8,6 +8,7 @@ from functools import partial
 
 from ....interpreter.ir.functions import name_of
 from ....interpreter.ir.mlir import DYNAMIC, ancestors, ir, is_used, users
+from ....interpreter.memory.atomics import forms, has_form
 from ....interpreter.memory.effects import combiner
 from ....interpreter.memory.layouts import RESHAPING, is_shared, kept_dimensions, mixed, reshaped, strided
 from ...kernel_form import integers, refuse
@@ -103,27 +104,27 @@ def get_global(kernel: KernelWriter, op: ir.Operation) -> NamedView:
 
 
 _ATOMICS = {
-    "addf": ("atomicAdd", ("f32", "f64")), "addi": ("atomicAdd", ("i32", "i64")), "maxs": ("atomicMax", ("i32", "i64")),
-    "mins": ("atomicMin", ("i32", "i64")), "andi": ("atomicAnd", ("i32",)), "ori": ("atomicOr", ("i32",)),
-    "assign": ("atomicExch", ("i32", "f32")),
+    "addf": "atomicAdd", "addi": "atomicAdd", "maxs": "atomicMax", "maxu": "atomicMax", "mins": "atomicMin", "minu": "atomicMin",
+    "andi": "atomicAnd", "ori": "atomicOr", "xori": "atomicXor", "assign": "atomicExch",
 }  # fmt: skip
+_SIGNED = ("maxs", "mins")
 
 
 @writes("memref.atomic_rmw")
 def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
     spelled = combiner(op)
     value, view = kernel.expr(op.operands[0]), kernel.view(op.operands[1])
-    function, types = _ATOMICS.get(spelled, ("", ()))
-    if view.element.name not in types:
-        raise refuse("W0503", f"memref.atomic_rmw {spelled} on {view.element.name}", op)
+    if not has_form(spelled, op.results[0].type):
+        raise refuse("W0503", f"memref.atomic_rmw {spelled} on {view.element.name}", op, hint=f"GPUs have {forms()}")
     target = kernel.target(view, kernel.exprs(op.operands[2:]))
     kernel.flush()
     type = view.element.cxx
     at = f"&{target.text}"
-    # CUDA has it for unsigned numbers; modulo 2**64 the sums are the same
-    if (spelled, view.element.name) == ("addi", "i64"):
-        at, value = f"reinterpret_cast<unsigned long long*>({at})", cast("unsigned long long", value)
-    made = call(function, type, Expr(at, "pointer"), value, range=view.element.full_range)
+    # of 64 bits CUDA has all but signed extremes for unsigned numbers; sums and bits are the same
+    if spelled in ("maxu", "minu") or (view.element.name == "i64" and spelled not in _SIGNED):
+        other = "unsigned long long" if view.element.name == "i64" else "unsigned"
+        at, value = f"reinterpret_cast<{other}*>({at})", cast(other, value)
+    made = call(_ATOMICS[spelled], type, Expr(at, "pointer"), value, range=view.element.full_range)
     if is_used(op.results[0]):
         kernel.values[op.results[0]] = kernel.declare(op.results[0], (made,))
     else:

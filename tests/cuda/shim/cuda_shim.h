@@ -87,6 +87,7 @@ template <typename T> inline T atomicMax(T* at, T v) { return shim_atomic(at, [&
 template <typename T> inline T atomicMin(T* at, T v) { return shim_atomic(at, [&](T old) { return v < old ? v : old; }); }
 template <typename T> inline T atomicAnd(T* at, T v) { return shim_atomic(at, [&](T old) { return (T)(old & v); }); }
 template <typename T> inline T atomicOr(T* at, T v) { return shim_atomic(at, [&](T old) { return (T)(old | v); }); }
+template <typename T> inline T atomicXor(T* at, T v) { return shim_atomic(at, [&](T old) { return (T)(old ^ v); }); }
 template <typename T> inline T atomicExch(T* at, T v) { return shim_atomic(at, [&](T) { return v; }); }
 
 inline shim_dim3 shim_place(unsigned linear, shim_dim3 size) {
