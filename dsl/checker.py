@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from . import tree
@@ -264,24 +264,35 @@ class _Checker:
         inner.loops += 1
         self._free(item.variable, check)
         iterable = scope.as_handle(item.iterable)
-        bound = None
+        variable: BoundName | UnknownValue = BoundName(next(self.numbers), item.variable.span, loops=inner.loops)
+        handle, bound, written = (variable.number, ""), None, None
         if isinstance(iterable, tree.HandleRef):
-            variable = BoundName(next(self.numbers), item.variable.span, loops=inner.loops)
             with check.reporting():
                 bound = self._iterable(iterable, check)
-        else:
+        elif (written := check.written(iterable)) is None:
             variable = self._elements(iterable, check)
         inner.names[item.variable.name] = variable
         self.block(item.body, inner)
         scope.merge(inner, scope.copy())
-        if bound is not None and isinstance(variable, BoundName) and (variable.number, "") in inner.gone:
-            scope.gone[(bound.number, "")] = inner.gone[(variable.number, "")]
+        if (gone := inner.gone.get(handle)) is None:
+            return
+        if bound is not None:
+            scope.gone[(bound.number, "")] = gone
+        once: set[Part] = set()
+        for part, ref in written or ():
+            if part in once:
+                message = f"`{ref.spelling}` stands twice in the list, and {gone.by} in line {gone.span.line} consumes it"
+                check.error("W0228", message, ref.span, "write it once")
+            else:
+                check.consume(part, ref, replace(gone, returned=(), unnamed=()))
+            once.add(part)
 
     def _iterable(self, ref: tree.HandleRef, check: ScopeCheck) -> BoundName:
         bound = check.find(ref)
         if bound.shape == "one" or bound.shape == "several":
             message = f"`foreach` walks over a list, or over the handles of a `match*`; `{ref.spelling}` is neither"
-            raise fail("W0233", message, span=ref.span)
+            hint = f"a list of it alone is `[{ref.spelling}]`" if bound.shape == "one" else None
+            raise fail("W0233", message, hint, span=ref.span)
         if (gone := check.scope.gone.get((bound.number, ""))) is not None:
             message = f"the handles of `{ref.name}` were consumed by {gone.by} in line {gone.span.line}"
             raise fail("W0223", message, span=ref.span)

@@ -119,7 +119,7 @@ W0231 a value out of range
 W0232 a value of the wrong kind
     Arithmetic takes numbers, `%` integers, `and`, `or` and `not` conditions; sizes are integers or `_`.
 W0233 nothing to iterate over
-    `foreach` takes a list of values, or the result of `match*`.
+    `foreach` takes a list of values, a list of handles written out (`[gemm, t.op]`), or the result of `match*`.
 W0234 a division that is not exact
     Integer `/` refuses a remainder, so that no tile size is rounded silently. `ceildiv(a, b)` rounds up;
     `require a % b == 0` states beforehand which values are legal.

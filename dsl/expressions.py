@@ -103,8 +103,9 @@ class Evaluator:
             return UNKNOWN
 
     def expect(
-        self, expr: tree.Expr, kind: Kind, what: str, minimum: int | None, maximum: int | None = None, hint: str | None = None
-    ) -> Any:
+        self, expr: tree.Expr | tree.HandleRef, kind: Kind, what: str, minimum: int | None, maximum: int | None = None,
+        hint: str | None = None,
+    ) -> Any:  # fmt: skip
         """The value of `expr`, which is `what`. Reports one that is not of the kind, or out of range."""
         value = self.value(expr)
         if not fits(kind, value):
@@ -306,7 +307,7 @@ def unmet(item: tree.Require, values: Mapping[str, Any]) -> WeftError:
     return fail("W0240", text, span=item.condition.span, notes=(f"{written}, with {shown}",))
 
 
-def _names(expr: tree.Expr) -> Iterator[str]:
+def _names(expr: tree.Expr | tree.HandleRef) -> Iterator[str]:
     """The names that an expression mentions, in order."""
     match expr:
         case tree.NameRef():

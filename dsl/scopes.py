@@ -99,6 +99,17 @@ class Scope:
         return any((bound.number, part) not in self.gone for part in bound.parts)
 
 
+def written_handles(listed: tree.ListExpr, is_handle: Callable[[str], bool]) -> tuple[tree.HandleRef, ...] | None:
+    """The handles of a list that is written out; None for one of values. Raises W0233 for one of both. `is_handle`: of a name."""
+    items = [tree.HandleRef(i.span, i.name) if isinstance(i, tree.NameRef) else i for i in listed.items]
+    refs = tuple(item for item in items if isinstance(item, tree.HandleRef))
+    if not any(ref.fields or is_handle(ref.name) for ref in refs):
+        return None
+    if other := [item for item in items if not isinstance(item, tree.HandleRef)]:
+        raise fail("W0233", "`foreach` walks over handles or over values, and this list has both", span=other[0].span)
+    return refs
+
+
 def consumed(spelling: str, span: Span, gone: Gone) -> WeftError:
     """The error of using a handle that is gone: who consumed it, and what that returned instead."""
     line = gone.span.line
@@ -221,6 +232,20 @@ class ScopeCheck:
             message = f"`{owner}` is a single handle and has no result `{rest[0]}`"
             raise fail("W0222", message, span=ref.span, hint=f"write `{owner}`")
         return part
+
+    def written(self, iterable: tree.Expr) -> list[tuple[Part, tree.HandleRef]] | None:
+        """The handles of a list that is written out, as far as they are live; None of values. What is wrong is reported."""
+        if not isinstance(iterable, tree.ListExpr):
+            return None
+        parts: list[tuple[Part, tree.HandleRef]] = []
+        with self.reporting():
+            refs = written_handles(iterable, lambda name: isinstance(self.scope.names.get(name), BoundName))
+            if refs is None:
+                return None
+            for ref in refs:
+                with self.reporting():
+                    parts.append((self.op(ref), ref))
+        return parts
 
     def operand(self, ref: tree.HandleRef) -> None:
         """The field that takes an operand: a handle, and the operand's name."""

@@ -168,7 +168,7 @@ def _entries(field: Field, given: tree.ListExpr, evaluator: Evaluator) -> tuple[
     return values
 
 
-def _entry(field: Field, item: tree.Expr, evaluator: Evaluator) -> int | None:
+def _entry(field: Field, item: tree.Expr | tree.HandleRef, evaluator: Evaluator) -> int | None:
     """An entry of a list; None for a dimension that is left alone."""
     what = "a tile size" if field.kind == "sizes" else f"an entry of `{field.name}`"
     if not isinstance(item, tree.Skip):

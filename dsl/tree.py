@@ -77,9 +77,9 @@ class Skip(Node):
 
 @dataclass(frozen=True)
 class ListExpr(Node):
-    """`[a, b, _]`."""
+    """`[a, b, _]`; behind `foreach x in` also handles, `[gemm, t.op]`."""
 
-    items: tuple[Expr, ...]
+    items: tuple[Expr | HandleRef, ...]
 
 
 Expr = Literal | NameRef | Unary | Binary | CallExpr | Skip | ListExpr
@@ -201,7 +201,8 @@ class If(Node):
 
 @dataclass(frozen=True)
 class Foreach(Node):
-    """`foreach op in ops { … }` over the handles of a `match*`, or `foreach n in [1, 2] { … }` over values."""
+    """`foreach op in ops { … }` over the handles of a `match*`, `foreach op in [a, t.op] { … }` over handles written out, or
+    `foreach n in [1, 2] { … }` over values."""
 
     variable: Binding
     iterable: Expr | HandleRef

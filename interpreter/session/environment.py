@@ -11,7 +11,7 @@ from typing import Any
 from ...dsl import tree
 from ...dsl.diagnostics import fail, quoted
 from ...dsl.expressions import evaluator
-from ...dsl.scopes import Gone, consumed
+from ...dsl.scopes import Gone, consumed, written_handles
 from ...dsl.signature import Field, Signature, expect_apart, field_value
 from .rewriter import Handle, Operand, SizeOf
 
@@ -51,6 +51,14 @@ def handles_in(value: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any
         return None
     found, _ = resolve(value, env)
     return found if isinstance(found, tuple) else (found,)
+
+
+def written(iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> tuple[Handle, ...] | None:
+    """The live handles of a list that is written out; None for anything else."""
+    refs = None
+    if isinstance(iterable, tree.ListExpr):
+        refs = written_handles(iterable, lambda name: is_handle(env.get(name)))
+    return None if refs is None else tuple(_alone(ref, env, dead) for ref in refs)
 
 
 def resolve(ref: tree.HandleRef, env: Environment) -> tuple[Any, tuple[str, ...]]:
@@ -118,12 +126,18 @@ def _handle(
         *owner, axis = ref.fields
         of = _handle(_OPERAND, replace(ref, fields=tuple(owner)), env, dead) if owner else ref.name
         return SizeOf(of, int(axis), ref.spelling)  # type: ignore[arg-type]
+    if field.kind != "operand":
+        return _alone(ref, env, dead)
     handle, rest = single(ref, env, dead)
-    if field.kind == "operand":
-        if len(rest) != 1:
-            hint = f"write `{ref.name}.lhs`, say"
-            raise fail("W0224", f"`{ref.spelling}` names no operand", hint, span=ref.span)
-        return Operand(handle, rest[0], ref.spelling)
+    if len(rest) != 1:
+        hint = f"write `{ref.name}.lhs`, say"
+        raise fail("W0224", f"`{ref.spelling}` names no operand", hint, span=ref.span)
+    return Operand(handle, rest[0], ref.spelling)
+
+
+def _alone(ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> Handle:
+    """The live handle that `ref` names, with no operand behind it."""
+    handle, rest = single(ref, env, dead)
     if rest:
         raise fail("W0222", f"`{ref.name}` has no result `{rest[0]}`", span=ref.span)
     return handle

@@ -18,7 +18,7 @@ from ...dsl.scopes import Gone
 from ..focus.carving import Version
 from ..ir.cloning import strip_tags
 from ..ir.mlir import ir
-from .environment import Environment, NamedResults, handles_in, is_handle, single
+from .environment import Environment, NamedResults, handles_in, is_handle, single, written
 from .rewriter import HandleKind
 
 if TYPE_CHECKING:
@@ -286,9 +286,10 @@ def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]
             return replace(state, frames=(*rest, Frame(body, dict(env))))
         case tree.StatementNode() if (several := list_in(item, env)) is not None:
             each = tree.Foreach(item.span, tree.Binding(several.span, several.name), several, (item,))
-            return replace(state, frames=turn(rest, Turns(each, elements(tree.HandleRef(several.span, several.name), env))))
+            walked = tree.HandleRef(several.span, several.name)
+            return replace(state, frames=turn(rest, Turns(each, elements(walked, env, state.dead))))
         case tree.Foreach():
-            return replace(state, frames=turn(rest, Turns(item, tuple(elements(item.iterable, env)))))
+            return replace(state, frames=turn(rest, Turns(item, elements(item.iterable, env, state.dead))))
         case tree.Versions():
             from .versions import Fork  # late: it is made of states
 
@@ -312,9 +313,11 @@ def condition(asked: tree.Expr | tree.HandleRef, env: Environment) -> bool:
     return any(not getattr(handle, "absent", False) for handle in handles)
 
 
-def elements(iterable: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any, ...]:
+def elements(iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> tuple[Any, ...]:
     """What a `foreach` walks over."""
     listed = handles_in(iterable, env)
+    if listed is None:
+        listed = written(iterable, env, dead)
     if listed is None:
         listed = evaluate(iterable, env)
     if not isinstance(listed, tuple):

@@ -93,7 +93,7 @@ class Fuse(Statement):
             kind = producer.results[0].type
             with rewrite.placing(producer):
                 fuse_sum(producer, loop)
-            rewrite.remark(f"each iteration combines its tile with {kind}, atomically")
+            rewrite.remark(f"each tile is combined with {kind}, atomically")
             return {}
         with rewrite.placing(producer):
             followed = [what for result in producer.results for what in follow(result, loop)]

@@ -24,6 +24,7 @@ def body(*lines: str, parameters: str = "") -> str:
 
 
 GEMM = "let gemm = match linalg.matmul"
+INIT = "let init = match linalg.fill"
 TILE = "let (tiles, inner) = tile gemm [4, 4]"
 STAGE = "schedule stage(step: handle, bk: int = 8 in [4, 8]) {\n  let (l, o) = tile step [bk]\n  return (l, o)\n}\n"
 
@@ -153,6 +154,23 @@ CHECKS = {
     "results of one name": body(GEMM, "let t = tile gemm [4]", "let u = tile t.op [2]", "return (t.loop, u.loop)"),
     "foreach over a handle": body(GEMM, "foreach g in gemm { print g }"),
     "foreach over an unknown name": body("foreach g in ops { print g }"),
+    "foreach over handles and values": body(GEMM, "foreach g in [gemm, 4] { print g }"),
+    "foreach over a handle and an unknown name": body(GEMM, "foreach g in [gemm, gem] { print g }"),
+    "foreach over a handle and a parameter": body(GEMM, "foreach g in [bm, gemm] { print g }", parameters="bm: int = 4"),
+    "foreach over a handle and matches": body(GEMM, "let ops = match* a.b", "foreach g in [gemm, ops] { print g }"),
+    "foreach over an operand": body(GEMM, "foreach g in [gemm.lhs] { print g }"),
+    "foreach over several results": body(GEMM, "let t = tile gemm [4]", "foreach g in [t] { print g }"),
+    "foreach over a handle that is gone": body(GEMM, "tile gemm [4]", "foreach g in [gemm] { print g }"),
+    "foreach over `_`": body(GEMM, "foreach g in [gemm, _] { print g }"),
+    "a list of handles consumed": body(
+        GEMM, INIT, "foreach g in [gemm, init] {", "  tile g [4]", "}", "print init", "let gemm = match a.b"
+    ),
+    "a list of handles, some of which are consumed": body(
+        GEMM, INIT, "foreach g in [gemm, init] { if bm == 4 { tile g [4] } }", "print init", parameters="bm: int = 4 in [2, 4]"
+    ),
+    "a list of one handle twice": body(GEMM, "foreach g in [gemm, gemm] { tile g [4] }"),
+    "a list of handles, twice consumed": body(GEMM, "foreach n in [1, 2] {", "  foreach g in [gemm] { tile g [n] }", "}"),
+    "a list of handles in a let": body(GEMM, "let all = [gemm, gemm]"),
     "payload argument twice": "payload matmul(m = 1, m = 2)\n" + body("bufferize"),
     "payload argument unknown": "payload matmul(m = bm)\n" + body("bufferize"),
     "several at once": body("launch tiles", GEMM, "tile gemm [-1, q]", "print gemm", "let x = bufferize"),
@@ -211,6 +229,11 @@ RIGHT = {
     "result of a bundle": body(GEMM, "let t = tile gemm [4]", "promote-to-shared t.op.lhs", "launch t.loop"),
     "absent handle": body("let init = match? linalg.fill", "if init { print init } else { bufferize }"),
     "all matches": body("let ops = match* linalg.generic", "foreach op in ops { let (l, o) = tile op [4] }"),
+    "handles written out": body(
+        GEMM, INIT, "let t = tile gemm [4]", "foreach op in [init, t.op,] { tile op [2] }", "let init = match a.b", "print t.loop"
+    ),
+    "handles that stay": body(GEMM, INIT, "foreach op in [init, gemm, init] { print op }", "foreach op in [gemm] { tile op [2] }"),
+    "no handles": body("foreach n in [] { print n }"),
     "values": body("foreach n in [1, 2] { require n % 2 == bm % 2 or n > 1.5 }", parameters="bm: int = 4"),
     "parameter in a default": body(GEMM, "tile gemm [bn]", parameters="bm: int = 4, bn: int = bm * 2"),
     "call by position and by name": STAGE + body(GEMM, "let (a, b) = stage(gemm, bk = 4)", "let (c, d) = stage(b, 8)"),

@@ -28,6 +28,10 @@ CASES = {
         "schedule s() {\n  if a {\n    print\n  } else if not b {} else {\n    print\n  }\n"
         "  foreach x in [1] {\n    print\n\n    print\n  }\n}\n",
     ),
+    "a list of handles": (
+        "schedule s() {\nforeach x in[a ,t . op,\n b, ] {print x}\n}",
+        "schedule s() {\n  foreach x in [a, t.op,\n    b] {\n    print x\n  }\n}\n",
+    ),
     "comments": (
         "\n\n//a\nschedule s() { //b\n//c\n\n  print//d\n  if a { //e\n } //f\n //g\n else { }\n  //h\n}//i\n//j",
         "//a\nschedule s() {  //b\n  //c\n\n  print  //d\n  if a {  //e\n  }  //f\n  //g\n  else {}\n  //h\n}  //i\n//j\n",

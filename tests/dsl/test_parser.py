@@ -192,6 +192,17 @@ def test_who_knows_the_scope_tells_handles_from_values() -> None:
     assert isinstance(inner, tree.Call) and isinstance(inner.arguments[0].value, tree.NameRef)
 
 
+def test_lists_of_handles() -> None:
+    """A name may be a handle or a value; what has a dot is a handle."""
+    (item,) = parse_items("foreach g in [a, t.op, a.b.c,\n 2,] { print g }", "t")
+    assert isinstance(item, tree.Foreach) and isinstance(item.iterable, tree.ListExpr)
+    assert [type(i).__name__ for i in item.iterable.items] == ["NameRef", "HandleRef", "HandleRef", "Literal"]
+    assert [i.spelling for i in item.iterable.items if isinstance(i, tree.HandleRef)] == ["t.op", "a.b.c"]
+    for elsewhere in ("tile a [t.op]", "let b = [t.op]"):
+        with pytest.raises(WeftError):
+            parse_items(elsewhere, "t")
+
+
 def test_statements_go_on_inside_brackets_and_after_operators() -> None:
     items = parse_items("tile g [\n 1, // one\n 2,\n]\nrequire a and\n // why\n b\nlet (\n x, y\n) =\n tile g [1]", "t")
     assert [type(item).__name__ for item in items] == ["StatementNode", "Require", "Let"]

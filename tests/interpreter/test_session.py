@@ -130,6 +130,31 @@ def test_foreach_over_handles_and_values() -> None:
     assert len(values.steps) == 1
 
 
+def test_foreach_over_handles_written_out() -> None:
+    """In the order of the list, results of statements among them; what an iteration consumes is gone behind the loop."""
+    body = "let a = match linalg.generic #0\nlet b = match linalg.generic #1\nlet t = tile b [4]\n"
+    body += "foreach op in [t.op, a] { let (l, one) = tile op [2] }\nmap t.loop to blocks(x)"
+    made = session(body, GENERICS)
+    made.run()
+    assert [s.keyword for s in made.steps] == ["match", "match", "tile", "tile", "tile", "map"]
+    assert [s.remarks[0].split(" over")[0] for s in made.steps[2:5]] == ["tiles: 2 × 4", "tiles: 2 × 2", "tiles: 4 × 2"]
+    with pytest.raises(WeftError, match="W0223: `a` was consumed by `tile` in line 6"):
+        session(f"{body}\nprint a", GENERICS)
+
+
+def test_handles_written_out_that_are_absent() -> None:
+    made = session("let a = match? linalg.conv_2d\nlet b = match linalg.matmul\nforeach op in [a, b] { tile op [4] }")
+    made.run()
+    assert [(s.keyword, s.skipped) for s in made.steps] == [("match?", False), ("match", False), ("tile", True), ("tile", False)]
+
+
+def test_a_listed_handle_is_gone_under_its_own_name() -> None:
+    """Inside the iteration that consumes it, the statement sees that."""
+    made = session("let g = match linalg.matmul\nforeach op in [g] { tile op [4]\nprint g }")
+    with pytest.raises(WeftError, match="W0223: `g` was consumed by `tile`"):
+        made.run()
+
+
 CALLED = """schedule halves(op: handle, size: int = 8) {
   let (tiles, inner) = tile op [size, size]
   map tiles to blocks(y, x)

@@ -202,6 +202,16 @@ def test_a_typed_block_is_all_or_nothing(shared) -> None:
     assert "W0240" in out and "[1/17]" not in out and out.count("[1/15]") == 2, "the first round was taken back"
 
 
+def test_a_typed_list_of_handles(shared) -> None:
+    """Each round is a step, and undo goes back by one; a list with a handle that is not there changes nothing."""
+    typed = "foreach op in [init, gem] { print op }\nforeach op in [init, gemm] { print op }\nundo\nhandles\n"
+    out = shared(f"step 2\n{typed}", code=1)
+    assert "W0220" in out and "did you mean `gemm`?" in out, out
+    assert [m[1] for m in re.finditer(r"^\[(\d+/\d+)\]", out, re.MULTILINE)] == ["0/15", "2/15", "2/15", "4/17", "3/17"], out
+    out = shared("step 2\nforeach op in [init, gemm] {\n  let (l, one) = tile op [4]\n}\nlet (l, one) = tile gemm [4]\n", code=1)
+    assert "W0223" in out and "`gemm` was consumed by `tile`" in out, out
+
+
 @pytest.mark.parametrize("bad", [b"\xff\xfe\n", b"step\x00\n"])
 def test_bytes_that_are_no_text(here: Path, bad: bytes) -> None:
     import subprocess

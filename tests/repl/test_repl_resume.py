@@ -30,6 +30,7 @@ LINES = {
     "steps": ["step 3", "step"],
     "back and forth": ["step 6", "undo 3", "redo 2", "goto 2", "skip", "step 2"],
     "typed": ["step 2", "let (a, b) = tile gemm [8, 8]", "foreach n in [8, 16] {\n  print b\n}"],
+    "typed handles": ["step 2", "foreach op in [gemm, init] {\n  print op\n}"],
     "settings": ["step 4", "set bm=8 m=64", "step", "reset", "step 2"],
     "what fails changes nothing": ["step 3", "fuse innit into tiles", "goto 99", "set bm=7", "step"],
     "half of what was asked for": ["set bk=3", "step 20"],

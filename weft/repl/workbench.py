@@ -272,11 +272,14 @@ def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedul
             case tree.Versions(blocks=blocks):  # what their assumptions leave is known inside
                 behind = _least(_counted(block, env, schedules, behind) for block in blocks)
             case tree.Foreach() as loop:
-                try:
-                    for _ in elements(loop.iterable, env):
-                        behind = _counted(loop.body, env, schedules, behind)
+                try:  # a list that is written out has so many rounds, whatever becomes of its handles
+                    at = loop.iterable
+                    rounds = at.items if isinstance(at, tree.ListExpr) else elements(at, env, {})
                 except WeftError:
                     behind += _Count(0, certain=False)
+                else:
+                    for _ in rounds:
+                        behind = _counted(loop.body, env, schedules, behind)
     return behind
 
 
