@@ -1,6 +1,6 @@
 """Swizzled shared buffers: 16-byte pieces of a row exchanged by the row's number, so that a column of pieces lies in all banks.
 
-    B_shared[row][col]   →   B_shared[row][col ^ row mod 8 * 4]          (f32, `swizzle 128`)
+    B_shared[row][col]   →   B_shared[row][col ^ row mod 8 * 8]          (bf16, `swizzle 128`)
 
 Within each span of a row, piece p of row r lies where piece `p xor r` was. Rows of less than 128 bytes are counted in 128-byte
 lines, as shared memory has banks for. It is a bijection on the elements of each row, so that elements may be told apart by the
@@ -12,6 +12,11 @@ are exchanged, in steps of 3, which keep no two neighbours together:
     A_shared[row][col]   →   A_shared[row][col ^ row / 8 * 3 mod 4 * 4]  (f32, `pad 4 swizzle 64`)
 
 So a warp stores vectors of several rows of a transposed tile, an element of each into 32 banks.
+
+Words in rows of at most a line may be read two a lane (an `mma` of the bf16 that f32 is split into), two neighbouring pieces of 4
+rows at once: steps of half the pieces, and one, keep these 4 apart, and 8 rows as well.
+
+    A_shared[row][col]   →   A_shared[row][col ^ row / 2 * 3 mod 4 * 4]  (f32, rows of 16, `swizzle 64`)
 
 Source: CUTLASS `Swizzle<3, 4, 3>`; the modes of Hopper's tensor maps.
 """
@@ -27,6 +32,7 @@ SWIZZLE = "weft.swizzle"
 """On a shared allocation: in how many bytes of a row pieces are exchanged."""
 SPANS = (32, 64, 128)
 PIECE = 16
+WORD = 4
 _LINE = 128
 
 
@@ -57,8 +63,13 @@ class Swizzle:
         size, pad = kind.shape[-1] * item, kind.shape[-1] * item % SPANS[0]
         if pad not in (0, PIECE) or (size - pad) % span or size == pad:
             return None
-        lines, step = (_LINE // PIECE, 3) if pad else (max(1, _LINE // size), 1)
-        return Swizzle(lines, step, span // PIECE, PIECE // item, (size - pad) // item)
+        pieces = span // PIECE
+        if pad:
+            lines, step = _LINE // PIECE, 3
+        else:
+            pairs = item == WORD and size <= _LINE and pieces > 2
+            lines, step = max(1, _LINE // size), pieces // 2 + 1 if pairs else 1
+        return Swizzle(lines, step, pieces, PIECE // item, (size - pad) // item)
 
     @property
     def span(self) -> int:

@@ -25,8 +25,8 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const bool in_col = col < 32;
   const int d2 = tx / 4 % 16;
   const int d1 = by * 8 + tx / 4 / 16;
-  const int idx = tx / 4;
-  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx1 = tx / 4;
   const int row = tx / 16;
   const int idx2 = lane / 4 * 8;
   const int X_shared_col = warp / 2 * 64;
@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
         v2 = 0.0f;
         v3 = 0.0f;
       }
-      const int X_shared_col1 = i * 32 + (idx ^ idx1);
+      const int X_shared_col1 = i * 32 + (idx1 ^ idx);
       X_shared[X_shared_row][X_shared_col1] = v0;
       X_shared[X_shared_row + 1][X_shared_col1] = v1;
       X_shared[X_shared_row + 2][X_shared_col1] = v2;

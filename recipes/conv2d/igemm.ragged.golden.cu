@@ -27,8 +27,8 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const bool in_col2 = col + 2 < 39;
   const bool in_col3 = col + 3 < 39;
   const int idx = by * 128 + tx / 4;
-  const int idx1 = tx / 4;
-  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx2 = tx / 4;
   const int row = tx / 16;
   const int idx3 = lane / 4 * 8;
   const int X_shared_col = warp / 2 * 64;
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
       const int d2_7 = d2_3 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
       const float v3 = in_idx4_3 && inside && (unsigned)d1_7 < 29 && (unsigned)d2_7 < 23
           ? X[d0 * 3335 + d1_7 * 115 + d2_7 * 5 + d3_3] : 0.0f;
-      const int X_shared_col1 = i * 32 + (idx1 ^ idx2);
+      const int X_shared_col1 = i * 32 + (idx2 ^ idx1);
       X_shared[X_shared_row][X_shared_col1] = v0;
       X_shared[X_shared_row + 1][X_shared_col1] = v1;
       X_shared[X_shared_row + 2][X_shared_col1] = v2;

@@ -8,8 +8,8 @@
 #map6 = affine_map<(d0) -> ((d0 mod 16) * 4)>
 #map7 = affine_map<(d0) -> ((d0 floordiv 4) mod 16)>
 #map8 = affine_map<(d0, d1) -> (d0 * 8 + (d1 floordiv 4) floordiv 16)>
-#map9 = affine_map<(d0) -> (d0 floordiv 4)>
-#map10 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map10 = affine_map<(d0) -> (d0 floordiv 4)>
 #map11 = affine_map<(d0) -> (d0 floordiv 16)>
 #map12 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
 #map13 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
@@ -90,7 +90,7 @@ module attributes {gpu.container_module} {
             scf.yield %cst : vector<4xf32>
           }
           %28 = vector.extract %27[0] : f32 from vector<4xf32>
-          %29 = arith.xori %10, %11 : index
+          %29 = arith.xori %11, %10 : index
           %30 = affine.apply #map20(%arg7, %29)
           memref.store %28, %arg4[%2, %30] : memref<16x132xf32, #gpu.address_space<workgroup>>
           %31 = vector.extract %27[1] : f32 from vector<4xf32>

@@ -7,8 +7,8 @@
 #map5 = affine_map<(d0) -> (d0 + 3)>
 #map6 = affine_map<(d0) -> ((d0 mod 16) * 4)>
 #map7 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
-#map8 = affine_map<(d0) -> (d0 floordiv 4)>
-#map9 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map8 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0) -> (d0 floordiv 4)>
 #map10 = affine_map<(d0) -> (d0 floordiv 16)>
 #map11 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
 #map12 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
@@ -177,7 +177,7 @@ module attributes {gpu.container_module} {
           } else {
             scf.yield %cst : f32
           }
-          %86 = arith.xori %15, %16 : index
+          %86 = arith.xori %16, %15 : index
           %87 = affine.apply #map32(%arg8, %86)
           memref.store %55, %arg5[%2, %87] : memref<16x132xf32, #gpu.address_space<workgroup>>
           memref.store %65, %arg5[%3, %87] : memref<16x132xf32, #gpu.address_space<workgroup>>

@@ -26,20 +26,19 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
   const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
   const int X_shared_row = tx / 16;
   const int d2 = bx * 4 - tx / 16 * 4 + tx / 4;
-  const int row1 = warp / 2 * 64 + lane / 4 * 8;
   const int idx2 = lane / 4 * 8;
   const int W_shared_col = warp / 2 * 64;
   const int X_shared_col1 = tx % 4 * 8 + warp % 2 * 32;
   for (int k = 0; k < 144; k += 16) {
     const int col = idx + k;
     for (int i = 0; i < 4; ++i) {
-      const int row2 = row + i * 32;
+      const int row1 = row + i * 32;
       float v0;
       float v1;
       float v2;
       float v3;
-      if (row2 < 32) {
-        const float4 w = *reinterpret_cast<const float4*>(&W[row2 * 144 + col]);
+      if (row1 < 32) {
+        const float4 w = *reinterpret_cast<const float4*>(&W[row1 * 144 + col]);
         v0 = w.x;
         v1 = w.y;
         v2 = w.z;
@@ -92,6 +91,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     }
     __syncthreads();
   }
+  const int row1 = warp / 2 * 64 + lane / 4 * 8;
   const int col = bx * 64 + tx % 4 * 8 + warp % 2 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {

@@ -10,21 +10,21 @@
 #map8 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
 #map9 = affine_map<(d0) -> (d0 floordiv 16)>
 #map10 = affine_map<(d0, d1) -> (d0 * 4 - (d1 floordiv 16) * 4 + d1 floordiv 4)>
-#map11 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
-#map12 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
-#map13 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
-#map14 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
-#map15 = affine_map<(d0, d1) -> (d0 + d1)>
-#map16 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map17 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
-#map18 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map19 = affine_map<(d0, d1, d2) -> ((d0 + d1 * 8 + d2 floordiv 16) floordiv 9)>
-#map20 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 + d2 * 8 + d3 floordiv 16) mod 9) floordiv 3)>
-#map21 = affine_map<(d0) -> (d0 - 1)>
-#map22 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 + d2 * 8 + d3 floordiv 16) mod 3)>
-#map23 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
-#map24 = affine_map<(d0) -> (d0 * 4)>
-#map25 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map11 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
+#map12 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
+#map13 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
+#map14 = affine_map<(d0, d1) -> (d0 + d1)>
+#map15 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map16 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map17 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map18 = affine_map<(d0, d1, d2) -> ((d0 + d1 * 8 + d2 floordiv 16) floordiv 9)>
+#map19 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 + d2 * 8 + d3 floordiv 16) mod 9) floordiv 3)>
+#map20 = affine_map<(d0) -> (d0 - 1)>
+#map21 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 + d2 * 8 + d3 floordiv 16) mod 3)>
+#map22 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map23 = affine_map<(d0) -> (d0 * 4)>
+#map24 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map25 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
 #map26 = affine_map<(d0, d1, d2) -> (d0 * 64 + (d1 mod 4) * 8 + (d2 mod 2) * 32)>
 module attributes {gpu.container_module} {
   func.func @conv2d_nchw(%arg0: memref<1x16x16x16xf32> {weft.name = "X"}, %arg1: memref<32x16x3x3xf32> {weft.name = "W"}, %arg2: memref<1x32x16x16xf32> {bufferize.result, weft.name = "Y"}) {
@@ -67,14 +67,13 @@ module attributes {gpu.container_module} {
       %8 = affine.apply #map8(%thread_id_x)
       %9 = affine.apply #map9(%thread_id_x)
       %10 = affine.apply #map10(%block_id_x, %thread_id_x)
-      %11 = affine.apply #map11(%1, %0)
-      %12 = affine.apply #map12(%0)
-      %13 = affine.apply #map13(%1)
-      %14 = affine.apply #map14(%thread_id_x, %1)
+      %11 = affine.apply #map11(%0)
+      %12 = affine.apply #map12(%1)
+      %13 = affine.apply #map13(%thread_id_x, %1)
       scf.for %arg5 = %c0 to %c144 step %c16 {
-        %16 = affine.apply #map15(%2, %arg5)
+        %16 = affine.apply #map14(%2, %arg5)
         scf.for %arg6 = %c0 to %c4 step %c1 {
-          %17 = affine.apply #map16(%7, %arg6)
+          %17 = affine.apply #map15(%7, %arg6)
           %18 = arith.cmpi slt, %17, %c32 : index
           %19 = scf.if %18 -> (vector<4xf32>) {
             %26 = vector.load %reinterpret_cast[%17, %16] : memref<32x144xf32>, vector<4xf32>
@@ -84,7 +83,7 @@ module attributes {gpu.container_module} {
           }
           %20 = vector.extract %19[0] : f32 from vector<4xf32>
           %21 = arith.xori %7, %8 : index
-          %22 = affine.apply #map17(%arg6, %21)
+          %22 = affine.apply #map16(%arg6, %21)
           memref.store %20, %arg3[%2, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
           %23 = vector.extract %19[1] : f32 from vector<4xf32>
           memref.store %23, %arg3[%3, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
@@ -94,12 +93,12 @@ module attributes {gpu.container_module} {
           memref.store %25, %arg3[%5, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
         }
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %17 = affine.apply #map18(%9, %arg6)
-          %18 = affine.apply #map19(%arg5, %arg6, %thread_id_x)
-          %19 = affine.apply #map20(%10, %arg5, %arg6, %thread_id_x)
-          %20 = affine.apply #map21(%19)
-          %21 = affine.apply #map22(%2, %arg5, %arg6, %thread_id_x)
-          %22 = affine.apply #map21(%21)
+          %17 = affine.apply #map17(%9, %arg6)
+          %18 = affine.apply #map18(%arg5, %arg6, %thread_id_x)
+          %19 = affine.apply #map19(%10, %arg5, %arg6, %thread_id_x)
+          %20 = affine.apply #map20(%19)
+          %21 = affine.apply #map21(%2, %arg5, %arg6, %thread_id_x)
+          %22 = affine.apply #map20(%21)
           %23 = arith.cmpi ult, %20, %c16 : index
           %24 = arith.cmpi ult, %22, %c16 : index
           %25 = arith.andi %23, %24 : i1
@@ -141,19 +140,19 @@ module attributes {gpu.container_module} {
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
           %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
-          %17 = affine.apply #map23(%arg6)
+          %17 = affine.apply #map22(%arg6)
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %18 = affine.apply #map24(%arg7)
-            %19 = affine.apply #map25(%12, %arg7)
+            %18 = affine.apply #map23(%arg7)
+            %19 = affine.apply #map24(%11, %arg7)
             %20 = arith.xori %19, %17 : index
-            %21 = affine.apply #map15(%13, %20)
+            %21 = affine.apply #map14(%12, %20)
             %22 = vector.load %arg3[%arg6, %21] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %22, %alloca_2[%18] : memref<8xf32>, vector<4xf32>
           }
           %alloca_3 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %18 = affine.apply #map24(%arg7)
-            %19 = affine.apply #map25(%14, %arg7)
+            %18 = affine.apply #map23(%arg7)
+            %19 = affine.apply #map24(%13, %arg7)
             %20 = vector.load %arg4[%c0, %arg6, %19] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %20, %alloca_3[%18] : memref<8xf32>, vector<4xf32>
           }
@@ -170,15 +169,16 @@ module attributes {gpu.container_module} {
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
+      %14 = affine.apply #map25(%1, %0)
       %15 = affine.apply #map26(%block_id_x, %thread_id_x, %1)
       scf.for %arg5 = %c0 to %c8 step %c1 {
-        %16 = affine.apply #map15(%11, %arg5)
+        %16 = affine.apply #map14(%14, %arg5)
         %17 = arith.cmpi slt, %16, %c32 : index
         scf.if %17 {
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %18 = affine.apply #map24(%arg6)
+            %18 = affine.apply #map23(%arg6)
             %19 = vector.load %alloca[%c0, %arg5, %18] : memref<1x8x8xf32>, vector<4xf32>
-            %20 = affine.apply #map25(%15, %arg6)
+            %20 = affine.apply #map24(%15, %arg6)
             vector.store %19, %reinterpret_cast_1[%c0, %16, %20] : memref<1x32x256xf32>, vector<4xf32>
           }
         }

@@ -33,7 +33,6 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
   const int X_shared_row = tx / 16;
   const int d2 = (bx * 16 + tx % 16) / 3 * 2;
   const int d3 = (bx * 16 + tx % 16) % 3 * 8;
-  const int row1 = warp / 2 * 64 + lane / 4 * 8;
   const int idx3 = lane / 4 * 8;
   const int W_shared_col = warp / 2 * 64;
   const int X_shared_col1 = tx % 4 * 8 + warp % 2 * 32;
@@ -44,13 +43,13 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     const bool in_col2 = col + 2 < 45;
     const bool in_col3 = col + 3 < 45;
     for (int i = 0; i < 4; ++i) {
-      const int row2 = row + i * 32;
-      const bool in_row2 = row2 < 39;
+      const int row1 = row + i * 32;
+      const bool in_row1 = row1 < 39;
       const int W_shared_col1 = i * 32 + (row ^ idx2);
-      const float v0 = in_col1 && in_row2 ? W[row2 * 45 + col + 1] : 0.0f;
-      const float v1 = in_col2 && in_row2 ? W[row2 * 45 + col + 2] : 0.0f;
-      const float v2 = in_col3 && in_row2 ? W[row2 * 45 + col + 3] : 0.0f;
-      W_shared[idx][W_shared_col1] = in_col && in_row2 ? W[row2 * 45 + col] : 0.0f;
+      const float v0 = in_col1 && in_row1 ? W[row1 * 45 + col + 1] : 0.0f;
+      const float v1 = in_col2 && in_row1 ? W[row1 * 45 + col + 2] : 0.0f;
+      const float v2 = in_col3 && in_row1 ? W[row1 * 45 + col + 3] : 0.0f;
+      W_shared[idx][W_shared_col1] = in_col && in_row1 ? W[row1 * 45 + col] : 0.0f;
       W_shared[idx + 1][W_shared_col1] = v0;
       W_shared[idx + 2][W_shared_col1] = v1;
       W_shared[idx + 3][W_shared_col1] = v2;
@@ -96,6 +95,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d_nchw(
     }
     __syncthreads();
   }
+  const int row1 = warp / 2 * 64 + lane / 4 * 8;
   const int col = bx * 64 + tx % 4 * 8 + warp % 2 * 32;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {

@@ -12,22 +12,22 @@
 #map10 = affine_map<(d0) -> (d0 floordiv 16)>
 #map11 = affine_map<(d0, d1) -> (((d0 * 16 + d1 mod 16) floordiv 3) * 2)>
 #map12 = affine_map<(d0, d1) -> (((d0 * 16 + d1 mod 16) mod 3) * 8)>
-#map13 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
-#map14 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
-#map15 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
-#map16 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
-#map17 = affine_map<(d0, d1) -> (d0 + d1)>
-#map18 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
-#map19 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
-#map20 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map21 = affine_map<(d0, d1, d2) -> ((d0 + d1 * 8 + d2 floordiv 16) floordiv 9)>
-#map22 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 + d2 * 8 + d3 floordiv 16) mod 9) floordiv 3)>
-#map23 = affine_map<(d0) -> (d0 - 1)>
-#map24 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 + d2 * 8 + d3 floordiv 16) mod 3)>
-#map25 = affine_map<(d0) -> (d0 + 5)>
-#map26 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
-#map27 = affine_map<(d0) -> (d0 * 4)>
-#map28 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map13 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
+#map14 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
+#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
+#map16 = affine_map<(d0, d1) -> (d0 + d1)>
+#map17 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#map18 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map19 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map20 = affine_map<(d0, d1, d2) -> ((d0 + d1 * 8 + d2 floordiv 16) floordiv 9)>
+#map21 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 + d2 * 8 + d3 floordiv 16) mod 9) floordiv 3)>
+#map22 = affine_map<(d0) -> (d0 - 1)>
+#map23 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 + d2 * 8 + d3 floordiv 16) mod 3)>
+#map24 = affine_map<(d0) -> (d0 + 5)>
+#map25 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map26 = affine_map<(d0) -> (d0 * 4)>
+#map27 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map28 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
 #map29 = affine_map<(d0, d1, d2) -> (d0 * 64 + (d1 mod 4) * 8 + (d2 mod 2) * 32)>
 module attributes {gpu.container_module} {
   func.func @conv2d_nchw(%arg0: memref<3x5x29x23xf32> {weft.name = "X"}, %arg1: memref<39x5x3x3xf32> {weft.name = "W"}, %arg2: memref<3x39x15x12xf32> {bufferize.result, weft.name = "Y"}) {
@@ -83,12 +83,11 @@ module attributes {gpu.container_module} {
       %17 = affine.apply #map10(%thread_id_x)
       %18 = affine.apply #map11(%block_id_x, %thread_id_x)
       %19 = affine.apply #map12(%block_id_x, %thread_id_x)
-      %20 = affine.apply #map13(%1, %0)
-      %21 = affine.apply #map14(%0)
-      %22 = affine.apply #map15(%1)
-      %23 = affine.apply #map16(%thread_id_x, %1)
+      %20 = affine.apply #map13(%0)
+      %21 = affine.apply #map14(%1)
+      %22 = affine.apply #map15(%thread_id_x, %1)
       scf.for %arg5 = %c0 to %c48 step %c16 {
-        %25 = affine.apply #map17(%2, %arg5)
+        %25 = affine.apply #map16(%2, %arg5)
         %26 = arith.cmpi slt, %25, %c45 : index
         %27 = affine.apply #map3(%25)
         %28 = arith.cmpi slt, %27, %c45 : index
@@ -97,7 +96,7 @@ module attributes {gpu.container_module} {
         %31 = affine.apply #map5(%25)
         %32 = arith.cmpi slt, %31, %c45 : index
         scf.for %arg6 = %c0 to %c4 step %c1 {
-          %34 = affine.apply #map18(%15, %arg6)
+          %34 = affine.apply #map17(%15, %arg6)
           %35 = arith.cmpi slt, %34, %c39 : index
           %36 = arith.andi %26, %35 : i1
           %37 = scf.if %36 -> (f32) {
@@ -128,22 +127,22 @@ module attributes {gpu.container_module} {
             scf.yield %cst : f32
           }
           %44 = arith.xori %15, %16 : index
-          %45 = affine.apply #map19(%arg6, %44)
+          %45 = affine.apply #map18(%arg6, %44)
           memref.store %37, %arg3[%2, %45] : memref<16x132xf32, #gpu.address_space<workgroup>>
           memref.store %39, %arg3[%3, %45] : memref<16x132xf32, #gpu.address_space<workgroup>>
           memref.store %41, %arg3[%4, %45] : memref<16x132xf32, #gpu.address_space<workgroup>>
           memref.store %43, %arg3[%5, %45] : memref<16x132xf32, #gpu.address_space<workgroup>>
         }
-        %33 = affine.apply #map17(%17, %arg5)
+        %33 = affine.apply #map16(%17, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %34 = affine.apply #map20(%17, %arg6)
-          %35 = affine.apply #map20(%33, %arg6)
+          %34 = affine.apply #map19(%17, %arg6)
+          %35 = affine.apply #map19(%33, %arg6)
           %36 = arith.cmpi slt, %35, %c45 : index
-          %37 = affine.apply #map21(%arg5, %arg6, %thread_id_x)
-          %38 = affine.apply #map22(%18, %arg5, %arg6, %thread_id_x)
-          %39 = affine.apply #map23(%38)
-          %40 = affine.apply #map24(%19, %arg5, %arg6, %thread_id_x)
-          %41 = affine.apply #map23(%40)
+          %37 = affine.apply #map20(%arg5, %arg6, %thread_id_x)
+          %38 = affine.apply #map21(%18, %arg5, %arg6, %thread_id_x)
+          %39 = affine.apply #map22(%38)
+          %40 = affine.apply #map23(%19, %arg5, %arg6, %thread_id_x)
+          %41 = affine.apply #map22(%40)
           %42 = arith.cmpi ult, %39, %c29 : index
           %43 = arith.cmpi ult, %41, %c23 : index
           %44 = arith.andi %42, %43 : i1
@@ -177,7 +176,7 @@ module attributes {gpu.container_module} {
           } else {
             scf.yield %cst : f32
           }
-          %60 = affine.apply #map25(%40)
+          %60 = affine.apply #map24(%40)
           %61 = arith.cmpi ult, %60, %c23 : index
           %62 = arith.andi %42, %61 : i1
           %63 = arith.andi %14, %62 : i1
@@ -194,19 +193,19 @@ module attributes {gpu.container_module} {
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
           %alloca_1 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
-          %34 = affine.apply #map26(%arg6)
+          %34 = affine.apply #map25(%arg6)
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %35 = affine.apply #map27(%arg7)
-            %36 = affine.apply #map28(%21, %arg7)
+            %35 = affine.apply #map26(%arg7)
+            %36 = affine.apply #map27(%20, %arg7)
             %37 = arith.xori %36, %34 : index
-            %38 = affine.apply #map17(%22, %37)
+            %38 = affine.apply #map16(%21, %37)
             %39 = vector.load %arg3[%arg6, %38] : memref<16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %39, %alloca_1[%35] : memref<8xf32>, vector<4xf32>
           }
           %alloca_2 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %35 = affine.apply #map27(%arg7)
-            %36 = affine.apply #map28(%23, %arg7)
+            %35 = affine.apply #map26(%arg7)
+            %36 = affine.apply #map27(%22, %arg7)
             %37 = vector.load %arg4[%c0, %arg6, %36] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %37, %alloca_2[%35] : memref<8xf32>, vector<4xf32>
           }
@@ -223,15 +222,16 @@ module attributes {gpu.container_module} {
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
+      %23 = affine.apply #map28(%1, %0)
       %24 = affine.apply #map29(%block_id_x, %thread_id_x, %1)
       scf.for %arg5 = %c0 to %c8 step %c1 {
-        %25 = affine.apply #map17(%20, %arg5)
+        %25 = affine.apply #map16(%23, %arg5)
         %26 = arith.cmpi slt, %25, %c39 : index
         scf.if %26 {
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %27 = affine.apply #map28(%24, %arg6)
+            %27 = affine.apply #map27(%24, %arg6)
             %28 = arith.cmpi slt, %27, %c180 : index
-            %29 = affine.apply #map27(%arg6)
+            %29 = affine.apply #map26(%arg6)
             scf.if %28 {
               %30 = vector.load %alloca[%c0, %arg5, %29] : memref<1x8x8xf32>, vector<4xf32>
               vector.store %30, %reinterpret_cast_0[%block_id_z, %25, %27] : memref<3x39x180xf32>, vector<4xf32>

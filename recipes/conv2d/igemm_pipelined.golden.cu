@@ -25,8 +25,8 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
   const int d2 = tx / 2 % 16;
   const bool in_d2 = (unsigned)(d2 - 1) < 16;
   const int d1 = by * 8 + tx / 2 / 16;
-  const int idx1 = tx / 2;
-  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 2 * 3, 4) * 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 2 * 3, 4) * 4;
+  const int idx2 = tx / 2;
   for (int i = 0; i < 4; ++i) {
     const int d1_1 = d1 + i * 2 - 1;
     float v0;
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
       v2 = 0.0f;
       v3 = 0.0f;
     }
-    const int X_shared_col = i * 32 + (idx1 ^ idx2);
+    const int X_shared_col = i * 32 + (idx2 ^ idx1);
     X_shared[0][idx][X_shared_col] = v0;
     X_shared[0][idx + 1][X_shared_col] = v1;
     X_shared[0][idx + 2][X_shared_col] = v2;
@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
         const float v1 = X_next[i * 4 + 1];
         const float v2 = X_next[i * 4 + 2];
         const float v3 = X_next[i * 4 + 3];
-        const int X_shared_col1 = i * 32 + (idx1 ^ idx2);
+        const int X_shared_col1 = i * 32 + (idx2 ^ idx1);
         X_shared[plane1][idx][X_shared_col1] = v0;
         X_shared[plane1][idx + 1][X_shared_col1] = v1;
         X_shared[plane1][idx + 2][X_shared_col1] = v2;

@@ -8,8 +8,8 @@
 #map6 = affine_map<(d0) -> ((d0 floordiv 2) mod 16)>
 #map7 = affine_map<(d0) -> (d0 - 1)>
 #map8 = affine_map<(d0, d1) -> (d0 * 8 + (d1 floordiv 2) floordiv 16)>
-#map9 = affine_map<(d0) -> (d0 floordiv 2)>
-#map10 = affine_map<(d0) -> ((((d0 floordiv 2) * -3 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0) -> ((((d0 floordiv 2) * -3 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map10 = affine_map<(d0) -> (d0 floordiv 2)>
 #map11 = affine_map<(d0, d1) -> (d0 + d1 * 2)>
 #map12 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
 #map13 = affine_map<(d0) -> ((d0 mod 16) * 4)>
@@ -83,7 +83,7 @@ module attributes {gpu.container_module} {
           scf.yield %cst : vector<4xf32>
         }
         %23 = vector.extract %22[0] : f32 from vector<4xf32>
-        %24 = arith.xori %10, %11 : index
+        %24 = arith.xori %11, %10 : index
         %25 = affine.apply #map12(%arg5, %24)
         memref.store %23, %arg3[%c0, %2, %25] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
         %26 = vector.extract %22[1] : f32 from vector<4xf32>
@@ -181,7 +181,7 @@ module attributes {gpu.container_module} {
             %27 = affine.apply #map23(%arg6)
             %28 = vector.load %alloca[%27] : memref<16xf32>, vector<4xf32>
             %29 = vector.extract %28[0] : f32 from vector<4xf32>
-            %30 = arith.xori %10, %11 : index
+            %30 = arith.xori %11, %10 : index
             %31 = affine.apply #map12(%arg6, %30)
             memref.store %29, %arg3[%26, %2, %31] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
             %32 = vector.extract %28[1] : f32 from vector<4xf32>

@@ -30,8 +30,8 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
   const int d2 = (tx % 2 * 4 + 1) / 5;
   const int d2_1 = (tx % 2 * 4 + 2) / 5;
   const int d2_2 = (tx % 2 * 4 + 3) / 5;
-  const int idx1 = tx / 2;
-  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 2 * 3, 4) * 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 2 * 3, 4) * 4;
+  const int idx2 = tx / 2;
   for (int i = 0; i < 4; ++i) {
     const bool inside = idx + i * 32 < 540;
     const int d0 = (by * 128 + i * 32 + tx / 2) / 180;
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
     const int d2_6 = d2_2 + (by * 128 + i * 32 + tx / 2) % 12 * 2 - 1;
     const float v2 = inside && (unsigned)d1_3 < 29 && (unsigned)d2_6 < 23
         ? X[d0 * 3335 + d1_3 * 115 + d2_6 * 5 + d3_3] : 0.0f;
-    const int X_shared_col = i * 32 + (idx1 ^ idx2);
+    const int X_shared_col = i * 32 + (idx2 ^ idx1);
     X_shared[0][X_shared_row][X_shared_col] = inside && (unsigned)d1 < 29 && (unsigned)d2_3 < 23
         ? X[d0 * 3335 + d1 * 115 + d2_3 * 5 + d3] : 0.0f;
     X_shared[0][X_shared_row + 1][X_shared_col] = v0;
@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(64) conv2d(
         const float v1 = X_next[i * 4 + 1];
         const float v2 = X_next[i * 4 + 2];
         const float v3 = X_next[i * 4 + 3];
-        const int X_shared_col1 = i * 32 + (idx1 ^ idx2);
+        const int X_shared_col1 = i * 32 + (idx2 ^ idx1);
         X_shared[plane1][X_shared_row][X_shared_col1] = v0;
         X_shared[plane1][X_shared_row + 1][X_shared_col1] = v1;
         X_shared[plane1][X_shared_row + 2][X_shared_col1] = v2;

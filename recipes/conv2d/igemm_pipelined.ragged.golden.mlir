@@ -18,8 +18,8 @@
 #map16 = affine_map<(d0) -> ((((d0 mod 2) * 4 + 2) mod 15) floordiv 5)>
 #map17 = affine_map<(d0) -> (((d0 mod 2) * 4 + 3) floordiv 15)>
 #map18 = affine_map<(d0) -> ((((d0 mod 2) * 4 + 3) mod 15) floordiv 5)>
-#map19 = affine_map<(d0) -> (d0 floordiv 2)>
-#map20 = affine_map<(d0) -> ((((d0 floordiv 2) * -3 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map19 = affine_map<(d0) -> ((((d0 floordiv 2) * -3 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map20 = affine_map<(d0) -> (d0 floordiv 2)>
 #map21 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map22 = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1 * 32 + d2 floordiv 2) floordiv 180)>
 #map23 = affine_map<(d0, d1, d2, d3) -> (d0 + (((d1 * 128 + d2 * 32 + d3 floordiv 2) mod 180) floordiv 12) * 2)>
@@ -177,7 +177,7 @@ module attributes {gpu.container_module} {
         } else {
           scf.yield %cst : f32
         }
-        %80 = arith.xori %23, %24 : index
+        %80 = arith.xori %24, %23 : index
         %81 = affine.apply #map26(%arg5, %80)
         memref.store %49, %arg3[%c0, %2, %81] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
         memref.store %59, %arg3[%c0, %5, %81] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
@@ -396,7 +396,7 @@ module attributes {gpu.container_module} {
             %59 = affine.apply #map49(%arg6)
             %60 = vector.load %alloca[%59] : memref<16xf32>, vector<4xf32>
             %61 = vector.extract %60[0] : f32 from vector<4xf32>
-            %62 = arith.xori %23, %24 : index
+            %62 = arith.xori %24, %23 : index
             %63 = affine.apply #map26(%arg6, %62)
             memref.store %61, %arg3[%58, %2, %63] : memref<2x8x132xf32, #gpu.address_space<workgroup>>
             %64 = vector.extract %60[1] : f32 from vector<4xf32>

@@ -24,11 +24,10 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int col = tx % 16 * 4;
   const int d2 = tx / 4 % 16;
   const int d1 = tx / 4 / 16;
-  const int idx = tx / 4;
-  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx1 = tx / 4;
   const int W_shared_row = tx / 16;
   const int row = bz * 144 + tx / 16;
-  const int row1 = warp / 2 * 64 + lane / 4 * 8;
   const int idx2 = lane / 4 * 8;
   const int X_shared_col = warp / 2 * 64;
   const int col1 = tx % 4 * 8 + warp % 2 * 32;
@@ -55,16 +54,16 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
         v2 = 0.0f;
         v3 = 0.0f;
       }
-      const int X_shared_col1 = i * 32 + (idx ^ idx1);
+      const int X_shared_col1 = i * 32 + (idx1 ^ idx);
       X_shared[0][X_shared_row][X_shared_col1] = v0;
       X_shared[0][X_shared_row + 1][X_shared_col1] = v1;
       X_shared[0][X_shared_row + 2][X_shared_col1] = v2;
       X_shared[0][X_shared_row + 3][X_shared_col1] = v3;
     }
-    const int row2 = row + k;
+    const int row1 = row + k;
     for (int i = 0; i < 2; ++i) {
       *reinterpret_cast<float4*>(&W_shared[0][W_shared_row + i * 8][col])
-          = *reinterpret_cast<const float4*>(&W[(row2 + i * 8) * 64 + col]);
+          = *reinterpret_cast<const float4*>(&W[(row1 + i * 8) * 64 + col]);
     }
     __syncthreads();
     #pragma unroll
@@ -91,6 +90,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     }
     __syncthreads();
   }
+  const int row1 = warp / 2 * 64 + lane / 4 * 8;
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const int row2 = row1 + i;

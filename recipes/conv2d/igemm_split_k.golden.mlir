@@ -8,25 +8,25 @@
 #map6 = affine_map<(d0) -> ((d0 mod 16) * 4)>
 #map7 = affine_map<(d0) -> ((d0 floordiv 4) mod 16)>
 #map8 = affine_map<(d0) -> ((d0 floordiv 4) floordiv 16)>
-#map9 = affine_map<(d0) -> (d0 floordiv 4)>
-#map10 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map10 = affine_map<(d0) -> (d0 floordiv 4)>
 #map11 = affine_map<(d0) -> (d0 floordiv 16)>
 #map12 = affine_map<(d0, d1) -> (d0 * 144 + d1 floordiv 16)>
-#map13 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
-#map14 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
-#map15 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
-#map16 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
-#map17 = affine_map<(d0, d1, d2) -> ((d0 * 144 + d1 + (d2 mod 4) * 4) mod 64)>
-#map18 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 144 + d2 + (d3 mod 4) * 4) mod 192) floordiv 64)>
-#map19 = affine_map<(d0) -> (d0 - 1)>
-#map20 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 * 144 + d2 + (d3 mod 4) * 4) floordiv 192)>
-#map21 = affine_map<(d0, d1) -> (d0 + d1 * 2)>
-#map22 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
-#map23 = affine_map<(d0, d1) -> (d0 + d1)>
-#map24 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
-#map25 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
-#map26 = affine_map<(d0) -> (d0 * 4)>
-#map27 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map13 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
+#map14 = affine_map<(d0) -> ((d0 floordiv 2) * 64)>
+#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 2) * 32)>
+#map16 = affine_map<(d0, d1, d2) -> ((d0 * 144 + d1 + (d2 mod 4) * 4) mod 64)>
+#map17 = affine_map<(d0, d1, d2, d3) -> (d0 + ((d1 * 144 + d2 + (d3 mod 4) * 4) mod 192) floordiv 64)>
+#map18 = affine_map<(d0) -> (d0 - 1)>
+#map19 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 * 144 + d2 + (d3 mod 4) * 4) floordiv 192)>
+#map20 = affine_map<(d0, d1) -> (d0 + d1 * 2)>
+#map21 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#map22 = affine_map<(d0, d1) -> (d0 + d1)>
+#map23 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
+#map24 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
+#map25 = affine_map<(d0) -> (d0 * 4)>
+#map26 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+#map27 = affine_map<(d0, d1) -> ((d0 floordiv 2) * 64 + (d1 floordiv 4) * 8)>
 #map28 = affine_map<(d0, d1) -> (d0 * 4 + d1 floordiv 64)>
 #map29 = affine_map<(d0) -> (d0 mod 64)>
 module attributes {gpu.container_module} {
@@ -74,19 +74,18 @@ module attributes {gpu.container_module} {
       %10 = affine.apply #map10(%thread_id_x)
       %11 = affine.apply #map11(%thread_id_x)
       %12 = affine.apply #map12(%block_id_z, %thread_id_x)
-      %13 = affine.apply #map13(%1, %0)
-      %14 = affine.apply #map14(%0)
-      %15 = affine.apply #map15(%1)
-      %16 = affine.apply #map16(%thread_id_x, %1)
+      %13 = affine.apply #map13(%0)
+      %14 = affine.apply #map14(%1)
+      %15 = affine.apply #map15(%thread_id_x, %1)
       scf.for %arg5 = %c0 to %c144 step %c16 {
-        %17 = affine.apply #map17(%block_id_z, %arg5, %thread_id_x)
-        %18 = affine.apply #map18(%7, %block_id_z, %arg5, %thread_id_x)
-        %19 = affine.apply #map19(%18)
+        %17 = affine.apply #map16(%block_id_z, %arg5, %thread_id_x)
+        %18 = affine.apply #map17(%7, %block_id_z, %arg5, %thread_id_x)
+        %19 = affine.apply #map18(%18)
         %20 = arith.cmpi ult, %19, %c16 : index
-        %21 = affine.apply #map20(%8, %block_id_z, %arg5, %thread_id_x)
+        %21 = affine.apply #map19(%8, %block_id_z, %arg5, %thread_id_x)
         scf.for %arg6 = %c0 to %c4 step %c1 {
-          %23 = affine.apply #map21(%21, %arg6)
-          %24 = affine.apply #map19(%23)
+          %23 = affine.apply #map20(%21, %arg6)
+          %24 = affine.apply #map18(%23)
           %25 = arith.cmpi ult, %24, %c8 : index
           %26 = arith.andi %25, %20 : i1
           %27 = scf.if %26 -> (vector<4xf32>) {
@@ -96,8 +95,8 @@ module attributes {gpu.container_module} {
             scf.yield %cst : vector<4xf32>
           }
           %28 = vector.extract %27[0] : f32 from vector<4xf32>
-          %29 = arith.xori %9, %10 : index
-          %30 = affine.apply #map22(%arg6, %29)
+          %29 = arith.xori %10, %9 : index
+          %30 = affine.apply #map21(%arg6, %29)
           memref.store %28, %arg3[%c0, %2, %30] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
           %31 = vector.extract %27[1] : f32 from vector<4xf32>
           memref.store %31, %arg3[%c0, %3, %30] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
@@ -106,29 +105,29 @@ module attributes {gpu.container_module} {
           %33 = vector.extract %27[3] : f32 from vector<4xf32>
           memref.store %33, %arg3[%c0, %5, %30] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
         }
-        %22 = affine.apply #map23(%12, %arg5)
+        %22 = affine.apply #map22(%12, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %23 = affine.apply #map24(%11, %arg6)
-          %24 = affine.apply #map24(%22, %arg6)
+          %23 = affine.apply #map23(%11, %arg6)
+          %24 = affine.apply #map23(%22, %arg6)
           %25 = vector.load %reinterpret_cast[%24, %6] : memref<576x64xf32>, vector<4xf32>
           vector.store %25, %arg4[%c0, %23, %6] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg6 = %c0 to %c16 step %c1 {
           %alloca_1 = memref.alloca() {weft.name = "X_frag"} : memref<8xf32>
-          %23 = affine.apply #map25(%arg6)
+          %23 = affine.apply #map24(%arg6)
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %24 = affine.apply #map26(%arg7)
-            %25 = affine.apply #map27(%14, %arg7)
+            %24 = affine.apply #map25(%arg7)
+            %25 = affine.apply #map26(%13, %arg7)
             %26 = arith.xori %25, %23 : index
-            %27 = affine.apply #map23(%15, %26)
+            %27 = affine.apply #map22(%14, %26)
             %28 = vector.load %arg3[%c0, %arg6, %27] : memref<1x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %28, %alloca_1[%24] : memref<8xf32>, vector<4xf32>
           }
           %alloca_2 = memref.alloca() {weft.name = "W_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %24 = affine.apply #map26(%arg7)
-            %25 = affine.apply #map27(%16, %arg7)
+            %24 = affine.apply #map25(%arg7)
+            %25 = affine.apply #map26(%15, %arg7)
             %26 = vector.load %arg4[%c0, %arg6, %25] : memref<1x16x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
             vector.store %26, %alloca_2[%24] : memref<8xf32>, vector<4xf32>
           }
@@ -145,12 +144,13 @@ module attributes {gpu.container_module} {
         } {weft.unroll}
         gpu.barrier memfence [#gpu.address_space<workgroup>]
       }
+      %16 = affine.apply #map27(%1, %0)
       scf.for %arg5 = %c0 to %c8 step %c1 {
-        %17 = affine.apply #map23(%13, %arg5)
+        %17 = affine.apply #map22(%16, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %18 = affine.apply #map26(%arg6)
+          %18 = affine.apply #map25(%arg6)
           %19 = vector.load %alloca[%c0, %arg5, %18] : memref<1x8x8xf32>, vector<4xf32>
-          %20 = affine.apply #map27(%16, %arg6)
+          %20 = affine.apply #map26(%15, %arg6)
           vector.store %19, %arg2[%block_id_z, %17, %20] : memref<4x128x64xf32>, vector<4xf32>
         }
       }

@@ -44,8 +44,8 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int d2_2 = (bz * 16 + tx % 4 * 4 + 2) % 15 / 5;
   const int d1_3 = (bz * 16 + tx % 4 * 4 + 3) / 15;
   const int d2_3 = (bz * 16 + tx % 4 * 4 + 3) % 15 / 5;
-  const int idx2 = tx / 4;
-  const int idx3 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx3 = tx / 4;
   for (int i = 0; i < 4; ++i) {
     const bool inside = idx1 + i * 32 < 540;
     const int d0 = (by * 128 + i * 32 + tx / 4) / 180;
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
     const int d2_7 = d2_3 + (by * 128 + i * 32 + tx / 4) % 12 * 2 - 1;
     const float v3 = inside && in_idx2 && (unsigned)d1_7 < 29 && (unsigned)d2_7 < 23
         ? X[d0 * 3335 + d1_7 * 115 + d2_7 * 5 + d3_3] : 0.0f;
-    const int X_shared_col = i * 32 + (idx2 ^ idx3);
+    const int X_shared_col = i * 32 + (idx3 ^ idx2);
     X_shared[0][X_shared_row][X_shared_col] = v0;
     X_shared[0][X_shared_row + 1][X_shared_col] = v1;
     X_shared[0][X_shared_row + 2][X_shared_col] = v2;

@@ -20,8 +20,8 @@
 #map18 = affine_map<(d0, d1) -> (((d0 * 16 + (d1 mod 4) * 4 + 2) mod 15) floordiv 5)>
 #map19 = affine_map<(d0, d1) -> ((d0 * 16 + (d1 mod 4) * 4 + 3) floordiv 15)>
 #map20 = affine_map<(d0, d1) -> (((d0 * 16 + (d1 mod 4) * 4 + 3) mod 15) floordiv 5)>
-#map21 = affine_map<(d0) -> (d0 floordiv 4)>
-#map22 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map21 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map22 = affine_map<(d0) -> (d0 floordiv 4)>
 #map23 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map24 = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1 * 32 + d2 floordiv 4) floordiv 180)>
 #map25 = affine_map<(d0, d1, d2, d3) -> (d0 + (((d1 * 128 + d2 * 32 + d3 floordiv 4) mod 180) floordiv 12) * 2)>
@@ -180,7 +180,7 @@ module attributes {gpu.container_module} {
         } else {
           scf.yield %cst : f32
         }
-        %86 = arith.xori %35, %36 : index
+        %86 = arith.xori %36, %35 : index
         %87 = affine.apply #map28(%arg5, %86)
         memref.store %55, %arg3[%c0, %2, %87] : memref<1x16x132xf32, #gpu.address_space<workgroup>>
         memref.store %65, %arg3[%c0, %3, %87] : memref<1x16x132xf32, #gpu.address_space<workgroup>>

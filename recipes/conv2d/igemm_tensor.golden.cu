@@ -153,8 +153,8 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int X_shared_row1 = tx % 16 + warp / 2 * 64;
   const int idx4 = tx % 16 / 2 % 4 * 8;
   const int W_shared_row = tx % 16;
-  const int W_shared_col1 = warp % 2 * 64;
   const int idx5 = tx % 8 * 8;
+  const int W_shared_col1 = warp % 2 * 64;
   for (int k = 0; k < 160; k += 32) {
     wait_copies<1>();
     __syncthreads();

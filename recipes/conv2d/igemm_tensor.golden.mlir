@@ -27,8 +27,8 @@
 #map25 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 2) * 64)>
 #map26 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
 #map27 = affine_map<(d0) -> (d0 mod 16)>
-#map28 = affine_map<(d0) -> ((d0 mod 2) * 64)>
-#map29 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map28 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map29 = affine_map<(d0) -> ((d0 mod 2) * 64)>
 #map30 = affine_map<(d0) -> (d0 + 64)>
 #map31 = affine_map<(d0, d1) -> ((d0 + d1 * 8) mod 16)>
 #map32 = affine_map<(d0) -> ((d0 floordiv 32 + 2) mod 3)>
@@ -147,8 +147,8 @@ module attributes {gpu.container_module} {
       %28 = affine.apply #map25(%thread_id_x, %0)
       %29 = affine.apply #map26(%thread_id_x)
       %30 = affine.apply #map27(%thread_id_x)
-      %31 = affine.apply #map28(%0)
-      %32 = affine.apply #map29(%thread_id_x)
+      %31 = affine.apply #map28(%thread_id_x)
+      %32 = affine.apply #map29(%0)
       scf.for %arg5 = %c0 to %c160 step %c32 {
         nvgpu.device_async_wait %25 {numGroups = 1 : i32}
         %35 = affine.apply #map30(%arg5)
@@ -204,8 +204,8 @@ module attributes {gpu.container_module} {
           %48 = affine.apply #map13(%30, %arg6)
           scf.for %arg7 = %c0 to %c8 step %c1 {
             %49 = affine.apply #map9(%arg7)
-            %50 = arith.xori %49, %32 : index
-            %51 = affine.apply #map13(%31, %50)
+            %50 = arith.xori %49, %31 : index
+            %51 = affine.apply #map13(%32, %50)
             %52 = nvgpu.ldmatrix %arg4[%46, %48, %51] {numTiles = 2 : i32, transpose = true} : memref<3x32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
             vector.store %52, %alloca_2[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
           }

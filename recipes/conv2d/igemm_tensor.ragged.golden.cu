@@ -117,8 +117,8 @@ extern "C" __global__ void __launch_bounds__(128) conv2d(
   const int X_shared_row1 = tx % 16 + warp / 2 * 64;
   const int idx5 = tx % 16 / 2 % 4 * 8;
   const int W_shared_row = tx % 16;
-  const int W_shared_col1 = warp % 2 * 64;
   const int idx6 = tx % 8 * 8;
+  const int W_shared_col1 = warp % 2 * 64;
   for (int k = 0; k < 64; k += 32) {
     const int idx7 = idx + k;
     const bool in_idx7 = idx7 < 45;

@@ -22,8 +22,8 @@
 #map20 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 2) * 64)>
 #map21 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
 #map22 = affine_map<(d0) -> (d0 mod 16)>
-#map23 = affine_map<(d0) -> ((d0 mod 2) * 64)>
-#map24 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map23 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map24 = affine_map<(d0) -> ((d0 mod 2) * 64)>
 #map25 = affine_map<(d0, d1) -> (d0 + d1)>
 #map26 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8) mod 5)>
 #map27 = affine_map<(d0, d1) -> ((d0 + (d1 mod 4) * 8 + 1) mod 5)>
@@ -127,8 +127,8 @@ module attributes {gpu.container_module} {
       %28 = affine.apply #map20(%thread_id_x, %0)
       %29 = affine.apply #map21(%thread_id_x)
       %30 = affine.apply #map22(%thread_id_x)
-      %31 = affine.apply #map23(%0)
-      %32 = affine.apply #map24(%thread_id_x)
+      %31 = affine.apply #map23(%thread_id_x)
+      %32 = affine.apply #map24(%0)
       scf.for %arg5 = %c0 to %c64 step %c32 {
         %35 = affine.apply #map25(%18, %arg5)
         %36 = arith.cmpi slt, %35, %c45 : index
@@ -378,8 +378,8 @@ module attributes {gpu.container_module} {
           %76 = affine.apply #map25(%30, %arg6)
           scf.for %arg7 = %c0 to %c8 step %c1 {
             %77 = affine.apply #map14(%arg7)
-            %78 = arith.xori %77, %32 : index
-            %79 = affine.apply #map25(%31, %78)
+            %78 = arith.xori %77, %31 : index
+            %79 = affine.apply #map25(%32, %78)
             %80 = nvgpu.ldmatrix %arg4[%76, %79] {numTiles = 2 : i32, transpose = true} : memref<32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
             vector.store %80, %alloca_3[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
           }

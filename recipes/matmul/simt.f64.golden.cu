@@ -24,8 +24,8 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   const int idx = tx % 8 * 2;
   const int col = by * 64 + lane * 2;
   const int row = bx * 64 + tx / 8;
-  const int idx1 = tx / 8;
-  const int idx2 = floormod(tx * 2 / 8 * 3 - tx / 8 * 6, 4) * 2;
+  const int idx1 = floormod(tx * 2 / 8 * 3 - tx / 8 * 6, 4) * 2;
+  const int idx2 = tx / 8;
   const int idx3 = lane / 4 * 4;
   const int A_shared_col = warp / 4 * 32;
   const int B_shared_col = tx % 4 * 4 + warp % 4 * 16;
@@ -33,7 +33,7 @@ extern "C" __global__ void __maxnreg__(255) matmul(
     const int col1 = idx + k;
     for (int i = 0; i < 2; ++i) {
       const double2 a = *reinterpret_cast<const double2*>(&A[(row + i * 32) * 512 + col1]);
-      const int A_shared_col1 = i * 32 + (idx1 ^ idx2);
+      const int A_shared_col1 = i * 32 + (idx2 ^ idx1);
       A_shared[idx][A_shared_col1] = a.x;
       A_shared[idx + 1][A_shared_col1] = a.y;
     }

@@ -24,8 +24,8 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
   const int idx = tx % 4 * 4;
   const int col = by * 128 + lane * 4;
   const int row = bx * 128 + tx / 4;
-  const int idx1 = tx / 4;
-  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx2 = tx / 4;
   const int idx3 = lane / 4 * 8;
   const int A_shared_col = warp / 4 * 64;
   const int B_shared_col = tx % 4 * 8 + warp % 4 * 32;
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     const int col1 = idx + k;
     for (int i = 0; i < 2; ++i) {
       const float4 a = *reinterpret_cast<const float4*>(&A[(row + i * 64) * 512 + col1]);
-      const int A_shared_col1 = i * 64 + (idx1 ^ idx2);
+      const int A_shared_col1 = i * 64 + (idx2 ^ idx1);
       A_shared[idx][A_shared_col1] = a.x;
       A_shared[idx + 1][A_shared_col1] = a.y;
       A_shared[idx + 2][A_shared_col1] = a.z;

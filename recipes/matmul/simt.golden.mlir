@@ -8,8 +8,8 @@
 #map6 = affine_map<(d0) -> (d0 * 4)>
 #map7 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
 #map8 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
-#map9 = affine_map<(d0) -> (d0 floordiv 4)>
-#map10 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map10 = affine_map<(d0) -> (d0 floordiv 4)>
 #map11 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
 #map12 = affine_map<(d0) -> ((d0 floordiv 4) * 64)>
 #map13 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 4) * 32)>
@@ -67,7 +67,7 @@ module attributes {gpu.container_module} {
           %18 = affine.apply #map15(%8, %arg6)
           %19 = vector.load %arg0[%18, %16] : memref<512x512xf32>, vector<4xf32>
           %20 = vector.extract %19[0] : f32 from vector<4xf32>
-          %21 = arith.xori %9, %10 : index
+          %21 = arith.xori %10, %9 : index
           %22 = affine.apply #map16(%arg6, %21)
           memref.store %20, %arg3[%2, %22] : memref<16x132xf32, #gpu.address_space<workgroup>>
           %23 = vector.extract %19[1] : f32 from vector<4xf32>

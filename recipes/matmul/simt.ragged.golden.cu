@@ -28,8 +28,8 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
   const bool in_col2 = col + 2 < 777;
   const bool in_col3 = col + 3 < 777;
   const int row = (by * 7 + bx) % 8 * 128 + tx / 4;
-  const int idx1 = tx / 4;
-  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx2 = tx / 4;
   const int idx3 = lane / 4 * 8;
   const int A_shared_col = warp / 4 * 64;
   const int B_shared_col = tx % 4 * 8 + warp % 4 * 32;
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(256) matmul(
     for (int i = 0; i < 2; ++i) {
       const int row1 = row + i * 64;
       const bool in_row1 = row1 < 1000;
-      const int A_shared_col1 = i * 64 + (idx1 ^ idx2);
+      const int A_shared_col1 = i * 64 + (idx2 ^ idx1);
       const float v0 = in_col1_2 && in_row1 ? A[row1 * 333 + col1 + 1] : 0.0f;
       const float v1 = in_col1_3 && in_row1 ? A[row1 * 333 + col1 + 2] : 0.0f;
       const float v2 = in_col1_4 && in_row1 ? A[row1 * 333 + col1 + 3] : 0.0f;

@@ -8,8 +8,8 @@
 #map6 = affine_map<(d0) -> (d0 * 4)>
 #map7 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) floordiv 8) * 128 + d2 * 4)>
 #map8 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) mod 8) * 128 + d2 floordiv 4)>
-#map9 = affine_map<(d0) -> (d0 floordiv 4)>
-#map10 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map10 = affine_map<(d0) -> (d0 floordiv 4)>
 #map11 = affine_map<(d0) -> ((d0 floordiv 4) * 8)>
 #map12 = affine_map<(d0) -> ((d0 floordiv 4) * 64)>
 #map13 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + (d1 mod 4) * 32)>
@@ -112,7 +112,7 @@ module attributes {gpu.container_module} {
           } else {
             scf.yield %cst : f32
           }
-          %42 = arith.xori %16, %17 : index
+          %42 = arith.xori %17, %16 : index
           %43 = affine.apply #map16(%arg6, %42)
           memref.store %35, %arg3[%2, %43] : memref<16x132xf32, #gpu.address_space<workgroup>>
           memref.store %37, %arg3[%3, %43] : memref<16x132xf32, #gpu.address_space<workgroup>>

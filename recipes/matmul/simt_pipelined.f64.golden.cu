@@ -25,11 +25,11 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   }
   const int idx = tx % 8 * 2;
   const int row = bx * 64 + tx / 8;
-  const int idx1 = tx / 8;
-  const int idx2 = floormod(tx * 2 / 8 * 3 - tx / 8 * 6, 4) * 2;
+  const int idx1 = floormod(tx * 2 / 8 * 3 - tx / 8 * 6, 4) * 2;
+  const int idx2 = tx / 8;
   for (int i = 0; i < 4; ++i) {
     const double2 a = *reinterpret_cast<const double2*>(&A[(row + i * 16) * 512 + idx]);
-    const int A_shared_col = i * 16 + (idx1 ^ idx2);
+    const int A_shared_col = i * 16 + (idx2 ^ idx1);
     A_shared[0][idx][A_shared_col] = a.x;
     A_shared[0][idx + 1][A_shared_col] = a.y;
   }
@@ -88,7 +88,7 @@ extern "C" __global__ void __maxnreg__(255) matmul(
       for (int i = 0; i < 4; ++i) {
         const double v0 = A_next[i * 2];
         const double v1 = A_next[i * 2 + 1];
-        const int A_shared_col1 = i * 16 + (idx1 ^ idx2);
+        const int A_shared_col1 = i * 16 + (idx2 ^ idx1);
         A_shared[plane1][idx][A_shared_col1] = v0;
         A_shared[plane1][idx + 1][A_shared_col1] = v1;
       }

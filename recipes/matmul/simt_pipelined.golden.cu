@@ -25,11 +25,11 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   }
   const int idx = tx % 4 * 4;
   const int row = bx * 128 + tx / 4;
-  const int idx1 = tx / 4;
-  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx2 = tx / 4;
   for (int i = 0; i < 4; ++i) {
     const float4 a = *reinterpret_cast<const float4*>(&A[(row + i * 32) * 512 + idx]);
-    const int A_shared_col = i * 32 + (idx1 ^ idx2);
+    const int A_shared_col = i * 32 + (idx2 ^ idx1);
     A_shared[0][idx][A_shared_col] = a.x;
     A_shared[0][idx + 1][A_shared_col] = a.y;
     A_shared[0][idx + 2][A_shared_col] = a.z;
@@ -91,7 +91,7 @@ extern "C" __global__ void __maxnreg__(255) matmul(
         const float v1 = A_next[i * 4 + 1];
         const float v2 = A_next[i * 4 + 2];
         const float v3 = A_next[i * 4 + 3];
-        const int A_shared_col1 = i * 32 + (idx1 ^ idx2);
+        const int A_shared_col1 = i * 32 + (idx2 ^ idx1);
         A_shared[plane1][idx][A_shared_col1] = v0;
         A_shared[plane1][idx + 1][A_shared_col1] = v1;
         A_shared[plane1][idx + 2][A_shared_col1] = v2;

@@ -6,8 +6,8 @@
 #map4 = affine_map<(d0) -> (d0 + 2)>
 #map5 = affine_map<(d0) -> (d0 + 3)>
 #map6 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
-#map7 = affine_map<(d0) -> (d0 floordiv 4)>
-#map8 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map7 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map8 = affine_map<(d0) -> (d0 floordiv 4)>
 #map9 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map10 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
 #map11 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
@@ -64,7 +64,7 @@ module attributes {gpu.container_module} {
         %15 = affine.apply #map9(%6, %arg5)
         %16 = vector.load %arg0[%15, %2] : memref<512x512xf32>, vector<4xf32>
         %17 = vector.extract %16[0] : f32 from vector<4xf32>
-        %18 = arith.xori %7, %8 : index
+        %18 = arith.xori %8, %7 : index
         %19 = affine.apply #map10(%arg5, %18)
         memref.store %17, %arg3[%c0, %2, %19] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
         %20 = vector.extract %16[1] : f32 from vector<4xf32>
@@ -140,7 +140,7 @@ module attributes {gpu.container_module} {
             %22 = affine.apply #map12(%arg6)
             %23 = vector.load %alloca[%22] : memref<16xf32>, vector<4xf32>
             %24 = vector.extract %23[0] : f32 from vector<4xf32>
-            %25 = arith.xori %7, %8 : index
+            %25 = arith.xori %8, %7 : index
             %26 = affine.apply #map10(%arg6, %25)
             memref.store %24, %arg3[%21, %2, %26] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
             %27 = vector.extract %23[1] : f32 from vector<4xf32>

@@ -25,12 +25,12 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   }
   const int idx = tx % 4 * 4;
   const int row = (by * 7 + bx) % 8 * 128 + tx / 4;
-  const int idx1 = tx / 4;
-  const int idx2 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx2 = tx / 4;
   for (int i = 0; i < 4; ++i) {
     const int row1 = row + i * 32;
     const bool in_row1 = row1 < 1000;
-    const int A_shared_col = i * 32 + (idx1 ^ idx2);
+    const int A_shared_col = i * 32 + (idx2 ^ idx1);
     const float v0 = in_row1 ? A[row1 * 333 + idx + 1] : 0.0f;
     const float v1 = in_row1 ? A[row1 * 333 + idx + 2] : 0.0f;
     const float v2 = in_row1 ? A[row1 * 333 + idx + 3] : 0.0f;
@@ -114,7 +114,7 @@ extern "C" __global__ void __maxnreg__(255) matmul(
         const float v1 = A_next[i * 4 + 1];
         const float v2 = A_next[i * 4 + 2];
         const float v3 = A_next[i * 4 + 3];
-        const int A_shared_col1 = i * 32 + (idx1 ^ idx2);
+        const int A_shared_col1 = i * 32 + (idx2 ^ idx1);
         A_shared[plane1][idx][A_shared_col1] = v0;
         A_shared[plane1][idx + 1][A_shared_col1] = v1;
         A_shared[plane1][idx + 2][A_shared_col1] = v2;

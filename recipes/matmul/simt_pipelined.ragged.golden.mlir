@@ -6,8 +6,8 @@
 #map4 = affine_map<(d0) -> (d0 + 2)>
 #map5 = affine_map<(d0) -> (d0 + 3)>
 #map6 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) mod 8) * 128 + d2 floordiv 4)>
-#map7 = affine_map<(d0) -> (d0 floordiv 4)>
-#map8 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map7 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map8 = affine_map<(d0) -> (d0 floordiv 4)>
 #map9 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map10 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
 #map11 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) floordiv 8) * 128 + d2 * 4)>
@@ -102,7 +102,7 @@ module attributes {gpu.container_module} {
         } else {
           scf.yield %cst : f32
         }
-        %36 = arith.xori %11, %12 : index
+        %36 = arith.xori %12, %11 : index
         %37 = affine.apply #map10(%arg5, %36)
         memref.store %29, %arg3[%c0, %2, %37] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
         memref.store %31, %arg3[%c0, %4, %37] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
@@ -276,7 +276,7 @@ module attributes {gpu.container_module} {
             %36 = affine.apply #map12(%arg6)
             %37 = vector.load %alloca[%36] : memref<16xf32>, vector<4xf32>
             %38 = vector.extract %37[0] : f32 from vector<4xf32>
-            %39 = arith.xori %11, %12 : index
+            %39 = arith.xori %12, %11 : index
             %40 = affine.apply #map10(%arg6, %39)
             memref.store %38, %arg3[%35, %2, %40] : memref<2x16x132xf32, #gpu.address_space<workgroup>>
             %41 = vector.extract %37[1] : f32 from vector<4xf32>

@@ -7,8 +7,8 @@
 #map5 = affine_map<(d0) -> (d0 + 2)>
 #map6 = affine_map<(d0) -> (d0 + 3)>
 #map7 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
-#map8 = affine_map<(d0) -> (d0 floordiv 4)>
-#map9 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map8 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0) -> (d0 floordiv 4)>
 #map10 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map11 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
 #map12 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
@@ -74,7 +74,7 @@ module attributes {gpu.container_module} {
         %17 = affine.apply #map10(%7, %arg5)
         %18 = vector.load %arg0[%17, %2] : memref<256x1024xf32>, vector<4xf32>
         %19 = vector.extract %18[0] : f32 from vector<4xf32>
-        %20 = arith.xori %8, %9 : index
+        %20 = arith.xori %9, %8 : index
         %21 = affine.apply #map11(%arg5, %20)
         memref.store %19, %arg3[%c0, %c0, %3, %21] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
         %22 = vector.extract %18[1] : f32 from vector<4xf32>
@@ -152,7 +152,7 @@ module attributes {gpu.container_module} {
             %24 = affine.apply #map13(%arg6)
             %25 = vector.load %alloca[%24] : memref<16xf32>, vector<4xf32>
             %26 = vector.extract %25[0] : f32 from vector<4xf32>
-            %27 = arith.xori %8, %9 : index
+            %27 = arith.xori %9, %8 : index
             %28 = affine.apply #map11(%arg6, %27)
             memref.store %26, %arg3[%23, %c0, %3, %28] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
             %29 = vector.extract %25[1] : f32 from vector<4xf32>

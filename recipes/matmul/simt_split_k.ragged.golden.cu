@@ -27,12 +27,12 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   const int col = bz * 96 + tx % 4 * 4;
   const int A_shared_d2 = tx % 4 * 4;
   const int row = by * 128 + tx / 4;
-  const int idx = tx / 4;
-  const int idx1 = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx = floormod(tx * 4 / 8 * 3 - tx / 4 * 6, 4) * 4;
+  const int idx1 = tx / 4;
   for (int i = 0; i < 4; ++i) {
     const int row1 = row + i * 32;
     const bool in_row1 = row1 < 300;
-    const int A_shared_d3 = i * 32 + (idx ^ idx1);
+    const int A_shared_d3 = i * 32 + (idx1 ^ idx);
     const float v0 = in_row1 ? A[row1 * 333 + col + 1] : 0.0f;
     const float v1 = in_row1 ? A[row1 * 333 + col + 2] : 0.0f;
     const float v2 = in_row1 ? A[row1 * 333 + col + 3] : 0.0f;
@@ -143,7 +143,7 @@ extern "C" __global__ void __maxnreg__(255) matmul(
         const float v1 = A_next[i * 4 + 1];
         const float v2 = A_next[i * 4 + 2];
         const float v3 = A_next[i * 4 + 3];
-        const int A_shared_d3_1 = i * 32 + (idx ^ idx1);
+        const int A_shared_d3_1 = i * 32 + (idx1 ^ idx);
         A_shared[d0_1][0][A_shared_d2][A_shared_d3_1] = v0;
         A_shared[d0_1][0][A_shared_d2 + 1][A_shared_d3_1] = v1;
         A_shared[d0_1][0][A_shared_d2 + 2][A_shared_d3_1] = v2;

@@ -7,8 +7,8 @@
 #map5 = affine_map<(d0) -> (d0 + 3)>
 #map6 = affine_map<(d0) -> ((d0 mod 4) * 4)>
 #map7 = affine_map<(d0, d1) -> (d0 * 128 + d1 floordiv 4)>
-#map8 = affine_map<(d0) -> (d0 floordiv 4)>
-#map9 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map8 = affine_map<(d0) -> ((((d0 floordiv 4) * -6 + ((d0 * 4) floordiv 8) * 3) mod 4) * 4)>
+#map9 = affine_map<(d0) -> (d0 floordiv 4)>
 #map10 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map11 = affine_map<(d0, d1) -> (d0 * 32 + d1)>
 #map12 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 4)>
@@ -118,7 +118,7 @@ module attributes {gpu.container_module} {
         } else {
           scf.yield %cst_0 : f32
         }
-        %35 = arith.xori %15, %16 : index
+        %35 = arith.xori %16, %15 : index
         %36 = affine.apply #map11(%arg5, %35)
         memref.store %28, %arg3[%c0, %c0, %10, %36] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
         memref.store %30, %arg3[%c0, %c0, %11, %36] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
@@ -244,7 +244,7 @@ module attributes {gpu.container_module} {
             %35 = affine.apply #map13(%arg6)
             %36 = vector.load %alloca[%35] : memref<16xf32>, vector<4xf32>
             %37 = vector.extract %36[0] : f32 from vector<4xf32>
-            %38 = arith.xori %15, %16 : index
+            %38 = arith.xori %16, %15 : index
             %39 = affine.apply #map11(%arg6, %38)
             memref.store %37, %arg3[%34, %c0, %10, %39] : memref<2x1x16x132xf32, #gpu.address_space<workgroup>>
             %40 = vector.extract %36[1] : f32 from vector<4xf32>

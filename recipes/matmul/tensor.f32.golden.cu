@@ -63,10 +63,10 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   const int col = tx % 4 * 4;
   const int A_shared_row = tx / 4;
   const int row = bx * 128 + tx / 4;
-  const int idx = tx / 4 / 2 % 4 * 4;
   const int A_shared_col = tx / 4 * -16;
   for (int i = 0; i < 4; ++i) {
-    copy_async16(&A_shared[0][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ idx)], &A[(row + i * 32) * 512 + col]);
+    copy_async16(&A_shared[0][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ (tx / 4 / 2 * 3 % 4 * 4))],
+        &A[(row + i * 32) * 512 + col]);
   }
   const int col1 = by * 128 + lane * 4;
   for (int i = 0; i < 4; ++i) {
@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   }
   commit_copies();
   for (int i = 0; i < 4; ++i) {
-    copy_async16(&A_shared[1][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ idx)],
+    copy_async16(&A_shared[1][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ (tx / 4 / 2 * 3 % 4 * 4))],
         &A[(row + i * 32) * 512 + col + 16]);
   }
   for (int i = 0; i < 4; ++i) {
@@ -85,7 +85,6 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   commit_copies();
   const int B_shared_row = tx % 4;
   const int A_shared_row1 = lane / 4 + warp / 2 * 64;
-  const int idx1 = lane / 4 / 2 * 4;
   const int B_shared_col = lane / 4 + warp % 2 * 64;
   for (int k = 0; k < 512; k += 16) {
     wait_copies<1>();
@@ -95,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
     const int row1 = warp + k;
     if (k + 32 < 512) {
       for (int i = 0; i < 4; ++i) {
-        copy_async16(&A_shared[plane][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ idx)],
+        copy_async16(&A_shared[plane][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ (tx / 4 / 2 * 3 % 4 * 4))],
             &A[(row + i * 32) * 512 + col2]);
       }
       for (int i = 0; i < 4; ++i) {
@@ -111,8 +110,9 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const int A_shared_row2 = A_shared_row1 + j * 16;
-        const int A_shared_col1 = B_shared_row1 ^ idx1;
-        const int A_shared_col2 = (B_shared_row1 + 4) ^ idx1;
+        const int idx = lane / 4 / 2 * 3 % 4 * 4;
+        const int A_shared_col1 = B_shared_row1 ^ idx;
+        const int A_shared_col2 = (B_shared_row1 + 4) ^ idx;
         A_frag[j][0][0] = A_shared[plane1][A_shared_row2][A_shared_col1];
         A_frag[j][1][0] = A_shared[plane1][A_shared_row2 + 8][A_shared_col1];
         A_frag[j][2][0] = A_shared[plane1][A_shared_row2][A_shared_col2];

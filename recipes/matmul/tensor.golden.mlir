@@ -19,8 +19,8 @@
 #map17 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 2) * 64)>
 #map18 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
 #map19 = affine_map<(d0) -> (d0 mod 16)>
-#map20 = affine_map<(d0) -> ((d0 mod 2) * 64)>
-#map21 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map20 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map21 = affine_map<(d0) -> ((d0 mod 2) * 64)>
 #map22 = affine_map<(d0) -> (d0 + 64)>
 #map23 = affine_map<(d0) -> ((d0 floordiv 32 + 2) mod 3)>
 #map24 = affine_map<(d0) -> ((d0 floordiv 32) mod 3)>
@@ -105,8 +105,8 @@ module attributes {gpu.container_module} {
       %16 = affine.apply #map17(%thread_id_x, %0)
       %17 = affine.apply #map18(%thread_id_x)
       %18 = affine.apply #map19(%thread_id_x)
-      %19 = affine.apply #map20(%0)
-      %20 = affine.apply #map21(%thread_id_x)
+      %19 = affine.apply #map20(%thread_id_x)
+      %20 = affine.apply #map21(%0)
       scf.for %arg5 = %c0 to %c512 step %c32 {
         nvgpu.device_async_wait %14 {numGroups = 1 : i32}
         %23 = affine.apply #map22(%arg5)
@@ -148,8 +148,8 @@ module attributes {gpu.container_module} {
           %32 = affine.apply #map9(%18, %arg6)
           scf.for %arg7 = %c0 to %c8 step %c1 {
             %33 = affine.apply #map6(%arg7)
-            %34 = arith.xori %33, %20 : index
-            %35 = affine.apply #map9(%19, %34)
+            %34 = arith.xori %33, %19 : index
+            %35 = affine.apply #map9(%20, %34)
             %36 = nvgpu.ldmatrix %arg4[%30, %32, %35] {numTiles = 2 : i32, transpose = true} : memref<3x32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
             vector.store %36, %alloca_1[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
           }

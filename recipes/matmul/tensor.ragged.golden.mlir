@@ -22,8 +22,8 @@
 #map20 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 2) * 64)>
 #map21 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
 #map22 = affine_map<(d0) -> (d0 mod 16)>
-#map23 = affine_map<(d0) -> ((d0 mod 2) * 64)>
-#map24 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map23 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map24 = affine_map<(d0) -> ((d0 mod 2) * 64)>
 #map25 = affine_map<(d0, d1) -> (d0 + d1)>
 #map26 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map27 = affine_map<(d0, d1) -> (d0 + d1 * 8)>
@@ -98,8 +98,8 @@ module attributes {gpu.container_module} {
       %28 = affine.apply #map20(%thread_id_x, %0)
       %29 = affine.apply #map21(%thread_id_x)
       %30 = affine.apply #map22(%thread_id_x)
-      %31 = affine.apply #map23(%0)
-      %32 = affine.apply #map24(%thread_id_x)
+      %31 = affine.apply #map23(%thread_id_x)
+      %32 = affine.apply #map24(%0)
       scf.for %arg5 = %c0 to %c352 step %c32 {
         %35 = affine.apply #map25(%18, %arg5)
         %36 = arith.cmpi slt, %35, %c333 : index
@@ -262,8 +262,8 @@ module attributes {gpu.container_module} {
           %53 = affine.apply #map25(%30, %arg6)
           scf.for %arg7 = %c0 to %c8 step %c1 {
             %54 = affine.apply #map14(%arg7)
-            %55 = arith.xori %54, %32 : index
-            %56 = affine.apply #map25(%31, %55)
+            %55 = arith.xori %54, %31 : index
+            %56 = affine.apply #map25(%32, %55)
             %57 = nvgpu.ldmatrix %arg4[%53, %56] {numTiles = 2 : i32, transpose = true} : memref<32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
             vector.store %57, %alloca_2[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
           }

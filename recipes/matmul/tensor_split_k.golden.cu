@@ -145,8 +145,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   const int A_shared_d2_1 = tx % 16 + warp / 2 * 64;
   const int idx3 = tx % 16 / 2 % 4 * 8;
   const int B_shared_d2_1 = tx % 16;
-  const int B_shared_d3_1 = warp % 2 * 64;
   const int idx4 = tx % 8 * 8;
+  const int B_shared_d3_1 = warp % 2 * 64;
   for (int k = 0; k < 512; k += 32) {
     wait_copies<1>();
     __syncthreads();

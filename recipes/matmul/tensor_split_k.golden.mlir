@@ -20,8 +20,8 @@
 #map18 = affine_map<(d0, d1) -> (d0 mod 16 + (d1 floordiv 2) * 64)>
 #map19 = affine_map<(d0) -> ((((d0 mod 16) floordiv 2) mod 4) * 8)>
 #map20 = affine_map<(d0) -> (d0 mod 16)>
-#map21 = affine_map<(d0) -> ((d0 mod 2) * 64)>
-#map22 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map21 = affine_map<(d0) -> ((d0 mod 8) * 8)>
+#map22 = affine_map<(d0) -> ((d0 mod 2) * 64)>
 #map23 = affine_map<(d0) -> (d0 + 64)>
 #map24 = affine_map<(d0) -> ((d0 floordiv 32 + 2) mod 3)>
 #map25 = affine_map<(d0) -> ((d0 floordiv 32) mod 3)>
@@ -116,8 +116,8 @@ module attributes {gpu.container_module} {
       %17 = affine.apply #map18(%thread_id_x, %0)
       %18 = affine.apply #map19(%thread_id_x)
       %19 = affine.apply #map20(%thread_id_x)
-      %20 = affine.apply #map21(%0)
-      %21 = affine.apply #map22(%thread_id_x)
+      %20 = affine.apply #map21(%thread_id_x)
+      %21 = affine.apply #map22(%0)
       scf.for %arg5 = %c0 to %c512 step %c32 {
         nvgpu.device_async_wait %15 {numGroups = 1 : i32}
         %24 = affine.apply #map23(%arg5)
@@ -159,8 +159,8 @@ module attributes {gpu.container_module} {
           %33 = affine.apply #map9(%19, %arg6)
           scf.for %arg7 = %c0 to %c8 step %c1 {
             %34 = affine.apply #map6(%arg7)
-            %35 = arith.xori %34, %21 : index
-            %36 = affine.apply #map9(%20, %35)
+            %35 = arith.xori %34, %20 : index
+            %36 = affine.apply #map9(%21, %35)
             %37 = nvgpu.ldmatrix %arg4[%31, %c0, %33, %36] {numTiles = 2 : i32, transpose = true} : memref<3x1x32x128xbf16, #gpu.address_space<workgroup>> -> vector<2x2xbf16>
             vector.store %37, %alloca_1[%arg7, %c0, %c0] : memref<8x2x2xbf16>, vector<2x2xbf16>
           }

@@ -117,8 +117,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul(
   const int A_shared_row = tx % 16 + warp / 2 * 64;
   const int idx3 = tx % 16 / 2 % 4 * 8;
   const int B_shared_row1 = tx % 16;
-  const int B_shared_col1 = warp % 2 * 64;
   const int idx4 = tx % 8 * 8;
+  const int B_shared_col1 = warp % 2 * 64;
   for (int k = 0; k < 352; k += 32) {
     const int col2 = col1 + k;
     const bool in_col2_1 = col2 < 1333;

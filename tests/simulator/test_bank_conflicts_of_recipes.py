@@ -91,6 +91,15 @@ def test_the_recipe_has_none() -> None:
     assert list(conflicts(report.bank_conflicts)) == []
 
 
+@pytest.mark.parametrize("depth", [16, 32])
+@pytest.mark.parametrize("kind", ["tf32", "3xtf32", "bf16x3"])
+def test_words_for_tensor_cores_have_none(kind: str, depth: int) -> None:
+    """Lanes read one word of 8 rows each, or two words of 4 rows, and store vectors of whole rows."""
+    tiles = {"m": 64, "n": 64, "k": 2 * depth, "bm": 64, "bn": 64, "bk": depth, "wm": 32, "wn": 32}
+    report = weft.run("tensor", settings={"type": "f32", "as_type": kind, **tiles}, target="sim")
+    assert report.bank_conflicts and all(access.degree == 1.0 for access in report.bank_conflicts)
+
+
 def test_ops_of_one_place_are_one_line(tmp_path: Path) -> None:
     store = staged(tmp_path, "transpose")["store"]
     ((text, hints),) = conflicts([store, store])
