@@ -147,6 +147,7 @@ RECIPES = (
     ("simt_split_k", "`split-k`; 1024³", {"m": "1024", "n": "1024", "k": "1024"}, CUBLAS["f32"][1024]),
     ("tensor", "`mma`, `pipeline … async`, `swizzle`; bf16, 8192³", {"m": "8192", "n": "8192", "k": "8192"},
      CUBLAS["bf16"][8192]),
+    ("tensor", "`stages=4`, 8448 × 8192 × 8192", {"m": "8448", "n": "8192", "k": "8192", "stages": "4"}, None),
     ("igemm_tensor", "the same, for a convolution", {"n": "32", "h": "28", "w": "28", "c": "128", "k": "128"}, None),
 )  # fmt: skip
 """Recipes above the rungs: name, what is new, settings, what cuBLAS reaches of the same."""
