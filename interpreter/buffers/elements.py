@@ -23,6 +23,7 @@ from ..memory.views import behind, is_own_array
 from ..padding.identities import COMMUTATIVE, combination
 from ..session.rewriter import describe
 from .asynchronous import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
+from .tiles import is_handed_out
 from .wide_accesses import MaskedLoad, aligned_rows, masked_loads
 
 
@@ -299,10 +300,12 @@ def widest(op: ir.Operation, structured: StructuredOp | None = None) -> int:
 
 
 def in_memory(operand: ir.Value) -> bool:
-    """Whether an operand is in shared or global memory, and not a temporary or a thread's own array."""
+    """Whether an operand is, or is going to be, in shared or global memory, and not a thread's own array."""
     base = behind(operand)
     if not isinstance(base.type, ir.MemRefType):
         return False
+    if is_handed_out(base):
+        return True
     allocated = made_by(base, "memref.alloc") is not None and base.type.memory_space is not None
     return allocated or isinstance(base.owner, ir.Block)
 

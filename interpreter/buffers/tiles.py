@@ -25,7 +25,9 @@ from ..mapping.mapping import (
 from ..memory.effects import is_pure
 from ..memory.layouts import element_bytes
 from ..memory.limits import OF_A_THREAD
+from ..memory.views import behind
 from ..padding.scans import is_scan
+from .views import is_temporary
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,13 @@ def tiles_of(buffer: ir.Value, within: ir.Operation | None = None) -> list[Threa
 def whole_users(buffer: ir.Value) -> list[ir.Operation]:
     """Who looks at a buffer, or at a view of it, and does not take a tile in a loop over threads."""
     return [op for tile, op in _leaves(buffer) if tile is None]
+
+
+def is_handed_out(value: ir.Value) -> bool:
+    """Whether a memref is (a part of) a temporary that becomes shared memory, as an op that hands out its elements looks at it."""
+    base = behind(value)
+    maps = map(mapping_of, whole_users(base)) if is_temporary(base) else ()
+    return any(mapping is not None and mapping.distributes for mapping in maps)
 
 
 def _leaves(buffer: ir.Value) -> Iterator[tuple[ThreadTile | None, ir.Operation]]:

@@ -13,12 +13,17 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter"))
 from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
+from sass import whole
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes.attention.payload import attended
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
+from weft.runtime.files.inputs import random_inputs, sized
+from weft.runtime.host import functions
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
@@ -71,19 +76,65 @@ def test_no_scores_in_memory() -> None:
     assert elements == {("Q", "load"): queries, ("K", "load"): walked, ("V", "load"): walked, ("O", "store"): queries}
 
 
-@pytest.mark.parametrize("d", [64, 128, 192, 256])
-def test_nothing_spills(d: int) -> None:
-    done = made(b=8, n=512, m=512, d=d)
+@pytest.mark.parametrize(("type", "d", "stored"), [("f32", 64, 128), ("f32", 192, 128), ("f16", 64, 64), ("bf16", 128, 64)])
+def test_accesses_of_16_bytes(type: str, d: int, stored: int) -> None:
+    """Of global memory, in bits, as the machine executes them. Halves are stored four at a time, as they are rounded from f32."""
+    counts = whole(made(b=2, n=256, m=256, d=d, type=type).cuda, "attention", "sm_90a")
+    assert (set(counts.global_loads), set(counts.global_stores)) == ({128}, {stored})
+
+
+@pytest.mark.parametrize(("type", "d", "loaded"), [("f32", 34, 32), ("f16", 36, 16)])
+def test_rows_of_no_whole_vectors(type: str, d: int, loaded: int) -> None:
+    counts = whole(made(b=2, n=128, m=64, d=d, type=type).cuda, "attention", "sm_90a")
+    assert set(counts.global_loads) == {loaded}
+
+
+@pytest.mark.parametrize(("type", "d"), [("f32", 33), ("f32", 64), ("f16", 64), ("bf16", 128), ("f32", 192)])
+def test_no_bank_conflicts(type: str, d: int) -> None:
+    settings = {"b": "1", "n": "128", "m": "128", "d": str(d), "type": type}
+    report = run_schedule("attention", None, settings, None, RunOptions("sim", 3)).report
+    assert report.ok and report.races == () and report.faults == (), report
+    assert {one.buffer for one in report.bank_conflicts or ()} > {"Q_shared", "K_shared", "V_shared", "powers"}
+    assert not [one for one in report.bank_conflicts or () if one.conflicts]
+
+
+def test_a_temporary_in_shared_memory_is_read_in_vectors() -> None:
+    """Powers are computed by an op with a map, so that `vectorize` of the product behind it knows where `launch` puts them."""
+    done = made(b=1, n=128, m=64)
+    (remarks,) = [step.remarks for step in done.applied.session.steps if step.text == "vectorize pv"]
+    assert list(remarks) == ["lhs: loaded 4 elements at once", "rhs: loaded 4 elements at once"]
+    assert "(&powers_frag[j][0]) = *reinterpret_cast<const float4*>(&powers[0]" in done.cuda
+
+
+@pytest.mark.parametrize(("type", "d"), [("f32", 16), ("f32", 64), ("f16", 120), ("f32", 128), ("f32", 192), ("f32", 256)])
+def test_nothing_spills(type: str, d: int) -> None:
+    done = made(b=8, n=512, m=512, d=d, type=type)
     for chip in ARCHITECTURES:
         found = compile_cubin(done.cuda, chip)
         assert found.spill_bytes == 0, chip
 
 
-def test_sizes_known_at_run_time() -> None:
-    given = {"b": "?", "n": "?", "m": "?", "d": "24"}
-    sizes = {"Q.0": "2", "Q.1": "70", "K.1": "45"}
-    report = run_schedule("attention", None, given, None, RunOptions("sim", 3, sizes=sizes)).report
-    assert report.ok and report.races == () and report.faults == (), report
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize(("type", "d"), [("f32", 24), ("bf16", 40), ("f16", 33)])
+def test_sizes_known_at_run_time(type: str, d: int, causal: int) -> None:
+    """One kernel, run at several sizes: of less than a tile, of whole ones, of some."""
+    done = made(b="?", n="?", m="?", d=d, type=type, causal=causal)
+    signature = functions.signature(done.applied.payload, done.plan.entry)
+    for b, n, m in ((1, 1, 1), (2, 70, 45), (1, 128, 64), (1, 130, 200)):
+        asked = {"Q.0": str(b), "Q.1": str(n), "K.1": str(m)}
+        inputs = random_inputs(sized(signature, asked, done.plan.agreements), 3)
+        result = run_plan(done.plan, SimDevice(), inputs, text=done.applied.text)
+        assert not result.races and not result.faults
+        compared = compare(signature, result.outputs, reference(done.applied.payload, None, inputs))
+        assert compared.ok, (b, n, m, compared)
+
+
+def test_sequences_of_two_lengths_are_refused() -> None:
+    """K and V have the same keys, which the host checks."""
+    done = made(b="?", n="?", m="?", d=8)
+    inputs = {name: np.ones((1, length, 8), np.float32) for name, length in (("Q", 5), ("K", 6), ("V", 7))}
+    with pytest.raises(WeftError, match="axis 1 of `K` has 6 elements, and axis 1 of `V` has 7"):
+        run_plan(done.plan, SimDevice(), inputs, text=done.applied.text)
 
 
 def test_larger_heads_are_refused() -> None:

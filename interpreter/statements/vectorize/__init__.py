@@ -16,8 +16,9 @@ class Vectorize(Statement):
 
     Each operand in shared or global memory gets a fragment: a thread-private array that holds its tile, in the order of the tile's
     elements in memory. It is loaded before the op, and stored after it if the op writes it, in accesses of up to 16 bytes where
-    the alignment is proven, and element by element otherwise; the step's report says which. Operands that are already in registers
-    (an accumulator of `promote-to-registers`) stay as they are. Bufferizes first where the payload has tensors.
+    the alignment is proven, and element by element otherwise; the step's report says which. So does a temporary of the block that
+    an op with a map reads or writes, too: `launch` puts it into shared memory. Operands that are already in registers (an
+    accumulator of `promote-to-registers`) stay as they are. Bufferizes first where the payload has tensors.
 
     An op that uses each element once (bias, residual, ReLU after a product) has nothing to keep in a fragment: it is itself
     executed up to 16 bytes at a time. So are masked reads in its body, where the mask is proven to be the same for an entire
@@ -59,7 +60,7 @@ class Vectorize(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ...buffers.elements import goes_along
-        from ...buffers.tiles import thread_nest
+        from ...buffers.tiles import is_handed_out, thread_nest
         from ...buffers.views import in_own_array
         from .fragments import fragment
 
@@ -87,7 +88,7 @@ class Vectorize(Statement):
         inputs, names = segments(op)[0], operand_names(op)
         numbers = [
             n for n, v in enumerate(op.operands)  # a scalar in memory has no neighbours
-            if is_memref(v) and ir.MemRefType(v.type).rank and not in_own_array(v)
+            if is_memref(v) and ir.MemRefType(v.type).rank and (not in_own_array(v) or is_handed_out(v))
         ]  # fmt: skip
         if not numbers:
             masked = any(operations(op, "memref.load"))
