@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from ..ir.mlir import children, ir, is_tensor, operations
-from ..ir.structured import ATOMIC, WRITEBACK
+from collections.abc import Iterator
+
+from ..ir.mlir import ancestors, children, ir, is_tensor, is_within, operations
+from ..ir.structured import ATOMIC, WRITEBACK, body_of, is_structured, segments, yielded
 from ..memory import copies
-from ..memory.effects import accesses, is_pure
+from ..memory.effects import accesses, is_memref, is_pure
 from ..memory.lanes import BARRIERS
-from ..memory.views import is_own_array
+from ..memory.views import behind, is_own_array
 from ..session.rewriter import describe, refuse
 from .geometry import Geometry, count_warps
 from .legality import check_map
@@ -101,6 +103,16 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
         return
     undistributed.sort(key=_is_made)  # what the user wrote comes first
     first = undistributed[0]
+    for op in filter(_is_copy, undistributed):
+        if (reduction := _shared_reduction(op, root)) is not None:
+            raise refuse(
+                "W0351",
+                f"`{mapping_of(reduction)}` share the running result of {describe(reduction)}, and `promote-to-registers … across` "
+                "keeps it in registers: every thread of the block would load it, and write it back",
+                reduction,
+                "leave `promote-to-registers` out: the running result goes on in memory; or leave out the loop, and map the whole "
+                "op alike: then each thread keeps what it adds up in registers, to the end",
+            )
     made = (
         f"name it after a `bufferize` (`let back = match {first.name}`), and map it; or fuse the fill into the loop over blocks, "
         "promote the accumulator to registers, or take tiles that divide the result: then there is none"
@@ -109,8 +121,8 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
     hints = {
         "scf.forall": "map this loop to threads",
         "scf.parallel": "map this loop to threads",
-        "linalg.fill": "map it, or `tile` it and map the loop; or `promote-to-registers` the accumulator across the outermost "
-        "loop of the reduction, which takes the fill along",
+        "linalg.fill": "map it, or `tile` it and map the loop" + ("" if any(_shared_in_loops(first, root)) else
+        "; or `promote-to-registers` the accumulator across the outermost loop of the reduction, which takes the fill along"),
         "memref.store": "map it to `threads(*)`: a single thread does it; or map a loop around it to a grid, or to threads",
     }
     raise refuse(
@@ -125,6 +137,29 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
 def _is_made(op: ir.Operation) -> bool:
     """Whether bufferization has made the op, so that no handle names it: it copies a temporary, and nobody owns a part of that."""
     return WRITEBACK in op.attributes
+
+
+def _is_copy(op: ir.Operation) -> bool:
+    """Whether a statement has made the op, which copies a tile."""
+    if not is_structured(op) or WRITEBACK in op.attributes or not all(map(is_memref, op.operands)):
+        return False
+    return yielded(op) == [body_of(op).arguments[0]]
+
+
+def _shared_in_loops(op: ir.Operation, root: ir.Operation) -> Iterator[ir.Operation]:
+    """The reductions that processors share in sequential loops beside the op."""
+    for reduction in filter(is_shared_reduction, operations(root)):
+        if any(loop.name == "scf.for" and not is_within(op, loop) for loop in ancestors(reduction)):
+            yield reduction
+
+
+def _shared_reduction(op: ir.Operation, root: ir.Operation) -> ir.Operation | None:
+    """One of them whose running result is in a buffer of the op's."""
+    buffers = [behind(value) for value in op.operands if is_memref(value)]
+    for reduction in _shared_in_loops(op, root):
+        if any(behind(value) in buffers for value in list(reduction.operands)[segments(reduction)[0] :]):
+            return reduction
+    return None
 
 
 def _check_blocks(root: ir.Operation) -> None:
