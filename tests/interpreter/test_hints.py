@@ -103,3 +103,99 @@ launch t"""
                   "promote-to-registers one.out0 across k"):  # fmt: skip
         expect_followed(ROWS, body.replace("insert-barriers", f"{lines}\ninsert-barriers"), tmp_path)
 
+
+
+# ---- W0310: the op of a handle is gone; W0326: a loop that does not read what is fused into it ----------------------------------
+
+EXAMPLES = Path(__file__).parent.parent / "statements" / "examples"
+MATMUL, RELU = ((EXAMPLES / f"{name}.mlir").read_text() for name in ("matmul", "relu_matmul"))
+HEAD = "let gemm = match linalg.matmul\nlet init = match linalg.fill\n"
+RELU_HEAD = f"{HEAD}let relu = match linalg.generic\n"
+LANES = """let (lanes, one) = tile {op} [1, 1]
+map t to blocks(y, x)
+map lanes to threads(y, x)
+{more}insert-barriers
+launch t"""
+
+
+def test_a_loop_that_a_pass_removed(tmp_path: Path) -> None:
+    """Its handle is used before the pass."""
+    canonical = 'run-pass "canonicalize"\n'
+    body = f"{HEAD}let (t, o) = tile gemm [16, 16]\nfuse init into t\nlet (k, step) = tile o [_, _, 32]\n{canonical}print k\n"
+    body += LANES.format(op="step", more="map init to threads(*) cyclic\n")
+    found = refused(MATMUL, body, tmp_path, "W0310")
+    assert found.hint == "`match` it again; or use the handle before the rewrite"
+    expect_followed(MATMUL, body.replace(f"{canonical}print k\n", f"print k\n{canonical}"), tmp_path)
+
+
+def test_fused_into_the_loop_that_takes_it_first(tmp_path: Path) -> None:
+    body = f"{HEAD}let (t, o) = tile gemm [16, 16]\n{LANES.format(op='o', more='')}".replace("map t", "fuse init into lanes\nmap t")
+    found = refused(MATMUL, body, tmp_path, "W0326")
+    assert found.hint is not None and found.hint.startswith("fuse it into the loop that takes it: scf.forall")
+    expect_followed(MATMUL, body.replace("fuse init into lanes", "fuse init into t\nfuse init into lanes"), tmp_path)
+
+
+def test_a_fill_is_fused_into_the_loop_around(tmp_path: Path) -> None:
+    steps = "let (k, step) = tile {} [_, _, 8]\n"
+    found = refused(MATMUL, f"{HEAD}{steps.format('gemm')}fuse init into k", tmp_path, "W0326")
+    assert found.hint == "fuse it into the loop around, over the tiles of the result"
+    body = f"{HEAD}let (t, o) = tile gemm [16, 16]\n{steps.format('o')}fuse init into t\n"
+    expect_followed(MATMUL, body + LANES.format(op="step", more="map init to threads(*) cyclic\n"), tmp_path)
+
+
+def test_a_producer_of_ragged_steps(tmp_path: Path) -> None:
+    """Sizes that divide."""
+    body = f"{RELU_HEAD}let (t, o) = tile gemm [8, 8]\nfuse init into t\nlet (k, step) = tile o [_, _, 12]\n"
+    body += "fuse relu into t\nfuse relu into k\n"
+    body += LANES.format(op="step", more="map relu to threads(*) cyclic\nmap init to threads(*) cyclic\n")
+    found = refused(RELU, body, tmp_path, "W0326")
+    assert found.hint is not None and "or choose tile sizes that divide" in found.hint
+    expect_followed(RELU, body.replace("12", "8"), tmp_path)
+
+
+def test_a_producer_in_front_of_parts(tmp_path: Path) -> None:
+    """Mapped and launched on its own."""
+    body = f"{RELU_HEAD}let (part, zeros, sum) = split-k gemm 3\nlet (t, o) = tile part [1, 8, 8]\nfuse zeros into t\n"
+    body += "fuse relu into t\nlet (lanes, one) = tile o [_, 1, 1]\nmap t to blocks(z, y, x)\nmap lanes to threads(y, x)\n"
+    body += "map zeros to threads(*) cyclic\n"
+    body += "let (each, add) = tile sum [1, 1]\nfuse init into each\nmap each to grid(y, x)\ninsert-barriers\nlaunch t\nlaunch each"
+    found = refused(RELU, body, tmp_path, "W0326")
+    assert found.hint is not None and found.hint.endswith("in front of `as-gemm` or `split-k` map and launch it on its own")
+    body = body.replace("fuse relu into t", "map relu to grid(y, x)").replace("launch t\n", "launch relu\nlaunch t\n")
+    expect_followed(RELU, body, tmp_path)
+
+
+# ---- W0355: more shared memory than a block has -------------------------------------------------------------------------------
+
+STAGED = """let (t, o) = tile gemm [64, 64]
+fuse init into t
+let (k, step) = tile o [_, _, {step}]
+let (a, copy_a) = promote-to-shared step.lhs
+let (b, copy_b) = promote-to-shared step.rhs{pad}
+map copy_a to threads(*) cyclic
+map copy_b to threads(*) cyclic
+let (lanes, one) = tile step [4, 4]
+map t to blocks(y, x)
+map lanes to threads(y, x)
+map init to threads(*) cyclic
+{pipeline}insert-barriers
+launch t"""
+
+
+def test_more_stages_than_shared_memory_holds(tmp_path: Path) -> None:
+    def body(step: int, pipeline: str) -> str:
+        return HEAD + STAGED.format(step=step, pad=" pad 900", pipeline=pipeline)
+
+    found = refused(MATMUL, body(32, "pipeline k stages 2\n"), tmp_path, "W0355")
+    assert found.hint == "tile the loop with smaller steps, or use fewer stages"
+    expect_followed(MATMUL, body(8, "pipeline k stages 2\n"), tmp_path)
+    expect_followed(MATMUL, body(32, ""), tmp_path)
+
+
+def test_larger_tiles_than_shared_memory_holds(tmp_path: Path) -> None:
+    def body(step: int) -> str:
+        return HEAD + STAGED.format(step=step, pad=" pad 1700", pipeline="")
+
+    found = refused(MATMUL, body(32), tmp_path, "W0355")
+    assert found.hint == "take smaller tiles"
+    expect_followed(MATMUL, body(8), tmp_path)
