@@ -1,0 +1,50 @@
+"""Memory barriers (mbarriers): words in shared memory on which some wait until others have arrived, and bytes have come.
+
+    nvgpu.mbarrier.init %full[%s], %arrivals                once, by one thread; a fence and a barrier of the block behind it
+    nvgpu.mbarrier.arrive.expect_tx %full[%s], %bytes       arrives, and says how many bytes are still to come in this phase
+    nvgpu.tma.async.load %map[…], %full[%s] to %tile        whose bytes are counted when they have come
+    nvgpu.mbarrier.arrive %empty[%s]                        arrives
+    nvgpu.mbarrier.try_wait.parity %full[%s], %parity, %_   waits until the phase of this parity is over
+
+A phase ends when as many threads have arrived as `init` said, and no bytes are missing; then the next one begins, which expects as
+many arrivals. The phases of a barrier are numbered from 0. Who waits for parity p goes on if the number of the phase that is under
+way has the other parity: so it must be known that this is the phase behind the one meant, and not one behind that. Waiting for
+parity 1 of a barrier that has just been made returns at once.
+
+What a thread did before it arrived is ordered before what those do that have waited for the phase; so is what was copied.
+
+Source: PTX ISA, "Parallel synchronization and communication instructions: mbarrier"; upstream's `NVGPUOps.td`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..ir.mlir import ir
+
+MAKE, INIT = "nvgpu.mbarrier.create", "nvgpu.mbarrier.init"
+ARRIVE, EXPECT = "nvgpu.mbarrier.arrive", "nvgpu.mbarrier.arrive.expect_tx"
+AWAIT = "nvgpu.mbarrier.try_wait.parity"
+FENCE_INIT = "nvvm.fence.mbarrier.init"
+"""What `INIT` wrote is visible to the tensor memory accelerator, and to the other blocks of a cluster."""
+FENCE_PROXY = "nvvm.fence.proxy"
+"""What the thread wrote to shared memory by ordinary stores is visible to what reads it asynchronously afterwards."""
+REGISTERS = "nvvm.setmaxregister"
+"""All warps of a warp group execute it together: each of their threads has so many registers from then on."""
+
+
+def is_mbarriers(kind: ir.Type) -> bool:
+    """Whether a value of that type is a group of barriers."""
+    return str(kind).startswith("!nvgpu.mbarrier.group<")
+
+
+def count_of(kind: ir.Type) -> int:
+    """How many barriers there are in a group."""
+    found = re.search(r"num_barriers = (\d+)", str(kind))
+    return 1 if found is None else int(found[1])
+
+
+def barrier_of(op: ir.Operation) -> tuple[ir.Value, ir.Value]:
+    """The group, and the number in it, of the barrier that an op of these (or a load of the tensor memory accelerator) is about."""
+    seen = op.opview
+    return seen.barriers, seen.mbarId

@@ -1,0 +1,76 @@
+"""Tensor maps: what the tensor memory accelerator (TMA) knows of a tensor in global memory, of which it copies boxes.
+
+    %map = nvgpu.tma.create.descriptor %tensor box[%rows, %columns] : memref<*xbf16>
+           -> !nvgpu.tensormap.descriptor<tensor = memref<128x64xbf16, 3>, swizzle = swizzle_128b, …, oob = zero, …>     (host)
+    nvgpu.tma.async.load %map[%column, %row], %full[%s] to %tile                                                          (kernel)
+
+Sizes and strides are those of the tensor that the map was made of. Coordinates stand innermost first, and may be negative or
+beyond the tensor: what of the box lies outside of it is zero. Tensors begin at multiples of 16 bytes, and so do all of their
+dimensions but the innermost; a box has at most 256 elements along each dimension.
+
+The box lies row by row in shared memory, at a multiple of 128 bytes. In each line of 128 bytes, a swizzle exchanges pieces of 16
+by the line's number, counted from address 0 on: a box that is swizzled begins at a multiple of 8 lines, and its rows are as long
+as the swizzle (or shorter).
+
+Source: CUDA Driver API, `cuTensorMapEncodeTiled`; PTX ISA, "Tensors: swizzling modes"; upstream's `NVGPUOps.td`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ..ir.mlir import ir
+from .layouts import element_bytes
+
+MAKE, LOAD, STORE = "nvgpu.tma.create.descriptor", "nvgpu.tma.async.load", "nvgpu.tma.async.store"
+COMMIT, DRAIN = "nvvm.cp.async.bulk.commit.group", "nvvm.cp.async.bulk.wait_group"
+"""Stores of a thread since its last group are a group; the thread waits until at most so many of its groups are pending."""
+LINE, PIECE, LINES = 128, 16, 8
+"""Bytes of shared memory in a line, and in what a swizzle exchanges; lines after which it begins again."""
+MOST_BOX = 256
+"""Elements along a dimension of a box."""
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """What the type of a tensor map says.
+
+    Args:
+        box: elements along each dimension, outermost first.
+        element: their type.
+        swizzle: in how many bytes of a line pieces are exchanged: 0 (none), 32, 64 or 128.
+        fill: what is read outside of the tensor: `zero` or `nan`.
+        plain: no interleaved layout.
+    """
+
+    box: tuple[int, ...]
+    element: ir.Type
+    swizzle: int
+    fill: str
+    plain: bool
+
+    @property
+    def bytes(self) -> int:
+        """What a load counts on its barrier, whether or not the box is inside of the tensor."""
+        return prod(self.box) * element_bytes(self.element)
+
+
+def tensor_map(kind: ir.Type) -> TensorMap | None:
+    """What a type says as that of a tensor map; None of others."""
+    said = str(kind)
+    if not said.startswith("!nvgpu.tensormap.descriptor<"):
+        return None
+    tensor = ir.MemRefType(ir.Type.parse(said.split("tensor = ", 1)[1].split(", swizzle = ")[0], kind.context))
+    words = dict(re.findall(r"(swizzle|oob|interleave) = (\w+)", said))
+    span = re.search(r"\d+", words["swizzle"])
+    return TensorMap(
+        tuple(tensor.shape), tensor.element_type, int(span[0]) if span else 0, words["oob"], words["interleave"] == "none"
+    )
+
+
+def exchanged(place: Any, span: int) -> Any:
+    """Where a byte of shared memory lies once pieces are exchanged in spans of so many bytes (0: not at all); of many, an array."""
+    return place ^ place // LINE % (span // PIECE) * PIECE if span else place

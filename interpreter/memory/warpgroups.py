@@ -1,0 +1,101 @@
+"""Warp groups: products of tiles in shared memory by four warps together, and which thread holds which of their sums.
+
+    %a = nvgpu.warpgroup.generate.descriptor %tile, %map : … -> !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16, 3>>
+    %sums = nvgpu.warpgroup.mma %a, %b, %before {transposeB, waitGroup = 0} : … -> !nvgpu.warpgroup.accumulator<vector<64x256xf32>>
+
+A descriptor says where a matrix lies in shared memory: its `tensor` has rows of the operand and columns of it, and begins at the
+memref, laid out as boxes of the tensor map are, one behind the other: a box holds as many bytes of a row as the swizzle has, of all
+rows that the map's box has, and the next box the next ones. Of the left operand the sum runs along a row. So it does of the right
+one, whose rows are then columns of the product (the memory has them as rows, and the type as n of k x n); with `transposeB` its
+rows are those of the matrix k x n (16-bit types only).
+
+`mma` reads both asynchronously, 64 rows and as many elements of the sum as 32 bytes hold at a time, waits until at most `waitGroup`
+of its thread's groups are pending, and has the sums then; what ordinary stores wrote there must have been fenced.
+
+The accumulator of r x n elements is held by the 128 threads of the group: thread t, with warp w = t div 32, g = t mod 32 div 4 and
+l = t mod 4, has at [i, j, h, e]: row 64*i + 16*w + g + 8*h, column 8*j + 2*l + e. `builtin.unrealized_conversion_cast` makes it a
+vector of r/64 x n/8 x 2 x 2 elements, and back: those are the accumulators of `mma.sync` with 16 x 8 elements, of each warp.
+
+Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's `NVGPUOps.td`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ir.mlir import ir
+from .fragments import TileProduct
+from .limits import WARP
+from .tensor_maps import TensorMap, exchanged
+
+GROUP = 4 * WARP
+"""Threads of a warp group: whole ones, counted from thread 0 on."""
+DESCRIBE, MMA, ZERO = "nvgpu.warpgroup.generate.descriptor", "nvgpu.warpgroup.mma", "nvgpu.warpgroup.mma.init.accumulator"
+SAME = "builtin.unrealized_conversion_cast"
+ROWS, SUM_BYTES = 64, 32
+"""Rows of an instruction, and bytes of a row of its operands."""
+COLUMNS = {"f16": 8, "bf16": 8, "tf32": 8, "f8E4M3FN": 8, "f8E5M2": 8, "i8": 16}
+"""By the operands' type: columns come in multiples of these, 256 at most (i8: and 8 and 24)."""
+SUMS = {
+    "f16": ("f32", "f16"), "bf16": ("f32",), "tf32": ("f32",), "f8E4M3FN": ("f32", "f16"), "f8E5M2": ("f32", "f16"), "i8": ("i32",),
+}  # fmt: skip
+"""By the operands' type: those of accumulators."""
+MOST_COLUMNS = 256
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Rows and columns of an operand or an accumulator, and the type of its elements."""
+
+    rows: int
+    columns: int
+    element: ir.Type
+
+
+def matrix(kind: ir.Type) -> Matrix | None:
+    """What a type says as that of a descriptor; None of others."""
+    said = str(kind)
+    if not said.startswith("!nvgpu.warpgroup.descriptor<"):
+        return None
+    seen = ir.MemRefType(ir.Type.parse(said.split("tensor = ", 1)[1].removesuffix(">"), kind.context))
+    return Matrix(*seen.shape, seen.element_type)
+
+
+def accumulator(kind: ir.Type) -> Matrix | None:
+    """What a type says as that of an accumulator; None of others."""
+    said = str(kind)
+    if not said.startswith("!nvgpu.warpgroup.accumulator<"):
+        return None
+    seen = ir.VectorType(ir.Type.parse(said.split("fragmented = ", 1)[1].removesuffix(">"), kind.context))
+    return Matrix(*seen.shape, seen.element_type)
+
+
+def has_columns(kind: str, columns: int) -> bool:
+    """Whether there is an instruction of so many columns for operands of a type."""
+    if (kind, columns) in (("i8", 8), ("i8", 24)):
+        return True
+    return kind in COLUMNS and 0 < columns <= MOST_COLUMNS and columns % COLUMNS[kind] == 0
+
+
+def of_thread(held: Matrix) -> tuple[int, int, int, int]:
+    """The shape of what a thread has of an accumulator."""
+    return held.rows // ROWS, held.columns // 8, 2, 2
+
+
+_OF_A_WARP = TileProduct(16, 8, 16, "bf16", "f32")
+
+
+def sum_at(thread: int, i: int, j: int, h: int, e: int) -> tuple[int, int]:
+    """Row and column in the accumulator of what a thread of the group has there."""
+    row, column = _OF_A_WARP.c_at(thread % WARP, h, e)
+    return ROWS * i + 16 * (thread // WARP) + row, 8 * j + column
+
+
+def place_of(row: int, byte: int, tile: TensorMap) -> int:
+    """Where a byte of a row lies, from where the matrix begins on: at a multiple of what the swizzle repeats itself after.
+
+    `row`, `byte`: of the memory's rows, which are columns of the product where the right operand is not transposed.
+    """
+    span = tile.swizzle or 16
+    panel, inside = byte // span, byte % span
+    return exchanged(panel * tile.box[0] * span + row * span + inside, tile.swizzle)

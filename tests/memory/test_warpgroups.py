@@ -1,0 +1,61 @@
+"""What is said of tensor maps, warp groups and memory barriers, against NVIDIA's documentation."""
+
+from itertools import product
+
+from weft.interpreter.ir.mlir import ir
+from weft.interpreter.memory import mbarriers, tensor_maps, warpgroups
+
+MAP = (
+    "!nvgpu.tensormap.descriptor<tensor = memref<64x{}xbf16, 3>, swizzle = swizzle_{}b, l2promo = none, oob = zero, "
+    "interleave = none>"
+)
+
+
+def _map(columns: int, span: int) -> tensor_maps.TensorMap:
+    found = tensor_maps.tensor_map(ir.Type.parse(MAP.format(columns, span), ir.Context()))
+    assert found is not None
+    return found
+
+
+def test_types_say_what_they_are_of() -> None:
+    found = _map(64, 128)
+    assert (found.box, str(found.element), found.swizzle, found.fill, found.plain) == ((64, 64), "bf16", 128, "zero", True)
+    assert found.bytes == 8192
+    with ir.Context():
+        held = warpgroups.accumulator(ir.Type.parse("!nvgpu.warpgroup.accumulator<fragmented = vector<128x256xf32>>"))
+        lies = warpgroups.matrix(ir.Type.parse("!nvgpu.warpgroup.descriptor<tensor = memref<64x32xf16, 3>>"))
+        bars = ir.Type.parse("!nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>")
+    assert held is not None and warpgroups.of_thread(held) == (2, 32, 2, 2)
+    assert lies is not None and (lies.rows, lies.columns, str(lies.element)) == (64, 32, "f16")
+    assert mbarriers.is_mbarriers(bars) and mbarriers.count_of(bars) == 4
+
+
+def test_swizzles_exchange_pieces_as_the_figures_of_the_ptx_isa_show() -> None:
+    def row(number: int, span: int) -> list[int]:
+        return [tensor_maps.exchanged(number * 128 + piece * 16, span) // 16 - number * 8 for piece in range(8)]
+
+    assert row(3, 0) == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert row(3, 128) == [3, 2, 1, 0, 7, 6, 5, 4] and row(8, 128) == row(0, 128) == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert row(3, 64) == [3, 2, 1, 0, 7, 6, 5, 4] and row(5, 64) == [1, 0, 3, 2, 5, 4, 7, 6]
+    assert row(1, 32) == [1, 0, 3, 2, 5, 4, 7, 6] and row(2, 32) == row(0, 32)
+
+
+def test_a_matrix_consists_of_boxes_as_wide_as_the_swizzle() -> None:
+    tile = _map(64, 128)
+    assert warpgroups.place_of(0, 0, tile) == 0 and warpgroups.place_of(1, 0, tile) == 128 + 16
+    assert warpgroups.place_of(0, 128, tile) == 64 * 128  # the next box
+    places = {warpgroups.place_of(row, byte, tile) for row in range(64) for byte in range(512)}
+    assert places == set(range(64 * 512))
+
+
+def test_each_sum_is_held_once() -> None:
+    parts = list(product(range(2), range(3), (0, 1), (0, 1)))
+    held = {warpgroups.sum_at(thread, *part) for thread in range(128) for part in parts}
+    assert held == {(row, column) for row in range(128) for column in range(24)}
+    assert warpgroups.sum_at(37, 0, 1, 1, 1) == (16 + 1 + 8, 8 + 2 * 1 + 1)  # warp 1, lane 5
+
+
+def test_columns_of_an_instruction() -> None:
+    assert [n for n in range(300) if warpgroups.has_columns("bf16", n)] == list(range(8, 257, 8))
+    assert [n for n in range(50) if warpgroups.has_columns("i8", n)] == [8, 16, 24, 32, 48]
+    assert not warpgroups.has_columns("f64", 8)
