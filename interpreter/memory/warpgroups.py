@@ -58,7 +58,8 @@ def matrix(kind: ir.Type) -> Matrix | None:
     if not said.startswith("!nvgpu.warpgroup.descriptor<"):
         return None
     seen = ir.MemRefType(ir.Type.parse(said.split("tensor = ", 1)[1].removesuffix(">"), kind.context))
-    return Matrix(*seen.shape, seen.element_type)
+    rows, columns = seen.shape
+    return Matrix(rows, columns, seen.element_type)
 
 
 def accumulator(kind: ir.Type) -> Matrix | None:
@@ -67,7 +68,8 @@ def accumulator(kind: ir.Type) -> Matrix | None:
     if not said.startswith("!nvgpu.warpgroup.accumulator<"):
         return None
     seen = ir.VectorType(ir.Type.parse(said.split("fragmented = ", 1)[1].removesuffix(">"), kind.context))
-    return Matrix(*seen.shape, seen.element_type)
+    rows, columns = seen.shape
+    return Matrix(rows, columns, seen.element_type)
 
 
 def has_columns(kind: str, columns: int) -> bool:
