@@ -117,7 +117,12 @@ def test_what_the_reference_refuses_it_still_refuses() -> None:
     for case in CASES:
         if str(case) in (*NOT_LINKED, *NOT_LOWERED):
             made = program(case, "run", 0)
-            assert made is not None and jitted([made]) == {"k0": "W0801" if str(case) in NOT_LINKED else "W0800"}
+            assert made is not None
+            outcome = jitted([made])["k0"]
+            if str(case) in NOT_LINKED and not isinstance(outcome, str):  # some processors have instructions for halves
+                assert judged(made, outcome, None) == []
+            else:
+                assert outcome == ("W0801" if str(case) in NOT_LINKED else "W0800")
 
 
 def test_a_wrong_result_is_found() -> None:
