@@ -12,7 +12,7 @@ from .interpreter.ir import mlir
 from .interpreter.ir.functions import callee, most_of, multiples_of, name_of, symbol
 from .interpreter.ir.mlir import ir
 from .interpreter.ir.structured import shape_of
-from .interpreter.memory.effects import FREEING
+from .interpreter.memory.table import FREEING
 from .interpreter.proof.hosts.effects import DEVICE, Effects, compiled_kernels
 from .interpreter.proof.hosts.events import uses_tokens
 from .interpreter.proof.hosts.faults import judge_host

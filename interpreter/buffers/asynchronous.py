@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..ir.element_sizes import element_bytes
 from ..ir.mlir import arith, ir, made_by, nvgpu, operations
-from ..memory.layouts import element_bytes
 from ..session.rewriter import refuse
 
 ASYNCHRONOUS = "weft.async"

@@ -12,13 +12,13 @@ import dataclasses
 from collections.abc import Collection
 
 from ..ir.cloning import replace_operands
+from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
 from ..ir.structured import WRITEBACK, is_structured, segments
 from ..launch.lowering import copies_to_linalg
 from ..mapping.mapping import ATTRIBUTE, is_mapped, is_shared_reduction, mapping_of
 from ..memory.effects import read, written
-from ..memory.layouts import bytes_of
 from ..memory.limits import OF_A_THREAD
 from ..memory.views import behind, is_own_array, is_view
 from ..padding.scans import running

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from ...dsl.diagnostics import WeftError, fail
 from ..indices.arithmetic import Bound, Sum, less
+from ..ir.element_sizes import bytes_of, element_bytes
 from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, ir, is_used, memref, operations, producer, users
 from ..ir.structured import body_of
@@ -29,7 +30,7 @@ from ..launch.kernel import Outlined
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import LoopDimension, Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
 from ..mapping.processors import Processors, loop_over, when
-from ..memory.layouts import bytes_of, element_bytes, is_shared, space_of
+from ..memory.layouts import is_shared, space_of
 from ..memory.limits import OF_A_THREAD
 from ..session.rewriter import describe, refuse
 from .elements import Address

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..ir.affine_maps import dimension_of
+from ..ir.element_sizes import element_bytes
 from ..ir.mlir import DYNAMIC, ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
 from ..ir.structured import body_of, drop_handles, is_structured, place_of, structure
 from ..mapping.mapping import (
@@ -23,7 +24,6 @@ from ..mapping.mapping import (
     trip_counts,
 )
 from ..memory.effects import is_pure
-from ..memory.layouts import element_bytes
 from ..memory.limits import OF_A_THREAD
 from ..memory.views import behind
 from ..padding.scans import is_scan

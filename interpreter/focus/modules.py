@@ -14,7 +14,7 @@ from ..ir.cloning import clone_module, empty_module
 from ..ir.functions import symbol
 from ..ir.mlir import attributes, ir, operations, ops_of, run_passes
 from ..ir.structured import body_of
-from ..memory.effects import ALLOCATIONS
+from ..memory.table import ALLOCATIONS
 from . import sections
 from .sections import HOLDER, Body, Edit, close
 

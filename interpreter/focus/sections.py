@@ -13,7 +13,7 @@ from functools import cached_property
 
 from ..ir.functions import name_of
 from ..ir.mlir import attributes, ir, is_tensor, operations, walk
-from ..memory.effects import ALLOCATIONS
+from ..memory.table import ALLOCATIONS
 
 HOLDER = "scf.execute_region"
 """What holds a section's op; never seen outside and never verified."""

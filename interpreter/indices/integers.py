@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ..ir.mlir import ancestors, ir, maker
-from ..memory.effects import ALLOCATIONS, STORED, only_computes
+from ..memory.effects import only_computes
 from ..memory.limits import WARP
+from ..memory.table import ALLOCATIONS, STORED
 from ..memory.views import terminator
 from .algebra import Algebra, LaunchShape, at_or_above
 from .linear import FALSE, NOTHING, THREAD, TRUE, Depends, Formula, Linear, at_least, both, either, equal, less

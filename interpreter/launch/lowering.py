@@ -9,10 +9,11 @@ from ...dsl.diagnostics import fail
 from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshapes, sink_transposes
 from ..indices.arithmetic import constant_of
 from ..indices.indices import STAND_IN, share_indices
+from ..ir.element_sizes import bytes_of
 from ..ir.functions import NAME, name_of
 from ..ir.mlir import ahead_of, arith, attributes, children, i64, ir, linalg, made_by, operations, run_passes, scf
 from ..ir.structured import body_of, copy_marks
-from ..memory.layouts import bytes_of, is_shared
+from ..memory.layouts import is_shared
 from ..memory.limits import MOST, block_bytes
 from ..memory.names import numbered
 from ..session.rewriter import describe, upstream_messages

@@ -19,6 +19,7 @@ from ..buffers.temporaries import RegisterStages, drop_deallocs, is_stage, share
 from ..buffers.tiles import is_distributed, one_each
 from ..buffers.views import all_users
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
+from ..ir.element_sizes import element_bytes
 from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
 from ..ir.structured import body_of, copy_marks
@@ -37,7 +38,6 @@ from ..mapping.mapping import (
 from ..mapping.processors import Hardware, coordinate, for_each, for_each_owned, grouped, when
 from ..memory.effects import is_memref, only_computes
 from ..memory.lanes import waits_for_warp, warp_barrier
-from ..memory.layouts import element_bytes
 from ..memory.views import behind
 from ..padding.scans import is_scan
 from ..session.rewriter import describe, refuse

@@ -22,13 +22,13 @@ from ..buffers.elements import StructuredOp, emit_unit
 from ..indices.arithmetic import Bound, Sum, apply_map, ceildiv, inside, is_zero
 from ..indices.values import largest
 from ..ir.affine_maps import dimension_of
+from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import arith, gpu, ir, memref
 from ..ir.structured import element_type, generic, structure
 from ..mapping.mapping import extents
 from ..mapping.processors import for_each, loop_over, when
 from ..memory.effects import is_memref
-from ..memory.layouts import bytes_of
 from ..memory.limits import OF_A_THREAD, WARP
 from ..memory.views import behind, is_own_array
 from ..padding.combiners import Combiner

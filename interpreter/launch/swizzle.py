@@ -8,9 +8,9 @@ from math import gcd
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import apply_map
 from ..indices.values import divisible
+from ..ir.element_sizes import element_bytes
 from ..ir.mlir import affine, ahead_of, arith, ir, operations, producer, users
 from ..memory.effects import accesses
-from ..memory.layouts import element_bytes
 from ..memory.swizzles import PIECE, SWIZZLE, Swizzle
 from ..session.rewriter import describe
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from ..buffers.wide_accesses import offset_divisible
 from ..ir.affine_maps import single_dimensions
 from ..ir.cloning import clone_with
+from ..ir.element_sizes import element_bytes
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import (
     affine,
@@ -36,7 +37,7 @@ from ..ir.mlir import (
 from ..ir.structured import element_type, operand_names, parts_of, structure
 from ..mapping.processors import loop_over
 from ..memory.fragments import AS_TYPE, PRODUCTS, ROW_BYTES, SPLITS, TF32_BITS
-from ..memory.layouts import element_bytes, is_shared, strided
+from ..memory.layouts import is_shared, strided
 from ..memory.views import behind, is_view
 from ..session.rewriter import refuse
 

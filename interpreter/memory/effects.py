@@ -10,17 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
 
 from ..ir import structured
 from ..ir.functions import segments
 from ..ir.mlir import children, constant_of, ir, is_tensor, is_used
-from .copies import COPY, GROUP, WAIT
-from .fragments import LDMATRIX, MMA, matrices, row_of
-from .lanes import BARRIERS, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER
-
-Kind = Literal["read", "write", "atomic", "alloc", "free"]
-Footprint = Literal["element", "transfer", "whole", "anywhere"]
+from .copies import COPY
+from .fragments import LDMATRIX, matrices, row_of
+from .mbarriers import ARRIVE_THERE, is_address
+from .table import (
+    ATOMIC,
+    CONTROL,
+    MASKED,
+    NO_ACCESS,
+    PURE_DIALECTS,
+    RULES,
+    SYNCHRONIZING,
+    TOGETHER,
+    Footprint,
+    Kind,
+    Rule,
+)
+from .tensor_maps import LOAD, STORE, is_tensor_map
+from .warpgroups import MMA as PRODUCT
+from .warpgroups import is_described
 
 
 @dataclass(frozen=True)
@@ -29,7 +41,7 @@ class MemoryEffect:
 
     Args:
         kind: `atomic` reads and writes at once, and does not conflict with its like.
-        value: the memref.
+        value: the memref, or the tensor map or the descriptor of a matrix, which stands for the memory that it was made of.
         footprint: `element`: at the indices behind the memref (mapped by the attribute `map`, if there is one), and as many
             elements from there on as `moved` has; `transfer`: as `vector.transfer_read` says; `whole`: all of it;
             `anywhere`: some elements of it.
@@ -58,115 +70,6 @@ class MemoryEffect:
         return self.kind != "read"
 
 
-@dataclass(frozen=True)
-class _Rule:
-    """An access by the position of its memref among the operands (of an allocation: among the results), and of what is stored
-    there, if the op stores."""
-
-    kind: Kind
-    operand: int
-    footprint: Footprint = "whole"
-    data: int | None = None
-    certain: bool = True
-
-
-_RULES: dict[str, tuple[_Rule, ...]] = {
-    "memref.load": (_Rule("read", 0, "element"),),
-    "memref.store": (_Rule("write", 1, "element", 0),),
-    "memref.atomic_rmw": (_Rule("atomic", 1, "element", 0),),
-    "memref.generic_atomic_rmw": (_Rule("atomic", 0, "element"),),
-    "memref.copy": (_Rule("read", 0), _Rule("write", 1)),
-    "memref.alloc": (_Rule("alloc", 0),),
-    "memref.alloca": (_Rule("alloc", 0),),
-    "memref.realloc": (_Rule("read", 0), _Rule("free", 0), _Rule("alloc", 0)),
-    "memref.dealloc": (_Rule("free", 0),),
-    "memref.reshape": (_Rule("read", 1),),
-    "affine.load": (_Rule("read", 0, "element"),),
-    "affine.store": (_Rule("write", 1, "element", 0),),
-    "affine.vector_load": (_Rule("read", 0, "element"),),
-    "affine.vector_store": (_Rule("write", 1, "element", 0),),
-    "vector.load": (_Rule("read", 0, "element"),),
-    "vector.store": (_Rule("write", 1, "element", 0),),
-    "vector.maskedload": (_Rule("read", 0, "element", certain=False),),
-    "vector.maskedstore": (_Rule("write", 0, "element", -1, certain=False),),
-    "vector.expandload": (_Rule("read", 0, "element", certain=False),),
-    "vector.compressstore": (_Rule("write", 0, "element", -1, certain=False),),
-    "vector.gather": (_Rule("read", 0, "anywhere"),),
-    "vector.scatter": (_Rule("write", 0, "anywhere"),),
-    "vector.transfer_read": (_Rule("read", 0, "transfer"),),
-    "vector.transfer_write": (_Rule("write", 1, "transfer", 0),),
-    "gpu.alloc": (_Rule("alloc", 0),),
-    "gpu.dealloc": (_Rule("free", -1),),
-    "gpu.memcpy": (_Rule("write", -2), _Rule("read", -1)),
-    "gpu.memset": (_Rule("write", -2),),
-    "gpu.subgroup_mma_load_matrix": (_Rule("read", 0, "anywhere"),),
-    "gpu.subgroup_mma_store_matrix": (_Rule("write", 1, "anywhere"),),
-    "bufferization.clone": (_Rule("read", 0), _Rule("alloc", 0)),
-    "bufferization.materialize_in_destination": (_Rule("read", 0), _Rule("write", 1)),
-    "bufferization.to_tensor": (_Rule("read", 0),),
-}
-"""Ops that do something to memrefs. Rules for operands that are tensors in the op at hand do nothing."""
-
-_MASKED = ("vector.maskedload", "vector.maskedstore", "vector.expandload", "vector.compressstore")
-
-ALLOCATIONS = frozenset(name for name, rules in _RULES.items() if any(r.kind == "alloc" for r in rules))
-"""Ops whose result is memory that nothing else shows."""
-
-FREEING = {name for name, rules in _RULES.items() if any(r.kind == "free" for r in rules)} | {"bufferization.dealloc"}
-"""Ops that may free memory."""
-
-STORED = frozenset({"memref.get_global", "gpu.dynamic_shared_memory"})
-"""Ops whose result is memory that is there without them: every use of the same is the same."""
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_PURE_DIALECTS = frozenset({"arith", "complex", "index", "math", "shape", "tensor"})
-"""Dialects of values alone: none of their ops touches memory. (What an op of `tensor` has in a region are ops of their own.)"""
-
-_NO_ACCESS = _names(
-    """affine.apply affine.delinearize_index affine.linearize_index affine.max affine.min affine.prefetch
-    bufferization.alloc_tensor bufferization.dealloc_tensor bufferization.to_buffer builtin.unrealized_conversion_cast cf.assert
-    func.constant gpu.all_reduce gpu.ballot gpu.barrier gpu.binary gpu.block_dim gpu.block_id gpu.cluster_block_id gpu.cluster_dim
-    gpu.cluster_dim_blocks gpu.cluster_id gpu.dynamic_shared_memory gpu.global_id gpu.grid_dim gpu.initialize_named_barrier
-    gpu.lane_id gpu.num_subgroups gpu.printf gpu.rotate gpu.set_default_device gpu.shuffle gpu.subgroup_broadcast gpu.subgroup_id
-    gpu.subgroup_mma_compute gpu.subgroup_mma_constant_matrix gpu.subgroup_mma_elementwise gpu.subgroup_mma_extract_thread_local
-    gpu.subgroup_mma_insert_thread_local gpu.subgroup_reduce gpu.subgroup_size gpu.thread_id gpu.wait linalg.index linalg.yield
-    memref.assume_alignment memref.cast memref.collapse_shape memref.dim memref.distinct_objects memref.expand_shape
-    memref.extract_aligned_pointer_as_index memref.extract_strided_metadata memref.get_global memref.global
-    memref.memory_space_cast memref.prefetch memref.rank memref.reinterpret_cast memref.subview memref.transpose memref.view
-    nvgpu.extf nvgpu.mma.sp.sync nvgpu.rcp nvgpu.truncf
-    ub.poison ub.unreachable
-    vector.bitcast vector.broadcast vector.constant_mask vector.contract vector.create_mask vector.deinterleave vector.extract
-    vector.extract_strided_slice vector.fma vector.from_elements vector.insert vector.insert_strided_slice vector.interleave
-    vector.multi_reduction vector.outerproduct vector.print vector.reduction vector.scalable.extract vector.scalable.insert
-    vector.scan vector.shape_cast vector.shuffle vector.step vector.to_elements vector.transpose vector.type_cast
-    vector.vscale"""
-) | {GROUP, WAIT, MMA, WARP_BARRIER}
-"""Ops that touch no memory: they compute, show a part of a buffer, ask for its shape, or wait for somebody who does."""
-
-CONTROL = _names(
-    """affine.for affine.if affine.parallel affine.yield builtin.module cf.br cf.cond_br cf.switch func.func func.return gpu.func
-    gpu.launch gpu.module gpu.return gpu.terminator gpu.yield memref.alloca_scope memref.alloca_scope.return memref.atomic_yield
-    scf.condition scf.execute_region scf.for scf.forall scf.forall.in_parallel scf.if scf.index_switch scf.parallel scf.reduce
-    scf.reduce.return scf.while scf.yield vector.mask vector.yield"""
-)
-"""Ops that do what the ops in their regions do, and hand values on."""
-
-SYNCHRONIZING = frozenset({"gpu.all_reduce", "gpu.initialize_named_barrier", *BARRIERS})
-"""Ops that wait for the other threads of a block, or of a warp."""
-
-_TOGETHER = SYNCHRONIZING | _names(
-    """bufferization.alloc_tensor gpu.ballot gpu.rotate gpu.subgroup_broadcast gpu.subgroup_mma_compute gpu.wait
-    nvgpu.mma.sp.sync"""
-) | {GROUP, WAIT, MMA, SHUFFLE, SUBGROUP_REDUCE}
-"""Ops without accesses whose result is another one each time, or is made together with other threads."""
-
-CALLS = frozenset({"func.call", "gpu.launch_func"})
-"""Ops that do what a function does that is named: `proof/hosts/effects.py` looks into it."""
-
 _OVERWRITING = ("linalg.fill", "linalg.copy")
 """Structured ops that write each element of their output; of others, maps tell."""
 
@@ -175,10 +78,10 @@ _LLVM_UNKNOWN = ("llvm.call", "llvm.inline_asm", "llvm.invoke", "llvm.fence", "l
 
 def accesses(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
     """What `op` itself does to memory; None if that is not known: then it may touch and return anything."""
-    rules = _RULES.get(op.name)
+    rules = RULES.get(op.name)
     if rules is not None:
         return tuple(_found(op, rules))
-    if op.name in _NO_ACCESS or op.name in CONTROL:
+    if op.name in NO_ACCESS or op.name in CONTROL:
         return ()
     dialect = op.name.split(".", 1)[0]
     if op.name in _OTHERS:
@@ -186,8 +89,10 @@ def accesses(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
     if dialect == "linalg":
         return _structured(op)
     if dialect == "llvm":
+        if op.name == "llvm.inttoptr" and is_address(op.operands[0]):
+            return ()
         return None if goes_through_pointers(op) or op.name.startswith(_LLVM_UNKNOWN) else ()
-    return () if dialect in _PURE_DIALECTS else None
+    return () if dialect in PURE_DIALECTS else None
 
 
 def is_known(op: ir.Operation) -> bool:
@@ -204,7 +109,7 @@ def only_computes(op: ir.Operation) -> bool:
 
 def is_pure(op: ir.Operation) -> bool:
     """Whether `op` computes its results from its operands alone, the same ones wherever and however often it is done."""
-    if op.name.startswith("llvm.") or op.name in _TOGETHER or len(op.regions) or not len(op.results):
+    if op.name.startswith("llvm.") or op.name in TOGETHER or len(op.regions) or not len(op.results):
         return False
     return accesses(op) == ()
 
@@ -212,6 +117,11 @@ def is_pure(op: ir.Operation) -> bool:
 def is_memref(value: ir.Value) -> bool:
     """Whether the value is a memref, ranked or not."""
     return type(value.type).__name__ in ("MemRefType", "UnrankedMemRefType")
+
+
+def shows_memory(value: ir.Value) -> bool:
+    """Whether the value is a memref, or stands for one: a tensor map, a descriptor of a matrix."""
+    return is_memref(value) or is_tensor_map(value.type) or is_described(value.type)
 
 
 def takes_tensors(op: ir.Operation) -> bool:
@@ -230,21 +140,21 @@ def goes_through_pointers(op: ir.Operation) -> bool:
 
 
 def written(op: ir.Operation) -> list[ir.Value]:
-    """The memrefs that `op` itself may write or free; all it is given if that is not known."""
+    """The memrefs that `op` itself may write or free, and what stands for such; all it is given if that is not known."""
     return _used(op, "write", "atomic", "free")
 
 
 def read(op: ir.Operation) -> list[ir.Value]:
-    """The memrefs that `op` itself may read; all it is given if that is not known."""
+    """The memrefs that `op` itself may read, and what stands for such; all it is given if that is not known."""
     return _used(op, "read", "atomic")
 
 
 def _used(op: ir.Operation, *kinds: Kind) -> list[ir.Value]:
     found = accesses(op)
-    return [v for v in op.operands if is_memref(v)] if found is None else [a.value for a in found if a.kind in kinds]
+    return [v for v in op.operands if shows_memory(v)] if found is None else [a.value for a in found if a.kind in kinds]
 
 
-def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[MemoryEffect]:
+def _found(op: ir.Operation, rules: tuple[Rule, ...]) -> Iterator[MemoryEffect]:
     operands = op.operands
     for rule in rules:
         if rule.kind == "alloc":
@@ -267,12 +177,12 @@ def _found(op: ir.Operation, rules: tuple[_Rule, ...]) -> Iterator[MemoryEffect]
 
 def combiner(op: ir.Operation) -> str:
     """What a `memref.atomic_rmw` does, as it is spelled in the text, which is stabler than the enum's numbers: `addf`, `assign`."""
-    return str(op).split("memref.atomic_rmw", 1)[1].split()[0]
+    return str(op).split(ATOMIC, 1)[1].split()[0]
 
 
 def update_of(op: ir.Operation) -> str:
     """What an atomic op does to its memory, where such ops commute and nobody looks at what was there; empty of others."""
-    if op.name != "memref.atomic_rmw" or is_used(op.results[0]) or combiner(op) == "assign":
+    if op.name != ATOMIC or is_used(op.results[0]) or combiner(op) == "assign":
         return ""
     return f"{combiner(op)} {op.results[0].type}"
 
@@ -295,6 +205,27 @@ def _rows_of_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...]:
     return (MemoryEffect("read", op.operands[0], "element", 1, row_of(op), certain=matrices(op)[0] == 4),)
 
 
+def _arrived_elsewhere(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
+    """`nvvm.mbarrier.arrive`: at a memory barrier that its address is known to be one of, nothing else is touched."""
+    return () if is_address(op.operands[0]) else None
+
+
+def _boxes(op: ir.Operation) -> tuple[MemoryEffect, ...]:
+    """Loads and stores of the tensor memory accelerator: a box of a tensor, by its map, and the tile that is all of that box (of
+    which elements outside of the tensor are zeroed, and not stored). Where a predicate does not hold, nothing is done."""
+    always = not len(segments(op)[-1])
+    if op.name == LOAD:
+        tile, _, box = list(op.operands)[:3]
+        return MemoryEffect("write", tile, certain=always), MemoryEffect("read", box, "anywhere", certain=False)
+    tile, box = list(op.operands)[:2]
+    return MemoryEffect("read", tile, certain=always), MemoryEffect("write", box, "anywhere", certain=False)
+
+
+def _described(op: ir.Operation) -> tuple[MemoryEffect, ...]:
+    """`nvgpu.warpgroup.mma` reads the matrices that its descriptors describe."""
+    return tuple(MemoryEffect("read", matrix, "anywhere") for matrix in list(op.operands)[:2])
+
+
 def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
     """`bufferization.dealloc`: each memref is freed whose condition holds, unless one that is retained shows the same memory."""
     memrefs, conditions, retained = segments(op)
@@ -310,6 +241,10 @@ _OTHERS = {
     "bufferization.dealloc": _freed_on_condition,
     COPY: _copied_by_device,
     LDMATRIX: _rows_of_matrices,
+    LOAD: _boxes,
+    STORE: _boxes,
+    PRODUCT: _described,
+    ARRIVE_THERE: _arrived_elsewhere,
 }
 """Ops whose accesses their operands tell, by their names."""
 
@@ -324,7 +259,7 @@ def mask_of(op: ir.Operation) -> ir.Value | None:
     """The mask of a vector access: which lanes of it there are."""
     if "operandSegmentSizes" in op.attributes and op.name.startswith("vector.transfer_"):
         return next(iter(segments(op)[-1]), None)
-    if op.name in _MASKED:
+    if op.name in MASKED:
         return op.operands[1 + ir.MemRefType(op.operands[0].type).rank]
     return None
 

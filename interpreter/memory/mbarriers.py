@@ -20,15 +20,21 @@ from __future__ import annotations
 
 import re
 
-from ..ir.mlir import ir
+from ..ir.mlir import ir, producer
 
 MAKE, INIT = "nvgpu.mbarrier.create", "nvgpu.mbarrier.init"
 ARRIVE, EXPECT = "nvgpu.mbarrier.arrive", "nvgpu.mbarrier.arrive.expect_tx"
+ARRIVE_THERE = "nvvm.mbarrier.arrive"
+"""At the address of a barrier."""
 AWAIT = "nvgpu.mbarrier.try_wait.parity"
+BARRIER_OPS = frozenset({
+    MAKE, INIT, ARRIVE, EXPECT, AWAIT, "nvgpu.mbarrier.arrive.nocomplete", "nvgpu.mbarrier.get", "nvgpu.mbarrier.test.wait"
+})  # fmt: skip
 FENCE_INIT = "nvvm.fence.mbarrier.init"
 """What `INIT` wrote is visible to the tensor memory accelerator, and to the other blocks of a cluster."""
 FENCE_PROXY = "nvvm.fence.proxy"
 """What the thread wrote to shared memory by ordinary stores is visible to what reads it asynchronously afterwards."""
+FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
 REGISTERS = "nvvm.setmaxregister"
 """All warps of a warp group execute it together: each of their threads has so many registers from then on."""
 
@@ -48,3 +54,11 @@ def barrier_of(op: ir.Operation) -> tuple[ir.Value, ir.Value]:
     """The group, and the number in it, of the barrier that an op of these (or a load of the tensor memory accelerator) is about."""
     seen = op.opview
     return seen.barriers, seen.mbarId
+
+
+def is_address(value: ir.Value) -> bool:
+    """Whether a number or a pointer is the address of a barrier: of this block, or of another one of its cluster."""
+    made = producer(value)
+    while made is not None and made.name in ("llvm.inttoptr", "nvvm.mapa"):
+        made = producer(made.operands[0])
+    return made is not None and made.name == "nvgpu.mbarrier.get"

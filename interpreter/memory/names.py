@@ -23,7 +23,8 @@ from ..ir.functions import (
     symbol,
 )
 from ..ir.mlir import ancestors, ir, operations
-from .effects import ALLOCATIONS, accesses, is_memref
+from .effects import accesses, is_memref
+from .table import ALLOCATIONS
 from .views import behind, stored_name
 
 Written = Callable[["ir.Location"], Sequence[str]]

@@ -25,8 +25,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ir
-from .layouts import element_bytes
 
 SWIZZLE = "weft.swizzle"
 """On a shared allocation: in how many bytes of a row pieces are exchanged."""

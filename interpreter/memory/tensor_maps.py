@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ir
-from .layouts import element_bytes
 
 MAKE, LOAD, STORE = "nvgpu.tma.create.descriptor", "nvgpu.tma.async.load", "nvgpu.tma.async.store"
 COMMIT, DRAIN = "nvvm.cp.async.bulk.commit.group", "nvvm.cp.async.bulk.wait_group"
@@ -58,11 +58,16 @@ class TensorMap:
         return prod(self.box) * element_bytes(self.element)
 
 
+def is_tensor_map(kind: ir.Type) -> bool:
+    """Whether a value of that type is a tensor map."""
+    return str(kind).startswith("!nvgpu.tensormap.descriptor<")
+
+
 def tensor_map(kind: ir.Type) -> TensorMap | None:
     """What a type says as that of a tensor map; None of others."""
-    said = str(kind)
-    if not said.startswith("!nvgpu.tensormap.descriptor<"):
+    if not is_tensor_map(kind):
         return None
+    said = str(kind)
     tensor = ir.MemRefType(ir.Type.parse(said.split("tensor = ", 1)[1].split(", swizzle = ")[0], kind.context))
     words = dict(re.findall(r"(swizzle|oob|interleave) = (\w+)", said))
     span = re.search(r"\d+", words["swizzle"])

@@ -7,7 +7,8 @@ from typing import Literal
 
 from ..ir.mlir import ir, made_by, maker, producer
 from ..ir.structured import loop_inits
-from .effects import ALLOCATIONS, CONTROL, STORED, is_memref
+from .effects import is_memref
+from .table import ALLOCATIONS, CONTROL, STORED
 
 Shown = Literal["same", "subview", "transpose", "reinterpret", "bytes", "reshape", "start", "anywhere"]
 
@@ -27,9 +28,11 @@ VIEWS: dict[str, Shown] = {
     "memref.subview": "subview",
     "memref.transpose": "transpose",
     "memref.view": "bytes",
+    "nvgpu.tma.create.descriptor": "anywhere",
+    "nvgpu.warpgroup.generate.descriptor": "anywhere",
     "vector.type_cast": "anywhere",
 }
-"""Ops whose result shows the memory of an operand, and how.
+"""Ops whose result shows the memory of an operand, or stands for it, and how.
 
 `same`: element for element; `subview`, `transpose`, `reinterpret`, `bytes` (`memref.view`), `reshape` (in row-major order): as the
 op says; `start`: the buffer's first element; `anywhere`: some of it.

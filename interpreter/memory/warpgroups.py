@@ -52,11 +52,16 @@ class Matrix:
     element: ir.Type
 
 
+def is_described(kind: ir.Type) -> bool:
+    """Whether a value of that type is the descriptor of a matrix."""
+    return str(kind).startswith("!nvgpu.warpgroup.descriptor<")
+
+
 def matrix(kind: ir.Type) -> Matrix | None:
     """What a type says as that of a descriptor; None of others."""
-    said = str(kind)
-    if not said.startswith("!nvgpu.warpgroup.descriptor<"):
+    if not is_described(kind):
         return None
+    said = str(kind)
     seen = ir.MemRefType(ir.Type.parse(said.split("tensor = ", 1)[1].removesuffix(">"), kind.context))
     rows, columns = seen.shape
     return Matrix(rows, columns, seen.element_type)

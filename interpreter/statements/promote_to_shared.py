@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
+from ..ir.element_sizes import bytes_of, element_bytes
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..loops.nests import is_loop
 from ..mapping.mapping import mapping_of
-from ..memory.layouts import as_tensor, bytes_of, element_bytes, strided, transposed
+from ..memory.layouts import as_tensor, strided, transposed
 from ..memory.limits import MOST
 from ..memory.names import free_name
 from ..memory.swizzles import SPANS, SWIZZLE, Swizzle

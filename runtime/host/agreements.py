@@ -12,6 +12,7 @@ from functools import partial, reduce
 from ...dsl.diagnostics import WeftError
 from ...interpreter.ir.affine_maps import OPERATORS
 from ...interpreter.ir.cloning import clone_module
+from ...interpreter.ir.element_sizes import element_bytes
 from ...interpreter.ir.mlir import ahead_of, ancestors, ir, memref, operations, producer, run_passes, tensor
 from ...interpreter.ir.sizes import dimension_behind, size_of
 from ...interpreter.ir.structured import (
@@ -23,7 +24,7 @@ from ...interpreter.ir.structured import (
     structure,
     subscripts,
 )
-from ...interpreter.memory.layouts import element_bytes, is_plain, mixed
+from ...interpreter.memory.layouts import is_plain, mixed
 from ...interpreter.memory.views import behind
 from ..plan.plan import Agreement, BufferView, DimOf, Relation, ScalarOf, Size
 from ..plan.resolve import fold

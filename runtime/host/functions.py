@@ -15,7 +15,8 @@ from ...interpreter.ir.functions import (
     symbol,
 )
 from ...interpreter.ir.mlir import ancestors, ir, operations
-from ...interpreter.memory.effects import CALLS, CONTROL, accesses, is_memref
+from ...interpreter.memory.effects import accesses, shows_memory
+from ...interpreter.memory.table import CALLS, CONTROL
 from ...interpreter.memory.views import VIEWS
 from ..plan.dtypes import NUMPY
 from ..plan.signature import Argument, FunctionSignature
@@ -152,7 +153,7 @@ def _writes(op: ir.Operation, position: int, seen: frozenset[str]) -> bool:
         return True
     if op.name in VIEWS or op.name == "arith.select":
         return any(is_written(result, seen) for result in op.results if position == 0 or op.name not in VIEWS)
-    if not is_memref(value):  # a tensor of the buffer's contents, which bufferization may write in place
+    if not shows_memory(value):  # a tensor of the buffer's contents, which bufferization may write in place
         inputs = len(segments(op)[0]) if op.name.startswith("linalg.") else 0
         return position >= inputs
     return op.name in CONTROL and op.name != "func.return"

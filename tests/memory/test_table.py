@@ -10,7 +10,7 @@ import torch_mlir.dialects
 
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
-from weft.interpreter.memory import effects, views
+from weft.interpreter.memory import effects, table, views
 from weft.interpreter.memory.layouts import space_of
 
 READ = ("affine", "arith", "bufferization", "builtin", "cf", "complex", "func", "gpu", "index", "linalg", "math", "memref", "nvgpu",
@@ -18,25 +18,20 @@ READ = ("affine", "arith", "bufferization", "builtin", "cf", "complex", "func", 
 """The dialects that Weft reads."""
 
 
-LEFT_UNKNOWN = effects._names(
+LEFT_UNKNOWN = table.names_of(
     """affine.dma_start affine.dma_wait func.call_indirect gpu.create_2to4_spmat gpu.create_bsr gpu.create_coo
     gpu.create_coo_aos gpu.create_csc gpu.create_csr gpu.create_dn_tensor gpu.destroy_dn_tensor gpu.destroy_sp_mat
     gpu.host_register gpu.host_unregister gpu.sddmm gpu.sddmm_buffer_size gpu.set_csr_pointers gpu.spgemm_copy
     gpu.spgemm_create_descr gpu.spgemm_destroy_descr gpu.spgemm_work_estimation_or_compute gpu.spmat_get_size gpu.spmm
-    gpu.spmm_buffer_size gpu.spmv gpu.spmv_buffer_size gpu.warp_execute_on_lane_0 memref.dma_start memref.dma_wait
-    nvgpu.mbarrier.arrive nvgpu.mbarrier.arrive.expect_tx nvgpu.mbarrier.arrive.nocomplete nvgpu.mbarrier.create
-    nvgpu.mbarrier.get nvgpu.mbarrier.init nvgpu.mbarrier.test.wait nvgpu.mbarrier.try_wait.parity
-    nvgpu.tma.async.load nvgpu.tma.async.store nvgpu.tma.create.descriptor nvgpu.tma.fence.descriptor
-    nvgpu.tma.prefetch.descriptor nvgpu.warpgroup.generate.descriptor nvgpu.warpgroup.mma
-    nvgpu.warpgroup.mma.init.accumulator nvgpu.warpgroup.mma.store"""
+    gpu.spmm_buffer_size gpu.spmv gpu.spmv_buffer_size gpu.warp_execute_on_lane_0 memref.dma_start memref.dma_wait"""
 )
 """Ops of these dialects that may do anything as far as the table goes: what they begin ends later, or elsewhere."""
 
 
 def judged(name: str) -> bool:
     """Whether somebody has decided what the op of that name does, be it that nobody can know."""
-    listed = {*effects._RULES, *effects._NO_ACCESS, *effects.CONTROL, *effects.CALLS, *effects._OTHERS, *LEFT_UNKNOWN}
-    return name in listed or name.split(".", 1)[0] in {*effects._PURE_DIALECTS, "linalg"}
+    listed = {*table.RULES, *table.NO_ACCESS, *table.CONTROL, *table.CALLS, *effects._OTHERS, *LEFT_UNKNOWN}
+    return name in listed or name.split(".", 1)[0] in {*table.PURE_DIALECTS, "linalg"}
 
 
 def registered() -> dict[str, list[str]]:
@@ -61,12 +56,12 @@ def test_every_op_is_judged(dialect: str) -> None:
 
 def test_what_is_judged_exists() -> None:
     every = {name for names in OPS.values() for name in names}
-    listed = {*effects._RULES, *effects._NO_ACCESS, *effects.CONTROL, *effects.CALLS, *LEFT_UNKNOWN, *views.VIEWS}
+    listed = {*table.RULES, *table.NO_ACCESS, *table.CONTROL, *table.CALLS, *LEFT_UNKNOWN, *views.VIEWS}
     assert sorted(listed - every) == []
 
 
 def test_each_op_is_judged_once() -> None:
-    groups = [effects._RULES, effects._NO_ACCESS, effects.CONTROL, effects.CALLS, LEFT_UNKNOWN]
+    groups = [table.RULES, table.NO_ACCESS, table.CONTROL, table.CALLS, LEFT_UNKNOWN]
     assert sum(len(g) for g in groups) == len(set().union(*groups))
     assert all(judged(name) for name in views.VIEWS)
 
@@ -138,6 +133,55 @@ def test_what_is_known(name: str) -> None:
     found = effects.accesses(op)
     assert found is not None
     assert [f"{a.kind} {a.footprint}{', some' * (not a.certain)}" for a in found] == expected
+
+
+TILES = """
+    !bars = !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>
+    !map = !nvgpu.tensormap.descriptor<tensor = memref<64x64xf16, 3>, swizzle = swizzle_128b, l2promo = none, oob = zero,
+                                        interleave = none>
+    !matrix = !nvgpu.warpgroup.descriptor<tensor = memref<64x64xf16, 3>>
+    !sums = !nvgpu.warpgroup.accumulator<fragmented = vector<64x64xf32>>
+    func.func @f(%map: !map, %bars: !bars, %tile: memref<64x64xf16, 3>, %m: !matrix, %before: !sums, %i: index, %q: i1) {
+"""
+ASYNCHRONOUS = {
+    "nvgpu.tma.async.load": (
+        "nvgpu.tma.async.load %map[%i, %i], %bars[%i] to %tile : !map, !bars -> memref<64x64xf16, 3>",
+        ["write whole of tile", "read anywhere of map, some"],
+    ),
+    "nvgpu.tma.async.store": (
+        "nvgpu.tma.async.store %tile to %map[%i, %i], predicate = %q : memref<64x64xf16, 3> -> !map",
+        ["read whole of tile, some", "write anywhere of map, some"],
+    ),
+    "nvgpu.warpgroup.mma": (
+        "%d = nvgpu.warpgroup.generate.descriptor %tile, %map : memref<64x64xf16, 3>, !map -> !matrix"
+        " %s = nvgpu.warpgroup.mma %d, %m, %before {waitGroup = 0 : i64} : !matrix, !matrix, !sums -> !sums",
+        ["read anywhere of tile", "read anywhere of m"],
+    ),
+    "nvgpu.mbarrier.try_wait.parity": ("nvgpu.mbarrier.try_wait.parity %bars[%i], %q, %i : !bars", []),
+    "nvvm.fence.proxy": ("nvvm.fence.proxy {kind = #nvvm.proxy_kind<async>}", []),
+    "nvvm.mbarrier.arrive": (
+        "%p = nvgpu.mbarrier.get %bars[%i] : !bars -> i32 %a = llvm.inttoptr %p : i32 to !llvm.ptr<3>"
+        " %t = nvvm.mbarrier.arrive %a : !llvm.ptr<3> -> i64",
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASYNCHRONOUS)
+def test_what_accelerators_do(name: str) -> None:
+    body, expected = ASYNCHRONOUS[name]
+    op = op_of(f"{TILES} {body} return }}", name)
+    names = dict(zip(op.parent.regions[0].blocks[0].arguments, ("map", "bars", "tile", "m", "before", "i", "q"), strict=True))
+    found = effects.accesses(op)
+    assert found is not None
+    shown = [f"{a.kind} {a.footprint} of {names[views.behind(a.value)]}{', some' * (not a.certain)}" for a in found]
+    assert shown == expected
+    assert not effects.is_pure(op) and not effects.only_computes(op)
+
+
+def test_an_arrival_at_an_address_that_nobody_knows_may_do_anything() -> None:
+    text = "func.func @f(%p: !llvm.ptr<3>) { %t = nvvm.mbarrier.arrive %p : !llvm.ptr<3> -> i64 return }"
+    assert effects.accesses(op_of(text, "nvvm.mbarrier.arrive")) is None
 
 
 SPACES = {

@@ -18,6 +18,7 @@ from ..dsl.diagnostics import fail
 from ..interpreter.buffers.views import subview
 from ..interpreter.indices.arithmetic import Bound, Sum
 from ..interpreter.ir.cloning import clone_module, tagged
+from ..interpreter.ir.element_sizes import element_bytes
 from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, is_used, memref
 from ..interpreter.ir.structured import generic, is_structured, structure
 from ..interpreter.launch.kernel import Outlined, outline
@@ -35,7 +36,7 @@ from ..interpreter.mapping.mapping import (
 )
 from ..interpreter.mapping.preconditions import mapped_things
 from ..interpreter.mapping.processors import Hardware
-from ..interpreter.memory.layouts import bytes_of, is_shared, strided
+from ..interpreter.memory.layouts import is_shared, strided
 from ..interpreter.memory.limits import WARP
 from ..interpreter.session.environment import named_handles
 from ..interpreter.session.rewriter import describe
@@ -55,13 +56,12 @@ def banks_of(op: ir.Operation) -> np.ndarray | None:
     kind, maps, extents = ir.MemRefType(op.operands[-1].type), structure(op).maps, structure(op).extents
     strides, offset = strided(kind)
     sizes = [extent for extent in extents if extent is not None]
-    positions = [r.position for r in maps[-1].results if isinstance(r, ir.AffineDimExpr)]
+    positions, at = [r.position for r in maps[-1].results if isinstance(r, ir.AffineDimExpr)], np.full(sizes, offset)
     if len(sizes) != len(extents) or len(positions) != kind.rank or min([offset, *strides]) < 0:
         return None
-    at, itemsize = np.full(sizes, offset), bytes_of(ir.MemRefType.get([1], kind.element_type))
     for position, stride in zip(positions, strides, strict=True):
         at = at + stride * np.arange(sizes[position]).reshape([-1 if d == position else 1 for d in range(len(sizes))])
-    return at * itemsize // WORD % BANKS
+    return at * element_bytes(kind.element_type) // WORD % BANKS
 
 
 @dataclass(frozen=True)

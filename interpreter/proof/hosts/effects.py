@@ -17,8 +17,9 @@ from ...indices.linear import NOTHING, Linear, Symbol
 from ...indices.values import Values
 from ...ir.functions import arguments, callee, inputs_of, symbol
 from ...ir.mlir import DYNAMIC, ir, made_within, maker, operations
-from ...memory.effects import CALLS, accesses, is_known, is_memref, is_pointer, takes_tensors
+from ...memory.effects import accesses, is_known, is_pointer, shows_memory, takes_tensors
 from ...memory.layouts import strided
+from ...memory.table import CALLS
 from ...memory.views import VIEWS, shown, sources
 from ..kernels.views import window
 from .windows import HostBuffer, MovingWindow, Window
@@ -236,10 +237,10 @@ class Effects:
             summary = self._summary(each) if each.name in CALLS else None
             if summary is not None:
                 for done, at in summary:
-                    if isinstance(at, HostBuffer) or is_memref(given[at]):
+                    if isinstance(at, HostBuffer) or shows_memory(given[at]):
                         yield done, at if isinstance(at, HostBuffer) else given[at]
             elif found is None:
-                for value in filter(is_memref, given):
+                for value in filter(shows_memory, given):
                     yield READ, value
                     yield WRITE, value
             else:

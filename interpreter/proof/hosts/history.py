@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from ...indices.arithmetic import trip_count
 from ...ir.mlir import ir, operations
-from ...memory.effects import FREEING, is_memref
+from ...memory.effects import is_memref
+from ...memory.table import FREEING
 from ...memory.views import terminator
 from .control_flow import walk_branch, walk_loop
 from .effects import DEVICE, Effect, Effects

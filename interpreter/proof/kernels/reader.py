@@ -19,6 +19,7 @@ from ...memory import copies, effects
 from ...memory.lanes import ALL_LANES, WARP_BARRIER, WARP_WIDE, mask_of_lanes
 from ...memory.limits import WARP
 from ...memory.swizzles import Swizzle
+from ...memory.table import ALLOCATIONS
 from ...memory.views import terminator
 from ...session.rewriter import describe
 from .in_flight import GroupEvent, with_ends
@@ -338,4 +339,4 @@ def _candidate(barrier: ir.Operation) -> int | None:
 def _made_here(root: ir.Value) -> bool:
     """Whether the kernel itself allocates the memory: until it is written, each thread may find something else in there."""
     made = producer(root)
-    return made is not None and made.name in effects.ALLOCATIONS and in_kernel(made)
+    return made is not None and made.name in ALLOCATIONS and in_kernel(made)

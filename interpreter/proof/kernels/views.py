@@ -15,19 +15,12 @@ from functools import reduce
 from ...indices.integers import in_kernel
 from ...indices.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
 from ...indices.values import Values
+from ...ir.element_sizes import known_bytes
 from ...ir.mlir import ir, maker
 from ...ir.structured import loop_inits, loop_outputs, yielded
-from ...memory.effects import ALLOCATIONS, STORED, is_memref
-from ...memory.layouts import (
-    Space,
-    is_plain,
-    kept_dimensions,
-    known_bytes,
-    memory_space,
-    mixed,
-    static_strides,
-    value_name,
-)
+from ...memory.effects import is_memref
+from ...memory.layouts import Space, is_plain, kept_dimensions, memory_space, mixed, static_strides, value_name
+from ...memory.table import ALLOCATIONS, STORED
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
 from .roots import ANYTHING, RootBuffer
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...ir.element_sizes import bytes_of
 from ...ir.mlir import ancestors, ir, operations
-from ...memory.layouts import bytes_of
 from ...session.statement import Handle, Results, Rewriter, Statement, flag, handle, integer, statement
 from ..bufferize import ensure_bufferized
 

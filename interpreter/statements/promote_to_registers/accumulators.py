@@ -17,6 +17,7 @@ from ...buffers.temporaries import REGISTERS
 from ...buffers.tiles import ThreadTile, clone_nest, end_of, is_distributed, thread_nest, tiles_of
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...ir.cloning import replace_operands
+from ...ir.element_sizes import MOST_REGISTERS, registers_of
 from ...ir.functions import set_name
 from ...ir.mlir import (
     ahead_of,
@@ -32,7 +33,6 @@ from ...ir.mlir import (
     producer,
 )
 from ...memory.effects import is_memref, is_pure
-from ...memory.layouts import MOST_REGISTERS, registers_of
 from ...memory.views import behind, is_view, may_share
 from ...session.rewriter import describe
 

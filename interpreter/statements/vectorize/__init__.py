@@ -130,7 +130,7 @@ class Vectorize(Statement):
 
     @staticmethod
     def _check_room(rewrite: Rewriter, op: ir.Operation, numbers: list[int]) -> None:
-        from ...memory.layouts import MOST_REGISTERS, registers_of
+        from ...ir.element_sizes import MOST_REGISTERS, registers_of
 
         kinds = [ir.MemRefType(op.operands[number].type) for number in numbers]
         total = sum(registers_of(kind) for kind in kinds)

@@ -1,0 +1,42 @@
+"""How many bytes elements and arrays take."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...dsl.diagnostics import fail
+from .mlir import ir
+
+
+def known_bytes(kind: ir.Type) -> int | None:
+    """The bytes of an element in memory; None for a type of which that is not known."""
+    if isinstance(kind, ir.IndexType):
+        return 8
+    if isinstance(kind, ir.VectorType):
+        inner = known_bytes(kind.element_type)
+        return None if inner is None else inner * prod(kind.shape)
+    width = getattr(kind, "width", None)
+    return None if width is None else -(-width // 8)
+
+
+def element_bytes(kind: ir.Type) -> int:
+    """Bytes of one element in memory, one at least."""
+    return known_bytes(kind) or 1
+
+
+MOST_REGISTERS = 255
+"""What an instruction can name, and so a thread can have."""
+
+
+def registers_of(kind: ir.Type) -> int:
+    """How many registers of 4 bytes an array of a thread's own takes."""
+    return -(-bytes_of(kind) // 4)
+
+
+def bytes_of(kind: ir.Type) -> int:
+    """The size of a static memref. Raises W0355 for a dynamic one."""
+    if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape:
+        message = f"a buffer of type {kind} has no size that is known when the kernel is built"
+        hint = "take static tile sizes; what the payload allocates itself goes in front of the launched loop"
+        raise fail("W0355", message, hint)
+    return prod(kind.shape) * element_bytes(kind.element_type)
