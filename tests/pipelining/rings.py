@@ -50,7 +50,7 @@ class RingSchedule:
     tensor: bool
 
 
-def ring_schedule(seed: int) -> RingSchedule:
+def ring_schedule(seed: int, *, open_sizes: bool = True) -> RingSchedule:
     draw = random.Random(seed)
     type = draw.choice(["f16", "bf16", "f32", "f32", "f64", "i8"])
     size = BYTES[type]
@@ -64,9 +64,10 @@ def ring_schedule(seed: int) -> RingSchedule:
     widths = [v for v in (1, 2, 4, 8) if least <= v <= 16 // size]
     va, vb = draw.choice(widths), draw.choice(widths)
     k, n = (draw.choice([multiple * draw.randrange(1, 40 // multiple), 64]) for multiple in (max(va, least), max(vb, least)))
+    k = draw.choice([k, k, 64 + k, 192])  # fewer turns than stages, and more
     m = draw.choice([draw.randrange(1, 50), 32])
     given = {"m": m, "n": n, "k": k}
-    if least == 1 and draw.random() < 0.3:
+    if open_sizes and least == 1 and draw.random() < 0.3:
         given = dict.fromkeys(given, "?")
     tensor = draw.random() < 0.6
     im, ik = min(16, 64 // size), 32 // size

@@ -4,16 +4,24 @@ missing, the proof and the simulator both see it."""
 from __future__ import annotations
 
 import os
+import random
+import sys
 from collections import Counter
-from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from native_device import NativeDevice
+
+sys.path.append(str(Path(__file__).parents[1] / "mutants"))
+from mutations import context
+from ring_mutants import ORDERS, VALUES
 from rings import SCHEDULE, WARPS, ring_schedule
+from verdicts import CHANGES, Right, Witnesses
 
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter.ir.mlir import ir, operations
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import operations
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.proof import Findings
 from weft.pipeline import Choice, Planned, applied, planned
@@ -24,8 +32,7 @@ from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
-RINGS = 500 if "WEFT_SOAK" in os.environ else 25
-GROUP, WAIT = "nvgpu.device_async_create_group", "nvgpu.device_async_wait"
+RINGS, CHANGED = (500, 500) if "WEFT_SOAK" in os.environ else (25, 10)
 
 
 def made(text: str) -> Planned:
@@ -37,35 +44,11 @@ def inputs(done: Planned, seed: int) -> dict[str, np.ndarray]:
     return random_inputs(sized(signature(done.applied.payload), open_sizes, done.plan.agreements, None), seed)
 
 
-def without(kernel: ir.Operation, name: str) -> bool:
-    """Erase the last op of a name; False where there is none."""
-    found = list(operations(kernel, name))
-    for op in found[-1:]:
-        op.erase()
-    return bool(found)
-
-
-def one_more_pending(kernel: ir.Operation) -> bool:
-    for op in operations(kernel, WAIT):
-        with kernel.context:
-            pending = ir.IntegerAttr(op.attributes["numGroups"]).value + 1
-            op.attributes["numGroups"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), pending)
-    return True
-
-
-MUTANTS: dict[str, Callable[[ir.Operation], bool]] = {
-    "without its barrier": lambda kernel: without(kernel, "gpu.barrier"),
-    "without its wait": lambda kernel: without(kernel, WAIT),
-    "without the loop's groups": lambda kernel: without(kernel, GROUP),
-    "waiting for one group less": one_more_pending,
-}
-
-
 def expect_found(done: Planned, arrays: dict[str, np.ndarray], what: str, seed: int) -> bool:
     """Where an order is missing, both witnesses see it; where the proof sees nothing, the simulator sees nothing either."""
     module = done.applied.module.operation.clone()
     (kernel,) = operations(module, "gpu.func")
-    if not MUTANTS[what](kernel):
+    if not ORDERS[what](kernel):
         return False
     try:
         found = Findings(kernel_model(kernel)).diagnostics()
@@ -94,9 +77,35 @@ def test_random_rings(start: int) -> None:
         if seed % 5 == 0:
             native = run_plan(done.plan, NativeDevice(), arrays, text=done.cuda)
             assert compare(outputs, native.outputs, expected, rounded=rounded).ok, (seed, ring.text)
-        what = list(MUTANTS)[seed % len(MUTANTS)]
+        what = list(ORDERS)[seed % len(ORDERS)]
         seen[what] += expect_found(done, arrays, what, seed)
     assert sum(seen.values()), "some order must be missing in some of them"
+
+
+@pytest.mark.parametrize("start", range(0, CHANGED, 5))
+def test_values_from_the_wrong_place(start: int) -> None:
+    """Swizzles of one side, fragments off by one: wrong on the simulator and as text; or the same on both, bit by bit."""
+    seen = 0
+    for seed in range(start, start + 5):
+        done, draw = made(ring_schedule(seed, open_sizes=False).text), random.Random(seed)
+        mutants: list[tuple[str, str]] = []
+        for change in VALUES:
+            module = mlir.parse(done.applied.text, context())
+            what = change(next(operations(module.operation, "gpu.func")), draw)
+            mutants += [(what, str(module))] if what else []
+        right = Right(done.applied.payload, done.plan.entry, done.applied.text)
+        asked = Witnesses(right, [right.text, *(text for _, text in mutants)], seed)
+        simulator, text = asked.simulator(0), asked.cpu(0)
+        assert not simulator.objections and not text.objections, seed
+        for number, (what, _) in enumerate(mutants, start=1):
+            ran, cpu = asked.simulator(number, simulator), asked.cpu(number, text)
+            shown = (seed, what, sorted(ran.objections), sorted(cpu.objections))
+            if "race" in ran.objections:
+                assert asked.proof(number).objections, shown
+            else:
+                assert not (cpu.objections and not ran.objections) and not (ran.objections & CHANGES and not cpu.objections), shown
+            seen += bool(ran.objections)
+    assert seen > 2, "most of them change something"
 
 
 @pytest.mark.parametrize(("a", "b"), [("pad 4", "pad 8"), ("pad 8", "pad 4"), ("swizzle 64", "swizzle 32")])

@@ -23,6 +23,7 @@ from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
 from weft.runtime.native.device import CpuDevice
+from weft.runtime.plan.dtypes import widen
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
@@ -32,6 +33,7 @@ SOAK = "WEFT_SOAK" in os.environ
 TYPES = ("f16", "bf16", "i8", "f64", "f32")
 SIZES = 30 if SOAK else 4
 CONVOLUTIONS = {"igemm_tensor": "conv2d", "igemm_tensor_nchw": "conv2d_nchw"}
+Arrays = dict[str, np.ndarray]
 SMALL = {"bm": "32", "bn": "32", "wm": "16", "wn": "16"}
 
 
@@ -43,27 +45,42 @@ def inputs(done: Planned, sizes: dict[str, str]) -> dict[str, np.ndarray]:
     return random_inputs(sized(signature(done.applied.payload), sizes, done.plan.agreements, None), 1)
 
 
-def expect_right(done: Planned, arrays: dict[str, np.ndarray], device: SimDevice | NativeDevice | CpuDevice) -> None:
+def expect_right(
+    done: Planned, arrays: dict[str, np.ndarray], device: SimDevice | NativeDevice | CpuDevice, expected: Arrays | None = None
+) -> None:
+    """`expected`: the reference's results, if nothing else is."""
     ran = run_plan(done.plan, device, arrays, text=done.cuda if device.wants == "cuda" else done.applied.located_text)
     assert not ran.races and not ran.faults
-    expected = reference(done.applied.payload, None, dict(arrays))
-    assert compare(signature(done.applied.payload), ran.outputs, expected, rounded=done.plan.rounded).ok
+    wanted = expected or reference(done.applied.payload, None, dict(arrays))
+    found = compare(signature(done.applied.payload), ran.outputs, wanted, rounded=done.plan.rounded)
+    assert found.ok, (device.name, found)
 
 
-RANDOM = [(type, stages) for type in TYPES for stages in (range(1, 6) if SOAK else (2, 5))]
+WAYS = (*TYPES, *(("tf32", "bf16x3") if SOAK else ()))
+"""Types, and what f32 becomes if it is not three of tf32."""
+RANDOM = [(way, stages) for way in WAYS for stages in (range(1, 6) if SOAK else (2, 5))]
 
 
-@pytest.mark.parametrize(("type", "stages"), RANDOM if SOAK else [*RANDOM, ("bf16", 1)])
-def test_random_sizes(type: str, stages: int) -> None:
-    """One kernel for rows of whole vectors and one for any rows, at sizes that a run brings."""
-    draw = random.Random(f"{type} {stages}")
-    done = made(type=type, m="?", n="?", k="?", stages=stages, **SMALL)
+def product(arrays: dict[str, np.ndarray], type: str) -> dict[str, np.ndarray]:
+    """By NumPy, in f64; of integers, exact."""
+    a, b = (widen(arrays[name], type).astype("i8" if type == "i8" else "f8") for name in "AB")
+    return {"C": a @ b}
+
+
+@pytest.mark.parametrize(("way", "stages"), RANDOM if SOAK else [*RANDOM, ("bf16", 1)])
+def test_random_sizes(way: str, stages: int) -> None:
+    """One kernel for rows of whole vectors and one for any rows, at sizes that a run brings; in a soak, as text, too."""
+    draw, type = random.Random(f"{way} {stages}"), way if way in TYPES else "f32"
+    words = {} if way == type else {"as_type": way}
+    done = made(type=type, m="?", n="?", k="?", stages=stages, **words, **SMALL)
     for turn in range(SIZES):
         m, n, k = (draw.randrange(1, 80) for _ in range(3))
         if turn % 2:
             n, k = -(-n // 16) * 16, -(-k // 16) * 16
-        for device in (SimDevice(), CpuDevice(2)):
-            expect_right(done, inputs(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}), device)
+        arrays = inputs(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)})
+        expected = product(arrays, type)
+        for device in (SimDevice(), CpuDevice(2), *([NativeDevice(reverse=turn % 4 > 1)] if SOAK else [])):
+            expect_right(done, arrays, device, expected)
 
 
 @pytest.mark.parametrize("type", TYPES)
