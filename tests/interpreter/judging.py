@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from native_device import NativeDevice
+
+sys.path.append(str(Path(__file__).parents[1] / "mutants"))
+from mutations import mutants
 
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir import mlir
+from weft.interpreter.memory.lanes import BARRIERS
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
@@ -77,8 +84,30 @@ def assert_barriers_needed(made: Planned, seed: int, shown: str) -> None:
         assert run_plan(made.plan, SimDevice(), inputs, text=less).races, f"the simulator: barrier {number}\n{shown}"
 
 
+LANES = re.compile(r"(_sync|__syncwarp)\(0xffffffff")
+
+
+def assert_lanes_needed(made: Planned, seed: int, shown: str, *, native: bool = False) -> None:
+    """The proof and the simulator notice a lane that does not come to a shuffle, or that the mask of a warp's barrier leaves out;
+    `native`: and the text, run on the CPU, one that any mask leaves out."""
+    inputs = random_inputs(functions.signature(made.applied.payload, made.plan.entry), seed)
+    for kind in ("lane", "mask"):
+        for mutant in mutants(made.applied.text, kind, random.Random(seed), 2):
+            said = verify_source(Source("less.mlir", mutant.text)).diagnostics
+            assert "W0603" in {d.code for d in said}, f"verify: {mutant.what}\n{shown}"
+            faults = run_plan(made.plan, SimDevice(), inputs, text=mutant.text).faults or ()
+            assert "divergent barrier" in {fault.kind for fault in faults}, f"the simulator: {mutant.what}\n{shown}"
+    found = list(LANES.finditer(made.cuda)) if native else []
+    if found:
+        chosen = random.Random(seed).choice(found)
+        torn = f"{made.cuda[: chosen.start()]}{chosen[1]}(0xffffffdf{made.cuda[chosen.end() :]}"
+        with pytest.raises(AssertionError, match="not reached by all threads"):
+            run_plan(made.plan, NativeDevice("quick"), inputs, text=torn)
+
+
 def barriers(module: mlir.ir.Module) -> list[mlir.ir.Operation]:
-    return list(mlir.operations(module.operation, "gpu.barrier"))
+    """Of blocks and of warps."""
+    return list(mlir.operations(module.operation, *BARRIERS))
 
 
 def without_barrier(module: mlir.ir.Module, number: int) -> str:

@@ -8,16 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from judging import barriers, expect_right, scheduled, verdict, without_barrier
+from judging import assert_barriers_needed, assert_lanes_needed, expect_right, scheduled, verdict
 from random_reductions import case
 
-from weft.dsl.diagnostics import Source
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
-from weft.verify import verify_source
 
 SOAK = "WEFT_SOAK" in os.environ
 
@@ -104,10 +102,8 @@ def test_random_reductions(seed: int, tmp_path: Path) -> None:
     wanted = WHAT[what][2](wide * wide if what == "sum" else wide)
     wanted = wanted.astype(got.dtype) if got.dtype.kind == "i" else wanted  # as the payload's integers, which wrap
     assert np.allclose(got, wanted, rtol=1e-5 if x.dtype == np.float32 else 1e-12, atol=1e-5 if x.dtype.kind == "f" else 0), shown
-    for number in range(len(barriers(made.applied.module))):
-        less = without_barrier(made.applied.module, number)
-        assert not verify_source(Source("less.mlir", less)).ok, f"verify: barrier {number}{shown}"
-        assert run_plan(made.plan, SimDevice(), inputs, text=less).races, f"no race without barrier {number}{shown}"
+    assert_barriers_needed(made, seed, shown)
+    assert_lanes_needed(made, seed, shown)
 
 
 # ---- any body --------------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from judging import assert_barriers_needed, expect_right, scheduled, verdict
+from judging import assert_barriers_needed, assert_lanes_needed, expect_right, scheduled, verdict
 
 from weft.interpreter.ir.mlir import operations, parse
 from weft.runtime.files.inputs import random_inputs
@@ -130,6 +130,7 @@ def test_random_scans(seed: int, tmp_path: Path) -> None:
     made = scheduled(payload, body, tmp_path)
     expect_right(made, seed, shown, native=True, whole=True)
     assert_barriers_needed(made, seed, shown)
+    assert_lanes_needed(made, seed, shown)
 
 
 ROWS = """\

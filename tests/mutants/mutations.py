@@ -14,7 +14,7 @@ from math import prod
 
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
-from weft.interpreter.memory.lanes import ALL_LANES, BARRIERS, WARP_BARRIER
+from weft.interpreter.memory.lanes import ALL_LANES, BARRIERS, SHUFFLE, WARP_BARRIER
 
 Site = Callable[[], str]
 SPACES = ("workgroup", "global", "private")
@@ -68,6 +68,36 @@ def masks(module: ir.Module) -> list[Site]:
         return what
 
     return [partial(cleared, b, lane) for b in mlir.operations(module.operation, WARP_BARRIER) for lane in (0, 7, 31)]
+
+
+def lanes(module: ir.Module) -> list[Site]:
+    """A thread does not come to a shuffle: it keeps its own value."""
+
+    def left_out(shuffle: ir.Operation, thread: int) -> str:
+        what = f"{shuffle} without thread {thread}"
+        at, index, truth = ir.InsertionPoint(shuffle), ir.IndexType.get(), ir.IntegerType.get_signless(1)
+
+        def constant(value: ir.Attribute, place: ir.InsertionPoint) -> ir.Value:
+            return ir.Operation.create("arith.constant", [value.type], attributes={"value": value}, ip=place).result  # type: ignore[attr-defined]
+
+        x = {"dimension": ir.Attribute.parse("#gpu<dim x>")}
+        own = ir.Operation.create("gpu.thread_id", [index], attributes=x, ip=at).result
+        unequal = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)}
+        others = [own, constant(ir.IntegerAttr.get(index, thread), at)]
+        come = ir.Operation.create("arith.cmpi", [truth], others, unequal, ip=at).result
+        types = [result.type for result in shuffle.results]
+        branch = ir.Operation.create("scf.if", types, [come], regions=2, ip=at)
+        for old, new in zip(shuffle.results, branch.results, strict=True):
+            old.replace_all_uses_with(new)
+        then, otherwise = (ir.Block.create_at_start(region) for region in branch.regions)
+        with ir.InsertionPoint(then):
+            shuffle.move_before(ir.Operation.create("scf.yield", operands=list(shuffle.results)))
+        end = ir.InsertionPoint(otherwise)
+        kept = [shuffle.operands[0], constant(ir.IntegerAttr.get(truth, 0), end)]
+        ir.Operation.create("scf.yield", operands=kept, ip=end)
+        return what
+
+    return [partial(left_out, op, thread) for op in mlir.operations(module.operation, SHUFFLE) for thread in (0, 5, 31)]
 
 
 def fences(module: ir.Module) -> list[Site]:
@@ -178,7 +208,8 @@ def atomics(module: ir.Module) -> list[Site]:
 
 
 SITES: dict[str, Callable[[ir.Module], list[Site]]] = {
-    "barrier": barriers, "mask": masks, "fence": fences, "token": tokens, "index": indices, "count": counts, "atomic": atomics,
+    "barrier": barriers, "mask": masks, "lane": lanes, "fence": fences, "token": tokens, "index": indices, "count": counts,
+    "atomic": atomics,
 }  # fmt: skip
 
 

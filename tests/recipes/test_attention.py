@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter"))
-from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
+from judging import assert_barriers_needed, assert_lanes_needed, expect_right  # pyright: ignore[reportMissingImports]
 from sass import whole
 from scheduled import run_schedule
 
@@ -45,12 +45,14 @@ def random_size(seed: int) -> dict[str, object]:
 
 @pytest.mark.parametrize("seed", range(40 if SOAK else 4))
 def test_random_sizes_and_types(seed: int) -> None:
-    """On the simulator, as text, and as loops; without any of its barriers it is a race."""
+    """On the simulator, as text, and as loops; without any of its barriers it is a race, without a lane of a shuffle
+    divergent."""
     settings = random_size(seed)
     done = made(**settings)
     expect_right(done, seed, f"\n{settings}\n", native=True)
     if seed % 4 == 0:
         assert_barriers_needed(done, seed, f"\n{settings}\n")
+        assert_lanes_needed(done, seed, f"\n{settings}\n", native=SOAK)
 
 
 @pytest.mark.parametrize("causal", [0, 1])

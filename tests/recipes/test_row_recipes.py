@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter"))
-from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
+from judging import assert_barriers_needed, assert_lanes_needed, expect_right  # pyright: ignore[reportMissingImports]
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
@@ -44,12 +44,14 @@ def random_size(r: random.Random) -> dict[str, int]:
 @pytest.mark.parametrize("seed", range(40 if SOAK else 4))
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_random_sizes_and_types(recipe: str, seed: int) -> None:
-    """On the simulator, as text, and as loops; without any of its barriers it is a race."""
+    """On the simulator, as text, and as loops; without any of its barriers it is a race, without a lane of a shuffle
+    divergent."""
     r = random.Random(f"{recipe} {seed}")
     settings = {**random_size(r), "type": TYPES[seed % len(TYPES)]}
     done = made(recipe, **settings)
     expect_right(done, seed, f"\n{recipe} {settings}\n", native=True)
     assert_barriers_needed(done, seed, f"\n{recipe} {settings}\n")
+    assert_lanes_needed(done, seed, f"\n{recipe} {settings}\n", native=SOAK)
 
 
 @pytest.mark.parametrize("seed", range(40 if SOAK else 4))
@@ -61,6 +63,7 @@ def test_sums_of_random_sizes_and_types(seed: int) -> None:
     done = made("sum", **settings)
     expect_right(done, seed, f"\n{settings}\n", native=True, whole=True)
     assert_barriers_needed(done, seed, f"\n{settings}\n")
+    assert_lanes_needed(done, seed, f"\n{settings}\n", native=SOAK)
 
 
 OPEN_ROWS = {"m": "?", "n": 70}, {"X.0": "5"}

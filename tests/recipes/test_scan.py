@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter"))
-from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
+from judging import assert_barriers_needed, assert_lanes_needed, expect_right  # pyright: ignore[reportMissingImports]
 from scheduled import run_schedule
 
 from weft.pipeline import Choice, Planned, applied, planned
@@ -40,11 +40,13 @@ def random_size(seed: int) -> dict[str, object]:
 
 @pytest.mark.parametrize("seed", range(40 if SOAK else 5))
 def test_random_sizes_and_types(seed: int) -> None:
-    """On the simulator, as text, and as loops; without any of its barriers it is a race."""
+    """On the simulator, as text, and as loops; without any of its barriers it is a race, without a lane of a shuffle
+    divergent."""
     settings = random_size(seed)
     done = made(**settings)
     expect_right(done, seed, f"\n{settings}\n", native=True, whole=True)
     assert_barriers_needed(done, seed, f"\n{settings}\n")
+    assert_lanes_needed(done, seed, f"\n{settings}\n", native=SOAK)
 
 
 @pytest.mark.parametrize("n", [1000, 20_001])
