@@ -15,7 +15,7 @@ from ..ir.cloning import replace_operands
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
-from ..ir.structured import WRITEBACK, is_structured, segments
+from ..ir.structured import ATOMIC, WRITEBACK, is_structured, segments
 from ..launch.lowering import copies_to_linalg
 from ..mapping.mapping import ATTRIBUTE, is_mapped, is_shared_reduction, mapping_of
 from ..memory.effects import read, written
@@ -51,7 +51,7 @@ def replicate(root: ir.Operation) -> list[str]:
     for op in [op for op in operations(root) if is_shared_reduction(op)]:
         _write_last(op)
     for alloc in operations(root, "memref.alloc"):
-        if thread_nest(alloc) and is_temporary(alloc.results[0]) and kept_elements(alloc, None):
+        if thread_nest(alloc) and is_temporary(alloc.results[0]) and kept_elements(alloc, None)[0]:
             drop_deallocs(alloc)
             alloc.attributes[STAGE] = ir.UnitAttr.get()
             alloc.move_before(thread_nest(alloc)[0])
@@ -66,7 +66,7 @@ def replicate(root: ir.Operation) -> list[str]:
                         del op.attributes[mark]
                 op.attributes[VECTOR] = i64(1)
         sharing = next((mapping for op in writers if is_shared_reduction(op) and (mapping := mapping_of(op))), None)
-        for copy in [op for op in all_users(buffer) if _is_copy(op) and op not in writing and not is_mapped(op)]:
+        for copy in [op for op in all_users(buffer) if _is_left(op) and op not in writing and not is_mapped(op)]:
             if sharing is not None:  # all have what is copied: each of them copies a part
                 copy.attributes[ATTRIBUTE] = dataclasses.replace(sharing, dist="cyclic", chunk=None, vector=1).attribute()
         name = name_of(buffer)
@@ -165,6 +165,11 @@ def _sources(op: ir.Operation) -> list[ir.Operation | None]:
 def _is_copy(op: ir.Operation) -> bool:
     """Whether the op is a structured copy."""
     return isinstance(op.opview, linalg.CopyOp)
+
+
+def _is_left(op: ir.Operation) -> bool:
+    """Whether the op takes a result to its place: copies it there, or combines it with what is there."""
+    return _is_copy(op) or ATOMIC in op.attributes
 
 
 def _is_started(op: ir.Operation) -> bool:

@@ -160,7 +160,8 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], geometry: Geom
             continue
         kind = ir.MemRefType(alloc.results[0].type)
         drop_deallocs(alloc)
-        if kind.memory_space is None and (kept := kept_elements(alloc, geometry.threads)):
+        kept, why_not = kept_elements(alloc, geometry.threads)
+        if kind.memory_space is None and kept:
             alloc.attributes[ATTRIBUTE] = ir.UnitAttr.get()
             remarks.append(f"{_called(alloc, kind)}: each thread keeps the {kept} elements that it makes, {kind.element_type}")
         elif is_in_thread(alloc):
@@ -171,7 +172,7 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], geometry: Geom
         elif single_thread:
             _per_thread(alloc, kind)
         else:
-            remarks.append(_place(alloc, kind, by_op))
+            remarks.append(_place(alloc, kind, by_op, why_not))
     return remarks
 
 
@@ -192,7 +193,8 @@ def _not_in_registers(kind: ir.MemRefType, reason: str) -> WeftError:
     return fail(
         "W0380",
         f"the {'x'.join(map(str, kind.shape))} buffer cannot live in each thread's registers: {reason}",
-        "map every loop or op that looks at it alike; an accumulator has one tile per thread, or pieces, mapped to `registers`",
+        "map every loop or op that looks at it alike, to as many threads as it takes; an accumulator has one tile per thread, or "
+        "pieces, mapped to `registers`",
     )
 
 
@@ -202,7 +204,8 @@ def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
     alloc.erase()
 
 
-def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, Mapped]) -> str:
+def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, Mapped], not_kept: str) -> str:
+    """`not_kept`: why threads do not keep the elements that they make, of what no loops over threads cut."""
     tiles, reason = _private_tiles(alloc, by_op)
     buffer = alloc.results[0]
     called = _called(alloc, kind)
@@ -224,7 +227,7 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, M
         part = " of ".join("x".join(map(str, shape)) for shape in (pieces, own.shape) if shape)
         return f"{called}: each thread keeps its {part} part, {kind.element_type}, to itself"
     if REGISTERS in alloc.attributes:
-        raise _not_in_registers(kind, reason)
+        raise _not_in_registers(kind, not_kept if whole_users(buffer) else reason)
     size = bytes_of(kind)
     shared = ir.MemRefType.get(
         kind.shape, kind.element_type, kind.layout, ir.Attribute.parse("#gpu.address_space<workgroup>")

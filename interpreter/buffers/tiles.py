@@ -24,9 +24,10 @@ from ..mapping.mapping import (
     trip_counts,
 )
 from ..memory.effects import is_pure
-from ..memory.limits import OF_A_THREAD
+from ..memory.limits import OF_A_THREAD, WARP
 from ..memory.views import behind
 from ..padding.scans import is_scan
+from ..session.rewriter import describe
 from .views import is_temporary
 
 
@@ -150,26 +151,32 @@ def one_each(owner: Mapped) -> bool:
     return all(count == -1 or (trips is not None and 0 < trips <= count) for count, trips in counts)
 
 
-def kept_elements(alloc: ir.Operation, threads: int | None) -> int:
+def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
     """How many elements of a temporary each thread keeps, if it makes all accesses to them: ops with one map walk it, all in the
-    order in which the map hands elements out. 0 where they do not, or keep more than a thread can.
+    order in which the map hands elements out. 0, and why, where they do not, or keep more than a thread can.
 
     `threads`: of a block, where that is known.
     """
-    walks = {_walk(op, alloc.results[0]) for op in users(alloc.results[0])}
-    if len(walks) != 1 or (walk := walks.pop()) is None:
-        return 0
-    mapping, extents = walk
+    walks = {_walk(op, alloc.results[0]): op for op in users(alloc.results[0])}
+    if None in walks:
+        return 0, f"{describe(walks[None])} looks at all of it"
+    if len(walks) != 1:
+        ways = [f"`{mapping_of(op)}` on {describe(op)}" for op in walks.values()]
+        return 0, f"ops do not look at it alike, {' and '.join(ways[:2])}" if ways else "nobody looks at it"
+    ((mapping, extents),) = (walk for walk in walks if walk is not None)
     counts = (threads,) if mapping.every else mapping.counts
     if mapping.dist is None or None in extents or any(count is None or count < 0 for count in counts):
-        return 0
-    if mapping.space == "lanes" and "warps" not in {around.space for _, around in enclosing_maps(alloc)}:
-        return 0  # other warps reduce, too, and have not filled it
+        return 0, f"how much of it `{mapping}` gives a thread is not known: that takes counts, and a distribution"
+    if mapping.space == "lanes" and threads != WARP and "warps" not in {around.space for _, around in enclosing_maps(alloc)}:
+        return 0, f"`{mapping}` fills it in one warp, and others of the block read it: map the loop around it to warps"
     units = math.prod(n for n in extents if n is not None) // mapping.vector
     chunk = mapping.chunk or 1
     stride = math.prod(count or 1 for count in counts) * chunk
     kept = -(-units // stride) * chunk * mapping.vector
-    return kept if kept * element_bytes(ir.MemRefType(alloc.results[0].type).element_type) <= OF_A_THREAD else 0
+    kind = ir.MemRefType(alloc.results[0].type).element_type
+    if (size := kept * element_bytes(kind)) > OF_A_THREAD:
+        return 0, f"`{mapping}` gives each thread {kept} elements of {kind}, {size} bytes, and it keeps at most {OF_A_THREAD}"
+    return kept, ""
 
 
 def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None, ...]] | None:

@@ -99,7 +99,8 @@ def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
     elif mapping.dist is not None:
         why, hint = "each thread does all of these iterations: there is nothing to distribute", "`registers` alone"
     elif None in trip_counts(Mapped(op, mapping)):
-        why, hint = "how many registers are taken must be known when the kernel is built", "pieces of static tiles"
+        why = "how many registers are taken must be known when the kernel is built"
+        hint = "pieces of static tiles; or map the loop over all of them to fewer blocks, `blocks(x: n) block`, without this one"
     else:
         return
     raise refuse("W0349", f"`{mapping}`: {why}", op, hint)

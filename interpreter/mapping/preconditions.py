@@ -119,7 +119,7 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
     )
     own = "`tile` it and map the loop to threads, or map the op itself: `threads(*) cyclic`"
     hints = {
-        "scf.forall": "map this loop to threads",
+        "scf.forall": "map this loop to threads; or to `registers`, if each thread is to go through all of it",
         "scf.parallel": "map this loop to threads",
         "linalg.fill": "map it, or `tile` it and map the loop" + ("" if any(_shared_in_loops(first, root)) else
         "; or `promote-to-registers` the accumulator across the outermost loop of the reduction, which takes the fill along"),
@@ -197,7 +197,8 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
                 "put it between the loops",
             )
         return
-    if mapping is None and not mine and op.name not in _CONTROL:
+    whole = not mine or is_structured(op)  # what is each thread's and no loop writes only memory of its own: `replicate` looks
+    if mapping is None and whole and op.name not in _CONTROL:
         if not _harmless(op):
             found.append(op)
         return

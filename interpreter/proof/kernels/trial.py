@@ -148,7 +148,7 @@ def _blocks_of_warps(op: ir.Operation, *, inside: bool = False) -> list[ir.Block
     if not any(nested_maps(op)):
         return []
     handed = hands_on(op)
-    mine = (inside and op.name in SEQUENTIAL) or (handed and (inside or not is_separable(op)))
+    mine = (inside and _is_sequential(op)) or (handed and (inside or not is_separable(op)))
     own = [block for region in op.regions for block in region.blocks] if mine else []
     return own + [block for inner in children(op) for block in _blocks_of_warps(inner, inside=inside or handed)]
 
@@ -168,9 +168,8 @@ def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
         nested = [b for o in children(op) if hands_on(o) for b in _uniform_blocks(o)]
         return [op.regions[0].blocks[0], *nested] if is_separable(op) else []
     mapping = mapping_of(op)
-    sequential = op.name in SEQUENTIAL
     over_blocks = op.name == "scf.forall" and mapping is not None and mapping.space == "blocks"
-    if not (sequential or over_blocks):
+    if not (_is_sequential(op) or over_blocks):
         return []
     out: list[ir.Block] = []
     for region in op.regions:
@@ -180,6 +179,12 @@ def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
                 out.append(block)
             out += [b for blocks in inner for b in blocks]
     return out
+
+
+def _is_sequential(op: ir.Operation) -> bool:
+    """Whether each thread goes through all iterations, and in each of them what is inside may be handed to threads."""
+    mapping = mapping_of(op)
+    return op.name in SEQUENTIAL or (mapping is not None and not mapping.distributes and any(nested_maps(op)))
 
 
 def _places(block: ir.Block) -> list[ir.Operation]:
