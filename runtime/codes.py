@@ -112,8 +112,9 @@ W0726 more shared memory than the chip has
     stages, or another chip.
 W0727 instructions that the chip lacks
     A kernel's entry in the plan has `requires`: the oldest chip whose instructions it takes. Asynchronous copies are there from
-    sm_80 on, and so are products of tensor cores (those of f16, 16 x 8 x 8, from sm_75 on). The device is older; nothing was
-    compiled or launched.
+    sm_80 on, and so are products of tensor cores (those of f16, 16 x 8 x 8, from sm_75 on); memory barriers and tensor maps from
+    sm_90 on. `sm_90a` says that no other chip has them: products of warp groups are on Hopper alone. The device is another one;
+    nothing was compiled or launched.
 
     wrong:  weft run matmul.weft --target cuda      with `pipeline k stages 3 async` on a chip of sm_75
     right:  weft run matmul.weft --target cuda      with `pipeline k stages 2`

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..interpreter.ir.functions import segments, symbol
 from ..interpreter.ir.mlir import ancestors, children, constant_of, ir
+from ..interpreter.memory import mbarriers, tensor_maps, warpgroups
 from ..interpreter.memory.copies import COPY, GROUP, WAIT
 from ..interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
 from ..interpreter.memory.lanes import WARP_BARRIER
@@ -22,6 +23,11 @@ from ..interpreter.memory.limits import WARP
 from ..interpreter.session.rewriter import refuse as refuse
 from .plan.dtypes import MOST_ELEMENTS, NUMPY
 from .reference.rounding import own_rounding
+
+_OF_GROUPS = (
+    mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.DESCRIBE, warpgroups.ZERO, warpgroups.MMA,
+)  # fmt: skip
+"""What warp groups do, and the tensor memory accelerator for them."""
 
 FORM: dict[str, str] = {
     "affine": "apply max min",
@@ -34,8 +40,11 @@ FORM: dict[str, str] = {
     " tanh trunc",
     "memref": "alloc alloca atomic_rmw cast collapse_shape dim expand_shape"
     " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
-    "nvvm": WARP_BARRIER.removeprefix("nvvm."),
-    "nvgpu": " ".join(name.removeprefix("nvgpu.") for name in (COPY, GROUP, WAIT, LDMATRIX, MMA)),
+    "builtin": warpgroups.SAME.removeprefix("builtin."),
+    "nvvm": " ".join(name.removeprefix("nvvm.") for name in (WARP_BARRIER, *_OF_GROUPS) if name.startswith("nvvm.")),
+    "nvgpu": " ".join(
+        name.removeprefix("nvgpu.") for name in (COPY, GROUP, WAIT, LDMATRIX, MMA, *_OF_GROUPS) if name.startswith("nvgpu.")
+    ),
     "scf": "execute_region for if index_switch while",
     "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice from_elements insert"
     " insert_strided_slice interleave load maskedload maskedstore multi_reduction outerproduct reduction shape_cast shuffle step"
@@ -43,10 +52,14 @@ FORM: dict[str, str] = {
 }
 """All ops of the normal form, by dialect. They mean what upstream says; `tests/scalars` holds emitter and simulator to that."""
 
-SINCE_CHIP: Mapping[str, int] = {**dict.fromkeys((COPY, GROUP, WAIT, MMA), 80), LDMATRIX: 75}
+SINCE_CHIP: Mapping[str, int] = {
+    **dict.fromkeys((COPY, GROUP, WAIT, MMA), 80), LDMATRIX: 75, **dict.fromkeys(_OF_GROUPS, 90),
+}  # fmt: skip
 """Ops that not every chip has: the compute capability from which on there is the instruction, times 10; `since_chip` of an op."""
+ON_CHIP_ALONE = frozenset((warpgroups.MMA, mbarriers.REGISTERS))
+"""Of these: what no later chip has."""
 
-EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
+EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch", warpgroups.SAME, *_OF_GROUPS))
 SIMULATOR_ALONE = frozenset(
     ("gpu.all_reduce", "math.ipowi", "vector.bitcast", "vector.constant_mask",
      "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",

@@ -30,6 +30,8 @@ AWAIT = "nvgpu.mbarrier.try_wait.parity"
 BARRIER_OPS = frozenset({
     MAKE, INIT, ARRIVE, EXPECT, AWAIT, "nvgpu.mbarrier.arrive.nocomplete", "nvgpu.mbarrier.get", "nvgpu.mbarrier.test.wait"
 })  # fmt: skip
+BYTES = 8
+"""Of shared memory, that a barrier takes."""
 FENCE_INIT = "nvvm.fence.mbarrier.init"
 """What `INIT` wrote is visible to the tensor memory accelerator, and to the other blocks of a cluster."""
 FENCE_PROXY = "nvvm.fence.proxy"
@@ -37,6 +39,9 @@ FENCE_PROXY = "nvvm.fence.proxy"
 FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
 REGISTERS = "nvvm.setmaxregister"
 """All warps of a warp group execute it together: each of their threads has so many registers from then on."""
+
+ALL = (INIT, ARRIVE, EXPECT, AWAIT, FENCE_INIT, FENCE_PROXY, REGISTERS)
+"""Those whose place among other ops matters."""
 
 
 def is_mbarriers(kind: ir.Type) -> bool:

@@ -28,10 +28,12 @@ from ..ir.mlir import ir
 MAKE, LOAD, STORE = "nvgpu.tma.create.descriptor", "nvgpu.tma.async.load", "nvgpu.tma.async.store"
 COMMIT, DRAIN = "nvvm.cp.async.bulk.commit.group", "nvvm.cp.async.bulk.wait_group"
 """Stores of a thread since its last group are a group; the thread waits until at most so many of its groups are pending."""
+ALL = (LOAD, STORE, COMMIT, DRAIN)
+"""Those that a kernel has."""
 LINE, PIECE, LINES = 128, 16, 8
 """Bytes of shared memory in a line, and in what a swizzle exchanges; lines after which it begins again."""
-MOST_BOX = 256
-"""Elements along a dimension of a box."""
+MOST_BOX, MOST_RANK = 256, 5
+"""Elements along a dimension of a box, and dimensions."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class TensorMap:
     def bytes(self) -> int:
         """What a load counts on its barrier, whether or not the box is inside of the tensor."""
         return prod(self.box) * element_bytes(self.element)
+
+    @property
+    def alignment(self) -> int:
+        """What a box in shared memory begins at a multiple of, in bytes."""
+        return LINE * LINES if self.swizzle else LINE
 
 
 def is_tensor_map(kind: ir.Type) -> bool:

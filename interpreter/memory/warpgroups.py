@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from ..ir.mlir import ir
 from .fragments import TileProduct
 from .limits import WARP
-from .tensor_maps import TensorMap, exchanged
+from .tensor_maps import LINES, PIECE, TensorMap, exchanged
 
 GROUP = 4 * WARP
 """Threads of a warp group: whole ones, counted from thread 0 on."""
@@ -103,6 +103,20 @@ def place_of(row: int, byte: int, tile: TensorMap) -> int:
 
     `row`, `byte`: of the memory's rows, which are columns of the product where the right operand is not transposed.
     """
-    span = tile.swizzle or 16
-    panel, inside = byte // span, byte % span
-    return exchanged(panel * tile.box[0] * span + row * span + inside, tile.swizzle)
+    return exchanged(plain_place_of(row, byte, tile), tile.swizzle)
+
+
+def plain_place_of(row: int, byte: int, tile: TensorMap) -> int:
+    """The same, before pieces are exchanged."""
+    panel, inside = divmod(byte, span_of(tile))
+    return (panel * tile.box[0] + row) * span_of(tile) + inside
+
+
+def span_of(tile: TensorMap) -> int:
+    """How many bytes of a row lie side by side."""
+    return tile.swizzle or PIECE
+
+
+def repeats_after(tile: TensorMap) -> int:
+    """In bytes: a matrix begins at a multiple of 8 rows."""
+    return LINES * span_of(tile)

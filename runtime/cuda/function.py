@@ -12,6 +12,9 @@ from ...interpreter.ir.functions import inputs_of, most_of, multiples_of, name_o
 from ...interpreter.ir.mlir import DYNAMIC, ancestors, gpu, ir, operations, scf
 from ...interpreter.memory import limits
 from ...interpreter.memory.layouts import is_plain, strided
+from ...interpreter.memory.mbarriers import REGISTERS
+from ...interpreter.memory.shared import placed
+from ...interpreter.memory.tensor_maps import tensor_map
 from ..kernel_form import refuse
 from ..kernel_lowering import normal
 from ..plan.plan import DimOf, Size
@@ -135,6 +138,8 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
     since of its own accord ptxas may spill for another.
     """
     threads = None if kernel.block is None else math.prod(kernel.block)
+    if next(operations(kernel.func, REGISTERS), None) is not None and threads is not None:
+        return f"__launch_bounds__({threads}, 1) "  # warp groups share the registers of an SM anew: the block has all of them
     if not capped and threads is not None and _has_steps(kernel.func):
         return f"__launch_bounds__({threads}, 1) "
     if not capped or "weft.max_registers" not in kernel.func.attributes:
@@ -193,6 +198,10 @@ def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -
         if isinstance(argument.type, ir.MemRefType):
             parameters += _bind_memref(kernel, number, argument, variable)
             continue
+        if tensor_map(argument.type) is not None:
+            kernel.values[argument] = (name(variable, "TensorMap"),)
+            parameters.append(KernelParameter(number, variable, "const __grid_constant__ TensorMap"))
+            continue
         kind = scalar(argument.type, func)
         kernel.values[argument] = (name(variable, kind.cxx, kind.full_range),)
         parameters.append(KernelParameter(number, variable, kind.cxx))
@@ -246,18 +255,21 @@ def _row_major(kernel: KernelWriter, variable: str, sizes: tuple[Expr, ...]) -> 
 
 def _shared_memory(kernel: KernelWriter) -> list[str]:
     """Declarations. More than 48 KiB can only be had as dynamic shared memory."""
-    total = limits.block_bytes(size for _, size in kernel.shared)
+    offsets, total = placed([(part.size, part.alignment) for part in kernel.shared])
     if total > limits.MOST:
         message = f"the kernel needs {total} bytes of shared memory; a block gets {limits.MOST} at most"
         raise refuse("W0506", message, kernel.func, "smaller tiles, or fewer buffers in shared memory")
     if total <= limits.STATIC:
-        align = dict.fromkeys(kernel.aligned, "alignas(16) ")
-        return [f"{align.get(b.name, '')}__shared__ {memref.declaration(b)};" for b, _ in kernel.shared]
-    lines, offset = ["extern __shared__ float4 dynamic_shared[];"], 0
-    for buffer, size in kernel.shared:
+        align = dict.fromkeys(kernel.aligned, limits.ALIGNMENT)
+        align |= {part.memory.name: part.alignment for part in kernel.shared if part.alignment > limits.ALIGNMENT}
+        asked = {part.memory.name: f"alignas({n}) " for part in kernel.shared if (n := align.get(part.memory.name))}
+        return [f"{asked.get(p.memory.name, '')}__shared__ {memref.declaration(p.memory)};" for p in kernel.shared]
+    most = max(part.alignment for part in kernel.shared)
+    align = f"alignas({most}) " if most > limits.ALIGNMENT else ""
+    lines = [f"{align}extern __shared__ float4 dynamic_shared[];"]
+    for buffer, offset in zip((part.memory for part in kernel.shared), offsets, strict=True):
         rest = "".join(f"[{s.text}]" for s in buffer.sizes[1:])
         pointer = f"{buffer.element.cxx} (*{buffer.name}){rest}" if rest else f"{buffer.element.cxx}* {buffer.name}"
         type = f"{buffer.element.cxx} (*){rest}" if rest else f"{buffer.element.cxx}*"
         lines.append(f"{pointer} = reinterpret_cast<{type}>(dynamic_shared + {offset // 16});")
-        offset += limits.block_bytes((size,))
     return lines

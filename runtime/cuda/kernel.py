@@ -12,15 +12,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ...interpreter.ir.affine_maps import results_of
 from ...interpreter.ir.functions import maker, name_of
-from ...interpreter.ir.mlir import DYNAMIC, ir, made_by, operations, users
+from ...interpreter.ir.mlir import ir, made_by, operations, users
+from ...interpreter.memory import mbarriers, tensor_maps
 from ...interpreter.memory.copies import GROUP, WAIT
 from ...interpreter.memory.effects import accesses
 from ...interpreter.memory.lanes import BARRIERS
-from ...interpreter.memory.layouts import is_shared
-from ...interpreter.memory.views import behind
+from ...interpreter.memory.limits import ALIGNMENT
+from ...interpreter.memory.shared import alignments
+from ...interpreter.memory.warpgroups import MMA
 from ..kernel_form import reader_of, refuse, registrar
+from .index_names import index_name
 from .values.expression import Expr, NameScope, identifier, name
 from .values.sizes import HostFacts
 from .values.types import Range, element
@@ -29,7 +31,7 @@ from .values.views import NamedMemory, NamedView, access
 Lanes = tuple[Expr, ...]
 Binding = Lanes | NamedView
 
-_SEQUENCED = frozenset([*BARRIERS, "gpu.printf", "gpu.return", GROUP, WAIT])
+_SEQUENCED = frozenset([*BARRIERS, "gpu.printf", "gpu.return", GROUP, WAIT, *mbarriers.ALL, *tensor_maps.ALL, MMA])
 """Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while"])
 _OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")
@@ -43,6 +45,15 @@ class TextBlock:
     scope: NameScope
     lines: list[str] = field(default_factory=list)
     pending: dict[ir.Value, None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """What the block has in shared memory under one name: its size, and what it is aligned to, in bytes."""
+
+    memory: NamedMemory
+    size: int
+    alignment: int
 
 
 @dataclass
@@ -66,7 +77,7 @@ class KernelWriter:
     values: dict[ir.Value, Binding] = field(default_factory=dict)
     frames: list[TextBlock] = field(default_factory=lambda: [TextBlock(NameScope())])
     head: dict[str, str] = field(default_factory=dict)
-    shared: list[tuple[NamedMemory, int]] = field(default_factory=list)
+    shared: list[SharedArray] = field(default_factory=list)
     aligned: set[str] = field(default_factory=set)
     arrays: dict[str, str] = field(default_factory=dict)
     vectors: dict[str, str] = field(default_factory=dict)
@@ -75,6 +86,7 @@ class KernelWriter:
 
     def __post_init__(self) -> None:
         self.facts = HostFacts(self.narrow, self.on_top)
+        self.alignments = alignments(self.func)
 
     # ---- the text -------------------------------------------------------------------------------------------------
 
@@ -110,6 +122,10 @@ class KernelWriter:
         self.line(opening)
         self.frame.lines.extend("  " + text for text in body)
         self.line(closing)
+
+    def share(self, value: ir.Value, memory: NamedMemory, size: int) -> None:
+        """Declare memory of the block, which `value` names, at the kernel's top."""
+        self.shared.append(SharedArray(memory, size, self.alignments.get(value, ALIGNMENT)))
 
     def align(self, root: str) -> None:
         """A buffer is accessed 16 bytes at a time: its declaration must say so."""
@@ -218,7 +234,7 @@ class KernelWriter:
             return given
         kind = str(value.type)
         if kind == "index":
-            return _index_name(value)
+            return index_name(value)
         return "v" if kind != "i1" else self._condition_name(value)
 
     def _condition_name(self, value: ir.Value) -> str:
@@ -284,62 +300,3 @@ def has_effects(op: ir.Operation) -> bool:
 def _offset(made: Expr) -> bool:
     """`row + 1`, `j * 4`, `j * 4 + 1`: so short that it says more than a name for it would."""
     return made.split is not None and not made.reads and not made.mutable and _OFFSET.fullmatch(made.text) is not None
-
-
-def first_index(op: ir.Operation, operand: int | None = None) -> int | None:
-    """Which operand is the first index of a load or a store, of an element or of a vector. Of a copy, which is both: of that side
-    which has the operand, or of the first."""
-    found = [a.first for a in accesses(op) or () if a.kind in ("read", "write") and a.footprint != "whole"]
-    if operand is not None:
-        found = [first for first in found if first <= operand][-1:] or found
-    return found[0] if found else None
-
-
-_AXES = {1: ("idx",), 2: ("row", "col"), 3: ("plane", "row", "col")}
-"""What the indices of an access are called, by its rank; `d0`, `d1`, … where that is more: which axes of an image are its rows is
-not to be seen."""
-
-
-def _index_name(value: ir.Value) -> str:
-    """`row` for what is one in all accesses; `A_shared_col` in that array alone, which may hold its tile transposed."""
-    uses = set(_axes(value))
-    axes, buffers = {axis for axis, _ in uses}, {buffer for _, buffer in uses}
-    if len(axes) != 1:
-        return "idx"
-    (axis,) = axes
-    buffer = buffers.pop() if len(buffers) == 1 else None
-    own = name_of(behind(buffer)) if buffer is not None and axis not in _AXES[1] and is_shared(buffer.type) else None
-    return axis if own is None else f"{own}_{axis}"
-
-
-def _axes(value: ir.Value, steps: int = 3) -> Iterator[tuple[str, ir.Value | None]]:
-    """What each use of an index, or of a sum with it, would call it, and the buffer that it is used in."""
-    for use in value.uses:
-        op = use.owner.operation
-        if op.name == "affine.apply" and steps:
-            yield from _axes(op.results[0], steps - 1) if use.operand_number in _summands(op) else (("idx", None),)
-        elif (position := _index_position(op, use.operand_number)) is not None:
-            place, rank, buffer = position
-            yield (_AXES[rank][place] if rank in _AXES else f"d{place}"), buffer
-
-
-def _summands(op: ir.Operation) -> set[int]:
-    """The operands of an `affine.apply` that its result is a sum of, taken once."""
-    mapping = ir.AffineMapAttr(op.attributes["map"]).value
-    operands = [{number} for number in range(len(op.operands))]
-    return results_of(mapping, operands, lambda _: set(), lambda kind, a, b: a | b if kind == "add" else set())[0]
-
-
-def _index_position(op: ir.Operation, operand: int) -> tuple[int, int, ir.Value] | None:
-    """Which index of a memory access operand number `operand` is, of how many, and into which buffer."""
-    first = first_index(op, operand)
-    if op.name == "memref.subview":
-        offsets = ir.DenseI64ArrayAttr(op.attributes["static_offsets"])
-        dynamic = [d for d, value in enumerate(offsets) if value == DYNAMIC]
-        rank = ir.MemRefType(op.operands[0].type).rank
-        return (dynamic[operand - 1], rank, op.operands[0]) if 1 <= operand <= len(dynamic) else None
-    if first is None or operand < first:
-        return None
-    buffer = op.operands[first - 1]
-    rank = ir.MemRefType(buffer.type).rank
-    return (operand - first, rank, buffer) if operand - first < rank else None

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 from ...interpreter.ir.mlir import ir, operations, producer, users
 from ...interpreter.memory.layouts import space_of
+from ...interpreter.memory.tensor_maps import LOAD
 from ...interpreter.memory.views import behind
+from ...interpreter.memory.warpgroups import accumulator
 from ..kernel_form import refuse
-from .kernel import KernelWriter, Lanes, first_index
+from .index_names import first_index
+from .kernel import KernelWriter, Lanes
 from .values.expression import Expr, name
 from .values.integers import INDEX, add, bounds, to_signed
 from .values.sizes import HostNumber
@@ -40,10 +43,20 @@ def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Valu
     lanes = kernel.lanes(init)
     if _reusable(value, init, lanes):
         return Carried(value, kind, tuple(e.text for e in lanes))
+    if accumulator(value.type) is not None:
+        sums = registers(kernel, kind, lanes, base)
+        return Carried(value, kind, tuple(f"{sums}[{i}]" for i in range(len(lanes))))
     variables = tuple(kernel.fresh(base) for _ in lanes)
     for variable, lane in zip(variables, lanes, strict=True):
         kernel.line(f"{kind.cxx} {variable} = {lane.text};")
     return Carried(value, kind, variables)
+
+
+def registers(kernel: KernelWriter, kind: ScalarType, lanes: Lanes, base: str) -> str:
+    """A new array of these elements, which is in registers: all of its subscripts are numbers once loops are unrolled."""
+    variable, zero = kernel.fresh(base), {e.text for e in lanes} <= {"0.0f", "0"}
+    kernel.line(f"{kind.cxx} {variable}[{len(lanes)}] = {{{'' if zero else ', '.join(e.text for e in lanes)}}};")
+    return variable
 
 
 def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
@@ -142,6 +155,8 @@ def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
     if UNROLL in op.attributes:
         said = op.attributes[UNROLL]
         return f"#pragma unroll {said.value}" if isinstance(said, ir.IntegerAttr) else "#pragma unroll"
+    if next(operations(op, LOAD), None) is not None:
+        return "#pragma unroll 1"  # one thread has few registers, and only starts copies
     if trips is None or trips > UNROLL_TRIPS or next(operations(op, "gpu.barrier"), None) is not None:
         return None
     return "#pragma unroll" if _subscripts_registers(op) else None
@@ -155,6 +170,8 @@ def _subscripts_registers(op: ir.Operation) -> bool:
     while waiting:
         for use in waiting.pop().uses:
             user = use.owner.operation
+            if user.name == "vector.extract" and use.operand_number:
+                return True
             first = first_index(user)
             if first is not None:
                 if use.operand_number >= first and _is_private(user.operands[first - 1]):

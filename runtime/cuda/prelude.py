@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from . import tensor_cores
+from . import tensor_cores, warp_groups
 
 _FLOOR = """\
 // Division and remainder that round down and up, as MLIR's affine expressions do.
@@ -214,14 +214,15 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "fma.bf16": (("bf16",), _FMA.format(name="bf16")),
     "ipow": ((), _IPOW),
     **_copies(), "commit_copies": ((), _COMMIT), "wait_copies": ((), _WAIT),
-    **tensor_cores.PIECES,
+    **tensor_cores.PIECES, **warp_groups.PIECES,
 }  # fmt: skip
 """Name → (what it needs, its text), in the order in which they stand."""
 
 
 def prelude(body: str, overloads: Iterable[str]) -> list[str]:
     """The texts of the pieces that `body` mentions and of some `overloads`, each once, those they need before them."""
-    wanted = PIECES.keys() & {*re.findall(r"\w+", body), *overloads}
+    words = {*re.findall(r"\w+", body), *overloads}
+    wanted = PIECES.keys() & words
     for name, (others, _) in reversed(PIECES.items()):
         wanted.update(others if name in wanted else ())
-    return [text for name, (_, text) in PIECES.items() if name in wanted]
+    return [*(text for name, (_, text) in PIECES.items() if name in wanted), *warp_groups.products(words)]

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir import mlir
 from ...interpreter.ir.cloning import UNPROVEN
-from ...interpreter.ir.functions import MOST_BLOCKS, inputs_of, launch_sizes, sizes_of, symbol, workgroup_buffers
+from ...interpreter.ir.functions import MOST_BLOCKS, launch_sizes, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory import limits
 from ...interpreter.memory.fragments import AS_TYPE, MMA
-from ...interpreter.memory.layouts import is_shared
+from ...interpreter.memory.mbarriers import BYTES, count_of, is_mbarriers
+from ...interpreter.memory.shared import placed, shared_parts
 from ...interpreter.session.rewriter import describe
 from ..cuda.function import FunctionText
 from ..cuda.values.sizes import GRID
-from ..kernel_form import SINCE_CHIP, refuse, since_chip
+from ..kernel_form import ON_CHIP_ALONE, SINCE_CHIP, refuse, since_chip
 from ..plan.dtypes import itemsize, rounds_most
 from ..plan.plan import Apply, Arg, Assumption, BufferView, DimOf, Launch, Narrow, ScalarValue, Size
 from ..plan.resolve import fold
@@ -28,13 +29,17 @@ from .program import Claim, Host, HostValue, TokenValue, rule
 def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
     """Bytes of shared memory that a kernel declares, and how many of them a launch of its CUDA text must pass."""
     sizes: list[int] = []
-    for value in _shared_buffers(kernel):
+    parts = list(shared_parts(kernel))
+    for value in (part.value for part in parts):
+        if is_mbarriers(value.type):
+            sizes.append(count_of(value.type) * BYTES)
+            continue
         type_ = ir.MemRefType(value.type)
         dtype, shape = array_type(type_, f"shared memory of @{symbol(kernel)}")
         if shape is None or None in shape:
             raise fail("W0733", f"shared memory of @{symbol(kernel)} has a dynamic shape: {type_}")
         sizes.append(prod(s for s in shape if s is not None) * itemsize(dtype))
-    aligned = limits.block_bytes(sizes)
+    _, aligned = placed([(size, part.alignment) for size, part in zip(sizes, parts, strict=True)])
     return (aligned, aligned) if aligned > limits.STATIC else (sum(sizes), 0)
 
 
@@ -56,17 +61,9 @@ def _rounded(product: ir.Operation) -> str | None:
 
 def required_chip(kernel: ir.Operation) -> str | None:
     """The oldest chip that has the instructions for all of a kernel's ops; None where each has."""
-    needed = [since_chip(op) for op in mlir.operations(kernel, *SINCE_CHIP)]
-    return f"sm_{max(needed)}" if needed else None
-
-
-def _shared_buffers(kernel: ir.Operation) -> Iterator[ir.Value]:
-    """Workgroup attributions, and allocations in the workgroup's address space."""
-    inputs = inputs_of(kernel)
-    yield from kernel.regions[0].blocks[0].arguments[inputs : inputs + workgroup_buffers(kernel)]
-    for op in mlir.operations(kernel, "memref.alloc", "memref.alloca"):
-        if is_shared(op.results[0].type):
-            yield op.results[0]
+    needed = list(mlir.operations(kernel, *SINCE_CHIP))
+    alone = "a" if any(op.name in ON_CHIP_ALONE for op in needed) else ""
+    return f"sm_{max(map(since_chip, needed))}{alone}" if needed else None
 
 
 @rule("gpu.launch_func")

@@ -45,7 +45,7 @@ MAX_BYTES = 2**40
 MIN_INT, MAX_INT, MAX_UNSIGNED = -(2**63), 2**63 - 1, 2**64 - 1
 MAX_STREAMS = 4096
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-CHIP = re.compile(r"sm_\d{2,3}")
+CHIP = re.compile(r"sm_\d{2,3}a?")
 
 
 def validate(plan: Plan, name: str = "plan.json") -> Plan:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ....interpreter.ir.functions import MOST_BLOCKS
 from ....interpreter.ir.mlir import ir, is_used
+from ....interpreter.memory.warpgroups import accumulator
 from ...kernel_form import axis_of, refuse
 from ...plan.plan import DimOf
 from ...plan.resolve import fold
@@ -78,6 +79,8 @@ def _arms(kernel: KernelWriter, op: ir.Operation) -> tuple[list[Carried], list[A
 def _reserve(kernel: KernelWriter, op: ir.Operation, result: ir.Value) -> Carried:
     if isinstance(result.type, ir.MemRefType):
         raise refuse("W0503", f"`{op.name}` yields a memref", op)
+    if accumulator(result.type) is not None:
+        raise refuse("W0503", f"`{op.name}` yields the sums of a warp group", op, hint="add to them in a loop that carries them")
     kind, count = element(result.type, op)
     return Carried(result, kind, tuple(kernel.fresh("v") for _ in range(1 if count is None else count)))
 

@@ -57,7 +57,9 @@ def allocated(
     type, given = ir.MemRefType(value.type), name_of(value)
     base = identifier(given or anonymous, "arg")
     if shared:
-        return NamedView.whole(_shared_array(kernel, type, base, op, given=given is not None), type.rank)
+        buffer = _array(type, "shared", kernel.on_top(base, given=given is not None), op)
+        kernel.share(value, buffer, math.prod(s.constant or 0 for s in buffer.sizes) * buffer.element.size)
+        return NamedView.whole(buffer, type.rank)
     buffer = replace(_array(type, "private", kernel.fresh(base, given=given is not None), op), single=single)
     kernel.arrays[buffer.name] = f"{declaration(buffer)};"
     kernel.line(kernel.arrays[buffer.name])
@@ -69,13 +71,6 @@ def _stored_in_a_loop(op: ir.Operation) -> bool:
     stores = (user for user in users(op.results[0]) if user.name == "memref.store")
     around = (loop for store in stores for loop in ancestors(store) if loop.name in LOOPS)
     return any(loop not in ancestors(op) for loop in around)
-
-
-def _shared_array(kernel: KernelWriter, type: ir.MemRefType, base: str, op: ir.Operation, *, given: bool) -> NamedMemory:
-    """An array in shared memory. It is declared at the top of the kernel, whose scope therefore holds its name."""
-    buffer = _array(type, "shared", kernel.on_top(base, given=given), op)
-    kernel.shared.append((buffer, math.prod(s.constant or 0 for s in buffer.sizes) * buffer.element.size))
-    return buffer
 
 
 def declaration(buffer: NamedMemory) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 
-from ....interpreter.ir.mlir import ir, is_used, producer
+from ....interpreter.ir.mlir import DYNAMIC, ir, is_used, producer
 from ....interpreter.memory.effects import in_bounds, mask_of
-from ...kernel_form import ARRANGING, arranged, kind_of, refuse
+from ...kernel_form import ARRANGING, arranged, integers, kind_of, refuse
 from ..kernel import KernelWriter, Lanes, has_effects, writes
 from ..values.expression import Expr, cast
-from ..values.integers import add, literal
+from ..values.integers import add, literal, multiply
 from ..values.types import ScalarType, element
 from ..values.views import NamedView, access, access_width, lane, vector_type, wide_access
 from . import arith
+from .warpgroups import register_array
 
 SHORT = 24  # characters of a subscript that may be repeated
 
@@ -197,11 +199,26 @@ def _move(kernel: KernelWriter, load: ir.Operation, store: ir.Operation) -> bool
 @writes(*ARRANGING)
 def arrange(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     numbers = arranged(op)
+    if numbers is None and op.name == "vector.extract" and (array := register_array(kernel.lanes(op.operands[0]))):
+        return _picked(kernel, op, array)
     if numbers is None:
         raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op,
                      hint="unroll the loop over the position first")  # fmt: skip
     lanes = [e for v in op.operands for e in kernel.lanes(v)]
     return tuple(lanes[number] for number in numbers.flat)
+
+
+def _picked(kernel: KernelWriter, op: ir.Operation, array: str) -> Lanes:
+    """Elements of an array in registers, whose subscript the loops around make a number once they are unrolled."""
+    shape, dynamic = shape_of(op.operands[0]), iter(kernel.exprs(list(op.operands)[1:]))
+    static = integers(op.attributes["static_position"])
+    place = literal(0)
+    for axis, number in enumerate(static):
+        index = next(dynamic) if number == DYNAMIC else literal(number)
+        place = add(place, multiply(index, literal(math.prod(shape[axis + 1 :]))))
+    kind, count = element(op.results[0].type, op)
+    subscripts = (add(place, literal(number)) for number in range(count or 1))
+    return tuple(Expr(f"{array}[{at.text}]", kind.cxx, range=kind.full_range, reads=True) for at in subscripts)
 
 
 @writes("vector.to_elements")

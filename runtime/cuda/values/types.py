@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.copies import is_token
+from ....interpreter.memory.warpgroups import accumulator, of_thread
 from ...kernel_form import refuse, shape_of
 
 
@@ -174,6 +175,8 @@ SCALARS = {
     )
 }  # fmt: skip
 INDEX, I32 = SCALARS["index"], SCALARS["i32"]
+BARRIER = ScalarType("mbarrier", "unsigned long long", 8)
+"""A memory barrier: no value has this type."""
 
 BUILT_IN_VECTORS = {
     ("float", 2): "float2", ("float", 4): "float4", ("int", 2): "int2", ("int", 4): "int4", ("double", 2): "double2",
@@ -194,5 +197,7 @@ def element(type: ir.Type, op: ir.Operation | ir.OpView | None) -> tuple[ScalarT
     """The element type of a scalar or vector type and how many elements a vector has (None for a scalar; a token has none)."""
     if is_token(type):
         return INDEX, 0
+    if (sums := accumulator(type)) is not None:
+        return scalar(sums.element, op), math.prod(of_thread(sums))
     kind, shape = shape_of(type, op, "W0502")
     return scalar(kind, op), None if shape is None else math.prod(shape)

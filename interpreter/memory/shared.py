@@ -1,0 +1,59 @@
+"""What shared memory a kernel has, and where each part of it lies: its buffers and its memory barriers.
+
+A buffer that the tensor memory accelerator or a warp group accesses begins at a multiple of what the hardware asks for
+(`tensor_maps.TensorMap.alignment`), others at one of 16 bytes. Those with larger alignments come first, in the order of the kernel
+otherwise, so that nothing is lost between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..ir.functions import inputs_of, workgroup_buffers
+from ..ir.mlir import ir, operations
+from . import mbarriers, tensor_maps, warpgroups
+from .layouts import is_shared
+from .limits import ALIGNMENT
+from .views import behind
+
+
+@dataclass(frozen=True)
+class SharedPart:
+    """A buffer, or a group of memory barriers, and what it is aligned to, in bytes."""
+
+    value: ir.Value
+    alignment: int = ALIGNMENT
+
+
+def shared_parts(kernel: ir.Operation) -> Iterator[SharedPart]:
+    """Workgroup attributions, and what allocations and `nvgpu.mbarrier.create` make, in the kernel's order."""
+    asked = alignments(kernel)
+    inputs = inputs_of(kernel)
+    for value in kernel.regions[0].blocks[0].arguments[inputs : inputs + workgroup_buffers(kernel)]:
+        yield SharedPart(value, asked.get(value, ALIGNMENT))
+    for op in operations(kernel, "memref.alloc", "memref.alloca", mbarriers.MAKE):
+        value = op.results[0]
+        if op.name == mbarriers.MAKE or is_shared(value.type):
+            yield SharedPart(value, asked.get(value, ALIGNMENT))
+
+
+def alignments(kernel: ir.Operation) -> dict[ir.Value, int]:
+    """By buffer, what the boxes and matrices in it ask for, where that is more than usual."""
+    found: dict[ir.Value, int] = {}
+    for op in operations(kernel, tensor_maps.LOAD, tensor_maps.STORE, warpgroups.DESCRIBE):
+        memref = next(value for value in op.operands if isinstance(value.type, ir.MemRefType))
+        given = next(kind for value in op.operands if (kind := tensor_maps.tensor_map(value.type)) is not None)
+        root = behind(memref)
+        found[root] = max(found.get(root, ALIGNMENT), given.alignment)
+    return found
+
+
+def placed(parts: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
+    """Where parts of these sizes and alignments begin, and how many bytes they take together."""
+    offsets, end = [0] * len(parts), 0
+    for number in sorted(range(len(parts)), key=lambda n: -parts[n][1]):
+        size, alignment = parts[number]
+        offsets[number] = -(-end // alignment) * alignment
+        end = -(-(offsets[number] + size) // ALIGNMENT) * ALIGNMENT
+    return offsets, end

@@ -1,0 +1,140 @@
+"""nvgpu and nvvm: memory barriers, copies of boxes of tensors, fences, registers of a warp group.
+
+Each is a call of a device function that the text brings along.
+"""
+
+from __future__ import annotations
+
+from ....interpreter.ir.functions import name_of
+from ....interpreter.ir.mlir import ir
+from ....interpreter.memory import mbarriers, tensor_maps
+from ....interpreter.memory.layouts import is_shared
+from ...group_form import boxed
+from ...kernel_form import refuse
+from ..kernel import KernelWriter, writes
+from ..values.expression import Expr, cast, identifier
+from ..values.integers import literal
+from ..values.types import BARRIER
+from ..values.views import NamedMemory, NamedView, access, linear
+from ..warp_groups import load_box_name, store_box_name
+
+
+@writes(mbarriers.MAKE)
+def make(kernel: KernelWriter, op: ir.Operation) -> NamedView:
+    count, given = mbarriers.count_of(op.results[0].type), name_of(op.results[0])
+    name = kernel.on_top(identifier(given or "barrier"), given=given is not None)
+    memory = NamedMemory(name, BARRIER, "shared", (literal(count),), (literal(1),), literal(0), array=True)
+    kernel.share(op.results[0], memory, count * mbarriers.BYTES)
+    return NamedView.whole(memory)
+
+
+def _barrier(kernel: KernelWriter, op: ir.Operation) -> str:
+    """A pointer to the barrier that an op is about."""
+    group, number = mbarriers.barrier_of(op)
+    view = kernel.view(group)
+    return f"&{access(view.buffer, (kernel.expr(number),)).text}"
+
+
+def _call(kernel: KernelWriter, function: str, *arguments: str, predicate: ir.Value | None = None) -> None:
+    """A call that nothing moves across; only where `predicate` holds."""
+    only = None if predicate is None else kernel.expr(predicate)
+    kernel.flush()
+    line = f"{function}({', '.join(arguments)});"
+    kernel.line(line if only is None else f"if ({only.text}) {line}")
+
+
+def _int(made: Expr) -> str:
+    return made.text if made.type == "int" else cast("int", made).text
+
+
+@writes(mbarriers.INIT)
+def init(kernel: KernelWriter, op: ir.Operation) -> None:
+    seen = op.opview
+    _call(kernel, "barrier_init", _barrier(kernel, op), _int(kernel.expr(seen.count)), predicate=seen.predicate)
+
+
+@writes(mbarriers.ARRIVE)
+def arrive(kernel: KernelWriter, op: ir.Operation) -> None:
+    if list(op.results[0].uses):
+        raise refuse("W0503", f"the token of `{op.name}` is used", op, hint=f"wait by parity: `{mbarriers.AWAIT}`")
+    _call(kernel, "barrier_arrive", _barrier(kernel, op))
+
+
+@writes(mbarriers.EXPECT)
+def expect(kernel: KernelWriter, op: ir.Operation) -> None:
+    seen = op.opview
+    _call(kernel, "barrier_expect", _barrier(kernel, op), _int(kernel.expr(seen.txcount)), predicate=seen.predicate)
+
+
+@writes(mbarriers.AWAIT)
+def wait(kernel: KernelWriter, op: ir.Operation) -> None:
+    _call(kernel, "barrier_wait", _barrier(kernel, op), kernel.expr(op.opview.phaseParity).text)
+
+
+@writes(mbarriers.FENCE_INIT)
+def fence_init(kernel: KernelWriter, op: ir.Operation) -> None:
+    _call(kernel, "fence_barriers")
+
+
+@writes(mbarriers.FENCE_PROXY)
+def fence_proxy(kernel: KernelWriter, op: ir.Operation) -> None:
+    kind = str(op.attributes["kind"])
+    if "async.shared" not in kind or "cluster" in str(op.attributes.get("space", "")):
+        raise refuse("W0503", f"`{op.name}` of {kind}", op, hint='take {kind = #nvvm.proxy_kind<async.shared>, space = cta}')
+    _call(kernel, "fence_async")
+
+
+@writes(mbarriers.REGISTERS)
+def registers(kernel: KernelWriter, op: ir.Operation) -> None:
+    more = "increase" in str(op.attributes["action"])
+    count = ir.IntegerAttr(op.attributes["regCount"]).value
+    _call(kernel, f"{'more' if more else 'fewer'}_registers<{count}>")
+
+
+# ---- boxes of tensors ----------------------------------------------------------------------------------------------------
+
+
+def tile(kernel: KernelWriter, memref: ir.Value, alignment: int, op: ir.Operation) -> str:
+    """A pointer to the first element of a tile in shared memory, shown to be aligned."""
+    view = kernel.view(memref)
+    where = view.buffer_indices(tuple(literal(0) for _ in view.shape))
+    known = linear(view.buffer, where).range
+    if not is_shared(memref.type) or known is None or known.multiple * view.element.size % alignment:
+        message = f"`{op.name}`: its tile in shared memory is not shown to begin at a multiple of {alignment} bytes"
+        raise refuse("W0503", message, op, hint="offsets of its subview are multiples of constants: `i * 64`")
+    return f"&{access(view.buffer, where).text}"
+
+
+def _box(kernel: KernelWriter, op: ir.Operation, memref: ir.Value) -> tuple[str, str, list[str]]:
+    """The tensor map, a pointer to the tile, and the coordinates, of a copy of a box."""
+    found, seen = boxed(op, memref, "W0503"), op.opview
+    coordinates = [_int(kernel.expr(value)) for value in seen.coordinates]
+    return kernel.expr(seen.tensorMapDescriptor).text, tile(kernel, memref, found.alignment, op), coordinates
+
+
+@writes(tensor_maps.LOAD)
+def load(kernel: KernelWriter, op: ir.Operation) -> None:
+    seen = op.opview
+    if seen.multicastMask is not None:
+        raise refuse("W0503", f"`{op.name}` to several blocks of a cluster", op)
+    given, to, coordinates = _box(kernel, op, seen.dst)
+    arguments = [to, given, _barrier(kernel, op), *coordinates]
+    _call(kernel, load_box_name(len(coordinates)), *arguments, predicate=seen.predicate)
+
+
+@writes(tensor_maps.STORE)
+def store(kernel: KernelWriter, op: ir.Operation) -> None:
+    seen = op.opview
+    given, source, coordinates = _box(kernel, op, seen.src)
+    _call(kernel, store_box_name(len(coordinates)), given, source, *coordinates, predicate=seen.predicate)
+
+
+@writes(tensor_maps.COMMIT)
+def commit(kernel: KernelWriter, op: ir.Operation) -> None:
+    _call(kernel, "commit_stores")
+
+
+@writes(tensor_maps.DRAIN)
+def drain(kernel: KernelWriter, op: ir.Operation) -> None:
+    read = "_read" if "read" in op.attributes else ""
+    _call(kernel, f"wait_stores{read}<{ir.IntegerAttr(op.attributes['group']).value}>")

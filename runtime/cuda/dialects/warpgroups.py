@@ -1,0 +1,97 @@
+"""nvgpu: products of matrices in shared memory by a warp group, each a call of a device function that the text brings along.
+
+The sums of a thread are an array in registers, which the products change in place.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ....interpreter.ir.mlir import ir, users
+from ....interpreter.memory.warpgroups import (
+    DESCRIBE,
+    MMA,
+    ROWS,
+    SAME,
+    SUM_BYTES,
+    ZERO,
+    accumulator,
+    plain_place_of,
+    repeats_after,
+)  # fmt: skip
+from ...group_form import GroupMatrix, expected_group_product, group_matrix
+from ...kernel_form import refuse
+from ..kernel import KernelWriter, Lanes, writes
+from ..loops import registers
+from ..values.expression import Expr, name
+from ..values.types import element
+from ..warp_groups import GroupProduct
+from .mbarriers import tile
+
+STEP = 16
+"""Bytes that an address in a descriptor counts."""
+
+
+@writes(DESCRIBE)
+def describe(kernel: KernelWriter, op: ir.Operation) -> Lanes:
+    found = group_matrix(op, "W0503")
+    first, rows = tile(kernel, op.opview.tensor, repeats_after(found.box), op), found.box.box[0]
+    base = kernel.view(op.opview.tensor).buffer.root.removesuffix("_shared")
+    variable = kernel.fresh(f"{base}_matrix")
+    kernel.line(f"const unsigned long long {variable} = matrix_in_shared({first}, {rows * found.span});")
+    return (name(variable, "unsigned long long"),)
+
+
+@writes(ZERO)
+def zero(kernel: KernelWriter, op: ir.Operation) -> Lanes | None:
+    kind, count = element(op.results[0].type, op)
+    kernel.values[op.results[0]] = (Expr("0.0f" if kind.floating else "0", kind.cxx, atom=True),) * (count or 1)
+    return None
+
+
+@writes(SAME)
+def same(kernel: KernelWriter, op: ir.Operation) -> None:
+    if len(op.operands) != 1 or (accumulator(op.operands[0].type) is None and accumulator(op.results[0].type) is None):
+        raise refuse("W0503", f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op,
+                     hint="between an accumulator and what a thread has of it")  # fmt: skip
+    kernel.values[op.results[0]] = kernel.lanes(op.operands[0])
+
+
+@writes(MMA)
+def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
+    found = expected_group_product(op, "W0503")
+    kind, _ = element(op.results[0].type, op)
+    product = GroupProduct(found.columns, found.kind, rows=found.by_rows)
+    before = kernel.lanes(op.operands[2])
+    sums = register_array(before)
+    if sums is None or len(users(op.operands[2])) > 1:
+        sums = registers(kernel, kind, before, "acc")
+    else:
+        kernel.flush()
+    a, b = (kernel.expr(value).text for value in list(op.operands)[:2])
+    kernel.line(f"begin_products({sums});")
+    for row in range(0, found.rows, ROWS):
+        to = f"{sums} + {row // ROWS * product.n // 2}" if row else sums
+        for number in range(found.depth_bytes // SUM_BYTES):
+            places = (place(found.left, row, number, rows=False), place(found.right, 0, number, rows=product.rows))
+            matrices = (f"{name} + {at // STEP}" if at else name for name, at in zip((a, b), places, strict=True))
+            kernel.line(f"{product.name}({', '.join([to, *matrices])});")
+    kernel.line(f"end_products({sums});")
+    kernel.values[op.results[0]] = tuple(name(f"{sums}[{i}]", kind.cxx, mutable=True) for i in range(len(before)))
+
+
+def place(matrix: GroupMatrix, row: int, number: int, *, rows: bool) -> int:
+    """In bytes from the matrix's beginning: what the `number`th instruction along the sum reads from there on."""
+    if rows:
+        return plain_place_of(number * matrix.steps, 0, matrix.box)
+    return plain_place_of(row, number * SUM_BYTES, matrix.box)
+
+
+_FIRST = re.compile(r"(\w+)\[0\]")
+
+
+def register_array(lanes: Lanes) -> str | None:
+    """The array in registers that the elements are, in order."""
+    found = _FIRST.fullmatch(lanes[0].text) if lanes else None
+    same = found is not None and all(e.text == f"{found[1]}[{i}]" for i, e in enumerate(lanes))
+    return found[1] if found is not None and same else None

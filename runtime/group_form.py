@@ -1,0 +1,136 @@
+"""What copies of boxes and products of warp groups say, for all who read kernels; refused where the hardware has no such."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from ..interpreter.ir.element_sizes import element_bytes
+from ..interpreter.ir.mlir import ir, made_by
+from ..interpreter.memory import warpgroups
+from ..interpreter.memory.layouts import is_shared, strided
+from ..interpreter.memory.tensor_maps import MOST_BOX, MOST_RANK, PIECE, TensorMap, tensor_map
+from .kernel_form import refuse
+
+
+def expected_box(kind: ir.Type, op: ir.Operation, code: str) -> TensorMap:
+    """What a tensor map says. Raises `code` for one that the driver would not make."""
+    found = tensor_map(kind)
+    if found is None:
+        raise refuse(code, f"`{op.name}` of {kind}, which is not a tensor map", op)
+    row, box = found.box[-1] * element_bytes(found.element), "x".join(map(str, found.box))
+    wrong = (
+        f"it has {len(found.box)} dimensions, {MOST_RANK} at most" if len(found.box) > MOST_RANK
+        else f"a dimension of more than {MOST_BOX} elements" if max(found.box) > MOST_BOX
+        else f"rows of {row} bytes, which are not multiples of {PIECE}" if row % PIECE
+        else f"rows of {row} bytes, with a swizzle of {found.swizzle}" if found.swizzle and row > found.swizzle
+        else None
+    )  # fmt: skip
+    if wrong is not None:
+        raise refuse(code, f"`{op.name}` of a box of {box} x {found.element}: {wrong}", op)
+    return found
+
+
+def boxed(op: ir.Operation, memref: ir.Value, code: str) -> TensorMap:
+    """The tensor map of a copy of a box from or to `memref`. Raises `code` where that is not a place for it."""
+    found = expected_box(op.opview.tensorMapDescriptor.type, op, code)
+    kind = ir.MemRefType(memref.type)
+    strides, _ = strided(kind, op)
+    row_major = tuple(prod(found.box[d + 1 :]) for d in range(len(found.box)))
+    lies = (tuple(kind.shape), tuple(strides), kind.element_type) == (found.box, row_major, found.element)
+    if not lies or not is_shared(kind):
+        box = "x".join(map(str, found.box))
+        raise refuse(code, f"`{op.name}`: a box of {box} x {found.element} does not lie row by row in {kind}", op)
+    if (given := len(list(op.opview.coordinates))) != len(found.box):
+        raise refuse(code, f"`{op.name}` of a box of {len(found.box)} dimensions, with {given} coordinates", op)
+    return found
+
+
+@dataclass(frozen=True)
+class GroupMatrix:
+    """A matrix in shared memory, as a descriptor says.
+
+    Args:
+        rows, columns: as its type says.
+        element: the type of its elements, as `warpgroups.COLUMNS` spells it.
+        bytes: of an element.
+        box: the tensor map as whose boxes it lies there.
+    """
+
+    rows: int
+    columns: int
+    element: str
+    bytes: int
+    box: TensorMap
+
+    @property
+    def span(self) -> int:
+        """Bytes of a row that lie side by side."""
+        return warpgroups.span_of(self.box)
+
+    @property
+    def steps(self) -> int:
+        """Elements of the sum that an instruction takes."""
+        return warpgroups.SUM_BYTES // self.bytes
+
+
+def group_matrix(op: ir.Operation, code: str) -> GroupMatrix:
+    """What a `nvgpu.warpgroup.generate.descriptor` describes."""
+    box = expected_box(op.opview.tensorMap.type, op, code)
+    seen, held = warpgroups.matrix(op.results[0].type), ir.MemRefType(op.opview.tensor.type)
+    whole_rows = box.box[-1] * element_bytes(box.element) == warpgroups.span_of(box)
+    if seen is None or len(box.box) != 2 or not is_shared(held) or not whole_rows:
+        span = f"rows of {warpgroups.span_of(box)} bytes, as long as its swizzle"
+        raise refuse(code, f"`{op.name}`: the tiles of a product are boxes in shared memory with {span}", op)
+    return GroupMatrix(seen.rows, seen.columns, str(seen.element), element_bytes(held.element_type), box)
+
+
+@dataclass(frozen=True)
+class ExpectedGroupProduct:
+    """A `nvgpu.warpgroup.mma`.
+
+    Args:
+        rows, columns, depth_bytes: rows and columns of the result, and how long the sum is, in bytes of a row.
+        kind: the type of the operands' elements.
+        left, right: where these lie.
+        by_rows: the right operand lies there row by row, and not column by column.
+    """
+
+    rows: int
+    columns: int
+    depth_bytes: int
+    kind: str
+    left: GroupMatrix
+    right: GroupMatrix
+    by_rows: bool
+
+
+def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
+    """What a `nvgpu.warpgroup.mma` computes. Raises `code` for one that there is not, or that Weft does not read."""
+    described = [made_by(value, warpgroups.DESCRIBE) for value in list(op.operands)[:2]]
+    total = warpgroups.accumulator(op.results[0].type)
+    left, right = (None if made is None else group_matrix(made, code) for made in described)
+    if left is None or right is None or total is None:
+        raise refuse(code, f"`{op.name}`: its descriptors are chosen elsewhere", op, hint=f"make them by `{warpgroups.DESCRIBE}`")
+    by_rows, depth = "transposeB" in op.attributes, left.columns * left.bytes
+    pending = ir.IntegerAttr(op.attributes["waitGroup"]).value if "waitGroup" in op.attributes else 1
+    kind, size = left.element, f"{total.rows} x {total.columns} x {left.columns}, {left.element}"
+    in_memory = right.rows if by_rows else right.columns
+    fit = (left.rows, right.columns, right.rows, right.element) == (total.rows, total.columns, left.columns, kind)
+    wrong = (
+        "the left operand is transposed" if "transposeA" in op.attributes
+        else f"waitGroup = {pending}: sums would be in flight behind it; take 0" if pending
+        else f"sums of {total.element}, of {kind}" if str(total.element) not in warpgroups.SUMS.get(kind, ())
+        else "sums of f16, which are not supported; take f32" if str(total.element) == "f16"
+        else f"{total.columns} columns, of {kind}" if not warpgroups.has_columns(kind, total.columns)
+        else f"{total.rows} rows, which are not multiples of {warpgroups.ROWS}" if total.rows % warpgroups.ROWS
+        else f"a sum of {depth} bytes, which are not multiples of {warpgroups.SUM_BYTES}" if depth % warpgroups.SUM_BYTES
+        else "the operands do not fit" if not fit
+        else f"a right operand of {kind}, row by row; column by column there is one" if by_rows and left.bytes != 2
+        else f"boxes of {left.box.box[0]} rows on the left, of {left.rows} that there are" if left.rows > left.box.box[0]
+        else f"boxes of {right.box.box[0]} rows on the right, of {in_memory} that there are" if in_memory > right.box.box[0]
+        else None
+    )  # fmt: skip
+    if wrong is not None:
+        raise refuse(code, f"there is no `{op.name}` of {size}: {wrong}", op)
+    return ExpectedGroupProduct(total.rows, total.columns, depth, kind, left, right, by_rows)
