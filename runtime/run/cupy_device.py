@@ -101,10 +101,12 @@ class CupyDevice(CupyWork):
         wanted = kernel.requires
         if wanted is None or (self.arch == wanted if wanted.endswith("a") else capability(self.arch) >= capability(wanted)):
             return
-        have = f"{wanted} alone has" if wanted.endswith("a") else f"chips have from {wanted} on"
+        have, without, instead = (
+            (f"{wanted} alone has", "warp groups", "the simulator: `--target sim`") if wanted.endswith("a")
+            else (f"chips have from {wanted} on", "asynchronous copies", "the CPU: `--target cpu`")
+        )  # fmt: skip
         message = f"`{kernel.name}` takes instructions that {have}; {self.name} is {self.arch}"
-        hint = "schedule it without them (asynchronous copies, warp groups), or run it on the simulator: `--target sim`"
-        raise fail("W0727", message, hint=hint)
+        raise fail("W0727", message, hint=f"schedule it without {without}, or run it on {instead}")
 
     def _module(self, text: str) -> Any:
         if text not in self._modules:

@@ -138,6 +138,16 @@ def test_a_chip_without_the_instructions(cupy: ModuleType, monkeypatch: pytest.M
     assert "--target cpu" in str(refused.value.diagnostics[0].hint) and not logged(cupy, "launch") + logged(cupy, "compile")
 
 
+def test_a_chip_that_alone_has_the_instructions(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = two_stream_plan()
+    plan = replace(plan, kernels=tuple(replace(kernel, requires="sm_90a") for kernel in plan.kernels))
+    monkeypatch.setattr(cupy, "CAPABILITY", "90")
+    run_plan(plan, CupyDevice(), INPUTS, text="text")
+    monkeypatch.setattr(cupy, "CAPABILITY", "100")
+    with pytest.raises(WeftError, match="W0727: `scale` takes instructions that sm_90a alone has; Fake GPU is sm_100a"):
+        run_plan(plan, CupyDevice(), INPUTS, text="text")
+
+
 @pytest.mark.parametrize("kib", [99, 163])
 def test_a_chip_with_too_little_shared_memory(cupy: ModuleType, kib: int) -> None:
     """Nothing is launched, not even what comes first; kernels that no step launches do not matter."""
