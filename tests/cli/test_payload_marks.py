@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import weft
 from weft.dsl.diagnostics import Source, WeftError
 from weft.payloads.payload import parse_module, parse_payload
 from weft.verify import verify_source
@@ -16,7 +17,7 @@ OP = """func.func @f(%x: memref<8xf32> {{weft.name = "x"}}) {{
 """
 
 
-@pytest.mark.parametrize("marks", ["{weft.map = 3}", "{weft.h1}", "{weft.gather}"])
+@pytest.mark.parametrize("marks", ["{weft.map = 3}", "{weft.h1}", "{weft.gather}", '{weft.as_type = "tf32"}'])
 def test_refused(marks: str) -> None:
     with pytest.raises(WeftError) as caught:
         parse_payload(Source("p.mlir", OP.format(marks=marks)))
@@ -83,6 +84,16 @@ def test_what_a_finished_module_bears_is_read_again(streams: str, unproven: str,
     assert [d.code for d in verify_source(source).diagnostics] == ["W0601"]
     right = Source("k.mlir", source.text.replace("32, 1, 1", "1, 1, 1"))
     assert verify_source(right).ok
+
+
+@pytest.mark.parametrize("as_type", ["tf32", "3xtf32", "bf16x3"])
+def test_what_products_round_to_is_read_again(as_type: str) -> None:
+    pad = 8 if as_type == "bf16x3" else 4
+    settings = {"m": 64, "n": 64, "k": 32, "type": "f32", "as_type": as_type, "bm": 32, "bn": 32, "pad": pad}
+    text = weft.apply("tensor", settings=settings).text
+    assert f'weft.as_type = "{as_type}"' in text and verify_source(Source("k.mlir", text)).ok
+    with pytest.raises(WeftError, match=r"W0489: nvgpu.mma.sync .* has to be one of tf32, 3xtf32, bf16x3"):
+        parse_module(Source("k.mlir", text.replace(f'weft.as_type = "{as_type}"', 'weft.as_type = "f16"')))
 
 
 SIZES = "func.func @f(%x: memref<?x4xf32> {{weft.multiples = {0}}}, %n: index) {{\n  return\n}}\n"

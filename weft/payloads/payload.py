@@ -21,6 +21,7 @@ from ..interpreter.ir.functions import (
     workgroup_buffers,
 )
 from ..interpreter.ir.mlir import ir, operations
+from ..interpreter.memory.fragments import AS_TYPE, MMA, SPLITS
 from ..interpreter.memory.names import name_buffers
 from ..recipes.builder import Value
 from .naming import WrittenNames, span_of
@@ -145,6 +146,7 @@ _OF_FINISHED_MODULES = {
     MOST: "a number for each axis",
     MOST_BLOCKS: "three numbers",
     ASSUMED: "a text for each axis",
+    AS_TYPE: f"one of {', '.join(SPLITS)}",
 }
 """What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify` for one, which
 judges kernels without a look at `weft.unproven`."""
@@ -159,7 +161,7 @@ def _expect_no_marks(module: ir.Module) -> None:
 
     for op in operations(module.operation):
         for name, value, rank in _marks(op):
-            if name not in _OF_FINISHED_MODULES:
+            if name not in _OF_FINISHED_MODULES or (name == AS_TYPE and op.name != MMA):
                 wrong = f"`{name}`, a mark that only statements set"
                 hint = " of the payload; `weft.name` on arguments is fine"
             elif not _says(name, value, rank):
@@ -191,6 +193,8 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
         return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == count and all(n >= least for n in value)
     if name == ASSUMED:
         return isinstance(value, ir.ArrayAttr) and len(value) == rank and all(isinstance(text, ir.StringAttr) for text in value)
+    if name == AS_TYPE:
+        return isinstance(value, ir.StringAttr) and value.value in SPLITS
     if _OF_FINISHED_MODULES[name] == "a text":
         return isinstance(value, ir.StringAttr)
     number = isinstance(value, ir.IntegerAttr) and isinstance(value.type, ir.IntegerType) and value.value > 0
