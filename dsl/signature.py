@@ -123,7 +123,7 @@ class Signature:
 class SpaceSpec:
     """An evaluated space. `counts[i]` belongs to `axes[i]`: an int, None (as many as iterations) or "?" (symbolic)."""
 
-    kind: Literal["blocks", "threads", "warps", "lanes", "registers", "grid"]
+    kind: Literal["blocks", "threads", "warpgroups", "quarters", "warps", "lanes", "registers", "grid", "tma"]
     axes: tuple[str, ...]
     counts: tuple[int | Literal["?"] | None, ...]
     all: bool = False

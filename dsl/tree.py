@@ -110,9 +110,10 @@ class Dimension(Node):
 
 @dataclass(frozen=True)
 class Space(Node):
-    """`blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)`, `warps(x: 4)`, `lanes`, `registers`, `grid(x)`. `all` is the `*`."""
+    """`blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)`, `warpgroups(y)`, `quarters`, `warps(x: 4)`, `lanes`, `registers`,
+    `grid(x)`, `tma`. `all` is the `*`."""
 
-    kind: Lit["blocks", "threads", "warps", "lanes", "registers", "grid"]
+    kind: Lit["blocks", "threads", "warpgroups", "quarters", "warps", "lanes", "registers", "grid", "tma"]
     dimensions: tuple[Dimension, ...] = ()
     all: bool = False
 

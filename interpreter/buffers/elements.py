@@ -99,10 +99,10 @@ class StructuredOp:
 
     def copied_at_once(self, lanes: int) -> int:
         """How many elements one asynchronous copy moves, of an op whose iterations are `lanes` elements."""
-        forwarded = _forwarded(self)
+        whole = forwarded(self)
 
         def together(n: int) -> bool:
-            from_there = self.gathered(n) is not None if forwarded is None else self.wide(forwarded, n)
+            from_there = self.gathered(n) is not None if whole is None else self.wide(whole, n)
             return from_there and self.wide(self.output_numbers().start, n)
 
         return next((n for n in (lanes >> s for s in range(lanes.bit_length() - 1)) if together(n)), 1)
@@ -160,10 +160,10 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
             value = load(op.atomic, e) if together is None else _extract(together, e)
             memref.AtomicRMWOp(arith.AtomicRMWKind[op.by], value, *address(op.output_numbers().start, e))
         return
-    outputs, forwarded = op.output_numbers(), _forwarded(op)
+    outputs, copied = op.output_numbers(), forwarded(op)
     gathered = op.gathered(lanes) if lanes > 1 else None
-    if gathered is not None or (forwarded is not None and whole(forwarded)):
-        together = gathered.emit(start, lanes) if gathered is not None else load_vector(forwarded or 0)
+    if gathered is not None or (copied is not None and whole(copied)):
+        together = gathered.emit(start, lanes) if gathered is not None else load_vector(copied or 0)
         if whole(outputs.start):
             vector.StoreOp(together, *address(outputs.start))
             return
@@ -204,13 +204,13 @@ def _element(pieces: Sequence[ir.Value], lanes: int, e: int) -> ir.Value:
 
 def _source(op: StructuredOp, copy: ir.Operation, at: Sequence[ir.Value], n: int) -> CopySource:
     """What an asynchronous copy of n elements from `at` on takes. Raises W0366 where it would do more than to copy."""
-    forwarded, target = _forwarded(op), op.operands[op.output_numbers().start]
+    copied, target = forwarded(op), op.operands[op.output_numbers().start]
     expect_movable(copy, ir.MemRefType(target.type).element_type, n)
-    if forwarded is not None:
-        buffer = op.operands[forwarded]
+    if copied is not None:
+        buffer = op.operands[copied]
         if not is_memref(buffer):
             raise refuse_body(copy, "fills in a value")
-        return CopySource(buffer, tuple(apply_map(op.maps[forwarded], at)), None)
+        return CopySource(buffer, tuple(apply_map(op.maps[copied], at)), None)
     gathered = op.gathered(n)
     if gathered is None:
         raise refuse_body(copy, "computes what it writes")
@@ -248,7 +248,7 @@ def _atomic_update(op: ir.Operation) -> tuple[int, str]:
     return term.arg_number, by
 
 
-def _forwarded(op: StructuredOp) -> int | None:
+def forwarded(op: StructuredOp) -> int | None:
     """The operand that the body yields untouched as its only result (a copy), if it is one."""
     first = next(iter(op.block.operations))
     if op.outputs != 1 or first.operation.name != "linalg.yield":

@@ -30,6 +30,15 @@ class Neighbours:
         """Whether the value is the same for all neighbours."""
         return len({each.linear(value) for each in self._all}) == 1
 
+    def advances(self, value: ir.Value) -> bool:
+        """Whether the value goes up by one from each neighbour to the next."""
+        first = self._first.linear(value)
+        return all(each.linear(value) == first + e for e, each in enumerate(self._all))
+
+    def same(self, one: ir.Value, other: ir.Value) -> bool:
+        """Whether two values are the same."""
+        return self._first.linear(one) == self._first.linear(other)
+
     def steps(self, value: ir.Value) -> bool:
         """Whether the value goes up by one from each neighbour to the next, from a multiple of their number on."""
         first = self._first.linear(value)

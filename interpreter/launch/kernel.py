@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Hashable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence, Set
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...dsl.diagnostics import fail
+from ..buffers.views import subview
 from ..focus.modules import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
 from ..indices.values import stated_sizes
 from ..ir.cloning import clone_with, replace_operands, text_of
-from ..ir.functions import NAME, name_of, symbol
-from ..ir.mlir import ahead_of, ancestors, gpu, ir, operations, producer, regions_of
+from ..ir.functions import NAME, attributes_of, name_of, symbol
+from ..ir.mlir import DYNAMIC, ahead_of, ancestors, gpu, ir, is_used, memref, nvgpu, operations, producer, regions_of
 from ..ir.structured import body_of
 from ..memory.names import called
+from ..memory.tensor_maps import tensor_map
 from ..memory.views import is_view
 from ..session.rewriter import describe
 
@@ -68,6 +70,24 @@ class Likeness:
         return cls((text, tuple(map(places.index, locations))), places, called)
 
 
+End = int | tuple[int, int] | None
+"""Where a tensor ends along an axis: where it does; behind so many elements; behind as many as an operand (by number) has along
+an axis."""
+
+
+@dataclass(frozen=True)
+class HostMap:
+    """A tensor map that the host makes of a kernel's operand (by number), or of its first elements: what the kernel takes it as."""
+
+    operand: int
+    kind: ir.Type
+    ends: tuple[End, ...]
+
+
+Passed = int | HostMap
+"""What a launch passes to a kernel: one of the operands, by number, or a map of one."""
+
+
 @dataclass(frozen=True)
 class Outlined:
     """A kernel in the making.
@@ -78,6 +98,7 @@ class Outlined:
         root: the copy of the launched loop, in the kernel's body.
         operands: the host's values that become the kernel's arguments, in order.
         on_host: kernel value → the host's value of which it is the copy.
+        maps: the tensor maps that the kernel takes, by the argument that each is made of, type and ends; behind the others.
     """
 
     module: ir.Module
@@ -85,6 +106,7 @@ class Outlined:
     root: ir.Operation
     operands: tuple[ir.Value, ...]
     on_host: dict[ir.Value, ir.Value]
+    maps: dict[tuple[ir.Value, ir.Type, tuple[End, ...]], ir.Value] = field(default_factory=dict)
 
     @property
     def entry(self) -> ir.Block:
@@ -94,6 +116,42 @@ class Outlined:
     def likeness(self) -> Likeness:
         """Before anything is done with it."""
         return Likeness.of(self.function)
+
+    def tensor_map(self, tensor: ir.Value, kind: ir.Type, ends: tuple[End, ...]) -> ir.Value:
+        """An argument of the kernel: a map of that type, which the host makes of another one."""
+        key = tensor, kind, ends
+        if key not in self.maps:
+            self.maps[key] = self.entry.add_argument(kind, self.function.location)
+        return self.maps[key]
+
+    def settle_arguments(self) -> tuple[Passed, ...]:
+        """Let the kernel take what it uses: a map in front of what it is made of, and that no more where nothing reads it. Nothing
+        may be between: what is computed of arguments and not used has gone."""
+        own, names = list(self.entry.arguments), self.function.attributes["arg_attrs"] if self.maps else None
+        if names is None:
+            return tuple(range(len(own)))
+        given = [dict(attributes_of(self.function, n)) for n in range(len(self.operands))]
+        passed: list[Passed] = []
+        kinds: list[ir.Type] = []
+        said: list[dict[str, ir.Attribute]] = []
+        for number, argument in enumerate(own[: len(self.operands)]):
+            mine = [(kind, ends, made) for (tensor, kind, ends), made in self.maps.items() if tensor == argument]
+            called = ir.StringAttr(given[number][NAME]).value if NAME in given[number] else None
+            for nth, (kind, ends, made) in enumerate(mine):
+                made.replace_all_uses_with(self.entry.add_argument(kind, self.function.location))
+                passed.append(HostMap(number, kind, ends))
+                kinds.append(kind)
+                said.append({} if called is None else {NAME: ir.StringAttr.get(numbered(f"{called}_map", nth))})
+            if not mine or is_used(argument):
+                argument.replace_all_uses_with(self.entry.add_argument(argument.type, self.function.location))
+                passed.append(number)
+                kinds.append(argument.type)
+                said.append(given[number])
+        for number in reversed(range(len(own))):
+            self.entry.erase_argument(number)
+        self.function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kinds, []))
+        self.function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in said])
+        return tuple(passed)
 
 
 def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> Outlined:
@@ -145,7 +203,8 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
 
 
 def install(
-    host_module: ir.Module, root: ir.Operation, outlined: Outlined, grid: Sequence[Bound], block: Sequence[Bound]
+    host_module: ir.Module, root: ir.Operation, outlined: Outlined, grid: Sequence[Bound], block: Sequence[Bound],
+    passed: Sequence[Passed],
 ) -> ir.Operation:
     """Move the finished kernel into the host's module and launch it where `root` stood; `root` is erased."""
     module_name = symbol(outlined.module.body.operations[0])
@@ -161,9 +220,27 @@ def install(
             return sizes.setdefault(bound, value(bound)) if isinstance(bound, int) else bound
 
         grid_values, block_values = tuple(size(g) for g in grid), tuple(size(b) for b in block)
-        launch = gpu.LaunchFuncOp([module_name, kernel], grid_values, block_values, list(outlined.operands))
+        given = outlined.operands
+        operands = [given[p] if isinstance(p, int) else _tensor_map(given, p, size) for p in passed]
+        launch = gpu.LaunchFuncOp([module_name, kernel], grid_values, block_values, operands)
     root.erase()
     return launch.operation
+
+
+def _tensor_map(operands: Sequence[ir.Value], made: HostMap, size: Callable[[Bound], ir.Value]) -> ir.Value:
+    """Make a tensor map on the host, at the insertion point."""
+    tensor, found = operands[made.operand], tensor_map(made.kind)
+    assert found is not None
+    kind = ir.MemRefType(tensor.type)
+    if any(end is not None for end in made.ends):
+        ends = [
+            end if isinstance(end, int) else memref.DimOp(operands[end[0]] if end else tensor, size(end[1] if end else axis)).result
+            for axis, end in enumerate(made.ends)
+        ]
+        kind = ir.MemRefType.get([end if isinstance(end, int) else DYNAMIC for end in ends], kind.element_type, kind.layout)
+        tensor = subview(tensor, [[0] * kind.rank, ends, [1] * kind.rank], kind)
+    ranked = memref.CastOp(ir.UnrankedMemRefType.get(kind.element_type, kind.memory_space), tensor).result
+    return nvgpu.TmaCreateDescriptorOp(made.kind, ranked, list(map(size, found.box))).result
 
 
 def _recomputable(outside: ir.Value) -> ir.Operation | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..buffers.replicas import follow_readers, replicate
 from ..buffers.temporaries import place_temporaries
+from ..buffers.tensor_copies import complete_copies
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module
@@ -20,10 +21,13 @@ from ..mapping.preconditions import check_distributed, check_launch, mapped_thin
 from ..memory import limits
 from ..memory.names import rename_buffers
 from ..session.rewriter import spelled
-from .kernel import Likeness, Outlined, host_function, install, outline
-from .lowering import lower
+from .barriers import init_barriers
+from .boxes import lower_copies
+from .kernel import Likeness, Outlined, Passed, host_function, install, outline
+from .lowering import lower, settle_arguments
 from .materialize import Materializer, split_at_barriers
 from .tensor_cores import use_tensor_cores
+from .warp_groups import use_warp_groups
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,13 @@ class Materialized:
 
     Args:
         shared_bytes: shared memory of the kernel; more than `limits.STATIC` is dynamic in its text.
+        passed: what a launch passes to it.
     """
 
     geometry: Geometry
     shared_bytes: int
     remarks: tuple[str, ...]
+    passed: tuple[Passed, ...]
     found: dict[Hashable, Any] = field(default_factory=dict)
 
 
@@ -103,7 +109,7 @@ def launch_loop(
         with ir.InsertionPoint(root):
             sizes = [size.emit() for size in made.geometry.blocks.values()]
         threads = list(made.geometry.block.values())
-        launch = install(module, root, kernel, sizes, threads)
+        launch = install(module, root, kernel, sizes, threads, made.passed)
         grid, block = made.geometry.static_grid(), made.geometry.static_block()
         summary = f"kernel @{symbol(kernel.function)}: grid {_shape(grid)}, block {_shape(threads)}"
         if made.shared_bytes:
@@ -119,6 +125,7 @@ def _shape(sizes: Sequence[int | None]) -> str:
 
 def _materialize(kernel: Outlined) -> Materialized:
     """Materialize the maps of an outlined loop, and lower it: the passes of a launch, in their order."""
+    complete_copies(kernel.root)
     follow_readers(kernel.root)
     remarks = replicate(kernel.root)
     remarks += inherit_maps(kernel)
@@ -132,15 +139,19 @@ def _materialize(kernel: Outlined) -> Materialized:
     materializer = Materializer(kernel, geometry)
     materializer.run(kernel.root)
     use_tensor_cores(kernel.function, materializer.lane)
+    use_warp_groups(kernel.function, lower_copies(kernel))
+    init_barriers(kernel.entry, materializer.thread)
     for name, sizes in (("known_block_size", geometry.static_block()), ("known_grid_size", geometry.static_grid())):
         numbers = [size for size in sizes if size is not None]
         if len(numbers) == len(sizes):
             kernel.function.attributes[name] = ir.DenseI32ArrayAttr.get(numbers)
     if None in geometry.static_grid() and any(n >= 0 for n in most):
         kernel.function.attributes[MOST_BLOCKS] = ir.DenseI64ArrayAttr.get(most)
+    passed = settle_arguments(kernel)
     shared = lower(kernel)
     kernel.module.operation.verify()
-    return Materialized(dataclasses.replace(geometry, blocks=on_host), shared, (*remarks, *dict.fromkeys(materializer.remarks)))
+    geometry = dataclasses.replace(geometry, blocks=on_host)
+    return Materialized(geometry, shared, (*remarks, *dict.fromkeys(materializer.remarks)), passed)
 
 
 # ---- kernels that were made before --------------------------------------------------------------------------------------

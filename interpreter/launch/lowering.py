@@ -17,7 +17,7 @@ from ..memory.layouts import is_shared
 from ..memory.limits import MOST, block_bytes
 from ..memory.names import numbered
 from ..session.rewriter import describe, upstream_messages
-from .kernel import Outlined, to_loops
+from .kernel import Outlined, Passed, to_loops
 from .swizzle import apply_swizzles
 
 _FOLD_VIEWS = "fold-memref-alias-ops"
@@ -67,6 +67,13 @@ def lower(kernel: Outlined) -> int:
             "decompose it before the launch (`run-pass`, `transform`)",
         )
     return _attribute_shared(kernel)
+
+
+def settle_arguments(kernel: Outlined) -> tuple[Passed, ...]:
+    """Let the kernel take maps in the place of what they are made of."""
+    if kernel.maps:
+        _run(kernel, "trivial-dce", verify=False)
+    return kernel.settle_arguments()
 
 
 def _run(kernel: Outlined, passes: str, *, verify: bool = True) -> None:

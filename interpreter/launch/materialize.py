@@ -26,6 +26,7 @@ from ..ir.structured import body_of, copy_marks
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import (
     AXES,
+    IN_WARPS,
     Mapped,
     Mapping,
     extents,
@@ -51,7 +52,7 @@ BARRIER = "gpu.barrier"
 def hands_on(loop: ir.Operation) -> bool:
     """Whether a loop over threads or warps holds loops or ops that are distributed once more."""
     mapping = mapping_of(loop)
-    inside = loop.name == "scf.forall" and mapping is not None and mapping.space in ("threads", "warps")
+    inside = loop.name == "scf.forall" and mapping is not None and mapping.space in ("threads", "warps", "warpgroups")
     return inside and any(nested_maps(loop))
 
 
@@ -176,6 +177,10 @@ class Materializer:
         """The thread's place in its warp, emitted at the ambient insertion point."""
         return self._hardware.lane().index.emit()
 
+    def thread(self) -> Sum:
+        """The thread's number in its block."""
+        return self._hardware.linear_thread().index
+
     def _guard_idle_axes(
         self, op: ir.Operation, mapping: Mapping, taken: frozenset[tuple[str, str]], scope: ExitStack
     ) -> None:
@@ -183,9 +188,12 @@ class Materializer:
         if mapping.space == "blocks" or not mapping.distributes:
             return
         spaces = {space for space, _ in taken}
-        if spaces & {"warps", "lanes"}:
+        if spaces & set(IN_WARPS):
             ids = {"lane": self._hardware.lane().index} if "lanes" not in spaces else {}
-            if "warps" not in spaces:
+            if spaces & {"warpgroups", "quarters"}:
+                ids |= {"warp group": self._hardware.group().index} if "warpgroups" not in spaces else {}
+                ids |= {"warp of the group": self._hardware.quarter().index} if "quarters" not in spaces else {}
+            elif "warps" not in spaces:
                 ids["warp"] = self._hardware.warp().index
         else:
             static = self._geometry.static_block()

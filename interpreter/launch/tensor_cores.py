@@ -59,9 +59,9 @@ def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
 
 
 def use_tensor_cores(function: ir.Operation, lane: Callable[[], ir.Value]) -> None:
-    """Rewrite all marked products. `lane`: emits the lane's number. Raises W0369."""
+    """Rewrite all products that are marked for warps. `lane`: emits the lane's number. Raises W0369."""
     for op in list(operations(function)):
-        if MARK in op.attributes:
+        if MARK in op.attributes and ir.StringAttr(op.attributes[MARK]).value in map(str, PRODUCTS):
             with op.location:
                 _Product(op, lane).rewrite()
 
@@ -87,7 +87,7 @@ class _Product:
         assert found is not None, "`mma` marks products of matrices"
         rows, columns, summed = found
         long, on = {rows: m, columns: n, summed: k}, [single_dimensions(on) for on in structure(op).maps]
-        self.tiles = [_tile(op.operands[i], [long.get(d, 1) for d in on[i]], op) for i in (0, 1)]
+        self.tiles = [whole_tile(op.operands[i], [long.get(d, 1) for d in on[i]], op) for i in (0, 1)]
         self.axes = [(on[0].index(rows), on[0].index(summed)), (on[1].index(summed), on[1].index(columns))]
         self.kinds = [element_type(v) for v in op.operands]
         around = list(ancestors(op))
@@ -103,7 +103,7 @@ class _Product:
             raise refuse("W0369", "the lanes do not all have a part of each piece", op, "let the lanes be those of whole warps")
         self.inside = self.halves if self.halves is not None else op
         loops = [loop for loop in around[self.halves is not None :] if loop.name == "scf.for"]
-        self.pieces = [loop for loop in loops if _needs(self.acc, loop)]
+        self.pieces = [loop for loop in loops if needs(self.acc, loop)]
 
     def rewrite(self) -> None:
         of_lhs, of_rhs, of_acc = self.product.vectors
@@ -164,7 +164,7 @@ class _Product:
         self, tile: ir.Value, part: tuple[int, int], load: Callable[[ir.Value], ir.Value]
     ) -> Callable[[], ir.Value]:
         """Load the fragments of all pieces in front of the loops over them; gives the one of the piece at hand."""
-        loops = [loop for loop in self.pieces if _needs(tile, loop)]
+        loops = [loop for loop in self.pieces if needs(tile, loop)]
         counts = [_trips(loop) for loop in reversed(loops)]
         kind = element_type(tile)
         outermost = self.pieces[-1] if self.pieces else self.inside
@@ -276,8 +276,8 @@ def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:
     return "columns" if along == 1 else "rows"
 
 
-def _tile(value: ir.Value, shape: Sequence[int], op: ir.Operation) -> ir.Value:
-    """The whole warp's tile behind what a lane looks at."""
+def whole_tile(value: ir.Value, shape: Sequence[int], op: ir.Operation) -> ir.Value:
+    """The whole warp's (or warp group's) tile behind what a lane looks at."""
     while list(ir.MemRefType(value.type).shape) != list(shape):
         view = producer(value)
         if view is None or not is_view(view):
@@ -295,11 +295,13 @@ def _variable(loop: ir.Operation) -> ir.Value:
     return loop.regions[0].blocks[0].arguments[0]
 
 
-def _needs(value: ir.Value, loop: ir.Operation) -> bool:
+def needs(value: ir.Value, loop: ir.Operation) -> bool:
     """Whether a value is computed from a loop's variable."""
+    if loop.name != "scf.for":
+        return False
     if isinstance(value.owner, ir.Block):
         return value == _variable(loop)
-    return any(_needs(operand, loop) for operand in value.owner.operation.operands)
+    return any(needs(operand, loop) for operand in value.owner.operation.operands)
 
 
 def _trips(loop: ir.Operation) -> int:

@@ -16,6 +16,7 @@ from .mapping import (
     AS_MANY_AS_ITERATIONS,
     ATTRIBUTE,
     AXES,
+    IN_WARPS,
     SYMBOLIC,
     WARP,
     LoopDimension,
@@ -156,7 +157,8 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
     return Geometry(block, blocks, frozenset(symbolic))
 
 
-_USUAL = {"threads": 128, "warps": 4}
+CALLED = {"warps": "warps", "warpgroups": "warp groups"}
+_USUAL = {"threads": 128, "warpgroups": 1, "warps": 4}
 
 
 def _counts(one: Mapped) -> list[int]:
@@ -264,8 +266,8 @@ def _wanted(one: Mapped, position: int) -> int | LoopDimension:
 
 
 def count_warps(one: Mapped) -> Mapped:
-    """Give a map to `warps(x)` its counts: as many warps as iterations. Other maps stay as they are. Raises W0354."""
-    if one.mapping.space != "warps" or AS_MANY_AS_ITERATIONS not in one.mapping.counts:
+    """Give a map to `warps(x)` or `warpgroups(x)` its counts: as many as iterations. Other maps stay as they are. Raises W0354."""
+    if one.mapping.space not in ("warps", "warpgroups") or AS_MANY_AS_ITERATIONS not in one.mapping.counts:
         return one
     mapping = dataclasses.replace(one.mapping, counts=tuple(_counts(one)))
     one.op.attributes[ATTRIBUTE] = mapping.attribute()
@@ -273,23 +275,27 @@ def count_warps(one: Mapped) -> Mapped:
 
 
 def _warp_threads(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]]) -> None:
-    """Let `warps(…)` and `lanes` choose the threads of a block that no map over threads has given."""
-    warps = [one for one in mapped if one.mapping.space == "warps"]
+    """Let `warpgroups(…)`, `warps(…)` and `lanes` choose the threads of a block that no map over threads has given."""
+    warps = [one for one in mapped if one.mapping.space in ("warps", "warpgroups")]
     lanes = any(one.mapping.space == "lanes" for one in mapped)
     if block or any(space == "threads" for space, _ in symbolic) or not (warps or lanes):
         return
-    counted = [math.prod(one.mapping.counts) for one in warps if SYMBOLIC not in one.mapping.counts]
+    counted = [_threads_of(one.mapping) for one in warps if SYMBOLIC not in one.mapping.counts]
     if counted:
-        block["x"] = counted[0] * WARP
+        block["x"] = counted[0]
     elif warps:
         symbolic.add(("threads", "x"))
     else:
         block["x"] = WARP
 
 
+def _threads_of(mapping: Mapping) -> int:
+    return math.prod(mapping.counts) * IN_WARPS[mapping.space]
+
+
 def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]]) -> None:
     """W0352: the block is a whole number of warps, as many as each map over warps says. W0345: so are its lanes."""
-    grouped = [one for one in mapped if one.mapping.space in ("warps", "lanes")]
+    grouped = [one for one in mapped if one.mapping.space in IN_WARPS]
     if not grouped:
         return
     threads, at_run_time = math.prod(block.values()), any(space == "threads" for space, _ in symbolic)
@@ -303,6 +309,8 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
                 f"make the threads of the block a multiple of {WARP}",
                 notes=where,
             )
+        if one.mapping.space == "quarters":
+            continue
         if one.mapping.space == "lanes":
             if at_run_time and one.mapping.dist is None:
                 raise fail(
@@ -313,12 +321,12 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
                     notes=where,
                 )
             continue
-        count = math.prod(one.mapping.counts)
-        if SYMBOLIC not in one.mapping.counts and (at_run_time or count * WARP != threads):
-            there = "of a number known only at run time" if at_run_time else f"{threads // WARP}"
+        count, each, what = math.prod(one.mapping.counts), IN_WARPS[one.mapping.space], CALLED[one.mapping.space]
+        if SYMBOLIC not in one.mapping.counts and (at_run_time or count * each != threads):
+            there = "of a number known only at run time" if at_run_time else f"{threads / each:g}"
             raise fail(
                 "W0352",
-                f"the maps of this launch disagree on the warps of a block: {count}, and {there}",
-                f"{count} warps are {count * WARP} threads: give all maps counts that make as many",
+                f"the maps of this launch disagree on the {what} of a block: {count}, and {there}",
+                f"{count} {what} are {count * each} threads: give all maps counts that make as many",
                 notes=where,
             )

@@ -9,10 +9,11 @@ from ..ir.affine_maps import dimension_of
 from ..ir.mlir import ir, producer, stands_in, users
 from ..ir.structured import element_type, is_parallel_op, is_structured, structure
 from ..session.rewriter import describe, refuse
-from .geometry import MAX_THREADS
+from .geometry import CALLED, MAX_THREADS
 from .mapping import (
+    IN_WARPS,
+    OF_ALL,
     SYMBOLIC,
-    WARP,
     Mapped,
     Mapping,
     enclosing_maps,
@@ -93,8 +94,15 @@ def _check_target(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
-    """Over registers goes a loop of a known number of iterations, or an op in a loop, all of them each thread's."""
-    if op.name != "scf.forall" and not stands_in(op, "scf.forall", "scf.for"):
+    """Over registers goes a loop of a known number of iterations, or an op in a loop, all of them each thread's. The tensor memory
+    accelerator takes an op that copies."""
+    if mapping.space == "tma":
+        loop = op.name == "scf.forall"
+        why = "a loop is not a copy" if loop else "boxes are copied as wholes, without a distribution or a vector"
+        hint = "map the copy that `promote-to-shared` returns" + ("" if loop else ", with `tma` alone")
+        if not loop and mapping.dist is None and mapping.vector == 1:
+            return
+    elif op.name != "scf.forall" and not stands_in(op, "scf.forall", "scf.for"):
         why, hint = "each thread would do all of an op that is in no loop", "map it to threads, or a grid"
     elif mapping.dist is not None:
         why, hint = "each thread does all of these iterations: there is nothing to distribute", "`registers` alone"
@@ -122,6 +130,9 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
             op,
             "one axis, `warps(x: ?)`, of a loop that is coalesced; or counts",
         )
+    if mapping.space == "warpgroups" and SYMBOLIC in mapping.counts:
+        why = f"`{mapping}`: how many warp groups a block has is part of the kernel"
+        raise refuse("W0349", why, op, "give counts, `warpgroups(y: 2)`")
     if len(set(mapping.axes)) != len(mapping.axes):
         raise refuse("W0341", f"an axis is named twice in `{mapping}`", op, "name each of x, y, z at most once")
     given = len(mapping.axes)
@@ -170,11 +181,13 @@ def _check_numbers(mapping: Mapping) -> None:
     if mapping.panel is not None and mapping.panel < 1:
         raise fail("W0347", f"panels({mapping.panel}) have no columns", "a panel is at least 1 column")
     known = [c for c in mapping.counts if c > 0]
-    if mapping.space == "warps" and math.prod(known) * WARP > MAX_THREADS:
+    each = IN_WARPS.get(mapping.space, 1)
+    if mapping.space in ("warps", "warpgroups") and math.prod(known) * each > MAX_THREADS:
+        what = CALLED[mapping.space]
         raise fail(
             "W0346",
-            f"`{mapping}` is {math.prod(known)} warps of {WARP} threads, and a block has at most {MAX_THREADS} threads",
-            f"at most {MAX_THREADS // WARP} warps, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
+            f"`{mapping}` is {math.prod(known)} {what} of {each} threads, and a block has at most {MAX_THREADS} threads",
+            f"at most {MAX_THREADS // each} {what}, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
         )
     if mapping.space == "threads" and math.prod(known) > MAX_THREADS:
         raise fail(
@@ -191,7 +204,7 @@ def can_order(op: ir.Operation, mapping: Mapping) -> bool:
 
 def _check_block(op: ir.Operation, mapping: Mapping) -> None:
     """A thread (or a warp) for each iteration, of more iterations than any block has threads."""
-    threads = {"threads": 1, "warps": WARP}.get(mapping.space, 0)
+    threads = {"threads": 1, **IN_WARPS, **dict.fromkeys(OF_ALL, 0)}.get(mapping.space, 0)
     trips = trip_counts(Mapped(op, mapping)) if threads and mapping.vector <= 1 else []
     if len(trips) != len(mapping.counts) or not trips or SYMBOLIC in mapping.counts:
         return
@@ -304,7 +317,7 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
         return f"outer: `{around}` on {describe(outer)}", f"inner: `{within}` on {describe(inner)}"
 
     shared = sorted(
-        space if space == "lanes" else f"{space}({axis})" for space, axis in within.slots() & around.slots()
+        space if space in OF_ALL else f"{space}({axis})" for space, axis in within.slots() & around.slots()
     )
     if shared:
         raise fail(
@@ -315,7 +328,7 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             else "one of the two over `lanes`, the outer one over `warps`",
             notes=notes(),
         )
-    grouped = [m for m in (within, around) if m.space in ("warps", "lanes")]
+    grouped = [m for m in (within, around) if m.space in IN_WARPS]
     if len(grouped) == 1 and any(space == "threads" for m in (within, around) for space, _ in m.slots()):
         raise fail(
             "W0342",
@@ -323,6 +336,9 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             "warps outside and lanes inside, or threads along two axes",
             notes=notes(),
         )
+    if {within.space, around.space} == {"warps", "warpgroups"}:
+        said = "the warps of a block and its warp groups are the same threads in another order"
+        raise fail("W0342", said, "`mma` gives the warps of a warp group their part of its tile", notes=notes())
     if within.space in ("blocks", "grid") and around.space != "blocks":
         raise fail(
             "W0342",

@@ -15,12 +15,16 @@ from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply,
 from ..indices.values import divisible, largest, multiples, range_of
 from ..ir.mlir import DYNAMIC, affine, ancestors, entries, i64, ir, memref, operations, producer, scf
 from ..ir.structured import dimension_of, is_parallel_op, is_structured, parts_of, shape_of, structure
-from ..memory.limits import WARP
+from ..memory.limits import GROUP_WARPS, WARP
 
 ATTRIBUTE = "weft.map"
 AXES = ("x", "y", "z")
 AS_MANY_AS_ITERATIONS = -1
 SYMBOLIC = -2
+OF_ALL = {"lanes": WARP, "quarters": GROUP_WARPS}
+"""Processors that every warp or warp group has."""
+IN_WARPS = {"warpgroups": WARP * GROUP_WARPS, "quarters": WARP, "warps": WARP, "lanes": 1}
+"""Spaces that are the threads of a block by their linear id, in whole warps: threads of each processor."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,10 @@ class Mapping:
     """One map.
 
     Args:
-        space: `blocks`, `threads`, `warps`, `lanes`, `registers` or `grid`.
-        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and of `registers`, always `x` of `lanes`.
+        space: `blocks`, `threads`, `warpgroups`, `quarters` (the four warps of a warp group), `warps`, `lanes`, `registers`, `grid`
+            or `tma`.
+        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and of `registers` and `tma`, always `x` of `lanes` and
+            `quarters`.
         every: `threads(*)`: every thread of the block, by linear id.
         counts: processors per axis; `AS_MANY_AS_ITERATIONS` or `SYMBOLIC` where no number was given.
         dist: None (one iteration each), `block`, `cyclic` or `block-cyclic`.
@@ -56,14 +62,15 @@ class Mapping:
         numbers = {None: AS_MANY_AS_ITERATIONS, "?": SYMBOLIC}
         counts = tuple(c if isinstance(c, int) else numbers[c] for c in space.counts)
         kind, chunk = (dist.kind, dist.chunk) if dist else (None, None)
-        if space.kind == "lanes":
-            return cls("lanes", ("x",), (WARP,), False, kind, chunk, vector or 1, group, panel)
+        if space.kind in OF_ALL:
+            return cls(space.kind, ("x",), (OF_ALL[space.kind],), False, kind, chunk, vector or 1, group, panel)
         return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1, group, panel)
 
     @property
     def distributes(self) -> bool:
-        """Whether processors share the iterations. Those over `registers` are each thread's: it does all of them."""
-        return self.space != "registers"
+        """Whether processors share the iterations. Those over `registers` are each thread's: it does all of them; what `tma` copies
+        no thread does."""
+        return self.space not in ("registers", "tma")
 
     @property
     def ordered(self) -> bool:
@@ -119,8 +126,8 @@ class Mapping:
         return frozenset((space, axis) for space in spaces for axis in self.axes)
 
     def __str__(self) -> str:
-        if self.space == "lanes":
-            return "lanes" + self._how()
+        if self.space in OF_ALL:
+            return self.space + self._how()
         names = {AS_MANY_AS_ITERATIONS: "", SYMBOLIC: ": ?"}
         inner = ", ".join(a + names.get(c, f": {c}") for a, c in zip(self.axes, self.counts, strict=True))
         where = f"{self.space}({'*' if self.every else inner})" if self.every or self.axes else self.space

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..ir.mlir import ancestors, children, ir, is_tensor, is_within, operations
 from ..ir.structured import ATOMIC, WRITEBACK, body_of, is_structured, segments, yielded
-from ..memory import copies
+from ..memory import copies, mbarriers
 from ..memory.effects import accesses, is_memref, is_pure
 from ..memory.lanes import BARRIERS
 from ..memory.views import behind, is_own_array
@@ -75,6 +75,7 @@ def independent(root: ir.Operation) -> bool:
 
 _CONTROL = ("scf.for", "scf.if", "scf.while", "affine.for", "affine.if", "scf.execute_region")
 _NO_EFFECT = ("scf.yield", "scf.condition", "scf.reduce", "scf.forall.in_parallel", "affine.yield", *BARRIERS)
+_WAITS = (copies.GROUP, copies.WAIT, mbarriers.MAKE, mbarriers.AWAIT)
 _OWN_MEMORY = ("memref.alloc", "memref.alloca", "memref.dealloc")
 
 
@@ -208,7 +209,7 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
 
 def _harmless(op: ir.Operation) -> bool:
     """Every thread may do it: no effect but on what is its own."""
-    if is_pure(op) or op.name in (*_NO_EFFECT, *_OWN_MEMORY, *(copies.GROUP, copies.WAIT), "llvm.intr.assume"):
+    if is_pure(op) or op.name in (*_NO_EFFECT, *_OWN_MEMORY, *_WAITS, "llvm.intr.assume"):
         return True
     found = accesses(op)
     return bool(found) and all(access.kind == "read" or is_own_array(access.value) for access in found)

@@ -22,9 +22,9 @@ from functools import reduce
 from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, inside, less, minimum, multiply, value
 from ..indices.values import divisible, largest
 from ..ir.mlir import arith, gpu, ir, scf
-from ..memory.limits import WARP
+from ..memory.limits import GROUP_WARPS, WARP
 from .geometry import Geometry
-from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, Mapping, product
+from .mapping import AS_MANY_AS_ITERATIONS, AXES, OF_ALL, SYMBOLIC, Mapping, product
 
 Emit = Callable[[Sum], None]
 """Emits the body of one iteration, at the ambient insertion point, for the iteration with this index."""
@@ -202,13 +202,24 @@ class Hardware:
         rest = (Sum.of(threads.count) + warp.times(-WARP)).emit()
         return Processors(index, minimum(Sum.of(rest), WARP))
 
-    def _warps(self, mapping: Mapping, position: int) -> Processors:
-        """One axis of the warps, x running fastest."""
-        warp = self.warp()
+    def group(self) -> Processors:
+        """The thread's warp group in its block, and how many there are."""
+        threads = self.linear_thread()
+        index, _ = threads.index.divide(WARP * GROUP_WARPS)
+        return Processors(index, ceildiv(threads.count, WARP * GROUP_WARPS))
+
+    def quarter(self) -> Processors:
+        """The thread's warp in its warp group."""
+        _, thread = self.linear_thread().index.divide(WARP * GROUP_WARPS)
+        index, _ = thread.divide(WARP)
+        return Processors(index, GROUP_WARPS)
+
+    def _numbered(self, number: Processors, mapping: Mapping, position: int) -> Processors:
+        """One axis of the warps or warp groups, x running fastest."""
         if SYMBOLIC in mapping.counts:
-            return warp
+            return number
         counts = dict(zip(mapping.axes, mapping.counts, strict=True))
-        rest, wanted = warp.index, mapping.axes[position]
+        rest, wanted = number.index, mapping.axes[position]
         given = [axis for axis in AXES if axis in counts]
         for axis in given:
             rest, inner = rest.divide(counts[axis]) if axis != given[-1] else (Sum(), rest)
@@ -239,10 +250,10 @@ class Hardware:
             processors = trips if count == AS_MANY_AS_ITERATIONS else count
             exact = isinstance(blocks, int) and isinstance(per_block, int) and blocks * per_block == processors
             return Processors(index, processors, surplus=not exact)
-        if mapping.space == "warps":
-            return self._warps(mapping, position)
-        if mapping.space == "lanes":
-            return self.lane()
+        if mapping.space in ("warps", "warpgroups"):
+            return self._numbered(self.warp() if mapping.space == "warps" else self.group(), mapping, position)
+        if mapping.space in OF_ALL:
+            return self.lane() if mapping.space == "lanes" else self.quarter()
         if count == AS_MANY_AS_ITERATIONS:
             there = self.size(mapping.space, axis)
             return Processors(self.id(mapping.space, axis), there if isinstance(there, int) else trips)

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 WARP = 32
 """Threads, on every NVIDIA GPU so far."""
 
+GROUP_WARPS = 4
+"""Warps in a warp group."""
+
 OF_A_THREAD = 512
 """Bytes that a thread keeps in registers at most: half of them. Beyond that nothing is left to compute with."""
 

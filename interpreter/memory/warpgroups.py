@@ -22,13 +22,14 @@ Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from ..ir.mlir import ir
 from .fragments import TileProduct
-from .limits import WARP
+from .limits import GROUP_WARPS, WARP
 from .tensor_maps import LINES, PIECE, TensorMap, exchanged
 
-GROUP = 4 * WARP
+GROUP = GROUP_WARPS * WARP
 """Threads of a warp group: whole ones, counted from thread 0 on."""
 DESCRIBE, MMA, ZERO = "nvgpu.warpgroup.generate.descriptor", "nvgpu.warpgroup.mma", "nvgpu.warpgroup.mma.init.accumulator"
 SAME = "builtin.unrealized_conversion_cast"
@@ -36,11 +37,19 @@ ROWS, SUM_BYTES = 64, 32
 """Rows of an instruction, and bytes of a row of its operands."""
 COLUMNS = {"f16": 8, "bf16": 8, "tf32": 8, "f8E4M3FN": 8, "f8E5M2": 8, "i8": 16}
 """By the operands' type: columns come in multiples of these, 256 at most (i8: and 8 and 24)."""
+BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1}
 SUMS = {
     "f16": ("f32", "f16"), "bf16": ("f32",), "tf32": ("f32",), "f8E4M3FN": ("f32", "f16"), "f8E5M2": ("f32", "f16"), "i8": ("i32",),
 }  # fmt: skip
 """By the operands' type: those of accumulators."""
 MOST_COLUMNS = 256
+
+
+def products(kind: str, total: str, columns: int) -> list[TileProduct]:
+    """The instructions for operands of a type and sums of one, with so many columns."""
+    if not has_columns(kind, columns) or total not in SUMS[kind]:
+        return []
+    return [TileProduct(ROWS, columns, SUM_BYTES // BYTES[kind], kind, total, 90)]
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,7 @@ def place_of(row: int, byte: int, tile: TensorMap) -> int:
 def plain_place_of(row: int, byte: int, tile: TensorMap) -> int:
     """The same, before pieces are exchanged."""
     panel, inside = divmod(byte, span_of(tile))
-    return (panel * tile.box[0] + row) * span_of(tile) + inside
+    return (panel * prod(tile.box[:-1]) + row) * span_of(tile) + inside
 
 
 def span_of(tile: TensorMap) -> int:

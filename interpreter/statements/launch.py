@@ -97,6 +97,15 @@ class LaunchStatement(Statement):
             `launch loop max-registers n` tells the compiler how many registers a thread may use. It allocates 24 to 255
             per thread (never fewer, whatever the limit), and at most 65,536 for all threads of a block together,
             allocated to warps in steps of 8 per thread.
+        W0405: a copy that the tensor memory accelerator cannot make.
+            `map … to tma` copies boxes of an argument of the kernel, as its elements are, in the order of its axes, with zeros
+            behind its ends. Rows begin at multiples of 16 bytes; a box has at most 256 elements along a dimension, and rows of a
+            multiple of 16 bytes. How often a block has waited for a copy must be known: sequential loops alone stand around it.
+            A tile that is swizzled is read by products of warp groups alone. `assume gemm.lhs.1 % 8 == 0` says that rows of
+            16-bit elements begin so; `versions` make kernels without `tma` for others.
+
+            wrong: map copy_a to tma                                       (rows of 333 elements of bf16)
+            right: versions { assume gemm.lhs.1 % 8 == 0; … } else { … map copy_a to threads(*) cyclic … }
         W0601: two threads of a block conflict, and nothing orders them.
             Two threads access the same element, at least one writes it, and no barrier is between: which one is first
             is up to the hardware. The witness names the two threads, the element, both operations and the loop

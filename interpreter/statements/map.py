@@ -38,8 +38,12 @@ class Map(Statement):
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
             `lanes` (the quotient and the remainder of the linear thread id divided by 32; alone or nested), `grid(x)` (block and
             thread together: a single loop over both; 256 threads per block, 16 x 16 for two axes, unless another map sets them),
+            `warpgroups(y)` (groups of four warps, for `mma`) and `quarters` (the warps of such a group),
             `registers` (each thread does all iterations: a loop over the pieces of its tile, inside loops over threads or around
-            them, an accumulator in registers has all pieces; or an op on results that every thread has).
+            them, an accumulator in registers has all pieces; or an op on results that every thread has),
+            `tma` (no thread copies: one starts the copy that `promote-to-shared` has returned, the tensor memory accelerator of
+            sm_90a makes it, in boxes, and all wait for it where it stands, or where `pipeline` says; elements outside of a ragged
+            tile are zeros).
             An axis without a count gets as many processors as iterations; `?` is read at run time, and the kernel is correct for
             every launch size.
         distribution: `block`, `cyclic` or `block-cyclic(b)`; default: each processor gets one iteration.

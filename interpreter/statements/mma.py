@@ -1,4 +1,4 @@
-"""`mma OP [m, n, k] [as …]`: a warp computes its tile with tensor-core instructions."""
+"""`mma OP [m, n, k] [as …]`: a warp, or a warp group, computes its tile with tensor-core instructions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from ...dsl.signature import SpaceSpec
 from ..ir.mlir import ir, ops_of
 from ..ir.structured import body_of, element_type, structure
 from ..memory.fragments import AS_TYPE, PRODUCTS, SPLITS, TileProduct
+from ..memory.warpgroups import BYTES, COLUMNS, MOST_COLUMNS, ROWS, SUM_BYTES, SUMS, products
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement, string
 from .coalesce import Coalesce
 from .map import Map
@@ -14,7 +15,7 @@ from .tile import Tile
 
 @statement("mma", returns=("op",))
 class Mma(Statement):
-    """Compute a warp's tile with tensor-core instructions.
+    """Compute the tile of a warp, or of a warp group, with tensor-core instructions.
 
     The tile of m × n elements that one instruction makes is owned by the lanes of the warp as the instruction wants it: lane l has
     the elements (l / 4 + 8·i, l mod 4 · 2 + j). That is what `tile` and `map` say, and what this statement does: pieces of [m, n]
@@ -22,11 +23,17 @@ class Mma(Statement):
     mapped alike work on these accumulators as on any others. At `launch` the lanes' products become `nvgpu.mma.sync`, and what they
     read `nvgpu.ldmatrix` where elements have 16 bits and lie in shared memory.
 
+    A warp group (four warps, from sm_90a on) multiplies tiles of 64 rows that lie in shared memory, where `map … to tma` has
+    brought them. Each of its warps has 16 of these rows, in pieces like those of a warp's instructions; so all that works on the
+    one kind of accumulators works on the other. At `launch` its products become `nvgpu.warpgroup.mma`.
+
     Args:
         target: a product whose tile is a warp's (in a loop over warps, and in none over lanes), k of whose reduction are left;
-            consumed. Each operand's rows or columns may come first. Batches and parts of a sum are tiled by 1.
+            consumed. Each operand's rows or columns may come first. Batches and parts of a sum are tiled by 1. Or one whose tile
+            is a warp group's (in a loop over warp groups), of whose reduction any multiple of k is left.
         shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and [16, 8, 8]
-            for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`.
+            for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`. Of a warp group [64, n, 16] for f16 and bf16,
+            where n is the tile's, a multiple of 8 up to 256.
         as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
             `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are added up.
             An infinite operand gives NaN then.
@@ -38,12 +45,14 @@ class Mma(Statement):
         W0379: a product that no instruction computes.
             Tensor cores multiply f16, bf16, i8, f64 and (`as …`) f32 in tiles of fixed shapes. The op must be
             such a product, rows in front of columns, of a warp's tile that consists of whole pieces, and its sum must be as long
-            as one instruction's: tile it by k in front of the loop over warps. All other dimensions are tiled by 1.
+            as one instruction's: tile it by k in front of the loop over warps. All other dimensions are tiled by 1. The tile of a
+            warp group is a multiple of 64 rows, of as many columns as the instruction has, and its sum a multiple of k.
 
             wrong: let (warps, w) = tile step [64, 32]; map warps to warps(y, x); mma w [16, 8, 16]
             right: let (kk, part) = tile step [_, _, 16]; let (warps, w) = tile part [64, 32]; …; mma w [16, 8, 16]
 
-    Source: PTX ISA, "Warp-level matrix instructions"; CUTLASS `SM80_16x8x16_F32F16F16F32_TN`.
+    Source: PTX ISA, "Warp-level matrix instructions" and "Asynchronous warpgroup level matrix instructions"; CUTLASS
+        `SM80_16x8x16_F32F16F16F32_TN`.
 
     Example:
         let product = mma warp_mm [16, 8, 16]
@@ -64,16 +73,21 @@ class Mma(Statement):
         product = self._product(rewrite, op)
         rows, columns, _ = matrix_dimensions(op) or (0, 1, 2)
         m, n, _ = product.shape
+        by_group = m == ROWS
         of_registers = SpaceSpec("registers", (), (), False)
         inner, rank = self.target, structure(op).rank
 
-        def tile(height: int, width: int) -> Results:
+        def tile(height: int, width: int | None) -> Results:
             sizes = tuple({rows: height, columns: width}.get(d) for d in range(rank))
             return Tile(node=self.node, target=inner, sizes=sizes).apply(rewrite)
 
-        for height in [m, 8] if m > 8 else [m]:
-            tiled = tile(height, n)
-            Map(node=self.node, target=tiled["loop"], space=of_registers).apply(rewrite)
+        of_quarters = SpaceSpec("quarters", (), (), False)
+        pieces: list[tuple[int, int | None, SpaceSpec]] = [(m, n, of_registers)]
+        if by_group:  # the rows of each of its warps, in pieces as they are a warp's instruction
+            pieces = [(m, None, of_registers), (16, None, of_quarters), (16, 8, of_registers)]
+        for height, width, space in pieces + [(8, 8, of_registers)] * (m > 8):
+            tiled = tile(height, width)
+            Map(node=self.node, target=tiled["loop"], space=space).apply(rewrite)
             inner = tiled["op"]
         tiled = tile(1, 2)
         lanes = Coalesce(node=self.node, target=tiled["loop"]).apply(rewrite)["loop"]
@@ -94,6 +108,8 @@ class Mma(Statement):
         if self.as_type in SPLITS:
             kinds = [SPLITS[self.as_type][0] if kind == "f32" else kind for kind in kinds[:2]] + kinds[2:]
         known = [p for p in PRODUCTS if [p.kind, p.kind, p.sum] == kinds]
+        if self._space(op) == "warpgroups":
+            known = products(kinds[0], kinds[2], self.shape[1]) if len(self.shape) == 3 and kinds[0] == kinds[1] else []
         wrong = self._wrong(op, kinds, known)
         if wrong is not None:
             raise rewrite.error("W0379", wrong[0], op, wrong[1], notes=(f"dimensions {structure(op).spelled()}",))
@@ -102,7 +118,6 @@ class Mma(Statement):
     def _wrong(self, op: ir.Operation, kinds: list[str], known: list[TileProduct]) -> tuple[str, str] | None:
         """Why no instruction computes it, and the way out."""
         from ..launch.tensor_cores import matrix_dimensions
-        from ..mapping.mapping import enclosing_maps
 
         space, asked, found = structure(op), list(self.shape), matrix_dimensions(op)
         body = {inner.name for inner in ops_of(body_of(op))}
@@ -110,6 +125,8 @@ class Mma(Statement):
             plain = "a plain product of two matrices, with dimensions for rows, columns and one sum, in this order"
             out = "`interchange` changes the order of dimensions, `as-gemm` makes a product of a convolution"
             return f"{op.name} is not {plain}", out
+        if self._space(op) == "warpgroups":
+            return self._wrong_of_group(op, kinds, known, found)
         given = [str(element_type(v)) for v in op.operands[:2]]
         of_f32 = "`as 3xtf32` multiplies operands in two parts, `as tf32` rounds them to 10 bits of mantissa, for [16, 8, 8]"
         if self.as_type is not None and self.as_type not in SPLITS:
@@ -127,8 +144,37 @@ class Mma(Statement):
         if not whole or space.extents[found[2]] != self.shape[2]:
             tile = " × ".join(map(str, space.extents))
             return f"a tile of {tile} does not consist of {asked} pieces with a sum of {self.shape[2]}", out
-        if [around.space for _, around in enclosing_maps(op)][:1] != ["warps"]:
+        if self._space(op) != "warps":
             return "the op is not the tile of a warp", out
+        return None
+
+    def _space(self, op: ir.Operation) -> str | None:
+        """Whose tile the op is."""
+        from ..mapping.mapping import enclosing_maps
+
+        return next((around.space for _, around in enclosing_maps(op)), None)
+
+    def _wrong_of_group(
+        self, op: ir.Operation, kinds: list[str], known: list[TileProduct], found: tuple[int, int, int]
+    ) -> tuple[str, str] | None:
+        """Why it is not a product of a warp group, and the way out."""
+        asked, extents, (kind, other, total) = list(self.shape), structure(op).extents, kinds
+        what = f"no instruction of warp groups multiplies {kind} by {other} into {total}"
+        if kind != other or total not in SUMS.get(kind, ()):
+            there = ", ".join(f"{operands} in {' or '.join(sums)}" for operands, sums in SUMS.items())
+            return f"{what}; there are {there}", "take such operands"
+        rows, columns, summed = (extents[d] for d in found)
+        if not known or known[0].shape != self.shape:
+            step = COLUMNS[kind]
+            there = f"[{ROWS}, n, {SUM_BYTES // BYTES[kind]}] for n = {step}, {2 * step}, …, {MOST_COLUMNS}"
+            return f"{what} in tiles of {asked}; there are {there}", f"n is as wide as the tile of the warp group, {columns}"
+        others = {n for d, n in enumerate(extents) if d not in found}
+        if rows is None or rows % ROWS or columns != self.shape[1] or summed is None or summed % self.shape[2] or others - {1}:
+            tile = " × ".join(map(str, extents))
+            return (
+                f"a tile of {tile} is not of whole {ROWS} rows, {self.shape[1]} columns and whole {self.shape[2]} summands",
+                f"tile the result for warp groups, by [{ROWS}, {self.shape[1]}], and map that loop to `warpgroups`",
+            )
         return None
 
 

@@ -135,7 +135,7 @@ def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
             "map the copy itself: `map copy_a to threads(*) cyclic`",
         )
     mapping = mapping_of(op)
-    if mapping is not None and mapping.space not in ("threads", "warps", "lanes"):
+    if mapping is not None and mapping.space not in ("threads", "warps", "lanes", "tma"):
         raise refuse("W0376", f"the copy goes to `{mapping}`, and not to the threads of the block", op)
     _check_shape(op, alloc)
     views = tuple(_views(loop, op, alloc))

@@ -1,0 +1,41 @@
+"""Memory barriers in the kernel: all of them are made at its beginning, and one thread initializes them.
+
+    nvgpu.mbarrier.create {weft.arrivals = 1}    →    %full = nvgpu.mbarrier.create
+                                                      scf.if (thread 0) { mbarrier.init each; fence.mbarrier.init }
+                                                      gpu.barrier
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..buffers.tensor_copies import ARRIVALS
+from ..indices.arithmetic import Sum, is_zero, value
+from ..ir.mlir import gpu, ir, nvgpu, operations, ops_of
+from ..mapping.processors import loop_over, when
+from ..memory.mbarriers import FENCE_INIT, MAKE, count_of
+
+
+def init_barriers(entry: ir.Block, thread: Callable[[], Sum]) -> None:
+    """Initialize all memory barriers of a kernel that nobody has. `thread`: the thread's number in its block."""
+    made = [op for op in operations(entry.owner.operation, MAKE) if ARRIVALS in op.attributes]
+    if not made:
+        return
+    with made[0].location:
+        index = thread()
+        first = next(op for op in ops_of(entry) if not op.name.startswith("gpu."))  # behind the ids
+        for op in made:
+            op.move_before(first)
+        with ir.InsertionPoint(first):
+            with when(is_zero(index)):
+                for op in made:
+                    arrivals = ir.IntegerAttr(op.attributes[ARRIVALS]).value
+                    loop_over(count_of(op.results[0].type), lambda n, op=op, a=arrivals: _init(op.results[0], a, n))
+                ir.Operation.create(FENCE_INIT)
+            gpu.BarrierOp()
+        for op in made:
+            del op.attributes[ARRIVALS]
+
+
+def _init(barriers: ir.Value, arrivals: int, number: Sum) -> None:
+    nvgpu.MBarrierInitOp(barriers, value(arrivals), number.emit())

@@ -1,0 +1,304 @@
+"""Marked copies → loads of boxes by tensor maps, which the host makes and the kernel takes as arguments.
+
+    linalg.copy %A[%row, %k] → %A_shared {weft.tma}      →   nvgpu.tma.async.load %A_map[%k, %row], %full[%s] to %A_shared
+
+A swizzled tile lies in panels, each as many bytes wide as the swizzle (a box each): `memref<64x256xbf16>` that is swizzled in spans
+of 128 bytes becomes `memref<4x64x64xbf16>`. Who reads it is `warp_groups.py`, by the same map.
+
+A masked load is a box as it is, where its mask says no more than that the element is inside of the tensor: outside there are zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..buffers.asynchronous import is_zero_constant
+from ..buffers.elements import StructuredOp, forwarded
+from ..buffers.tensor_copies import BY_TENSOR_MAP
+from ..buffers.views import named_like, subview
+from ..buffers.wide_accesses import MaskedLoad, aligned_rows
+from ..indices.arithmetic import Bound, Sum, value
+from ..indices.neighbours import Neighbours
+from ..ir.cloning import index_dimension
+from ..ir.element_sizes import element_bytes
+from ..ir.mlir import ahead_of, arith, constant_of, ir, memref, nvgpu, operations, ops_of, producer
+from ..ir.sizes import dimension_behind, same_size, size_of
+from ..ir.structured import element_type, parts_of, structure
+from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
+from ..memory.mbarriers import EXPECT, barrier_of
+from ..memory.swizzles import SWIZZLE
+from ..memory.tensor_maps import MOST_BOX, PIECE, TensorMap, tensor_map
+from ..memory.views import is_view
+from ..session.rewriter import refuse
+from .kernel import End, Outlined
+
+MOST_DIMENSIONS = 5
+"""Of a tensor map."""
+
+
+@dataclass(frozen=True)
+class Panels:
+    """A shared buffer that boxes of one tensor map fill.
+
+    Args:
+        buffer: its memory, `… x panels x rows x columns of a panel`, or without panels where a row is one.
+        map: the kernel's argument.
+    """
+
+    buffer: ir.Value
+    map: ir.Value
+
+    @cached_property
+    def box(self) -> TensorMap:
+        found = tensor_map(self.map.type)
+        assert found is not None
+        return found
+
+    def at(self, lead: Sequence[Bound], row: Bound, rows: int, panel: Bound, rank: int = 2) -> ir.Value:
+        """The part of a panel from a row on, at the insertion point, as a memref of so many dimensions."""
+        kind = ir.MemRefType(self.buffer.type)
+        width = self.box.box[-1]
+        several = kind.rank - len(lead) == 3
+        offsets = [*lead, *[panel] * several, row, 0]
+        sizes = [*[1] * (len(lead) + several), rows, width]
+        shape = [*[1] * (rank - 2), rows, width]
+        strides = [*[rows * width] * (rank - 2), width, 1]
+        layout = ir.StridedLayoutAttr.get(0, strides)
+        old = ir.MemRefType.get(shape, kind.element_type, layout, kind.memory_space)
+        return subview(self.buffer, [offsets, sizes, [1] * kind.rank], old)
+
+
+@dataclass(frozen=True)
+class Box:
+    """What a copy takes: from which of the kernel's arguments, where it begins, how many elements along each axis, and how long
+    the tensor is for it."""
+
+    tensor: ir.Value
+    starts: tuple[Sum, ...]
+    sizes: tuple[int, ...]
+    ends: tuple[End, ...]
+
+
+def lower_copies(kernel: Outlined) -> dict[ir.Value, Panels]:
+    """Rewrite all marked copies in place; the shared buffers that they fill, by the value that is still in their place. The
+    kernel's maps are its last arguments. Raises W0405."""
+    filled: dict[ir.Value, Panels] = {}
+    for op in [op for op in operations(kernel.function) if BY_TENSOR_MAP in op.attributes]:
+        with op.location:
+            _Copy(kernel, op, filled).rewrite()
+        op.erase()
+    return filled
+
+
+class _Copy:
+    """One marked copy."""
+
+    def __init__(self, kernel: Outlined, op: ir.Operation, filled: dict[ir.Value, Panels]) -> None:
+        self.kernel, self.op, self.filled = kernel, op, filled
+        self.structured = StructuredOp.of(op)
+        self.target = self.structured.operands[self.structured.output_numbers().start]
+        self.shape = list(ir.MemRefType(self.target.type).shape)
+        self.item = element_bytes(element_type(self.target))
+
+    def rewrite(self) -> None:
+        with ahead_of(self.op):
+            box = self._box()
+            alloc, places = _place_in(self.target)
+            lead = places[:-2]
+            kind = ir.MemRefType(alloc.type)
+            if kind.rank < 2 or list(kind.shape)[-2:] != self.shape[-2:] or any(p != 0 for p in places[-2:]):
+                raise self._refused("does not fill whole tiles of its buffer, row by row", "leave `pad` and `transpose` out")
+            panels = self.filled.get(alloc)
+            if panels is None:
+                panels = self.filled[alloc] = self._panels(alloc, box)
+            elif panels.map != self.kernel.tensor_map(box.tensor, panels.map.type, box.ends):
+                raise self._refused("fills a buffer that another tensor fills, too", "`promote-to-shared` each operand")
+            barriers, number = barrier_of(self._expecting())
+            width = panels.box.box[-1]
+            for panel in range(self.shape[-1] // width):
+                to = panels.at(lead, 0, self.shape[-2], panel, len(box.sizes))
+                starts = [*box.starts[:-1], box.starts[-1] + Sum(panel * width)]
+                nvgpu.TmaAsyncLoadOp(to, barriers, panels.map, [start.emit() for start in reversed(starts)], number)
+
+    def _expecting(self) -> ir.Operation:
+        before = ops_of(self.op.block)
+        found = [op for op in before[: before.index(self.op)] if op.name == EXPECT]
+        assert found, "who starts a copy says how many bytes are to come"
+        return found[-1]
+
+    # ---- what is copied -------------------------------------------------------------------------------------------------
+
+    def _box(self) -> Box:
+        """Raises W0405."""
+        number = forwarded(self.structured)
+        rank = structure(self.op).rank
+        if number is not None:
+            source, indexing = self.structured.operands[number], self.structured.maps[number]
+            if indexing != ir.AffineMap.get_identity(rank):
+                raise self._refused("reads its operand in another order than it writes it", "leave `transpose` out")
+            tensor, starts, axes = place_of(source)
+            self._expect_tensor(tensor)
+            sizes = [1] * len(starts)
+            for dimension, axis in enumerate(axes):
+                sizes[axis] = self.shape[dimension]
+            return self._checked(Box(tensor, tuple(starts), tuple(sizes), (None,) * len(sizes)), axes)
+        load = self.structured.gathered(1)
+        if load is None:
+            raise self._refused("computes what it writes", "promote an operand that is read as it is")
+        return self._gathered(load, rank)
+
+    def _gathered(self, load: MaskedLoad, rank: int) -> Box:
+        if load.otherwise is not None and not is_zero_constant(load.otherwise):
+            raise self._refused("fills in another value than zero outside of its operand", "leave `map … to tma` out")
+        indices = [[op.results[0] for op in operations(self.op, "linalg.index") if index_dimension(op) == d] for d in range(rank)]
+        subscripts = list(load.load.operands)[1:]
+        axes = [-1] * rank
+        for dimension, mine in enumerate(indices):
+            at = Neighbours(mine, 2)
+            moved = [axis for axis, subscript in enumerate(subscripts) if at.varies(subscript)]
+            if len(moved) > 1 or not all(at.advances(subscripts[axis]) for axis in moved):
+                raise self._refused("does not read neighbours one behind the other", "promote an operand that is read as it is")
+            axes[dimension] = moved[0] if moved else -1
+        source, first, _ = load.source([value(0)] * rank)
+        tensor, starts, on = place_of(source)
+        self._expect_tensor(tensor)
+        ends = self._ends(load, tensor, starts, on)
+        sizes = [1] * len(starts)
+        for dimension, axis in enumerate(axes):
+            if axis >= 0:
+                sizes[on[axis]] = self.shape[dimension]
+            elif self.shape[dimension] != 1:
+                raise self._refused("repeats its operand", "promote an operand that is read as it is")
+        for axis, subscript in enumerate(first):
+            starts[on[axis]] = starts[on[axis]] + Sum.of(subscript)
+        return self._checked(Box(tensor, tuple(starts), tuple(sizes), ends), [on[a] for a in axes if a >= 0])
+
+    def _ends(self, load: MaskedLoad, tensor: ir.Value, starts: Sequence[Sum], on: Sequence[int]) -> tuple[End, ...]:
+        """How long the tensor is, by the mask. Raises W0405 where that says anything else."""
+        subscripts = list(load.load.operands)[1:]
+        ends: list[End] = [None] * len(starts)
+        waiting = [load.choice.operands[0]] if load.choice is not None else []
+        while waiting:
+            test = producer(waiting.pop())
+            if test is not None and test.name == "arith.andi":
+                waiting += test.operands
+                continue
+            axis = None if test is None or test.name != "arith.cmpi" else self._tested(test, subscripts)
+            if test is None or axis is None or starts[on[axis]] != Sum():
+                raise self._refused(
+                    "reads under a mask that says more than where its operand ends: zeros begin elsewhere",
+                    "promote an operand whose tiles end where it does",
+                )
+            bound = test.operands[1]
+            if not is_zero_constant(bound) and not same_size(bound, size_of(tensor, on[axis])):
+                ends[on[axis]] = self._end(bound)
+        return tuple(ends)
+
+    def _tested(self, test: ir.Operation, subscripts: Sequence[ir.Value]) -> int | None:
+        """Which subscript is at least 0, or below a size."""
+        kinds, known = arith.CmpIPredicate, Neighbours((), 1)
+        predicate = kinds(ir.IntegerAttr(test.attributes["predicate"]).value)
+        index, bound = test.operands
+        if predicate != kinds.sge if is_zero_constant(bound) else predicate not in (kinds.slt, kinds.ult):
+            return None
+        return next((axis for axis, subscript in enumerate(subscripts) if known.same(index, subscript)), None)
+
+    def _end(self, bound: ir.Value) -> End:
+        """A size that the host knows. Raises W0405."""
+        number, found, arguments = constant_of(bound), dimension_behind(bound), list(self.kernel.entry.arguments)
+        if number is not None:
+            return number
+        if found is None or found[0] not in arguments:
+            why = "reads under a mask that depends on more than sizes"
+            raise self._refused(why, "promote an operand whose tiles end where it does")
+        return arguments.index(found[0]), found[1]
+
+    def _expect_tensor(self, tensor: ir.Value) -> None:
+        arguments = list(self.kernel.entry.arguments)
+        if tensor not in arguments or is_shared(tensor.type):
+            raise self._refused("does not read an argument of the kernel", "promote an operand in global memory")
+
+    def _checked(self, box: Box, axes: Sequence[int]) -> Box:
+        kind = ir.MemRefType(box.tensor.type)
+        name = value_name(box.tensor)
+        if list(axes) != sorted(axes) or axes[-1] != kind.rank - 1:
+            raise self._refused("takes the axes of its operand in another order than they lie in memory", "leave `transpose` out")
+        if kind.rank > MOST_DIMENSIONS:
+            raise self._refused(f"reads `{name}` of {kind.rank} dimensions, and a tensor map has at most {MOST_DIMENSIONS}")
+        lanes = PIECE // self.item
+        if not aligned_rows(box.tensor, lanes):
+            row = strided(kind)[0][-2] if kind.rank > 1 else kind.shape[0]
+            said = f"{row * self.item} bytes" if row > 0 else "a size that only a run knows"
+            raise self._refused(
+                f"reads `{name}`, whose rows are {said} apart, and a tensor map needs multiples of {PIECE}",
+                f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others; or map the copy to threads",
+            )
+        return box
+
+    # ---- where it goes --------------------------------------------------------------------------------------------------
+
+    def _panels(self, alloc: ir.Value, box: Box) -> Panels:
+        made = ir.OpResult(alloc).owner.operation
+        kind = ir.MemRefType(alloc.type)
+        *lead, rows, columns = kind.shape
+        swizzle = ir.IntegerAttr(made.attributes[SWIZZLE]).value if SWIZZLE in made.attributes else 0
+        width = swizzle // self.item if swizzle else columns
+        for size in (*box.sizes[:-1], width):
+            if size > MOST_BOX:
+                raise self._refused(
+                    f"takes a box of {size} elements along a dimension, and a tensor map has boxes of at most {MOST_BOX}",
+                    "take smaller tiles",
+                )
+        if width * self.item % PIECE:
+            raise self._refused(f"fills rows of {width * self.item} bytes, and boxes have multiples of {PIECE}", "take wider tiles")
+        sizes = [*box.sizes[:-1], width]
+        shape = "x".join(map(str, sizes))
+        space = f"memref<{shape}x{kind.element_type}, #gpu.address_space<workgroup>>"
+        how = f"swizzle_{swizzle}b" if swizzle else "none"
+        of_map = ir.Type.parse(
+            f"!nvgpu.tensormap.descriptor<tensor = {space}, swizzle = {how}, l2promo = l2promo_128b, oob = zero, interleave = none>"
+        )
+        several = [columns // width] if columns > width else []
+        with ahead_of(made):
+            panels = ir.MemRefType.get([*lead, *several, rows, width], kind.element_type, None, kind.memory_space)
+            memory = named_like(made, memref.AllocOp(panels, [], []).result) if several else alloc
+        if SWIZZLE in made.attributes:
+            del made.attributes[SWIZZLE]
+        return Panels(memory, self.kernel.tensor_map(box.tensor, of_map, box.ends))
+
+    def _refused(self, why: str, hint: str | None = None) -> Exception:
+        return refuse("W0405", f"the copy {why}", self.op, hint)
+
+
+def place_of(source: ir.Value) -> tuple[ir.Value, list[Sum], list[int]]:
+    """What a memref is a view of, where it begins there along each axis, and on which axis each of its own lies."""
+    view = producer(source)
+    if view is None or not is_view(view) or view.name not in ("memref.subview", "memref.cast"):
+        rank = ir.MemRefType(source.type).rank
+        return source, [Sum() for _ in range(rank)], list(range(rank))
+    tensor, starts, axes = place_of(view.operands[0])
+    if view.name == "memref.cast":
+        return tensor, starts, axes
+    offsets, sizes, strides = parts_of(view)
+    if any(stride != 1 for stride in strides):
+        return source, [Sum() for _ in sizes], list(range(len(sizes)))
+    for axis, offset in zip(axes, offsets, strict=True):
+        starts[axis] = starts[axis] + Sum.of(offset)
+    kept = _kept(view)
+    return tensor, starts, [axes[axis] for axis in kept]
+
+
+def _kept(view: ir.Operation) -> list[int]:
+    kind = ir.MemRefType(view.results[0].type)
+    sizes = parts_of(view)[1]
+    if len(sizes) == kind.rank:
+        return list(range(kind.rank))
+    return kept_dimensions([size if isinstance(size, int) else ir.ShapedType.get_dynamic_size() for size in sizes], kind)
+
+
+def _place_in(target: ir.Value) -> tuple[ir.Value, list[Bound]]:
+    """The shared buffer that a view lies in, and where it begins."""
+    base, starts, _ = place_of(target)
+    return base, [start.emit() if start.terms else start.constant for start in starts]

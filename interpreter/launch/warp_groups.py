@@ -1,0 +1,239 @@
+"""Products of warp groups that `mma` marked → one asynchronous instruction of the group, of tiles in shared memory.
+
+    for i, j, h { acc[i, j, h, …] += lhs[64·i + 16·warp + 8·h + lane / 4, :] · rhs[:, 8·j + …] }
+    →   A = generate.descriptor A_shared[%s, 64 · group …], A_map;  B = generate.descriptor B_shared[%s, …], B_map
+        sums = warpgroup.mma A, B, sums                  (sums: carried by the loop around, an accumulator of 64 x n elements)
+
+What a thread has of the accumulator is said in `memory/warpgroups.py`, and what it owns of the result by the maps that `mma` made:
+it is the same, so that the thread's array becomes the accumulator in front of the loop, and is filled with it behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Table
+from math import prod
+
+from ..indices.arithmetic import Bound, Sum, value
+from ..ir.affine_maps import single_dimensions
+from ..ir.mlir import (
+    ahead_of,
+    attributes,
+    ir,
+    is_within,
+    made_by,
+    nvgpu,
+    operations,
+    ops_of,
+    scf,
+    users,
+    vector,
+)
+from ..ir.structured import body_of, element_type, structure
+from ..memory.views import behind, is_view
+from ..memory.warpgroups import ROWS, SAME
+from ..session.rewriter import refuse
+from .boxes import Panels, place_of
+from .tensor_cores import MARK, matrix_dimensions, needs, whole_tile
+
+
+def use_warp_groups(function: ir.Operation, filled: Table[ir.Value, Panels]) -> None:
+    """Rewrite all products that are marked for warp groups. `filled`: the shared buffers that tensor maps fill. Raises W0369."""
+    for op in list(operations(function)):
+        if MARK in op.attributes:
+            with op.location:
+                _GroupProduct(op, filled).rewrite()
+    for buffer, panels in filled.items():
+        if panels.buffer == buffer:
+            continue
+        for user in users(buffer):
+            _expect_unread(user)
+        ir.OpResult(buffer).owner.erase()
+
+
+def _expect_unread(op: ir.Operation) -> None:
+    """What is swizzled by a tensor map is read through its panels: views of the buffer that was there go. Raises W0405."""
+    if not is_view(op) and op.name != "memref.dealloc":
+        raise refuse(
+            "W0405", "the op reads, element by element, a tile that a tensor map swizzles in panels", op,
+            "let products of warp groups read it; or leave `swizzle` out",
+        )  # fmt: skip
+    for result in op.results:
+        for user in users(result):
+            _expect_unread(user)
+    op.erase()
+
+
+class _GroupProduct:
+    """One marked product, with the loops that stand around it since maps became loops."""
+
+    def __init__(self, op: ir.Operation, filled: Table[ir.Value, Panels]) -> None:
+        self.op, self.filled = op, filled
+        if len(op.operands) != 3:
+            raise refuse(
+                "W0369", "the product reads its operands under a mask, one element at a time", op,
+                "stage both operands by `promote-to-shared`, and `map` the copies `to tma`",
+            )  # fmt: skip
+        self.acc = op.operands[2]
+        found = matrix_dimensions(op)
+        assert found is not None, "`mma` marks products of matrices"
+        self.rows, self.columns, self.summed = found
+        self.array = behind(self.acc)
+        if made_by(self.array, "memref.alloca") is None:
+            raise refuse(
+                "W0369", "the threads' parts of the result are not in registers", op,
+                "`promote-to-registers` the accumulator of what `mma` returns, across the outermost loop of the sum",
+            )  # fmt: skip
+        self.held = ir.MemRefType(self.array.type)
+        self.outer = op
+        while needs(self.acc, around := self.outer.parent.operation):
+            self.outer = around
+
+    def rewrite(self) -> None:
+        n, total = _columns(self.op), prod(self.held.shape)
+        height, depth = ROWS * (total * 2 // n), structure(self.op).extents[self.summed]
+        assert depth is not None
+        kind = self.held.element_type
+        whole = ir.Type.parse(f"!nvgpu.warpgroup.accumulator<fragmented = vector<{height}x{n}x{kind}>>")
+        of_thread = ir.VectorType.get([height // ROWS, n // 8, 2, 2], kind)
+        with ahead_of(self.outer):
+            lhs, flipped = self._descriptor(0, height, depth)
+            if flipped:
+                raise refuse("W0369", "the sum does not run along the rows of the left operand in memory", self.op,
+                             "interchange the operands, or transpose the left one in front of the kernel")  # fmt: skip
+            rhs, along = self._descriptor(1, n, depth)
+        loops = self._loops()
+        start = loops[-1] if loops else self.outer
+        fill = self._zeros(start)
+        with ahead_of(start):
+            sums = self._zero(whole) if fill is not None else self._as(whole, self._load(of_thread))
+        if fill is not None:
+            fill.erase()
+        inner = [sums]
+        made: list[ir.Operation] = []
+        for loop in reversed(loops):
+            made.append(_carrying(loop, inner[-1]))
+            inner.append(body_of(made[-1]).arguments[1])
+        with ahead_of(self.outer):
+            last = nvgpu.WarpgroupMmaOp(whole, lhs, rhs, inner[-1], waitGroup=0, transposeB=True if along else None).result
+        for loop in reversed(made):
+            with ir.InsertionPoint(body_of(loop)):
+                scf.YieldOp([last])
+            last = loop.results[0]
+        place = ir.InsertionPoint.after(made[0]) if made else ir.InsertionPoint(self.outer)
+        with place:
+            own = ir.VectorType.get(self.held.shape, kind)
+            vector.StoreOp(vector.ShapeCastOp(own, self._as(of_thread, last)).result, self.array, self._first())
+        self.outer.erase()
+
+    # ---- operands -------------------------------------------------------------------------------------------------------
+
+    def _descriptor(self, operand: int, length: int, depth: int) -> tuple[ir.Value, bool]:
+        """Of the warp group's tile: `length` rows or columns of the product, and as many summands. Whether the latter run across
+        the rows of the memory."""
+        on = single_dimensions(structure(self.op).maps[operand])
+        mine = self.columns if operand else self.rows
+        tile = whole_tile(self.op.operands[operand], [{mine: length, self.summed: depth}.get(d, 1) for d in on], self.op)
+        buffer, starts, _ = place_of(tile)
+        if buffer not in self.filled:
+            raise refuse(
+                "W0369", f"{'right' if operand else 'left'} operands of warp groups are tiles that tensor maps bring", self.op,
+                "`promote-to-shared` both with a swizzle, and `map` the copies `to tma`",
+            )  # fmt: skip
+        panels = self.filled[buffer]
+        across = on.index(self.summed) < on.index(mine)
+        row, column = starts[-2], starts[-1]
+        panel, rest = column.divide(panels.box.box[-1])
+        if rest != Sum() or (across and row != Sum()) or (not across and column != Sum()):
+            raise refuse(
+                "W0369", "a warp group begins its sum within the tile that is staged", self.op,
+                "the sum of its product is as long as that tile: `mma` makes several instructions of it",
+            )  # fmt: skip
+        kind, space = element_type(tile), ir.MemRefType(tile.type).memory_space
+        if panels.box.swizzle == 0 or (across and panels.box.swizzle != 128 and operand):
+            raise refuse(
+                "W0369", "operands of warp groups are swizzled, by 128 bytes where the sum runs across their rows", self.op,
+                "`promote-to-shared … swizzle 128`",
+            )  # fmt: skip
+        seen = panels.at([_bound(s) for s in starts[:-2]], _bound(row), depth if across else length, _bound(panel))
+        sizes = [length, depth] if operand == 0 else [depth, length]
+        described = ir.Type.parse(f"!nvgpu.warpgroup.descriptor<tensor = {ir.MemRefType.get(sizes, kind, None, space)}>")
+        return nvgpu.WarpgroupGenerateDescriptorOp(described, seen, panels.map).result, across
+
+    # ---- the accumulator ------------------------------------------------------------------------------------------------
+
+    def _loops(self) -> list[ir.Operation]:
+        """The loops, innermost first, all of whose iterations add to the sums, and do nothing else with them."""
+        mine = self._users()
+        loops: list[ir.Operation] = []
+        around = self.outer.parent.operation
+        while around.name == "scf.for" and not is_within(self.array.owner.operation, around):
+            if any(is_within(user, around) for user in mine if not is_within(user, self.outer)):
+                break
+            loops.append(around)
+            around = around.parent.operation
+        return loops
+
+    def _users(self) -> list[ir.Operation]:
+        """Who uses the thread's array, or a part of it, in program order."""
+        function = self.array.owner.operation.parent.operation
+        return [op for op in operations(function) if not is_view(op) and any(_is_of(v, self.array) for v in op.operands)]
+
+    def _zeros(self, start: ir.Operation) -> ir.Operation | None:
+        """The fill with zeros that is all that the array has seen, if it is one."""
+        order = {op: number for number, op in enumerate(operations(self.array.owner.operation.parent.operation))}
+        before = [op for op in self._users() if order[op] < order[start]]
+        if len(before) != 1 or before[0].name != "linalg.fill":
+            return None
+        zero = made_by(before[0].operands[0], "arith.constant")
+        return before[0] if zero is not None and _is_plus_zero(zero) else None
+
+    @staticmethod
+    def _zero(whole: ir.Type) -> ir.Value:
+        return nvgpu.WarpgroupMmaInitAccumulatorOp(whole).result
+
+    @staticmethod
+    def _as(kind: ir.Type, sums: ir.Value) -> ir.Value:
+        """The accumulator as what each thread has of it, or back."""
+        return ir.Operation.create(SAME, results=[kind], operands=[sums]).results[0]
+
+    def _load(self, of_thread: ir.VectorType) -> ir.Value:
+        own = ir.VectorType.get(self.held.shape, self.held.element_type)
+        return vector.ShapeCastOp(of_thread, vector.LoadOp(own, self.array, self._first()).result).result
+
+    def _first(self) -> list[ir.Value]:
+        return [value(0)] * self.held.rank
+
+
+def _columns(op: ir.Operation) -> int:
+    """Columns of the instruction."""
+    said = ir.StringAttr(op.attributes[MARK]).value
+    return int(said.removeprefix("[").split(",")[1])
+
+
+def _is_of(operand: ir.Value, array: ir.Value) -> bool:
+    return isinstance(operand.type, ir.MemRefType) and behind(operand) == array
+
+
+def _is_plus_zero(constant: ir.Operation) -> bool:
+    stated = constant.attributes["value"]
+    return isinstance(stated, ir.IntegerAttr | ir.FloatAttr) and str(stated).startswith("0")
+
+
+def _bound(start: Sum) -> Bound:
+    return start.emit() if start.terms else start.constant
+
+
+def _carrying(loop: ir.Operation, first: ir.Value) -> ir.Operation:
+    """The loop, carrying a value, in its place; what it yields is still to come."""
+    with ahead_of(loop):
+        made = scf.ForOp(loop.operands[0], loop.operands[1], loop.operands[2], [first]).operation
+    for name, attribute in attributes(loop).items():
+        made.attributes[name] = attribute
+    body = body_of(loop)
+    body.arguments[0].replace_all_uses_with(body_of(made).arguments[0])
+    place = ir.InsertionPoint(body_of(made))
+    for op in ops_of(body)[:-1]:
+        op.detach_from_parent()
+        place.insert(op)
+    loop.erase()
+    return made

@@ -1,0 +1,62 @@
+"""Schedules of products by warp groups: the IR of their launches, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pinned import pinned
+from schedules import Case, launched
+
+from weft.dsl.diagnostics import WeftError
+from weft.interpreter.ir.mlir import ir, operations
+from weft.interpreter.memory.tensor_maps import tensor_map
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES = {
+    "together_bf16": Case(),
+    "together_f16_ragged": Case(m=250, n=264, k=200, kind="f16"),
+    "along_two_pieces": Case(own=128, along=True),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_ir(name: str, update: bool) -> None:
+    module = launched(CASES[name])
+    with module.context:
+        module.operation.verify()
+    pinned(GOLDEN / f"{name}.mlir", str(module), update)
+
+
+@pytest.mark.parametrize("case", [Case(), Case(bm=64, bn=256, n=512), Case(bk=128), Case(kind="f16", along=True, bn=96)])
+def test_bytes_that_are_expected_are_those_of_the_boxes(case: Case) -> None:
+    module = launched(case)
+    expected = list(operations(module.operation, "nvgpu.mbarrier.arrive.expect_tx"))
+    loads = list(operations(module.operation, "nvgpu.tma.async.load"))
+    with module.context:
+        maps = [tensor_map(op.operands[2].type) for op in loads]
+    assert len(expected) == 1 and all(maps)
+    counted = ir.IntegerAttr(expected[0].operands[1].owner.attributes["value"]).value
+    assert counted == sum(one.bytes for one in maps if one is not None) == 2 * case.bk * (case.bm + case.bn)
+
+
+REFUSED = {
+    "no such columns": (Case(shape="[64, 100, 16]"), "W0379", "for n = 8, 16, …, 256"),
+    "another k": (Case(shape="[64, 128, 8]"), "W0379", "[64, n, 16]"),
+    "rows": (Case(own=32), "W0379", "whole 64 rows"),
+    "types": (Case(kind="f32", shape="[64, 128, 8]"), "W0379", "no instruction of warp groups multiplies f32 by f32"),
+    "unaligned rows": (Case(k=140), "W0405", "`A`, whose rows are 280 bytes apart, and a tensor map needs multiples of 16"),
+    "copies of threads": (Case(copy="threads(*) cyclic vector 8"), "W0369", "tiles that tensor maps bring"),
+    "a large box": (Case(bm=512, m=512), "W0405", "a box of 512 elements along a dimension"),
+    "a distribution": (Case(copy="tma cyclic"), "W0349", "copied as wholes"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    case, code, said = REFUSED[name]
+    with pytest.raises(WeftError) as raised:
+        launched(case)
+    found = raised.value.diagnostics[0]
+    assert found.code == code and said in found.message, str(found)
+    assert found.hint
