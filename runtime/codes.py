@@ -190,6 +190,13 @@ W0746 not a stream
     there are none: the work is done when the call returns.
 W0747 no operator of PyTorch's can be made
     PyTorch is not installed, or the name is not of the form `namespace::name`.
+W0748 a tensor that no tensor map describes
+    A kernel copies boxes of the tensor by the tensor memory accelerator. Then the tensor begins at a multiple of 16 bytes, each of
+    its rows is a multiple of 16 bytes behind the one before, elements of a row lie side by side, and no size is 0 or more than
+    2^32. Pad the array, `assume` the sizes that the schedule is for, or give it another version without `tma`.
+
+    wrong:  A of 128 x 777 bf16, whose rows have 1554 bytes
+    right:  A of 128 x 784 bf16
 W0800 the CPU reference cannot lower the payload
     MLIR's passes reject an op of it; their messages are in the notes. The kernels can still be run without a
     reference: `--reference none`.

@@ -9,7 +9,8 @@ from ..interpreter.ir.element_sizes import element_bytes
 from ..interpreter.ir.mlir import ir, made_by
 from ..interpreter.memory import warpgroups
 from ..interpreter.memory.layouts import is_shared, strided
-from ..interpreter.memory.tensor_maps import MOST_BOX, MOST_RANK, PIECE, TensorMap, tensor_map
+from ..interpreter.memory.limits import MOST_BOX, MOST_RANK, PIECE
+from ..interpreter.memory.tensor_maps import TensorMap, tensor_map
 from .kernel_form import refuse
 
 

@@ -27,9 +27,10 @@ from ..ir.mlir import ahead_of, arith, constant_of, ir, memref, nvgpu, operation
 from ..ir.sizes import dimension_behind, same_size, size_of
 from ..ir.structured import element_type, parts_of, structure
 from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
+from ..memory.limits import MOST_BOX, PIECE
 from ..memory.mbarriers import EXPECT, barrier_of
 from ..memory.swizzles import SWIZZLE
-from ..memory.tensor_maps import MOST_BOX, PIECE, TensorMap, tensor_map
+from ..memory.tensor_maps import TensorMap, tensor_map
 from ..memory.views import is_view
 from ..session.rewriter import refuse
 from .kernel import End, Outlined

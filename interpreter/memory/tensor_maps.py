@@ -24,16 +24,15 @@ from typing import Any
 
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ir
+from .limits import PIECE
 
 MAKE, LOAD, STORE = "nvgpu.tma.create.descriptor", "nvgpu.tma.async.load", "nvgpu.tma.async.store"
 COMMIT, DRAIN = "nvvm.cp.async.bulk.commit.group", "nvvm.cp.async.bulk.wait_group"
 """Stores of a thread since its last group are a group; the thread waits until at most so many of its groups are pending."""
 ALL = (LOAD, STORE, COMMIT, DRAIN)
 """Those that a kernel has."""
-LINE, PIECE, LINES = 128, 16, 8
-"""Bytes of shared memory in a line, and in what a swizzle exchanges; lines after which it begins again."""
-MOST_BOX, MOST_RANK = 256, 5
-"""Elements along a dimension of a box, and dimensions."""
+LINE, LINES = 128, 8
+"""Bytes of shared memory in a line; lines after which a swizzle begins again. It exchanges pieces of `limits.PIECE` bytes."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,7 @@ class TensorMap:
         swizzle: in how many bytes of a line pieces are exchanged: 0 (none), 32, 64 or 128.
         fill: what is read outside of the tensor: `zero` or `nan`.
         plain: no interleaved layout.
+        fetch: how many bytes at once L2 fetches: 0 (as many as are needed), 64, 128 or 256.
     """
 
     box: tuple[int, ...]
@@ -53,6 +53,7 @@ class TensorMap:
     swizzle: int
     fill: str
     plain: bool
+    fetch: int = 0
 
     @property
     def bytes(self) -> int:
@@ -76,11 +77,12 @@ def tensor_map(kind: ir.Type) -> TensorMap | None:
         return None
     said = str(kind)
     tensor = ir.MemRefType(ir.Type.parse(said.split("tensor = ", 1)[1].split(", swizzle = ")[0], kind.context))
-    words = dict(re.findall(r"(swizzle|oob|interleave) = (\w+)", said))
-    span = re.search(r"\d+", words["swizzle"])
+    words = dict(re.findall(r"(swizzle|oob|interleave|l2promo) = (\w+)", said))
+    span, fetch = (re.search(r"(\d+)b", words[key]) for key in ("swizzle", "l2promo"))
     return TensorMap(
-        tuple(tensor.shape), tensor.element_type, int(span[0]) if span else 0, words["oob"], words["interleave"] == "none"
-    )
+        tuple(tensor.shape), tensor.element_type, int(span[1]) if span else 0, words["oob"], words["interleave"] == "none",
+        int(fetch[1]) if fetch else 0,
+    )  # fmt: skip
 
 
 def exchanged(place: Any, span: int) -> Any:

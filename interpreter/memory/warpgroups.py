@@ -26,8 +26,8 @@ from math import prod
 
 from ..ir.mlir import ir
 from .fragments import TileProduct
-from .limits import GROUP_WARPS, WARP
-from .tensor_maps import LINES, PIECE, TensorMap, exchanged
+from .limits import GROUP_WARPS, PIECE, WARP
+from .tensor_maps import LINES, TensorMap, exchanged
 
 GROUP = GROUP_WARPS * WARP
 """Threads of a warp group: whole ones, counted from thread 0 on."""

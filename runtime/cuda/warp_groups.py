@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ...interpreter.memory.tensor_maps import MOST_RANK
+from ...interpreter.memory.limits import MOST_RANK
 
 TENSOR_MAP = """\
 // What the tensor memory accelerator knows of a tensor: the host's driver makes it.

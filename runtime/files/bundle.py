@@ -190,7 +190,7 @@ CXX = {
 }  # fmt: skip
 """Element types as the text spells them."""
 
-_QUALIFIERS = re.compile(r"\bconst\b|__restrict__")
+_QUALIFIERS = re.compile(r"\bconst\b|__restrict__|__grid_constant__")
 
 
 def check_text(kernel: KernelEntry, text: str, where: str) -> None:
@@ -222,6 +222,8 @@ def _type(declaration: str) -> str:
 
 def parameter_types(param: Param) -> list[str]:
     """What the text takes for one parameter of the kernel."""
+    if param.boxes is not None:
+        return ["TensorMap"]
     own = CXX[param.dtype]
     if param.shape is None:
         return [own]

@@ -26,7 +26,7 @@ from ...interpreter.ir.structured import (
 )
 from ...interpreter.memory.layouts import is_plain, mixed
 from ...interpreter.memory.views import behind
-from ..plan.plan import Agreement, BufferView, DimOf, Relation, ScalarOf, Size
+from ..plan.plan import Agreement, BufferView, DimOf, Relation, ScalarOf, Size, TensorMapOf
 from ..plan.resolve import fold
 from .arithmetic import NUMBERS
 from .functions import argument_names, entry_function
@@ -160,7 +160,7 @@ class _Reader:
             (made,) = RULES[op.name](self.host, op)
         except WeftError:  # a division by 0
             return None
-        return None if isinstance(made, float | BufferView | TokenValue | Claim) else made
+        return None if isinstance(made, float | BufferView | TensorMapOf | TokenValue | Claim) else made
 
 
 def _if_any(numbers: Sequence[Size], size: Size) -> Size:

@@ -14,6 +14,7 @@ from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.ir.functions import given_name, inputs_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.layouts import is_plain
+from ...interpreter.memory.tensor_maps import tensor_map
 from ..cuda.module import kernel_functions
 from ..plan.check import validate
 from ..plan.plan import (
@@ -33,12 +34,13 @@ from ..plan.plan import (
     Size,
 )
 from ..plan.signature import plan_signature
-from . import arithmetic  # noqa: F401 - with `kernels` and `memory` it fills the table of rules
+from . import arithmetic  # noqa: F401 - with `kernels`, `memory` and `tensor_maps` it fills the table of rules
 from .functions import argument_names, array_type, entry_function, is_written, out_arguments, versions_of
 from .kernels import required_chip, rounded_to, shared_memory, unproven
 from .memory import static_strides
 from .order import on_streams
 from .program import Host, HostValue, row_major
+from .tensor_maps import boxes_of
 from .versions import together
 
 STREAMS = "weft.streams"
@@ -183,6 +185,9 @@ def _params(kernel: ir.Operation) -> tuple[Param, ...]:
     for i, value in enumerate(list(arguments)[: inputs_of(kernel)]):
         name = given_name(kernel, i) or f"arg{i}"
         what = f"parameter `{name}` of @{symbol(kernel)}"
+        if (given := tensor_map(value.type)) is not None:
+            params.append(Param(name, array_type(given.element, what)[0], boxes=boxes_of(given)))
+            continue
         dtype, shape = array_type(value.type, what)
         strides, offset = static_strides(value.type, what) if isinstance(value.type, ir.MemRefType) else (None, 0)
         if None in (strides or ()) and is_plain(value.type):

@@ -11,7 +11,7 @@ from ...interpreter.ir import mlir
 from ...interpreter.ir.cloning import UNPROVEN
 from ...interpreter.ir.functions import MOST_BLOCKS, launch_sizes, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
-from ...interpreter.memory import limits
+from ...interpreter.memory import limits, warpgroups
 from ...interpreter.memory.fragments import AS_TYPE, MMA
 from ...interpreter.memory.mbarriers import BYTES, count_of, is_mbarriers
 from ...interpreter.memory.shared import placed, shared_parts
@@ -20,7 +20,7 @@ from ..cuda.function import FunctionText
 from ..cuda.values.sizes import GRID
 from ..kernel_form import ON_CHIP_ALONE, SINCE_CHIP, refuse, since_chip
 from ..plan.dtypes import itemsize, rounds_most
-from ..plan.plan import Apply, Arg, Assumption, BufferView, DimOf, Launch, Narrow, ScalarValue, Size
+from ..plan.plan import Apply, Arg, Assumption, BufferView, DimOf, Launch, Narrow, ScalarValue, Size, TensorMapOf
 from ..plan.resolve import fold
 from .functions import array_type
 from .program import Claim, Host, HostValue, TokenValue, rule
@@ -50,10 +50,13 @@ def unproven(kernel: ir.Operation) -> str | None:
 
 def rounded_to(kernel: ir.Operation) -> str | None:
     """What a kernel makes of operands, because its schedule says so: of several what rounds most."""
-    return rounds_most(map(_rounded, mlir.operations(kernel, MMA)))
+    return rounds_most(map(_rounded, mlir.operations(kernel, MMA, warpgroups.MMA)))
 
 
 def _rounded(product: ir.Operation) -> str | None:
+    left = warpgroups.matrix(product.operands[0].type)
+    if left is not None:
+        return "tf32" if str(left.element) == "tf32" else None
     if AS_TYPE in product.attributes:
         return ir.StringAttr(product.attributes[AS_TYPE]).value
     return "tf32" if "tf32Enabled" in product.attributes else None
@@ -159,6 +162,8 @@ def _argument(host: Host, value: ir.Value, op: ir.Operation) -> Arg:
     found = host.value(value, op)
     if isinstance(found, BufferView):
         return host.view(value, op)
+    if isinstance(found, TensorMapOf):
+        return found
     dtype, _ = array_type(value.type, f"an argument of {describe(op)}")
     if isinstance(found, TokenValue | Claim):
         raise refuse("W0731", "a token cannot be a kernel's argument", op)

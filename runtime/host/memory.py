@@ -10,7 +10,7 @@ from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.layouts import kept_dimensions, mixed, reshaped, strided
 from ...interpreter.session.rewriter import describe
 from ..kernel_form import refuse
-from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size
+from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size, TensorMapOf
 from ..plan.resolve import fold
 from .constants import constant_array
 from .functions import array_type
@@ -57,7 +57,7 @@ def _memset(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     target, given = op.operands[-2:]
     dtype, _ = array_type(given.type, f"the value of {describe(op)}")
     value = host.value(given, op)
-    if isinstance(value, BufferView | TokenValue | Claim):
+    if isinstance(value, BufferView | TensorMapOf | TokenValue | Claim):
         raise refuse("W0731", f"{op.name} needs a number", op)
     return host.issue(Fill(target=host.view(target, op), value=ScalarValue(dtype, value)), op)
 

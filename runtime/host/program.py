@@ -30,6 +30,7 @@ from ..plan.plan import (
     Launch,
     Scalar,
     Size,
+    TensorMapOf,
     Value,
     used_buffers,
 )
@@ -77,7 +78,7 @@ class Claim:
     equal: Size
 
 
-HostValue = Value | BufferView | TokenValue | Claim
+HostValue = Value | BufferView | TensorMapOf | TokenValue | Claim
 Env = dict[ir.Value, HostValue]
 
 
@@ -193,7 +194,7 @@ class Host:
     def size(self, value: ir.Value, user: ir.Operation) -> Size:
         """The integer (or expression) behind an operand."""
         found = self.value(value, user)
-        if isinstance(found, BufferView | TokenValue | Claim | float):
+        if isinstance(found, BufferView | TensorMapOf | TokenValue | Claim | float):
             raise refuse("W0734", f"{user.name} needs an integer", user)
         return found
 

@@ -16,7 +16,7 @@ from ...interpreter.memory import limits
 from ..plan.dtypes import NUMPY, itemsize
 from ..plan.plan import KernelEntry
 from ..plan.signature import type_text
-from ..run.device import DeviceTarget, DeviceView, Number, Stream
+from ..run.device import DeviceTarget, DeviceView, MappedView, Number, Passed, Stream
 from ..run.replay import Replay
 from ..simulator.report import Race
 from .compiling import MachineCode, compiled
@@ -83,19 +83,23 @@ class CpuDevice(Replay):
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[DeviceView | Number | np.generic],
+        args: Sequence[Passed],
         stream: Stream,
     ) -> Callable[[], None]:
         if kernel.symbol not in self._loaded:
             raise fail("W0759", f"kernel `{kernel.symbol}` was not loaded")
         text, kernels = self._loaded[kernel.symbol]
-        memories = [arg.memory for arg in args if isinstance(arg, DeviceView)]
+        plain = [arg for arg in args if not isinstance(arg, MappedView)]
+        if len(plain) < len(args):
+            hint = "the simulator runs it: `--target sim`"
+            raise fail("W0725", f"`{kernel.name}` takes a tensor map, which the CPU has not", hint=hint)
+        memories = [arg.memory for arg in plain if isinstance(arg, DeviceView)]
         found = compiled(text, kernels, distinct=len(set(memories)) == len(memories))[kernel.symbol]
         for what, known, given in (("block", found.block, block), ("grid", found.grid, grid)):
             if known is not None and known != given:
                 raise fail("W0753", f"`{kernel.name}` is for a {what} of {known}, not of {given}")
-        _expect_arguments(kernel.name, found, args)
-        launch = _Launch(found, (*grid, *block, shared_bytes), args, self.threads)
+        _expect_arguments(kernel.name, found, plain)
+        launch = _Launch(found, (*grid, *block, shared_bytes), plain, self.threads)
         return partial(self._issue, launch, kernel.name)
 
     # ---- memory ---------------------------------------------------------------------------------------------------------

@@ -33,10 +33,13 @@ from .plan import (
     Plan,
     ScalarOf,
     ScalarValue,
+    TensorMapOf,
+    extent,
     integers,
     is_contiguous,
     views,
 )
+from .tensor_maps import map_faults
 
 MAX_BLOCK = (1024, 1024, 64)
 MAX_THREADS = 1024
@@ -315,10 +318,14 @@ class _Checker:
             if not param.scalar or arg.dtype != param.dtype:
                 yield self.error("W0705", place, f"a scalar of {arg.dtype} for {param}")
             return
+        if isinstance(arg, TensorMapOf):
+            found = map_faults(arg, param, self.buffers.get(arg.tensor.buffer))
+            yield from (self.error(code, f"{place}.{part}", message, hint) for code, part, message, hint in found)
+            return
         buffer = self.buffers.get(arg.buffer)
         if buffer is None:
             return
-        if param.scalar or param.dtype != buffer.dtype or len(param.shape or ()) != len(arg.shape):
+        if param.shape is None or param.dtype != buffer.dtype or len(param.shape) != len(arg.shape):
             what = f"`{buffer.name}` of {buffer.dtype}, rank {len(arg.shape)},"
             yield self.error("W0705", place, f"{what} for {param}")
             return
@@ -338,12 +345,3 @@ class _Checker:
 
 def is_static(sizes: Iterable[object]) -> bool:
     return all(isinstance(s, int) for s in sizes)
-
-
-def extent(view: BufferView) -> tuple[int, int]:
-    """The first and the last element that a static view touches; (0, -1) if it is empty."""
-    if 0 in view.shape:
-        return 0, -1
-    (start,), shape, strides = map(integers, ((view.offset,), view.shape, view.strides))
-    reach = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
-    return start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0)

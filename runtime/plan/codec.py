@@ -22,6 +22,7 @@ from .plan import (
     AnyStep,
     Apply,
     Arg,
+    Boxes,
     BufferView,
     DimOf,
     Extents,
@@ -34,6 +35,7 @@ from .plan import (
     ScalarOf,
     ScalarValue,
     Size,
+    TensorMapOf,
     Texts,
     Value,
 )
@@ -46,11 +48,11 @@ MAX_DEPTH = 64
 INT64 = range(-(2**63), 2**63)
 
 OPTIONAL = {"data", "unproven", "requires", "rounded", "fewest_streams", "arguments", "texts", "taken", "in_version"}
-OPTIONAL |= {"most", "agreements", "assumptions", "versions", "reciprocals", "narrow"}
+OPTIONAL |= {"most", "agreements", "assumptions", "versions", "reciprocals", "narrow", "boxes"}
 """Keys that are left out where there is nothing to say."""
 
 GEOMETRY = {"shape", "strides", "offset"}
-"""Keys that a parameter has if it is not a scalar."""
+"""Keys that a parameter has if it is a memref."""
 
 
 @cache
@@ -86,7 +88,7 @@ def _written(value: Any) -> Any:
         return value
     made = {name: _written(getattr(value, name)) for name in _types(type(value))}
     absent = {name for name in OPTIONAL & made.keys() if getattr(value, name) in (None, ())}
-    if isinstance(value, Param) and value.scalar:
+    if isinstance(value, Param) and value.shape is None:
         absent |= GEOMETRY
     if isinstance(value, Plan):
         made["texts"] = dict(value.texts)
@@ -230,7 +232,7 @@ def _step(at: Cursor) -> AnyStep:
 
 
 def _argument(at: Cursor) -> Arg:
-    return _object(at, BufferView) if at.has("buffer") else _object(at, ScalarValue)
+    return _object(at, BufferView if at.has("buffer") else TensorMapOf if at.has("tensor") else ScalarValue)
 
 
 def _value(at: Cursor) -> Value:
@@ -271,6 +273,7 @@ READERS: dict[Any, Callable[[Cursor], Any]] = {
     Arg: _argument,
     AnyStep: _step,
     Narrow | None: lambda at: _object(at, Narrow),
+    Boxes | None: lambda at: _object(at, Boxes),
     Texts: _texts,
 }
 """Of each type that is not a dataclass and no tuple, how it is read."""

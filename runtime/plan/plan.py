@@ -15,44 +15,23 @@ from math import prod
 from typing import Literal, get_args
 
 from .dtypes import rounds_most
+from .sizes import OPERATORS as OPERATORS
+from .sizes import RELATIONS as RELATIONS
+from .sizes import Agreement as Agreement
+from .sizes import Apply as Apply
+from .sizes import Assumption as Assumption
+from .sizes import DimOf as DimOf
+from .sizes import Expr as Expr
+from .sizes import Operator as Operator
+from .sizes import Relation as Relation
+from .sizes import ScalarOf as ScalarOf
+from .sizes import Size, Value
+from .sizes import said as said
 
 VERSION = 1
 
 Role = Literal["input", "output", "inout", "temp", "constant"]
 ROLES: tuple[Role, ...] = get_args(Role)
-
-Operator = Literal["add", "sub", "mul", "floordiv", "ceildiv", "div", "mod", "rem", "min", "max", "reciprocal"]
-OPERATORS: tuple[Operator, ...] = get_args(Operator)
-
-
-@dataclass(frozen=True)
-class DimOf:
-    """Dimension `axis` of buffer `buffer`, as the caller's array has it."""
-
-    buffer: str
-    axis: int
-
-
-@dataclass(frozen=True)
-class ScalarOf:
-    """The value of the scalar `name`."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Apply:
-    """`div` and `rem` truncate, `floordiv` and `mod` round down, `ceildiv` up; `reciprocal`: see `resolve.py`."""
-
-    operator: Operator
-    left: Size
-    right: Size
-
-
-Expr = DimOf | ScalarOf | Apply
-Size = int | Expr
-Value = int | float | bool | Expr
-"""What a scalar argument may be."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +71,32 @@ class ScalarValue:
     value: Value
 
 
-Arg = BufferView | ScalarValue
+@dataclass(frozen=True)
+class Boxes:
+    """What a tensor map says beside the tensor: the boxes that are copied to and from shared memory, and how they lie there.
+
+    Args:
+        box: elements along each dimension, outermost first.
+        swizzle: bytes of a line in which pieces are exchanged: 0, 32, 64, 128.
+        fill: what is read outside of the tensor: `zero` or `nan`.
+        fetch: how many bytes at once L2 fetches: 0, 64, 128, 256.
+    """
+
+    box: tuple[int, ...]
+    swizzle: int = 0
+    fill: str = "zero"
+    fetch: int = 0
+
+
+@dataclass(frozen=True)
+class TensorMapOf:
+    """A tensor map as an argument of a kernel: made of a window when the kernel is launched, and passed by value."""
+
+    tensor: BufferView
+    layout: Boxes
+
+
+Arg = BufferView | TensorMapOf | ScalarValue
 
 Extents = tuple[int | None, ...]
 """Sizes or strides; a None is not known before the run."""
@@ -103,7 +107,7 @@ Texts = tuple[tuple[str, str], ...]
 @dataclass(frozen=True)
 class Param:
     """A kernel's parameter as its type says. A scalar has no shape and no strides; a None in them, or as the offset, is
-    `?`. Empty strides: row-major, whatever the sizes are.
+    `?`. Empty strides: row-major, whatever the sizes are. A tensor map has `boxes`, and no shape either.
     """
 
     name: str
@@ -111,13 +115,16 @@ class Param:
     shape: Extents | None = None
     strides: Extents | None = None
     offset: int | None = 0
+    boxes: Boxes | None = None
 
     @property
     def scalar(self) -> bool:
-        return self.shape is None
+        return self.shape is None and self.boxes is None
 
     def __str__(self) -> str:
         """For messages: `the parameter `A` (f32, shape [4x?], strides [], offset 0)`."""
+        if self.boxes is not None:
+            return f"the parameter `{self.name}` (tensor map of {self.dtype}, {self.boxes})"
         if self.shape is None:
             return f"the parameter `{self.name}` (scalar {self.dtype})"
         shape, strides, offset = (
@@ -134,7 +141,8 @@ class KernelEntry:
 
     `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
     text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0). `unproven`: why it is not
-    proven race-free. `requires`: the oldest chip that has its instructions (`sm_80`). `rounded`: what operands become (`tf32`).
+    proven race-free. `requires`: the oldest chip that has its instructions (`sm_80`), or the only one (`sm_90a`).
+    `rounded`: what operands become (`tf32`).
     """
 
     name: str
@@ -151,59 +159,6 @@ class KernelEntry:
     def text_params(self) -> tuple[Param, ...]:
         """All that its text takes."""
         return (*self.params, *(Param(name, "i64") for name in self.reciprocals))
-
-
-Relation = Literal["==", ">="]
-RELATIONS: tuple[Relation, ...] = get_args(Relation)
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """What has to hold between two integers for `op` to mean something: sizes are equal, or no more is read than there is."""
-
-    left: Size
-    right: Size
-    op: str
-    relation: Relation = "=="
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """A size that has to be a multiple of a number, and no larger than another (None: of any size): the kernels are right for such
-    sizes alone. `by`: what says so, for people.
-    """
-
-    size: Size
-    multiple: int
-    by: str
-    most: int | None = None
-
-    def holds(self, number: int) -> bool:
-        """Whether this number is as assumed."""
-        return number % self.multiple == 0 and (self.most is None or number <= self.most)
-
-    def implies(self, other: Assumption) -> bool:
-        """Whether the other one holds where this one does."""
-        smaller = other.most is None or (self.most is not None and self.most <= other.most)
-        return self.size == other.size and self.multiple % other.multiple == 0 and smaller
-
-    @property
-    def holds_always(self) -> bool:
-        return self.multiple == 1 and self.most is None
-
-    @property
-    def made_for(self) -> str:
-        """What is wanted, in words."""
-        return f"multiples of {self.multiple}" if self.most is None else f"{self.most} at most"
-
-    def __str__(self) -> str:
-        size = f"{self.size.buffer}.{self.size.axis}" if isinstance(self.size, DimOf) else "a computed size"
-        return f"{size} % {self.multiple} == 0" if self.most is None else f"{size} <= {self.most}"
-
-
-def said(assumptions: Iterable[Assumption]) -> list[str]:
-    """Those that a schedule has stated, as it does."""
-    return [str(one) for one in assumptions if one.by]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,7 +239,9 @@ def views(step: AnyStep) -> Iterator[tuple[str, BufferView]]:
         case Fill():
             yield "target", step.target
         case Launch():
-            yield from ((f"args[{i}]", arg) for i, arg in enumerate(step.args) if isinstance(arg, BufferView))
+            for i, arg in enumerate(step.args):
+                if not isinstance(arg, ScalarValue):
+                    yield (f"args[{i}]", arg) if isinstance(arg, BufferView) else (f"args[{i}].tensor", arg.tensor)
 
 
 def used_buffers(step: AnyStep) -> set[str]:
@@ -303,6 +260,15 @@ def is_contiguous(shape: Sequence[Size], strides: Sequence[Size]) -> bool:
     return 0 in counts or all(
         n == 1 or stride == prod(counts[i + 1 :]) for i, (n, stride) in enumerate(zip(counts, strides, strict=True))
     )
+
+
+def extent(view: BufferView) -> tuple[int, int]:
+    """The first and the last element that a static view touches; (0, -1) if it is empty."""
+    if 0 in view.shape:
+        return 0, -1
+    (start,), shape, strides = map(integers, ((view.offset,), view.shape, view.strides))
+    reach = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
+    return start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0)
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
         shapes: the shape of each input array, by buffer name; static dimensions must agree (the caller checks).
         scalars: the value of each scalar; those that decide on no size may be left out, and are in the result then.
 
-    Errors: W0702 … W0708 as in `check.py`; W0709 if an expression has no value (a division by 0); W0717 for sizes that do not
-        agree; W0739 for one that is not what was assumed of it.
+    Errors: W0702 … W0708 and W0748 as in `check.py`; W0709 if an expression has no value (a division by 0); W0717 for sizes that do
+        not agree; W0739 for one that is not what was assumed of it.
     """
     for one in plan.agreements:
         left, right = (_replace(size, shapes, scalars) for size in (one.left, one.right))

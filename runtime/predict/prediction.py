@@ -15,9 +15,11 @@ from ...dsl.diagnostics import fail
 from ...interpreter.memory.limits import WARP
 from ..cuda.nvrtc import KernelResources, compile_cubin
 from ..plan.dtypes import itemsize
-from ..plan.plan import BufferView, KernelEntry, Launch, Plan, ScalarValue, integers
+from ..plan.plan import BufferView, KernelEntry, Launch, Plan, ScalarValue, TensorMapOf, integers, views
 from ..run.cupy_work import parameters
 from ..run.device import DeviceView
+from ..run.tensor_maps import ALIGNMENT as MAP_ALIGNMENT
+from ..run.tensor_maps import BYTES as MAP_BYTES
 from ..run.work import scalar, triple
 from .chips import RESERVED, Chip
 from .multiprocessor import Clocks, Multiprocessor
@@ -253,8 +255,8 @@ def _moved(plan: Plan, step: Launch, chip: Chip) -> int:
     """Bytes that DRAM moves at least: of each argument once. Temporaries stay in L2 where all fits into half of it."""
     buffers = {buffer.name: buffer for buffer in plan.buffers}
     each = [
-        (buffers[arg.buffer].role, math.prod(integers(arg.shape)) * itemsize(buffers[arg.buffer].dtype))
-        for arg in step.args if isinstance(arg, BufferView)
+        (buffers[view.buffer].role, math.prod(integers(view.shape)) * itemsize(buffers[view.buffer].dtype))
+        for _, view in views(step)
     ]  # fmt: skip
     fits = sum(size for _, size in each) <= chip.l2_bytes // 2
     return sum(size for role, size in each if role != "temp" or not fits)
@@ -267,7 +269,8 @@ def constants(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int
     place = chip.parameters
     for value in _values(plan, step, entry, bases):
         size = value.dtype.itemsize
-        place = -(-place // size) * size
+        alignment = min(size, MAP_ALIGNMENT)
+        place = -(-place // alignment) * alignment
         raw = value.tobytes().ljust(4, b"\0")
         for at in range(0, len(raw), 4):
             words[place + at & ~3] = int.from_bytes(raw[at : at + 4], "little")
@@ -279,6 +282,9 @@ def _values(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int])
     dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
     given: list[Any] = [*step.args, *map(np.int64, integers(step.reciprocals))]
     for arg, param in zip(given, entry.text_params, strict=True):
+        if isinstance(arg, TensorMapOf):
+            yield np.void(bytes(MAP_BYTES))  # nothing but the tensor memory accelerator reads it
+            continue
         if isinstance(arg, BufferView):
             memory = cast(Any, SimpleNamespace(address=bases[arg.buffer]))
             (offset,) = integers([arg.offset])

@@ -12,7 +12,8 @@ from ...dsl.diagnostics import WeftError, fail
 from ..cuda import moves
 from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry, Param
-from .device import DeviceView, Number, Stream, scalar_bits
+from .device import DeviceView, MappedView, Number, Passed, Stream, scalar_bits
+from .tensor_maps import PassedMap
 
 MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 """`cudaDevAttrMaxSharedMemoryPerBlockOptin` of the runtime API: what a block may have if its launch asks for it."""
@@ -53,7 +54,7 @@ class CupyWork:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[DeviceView | Number | np.generic],
+        args: Sequence[Passed],
         stream: Stream,
     ) -> Callable[[], None]:
         function = self._functions.get(kernel.name)
@@ -188,12 +189,18 @@ def _start(view: DeviceView) -> int:
 
 
 def _parameters(
-    args: Sequence[DeviceView | Number | np.generic], params: Sequence[Param]
-) -> tuple[list[np.generic], list[tuple[int, Adopted | Number]]]:
+    args: Sequence[Passed], params: Sequence[Param]
+) -> tuple[list[np.generic | np.ndarray], list[tuple[int, Adopted | Number | PassedMap]]]:
     """The values that a launch passes, and the places among them of what may change from call to call."""
-    values: list[np.generic] = []
-    moving: list[tuple[int, Adopted | Number]] = []
+    values: list[np.generic | np.ndarray] = []
+    moving: list[tuple[int, Adopted | Number | PassedMap]] = []
     for arg, param in zip(args, params, strict=True):
+        if isinstance(arg, MappedView):
+            made = PassedMap(arg)
+            if isinstance(arg.tensor.memory, Adopted):
+                moving.append((len(values), made))
+            values.append(made.passed)
+            continue
         if isinstance(arg, Number):
             moving.append((len(values), arg))
             values.append(arg.passed)

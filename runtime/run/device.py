@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from ..plan.dtypes import narrow
-from ..plan.plan import KernelEntry, is_contiguous
+from ..plan.plan import Boxes, KernelEntry, is_contiguous
 from ..simulator.report import LaunchReport, Race
 
 Memory = Any
@@ -85,6 +85,18 @@ class DeviceView:
         return int(np.prod(self.shape, dtype=np.int64))
 
 
+@dataclass(frozen=True)
+class MappedView:
+    """A tensor map of a window, as a kernel argument."""
+
+    tensor: DeviceView
+    layout: Boxes
+
+
+Passed = DeviceView | MappedView | Number | np.generic
+"""What a kernel may be passed for one argument."""
+
+
 @runtime_checkable
 class Telling(Protocol):
     """A device that knows how much of a launch is done while it does it, and tells that: 0 to 1."""
@@ -141,7 +153,7 @@ class Device(Protocol):
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[DeviceView | Number | np.generic],
+        args: Sequence[Passed],
         stream: Stream,
     ) -> Callable[[], LaunchReport | None]:
         """Launch `kernel`. A simulator reports what it found, a GPU returns None.

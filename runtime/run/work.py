@@ -22,6 +22,7 @@ from ..plan.dtypes import narrow, poison_byte
 from ..plan.plan import (
     Alloc,
     AnyStep,
+    Arg,
     Buffer,
     BufferView,
     Copy,
@@ -31,10 +32,11 @@ from ..plan.plan import (
     Plan,
     ScalarOf,
     ScalarValue,
+    TensorMapOf,
     integers,
 )
 from ..simulator.report import LaunchReport
-from .device import Device, DeviceView, Event, Graph, Memory, Number, Stream
+from .device import Device, DeviceView, Event, Graph, MappedView, Memory, Number, Passed, Stream
 
 WHOLE_DEVICE = 0
 """The stream that everything runs on which no step orders otherwise."""
@@ -209,7 +211,7 @@ class Work:
             case Fill():
                 return self.device.filler(self._view(step.target), scalar(step.value), stream)
             case Launch() if 0 not in step.grid:
-                args = [self._number(arg) if isinstance(arg, ScalarValue) else self._view(arg) for arg in step.args]
+                args = list(map(self._argument, step.args))
                 if self.device.wants == "cuda":
                     args += map(np.int64, integers(step.reciprocals))
                 (shared,) = integers([step.shared_bytes])
@@ -217,6 +219,11 @@ class Work:
                     self.kernels[step.kernel], triple(step.grid), triple(step.block), shared, args, stream
                 )
         return None
+
+    def _argument(self, arg: Arg) -> Passed:
+        if isinstance(arg, TensorMapOf):
+            return MappedView(self._view(arg.tensor), arg.layout)
+        return self._number(arg) if isinstance(arg, ScalarValue) else self._view(arg)
 
     def _number(self, arg: ScalarValue) -> Number | np.generic:
         if not isinstance(arg.value, ScalarOf):

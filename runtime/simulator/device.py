@@ -90,7 +90,7 @@ class SimDevice(Replay):
         kernel: KernelEntry,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
-        args: Sequence[device.DeviceView | np.generic],
+        args: Sequence[device.Passed],
         stream: device.Stream,
     ) -> LaunchReport:
         found = self._kernels.get(kernel.symbol)
@@ -183,7 +183,7 @@ class SimDevice(Replay):
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared_bytes: int,
-        args: Sequence[device.DeviceView | device.Number | np.generic],
+        args: Sequence[device.Passed],
         stream: device.Stream,
     ) -> Callable[[], LaunchReport | None]:
         def launch() -> LaunchReport | None:
@@ -276,7 +276,7 @@ def _named(view: device.DeviceView) -> MemoryWindow:
     return MemoryWindow(view.name, view.offset, view.shape, view.strides)
 
 
-def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequence[Global]) -> dict[Hashable, Footprint]:
+def _footprints(args: Sequence[device.Passed], touched: Sequence[Global]) -> dict[Hashable, Footprint]:
     """By allocation, what a launch touched of it."""
     views = {a.memory.data.ctypes.data: a for a in args if isinstance(a, device.DeviceView)}
     found: dict[Hashable, Footprint] = {}
@@ -287,7 +287,7 @@ def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequenc
     return found
 
 
-def _assume_written(args: Sequence[device.DeviceView | np.generic]) -> None:
+def _assume_written(args: Sequence[device.Passed]) -> None:
     """An unchecked launch does not follow what it writes: take all it got for written."""
     for argument in args:
         if isinstance(argument, device.DeviceView):

@@ -243,8 +243,8 @@ class Function:
         FAIL_AT[:] = [left - 1 for left in FAIL_AT]
         if -1 in FAIL_AT:
             raise CUDADriverError("CUDA_ERROR_LAUNCH_FAILED: made to fail")
-        for value in args:  # the types that CuPy passes by their bits, `cupy/cuda/function.pyx`
-            assert type(value) in {np.dtype(c).type for c in "?bhilqBHILQefd"}, type(value)
+        for value in args:  # the types that CuPy passes by their bits, `cupy/cuda/function.pyx`; arrays by what they hold
+            assert isinstance(value, np.ndarray) or type(value) in {np.dtype(c).type for c in "?bhilqBHILQefd"}, type(value)
         LOG.append(("launch", self.name, grid, block, shared_mem))
         ON.append(stream.ptr)
         do = OF_TEXT.get((self.cubin, self.name)) or _kernel(self.name)
