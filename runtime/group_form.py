@@ -7,7 +7,7 @@ from math import prod
 
 from ..interpreter.ir.element_sizes import element_bytes
 from ..interpreter.ir.mlir import ir, made_by
-from ..interpreter.memory import warpgroups
+from ..interpreter.memory import mbarriers, tensor_maps, warpgroups
 from ..interpreter.memory.layouts import is_shared, strided
 from ..interpreter.memory.limits import MOST_BOX, MOST_RANK, PIECE
 from ..interpreter.memory.tensor_maps import TensorMap, tensor_map
@@ -135,3 +135,9 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     if wrong is not None:
         raise refuse(code, f"there is no `{op.name}` of {size}: {wrong}", op)
     return ExpectedGroupProduct(total.rows, total.columns, depth, kind, left, right, by_rows)
+
+
+GROUP_OPS = (mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.MMA)
+"""Ops of kernels whose warp groups may each be elsewhere."""
+WAITING = (mbarriers.AWAIT, tensor_maps.DRAIN, warpgroups.MMA, "gpu.barrier")
+"""Those in which a warp group waits for others, or for what it has started."""

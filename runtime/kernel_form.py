@@ -59,7 +59,7 @@ SINCE_CHIP: Mapping[str, int] = {
 ON_CHIP_ALONE = frozenset((warpgroups.MMA, mbarriers.REGISTERS))
 """Of these: what no later chip has."""
 
-EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch", warpgroups.SAME, *_OF_GROUPS))
+EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
 SIMULATOR_ALONE = frozenset(
     ("gpu.all_reduce", "math.ipowi", "vector.bitcast", "vector.constant_mask",
      "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",

@@ -11,13 +11,15 @@ from numpy.lib.array_utils import byte_bounds
 
 from ...dsl.diagnostics import fail
 from .machine.memory import Global, MemoryWindow
+from .roles.boxes import BoxShape, TensorBoxes
 
 
 @dataclass
 class ArgumentType:
     """A kernel argument as its type says; `shape` is None for a scalar, a None in it is dynamic.
 
-    `root`: the variable of its buffer in the generated code; `changes`: the kernel may write it.
+    `root`: the variable of its buffer in the generated code; `changes`: the kernel may write it; `boxes`: of a tensor map, which
+    takes the place of the tensor that it was made of.
     """
 
     name: str
@@ -25,6 +27,7 @@ class ArgumentType:
     shape: tuple[int | None, ...] | None
     root: str = ""
     changes: bool = False
+    boxes: BoxShape | None = None
 
 
 def bind(
@@ -50,7 +53,10 @@ def bind(
         memory, offset = _place(memories, value, mask, name)
         memory.changes |= parameter.changes
         memory.windows.append(MemoryWindow(name, offset, value.shape, _strides(value)))
-        values += [memory, offset, *value.shape, *_strides(value)]
+        if parameter.boxes is None:
+            values += [memory, offset, *value.shape, *_strides(value)]
+        else:
+            values.append(TensorBoxes(parameter.boxes, memory, offset, value.shape, _strides(value)))
     return memories, values
 
 

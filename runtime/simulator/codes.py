@@ -48,9 +48,29 @@ W0656 an access to what an asynchronous copy is moving
 
     wrong: nvgpu.device_async_copy …; nvgpu.device_async_create_group; load %tile[0]
     right: …; nvgpu.device_async_wait %group; gpu.barrier; load %tile[0]
+W0657 what ordinary stores wrote is read asynchronously without a fence
+    The tensor memory accelerator and products of warp groups read shared memory through the async proxy. What a thread wrote
+    there by ordinary stores they see behind a fence of that thread, and a barrier behind the fence.
+
+    wrong: store %v, %tile[%tx]; gpu.barrier; nvgpu.tma.async.store %tile to %map[…]
+    right: store %v, %tile[%tx]; nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>}; gpu.barrier; nvgpu.tma.async.store …
+W0658 threads that wait for each other forever
+    Nobody in the block can go on. The report says who waits for which phase of which memory barrier, and how many
+    arrivals and bytes are missing there.
+
+    wrong: a consumer that does not arrive at `empty` behind its last read of a stage
+    right: nvgpu.mbarrier.arrive %empty[%s] in each iteration
+W0659 a memory barrier that is not used as it must be
+    A barrier is initialized once, by one thread, behind which are a fence and a barrier of the block, before anybody uses it.
+    In a phase as many threads arrive as it was initialized for; as many bytes come as were expected; who waits for a phase
+    looks before the next one is over, too.
+
+    wrong: nvgpu.mbarrier.arrive.expect_tx %full[%s], %bytes with fewer bytes than the copies have
+    right: the bytes of all copies that complete on the barrier in this phase
 W0750 an op that the simulator does not know
-    The simulator runs gpu, scf, affine, arith, math, memref and vector ops inside a `gpu.func`, and nvgpu's asynchronous
-    copies. Others must be lowered first, and a few forms of known ops are refused too.
+    The simulator runs gpu, scf, affine, arith, math, memref and vector ops inside a `gpu.func`, nvgpu's asynchronous
+    copies and products, memory barriers and boxes of tensors. Others must be lowered first, and a few forms of known
+    ops are refused too.
 
     wrong: linalg.matmul inside a gpu.func
     right: the loops that it stands for

@@ -16,7 +16,10 @@ from ...interpreter.ir.functions import sizes_of
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.lanes import WARP_BARRIER
 from ..kernel_lowering import LOWERED, normal
-from . import ops  # noqa: F401 - it fills the table of handlers
+from . import (
+    ops,  # noqa: F401 - it fills the table of handlers
+    roles,
+)
 from .arguments import bind
 from .machine import copies, fragments, warp
 from .machine.banks import BankCounter, bank_uses
@@ -138,13 +141,14 @@ class SimKernel:
         self.sites = translator.sites
         self.atomics = frozenset(translator.atomics)
         self.updates = translator.updates
-        self.has_turns = any(True for _ in operations(operation, WARP_BARRIER))
+        self.grouped = translator.grouped
+        self.has_turns = not self.grouped and any(True for _ in operations(operation, WARP_BARRIER))
         self.known_block = sizes_of(operation, "known_block_size")
         self.known_grid = sizes_of(operation, "known_grid_size")
         self.arguments = translator.arguments
         namespace: dict[str, Any] = {
             "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "W": warp, "A": copies,
-            "F": fragments, "Shared": Shared, "Private": Private, "constant": constant,
+            "F": fragments, **roles.CALLED, "Shared": Shared, "Private": Private, "constant": constant,
             **translator.constants,
         }  # fmt: skip
         exec(compile(self.source, f"<kernel {self.name}>", "exec"), namespace)
@@ -189,7 +193,8 @@ class SimKernel:
         memories, values = bind(self.arguments, args, names, written)
         found = Recorder()
         batches = loads = stores = barriers = 0
-        site, thread = (max(count.bit_length(), 1) for count in (len(self.sites), nt - 1))
+        rows = nt + roles.MOST_OPERATIONS if self.grouped else nt
+        site, thread = (max(count.bit_length(), 1) for count in (len(self.sites), rows - 1))
         number, counted = (total - 1).bit_length(), check if banks is None else banks
         layout = KeyLayout(site, thread, number, (63 - site - thread - number) // 2 if self.has_turns else 0)
         for memory in memories:
@@ -205,29 +210,40 @@ class SimKernel:
                 memory.count()
         threads, blocks = _Order(nt, order).ids(0, nt), _Order(total, order)
         counter = BankCounter(threads) if counted else None
-        width = max(1, batch // nt)
+        width = 1 if self.grouped else max(1, batch // nt)
+        seed = order + 2 if isinstance(order, int) else int(order == "reverse")
 
         def watch() -> None:
             if budget.is_over:
                 raise too_long(self.name, grid, block, None, budget.seconds)
 
+        launch = roles.GroupLaunch(
+            self._run, values, grid, block, self.sites, found, layout, check, self.atomics, threads, seed, watch, counter
+        )
+        if self.grouped and check:
+            launch.follow(memories)
         with np.errstate(all="ignore"):
             for first in range(0, total, width):
                 last = min(first + width, total)
-                lanes = Lanes(grid, block, threads, blocks.ids(first, last), self.sites, found)
-                lanes.watch = watch
-                lanes.seed = (order + 2 if isinstance(order, int) else int(order == "reverse"), first)
-                lanes.most_barriers = 1 << max(63 - layout.interval, 0) if check else None
-                lanes.most_turns = 1 << layout.turn if check else None
-                lanes.check, lanes.layout, lanes.atomics, lanes.banks = check, layout, self.atomics, counter
-                for memory in memories:
-                    memory.attach(lanes)
-                    lanes.memories.append(memory)
-                self._run(lanes, *values)
-                for memory in memories:
-                    memory.end_batch()
-                batches, loads, stores = batches + 1, loads + lanes.loads, stores + lanes.stores
-                barriers = max(barriers, lanes.barriers)
+                if self.grouped:
+                    (number,) = blocks.ids(first, last)
+                    ran = launch.run_cluster(int(number))
+                else:
+                    lanes = Lanes(grid, block, threads, blocks.ids(first, last), self.sites, found)
+                    lanes.watch = watch
+                    lanes.seed = (seed, first)
+                    lanes.most_barriers = 1 << max(63 - layout.interval, 0) if check else None
+                    lanes.most_turns = 1 << layout.turn if check else None
+                    lanes.check, lanes.layout, lanes.atomics, lanes.banks = check, layout, self.atomics, counter
+                    for memory in memories:
+                        memory.attach(lanes)
+                        lanes.memories.append(memory)
+                    self._run(lanes, *values)
+                    for memory in memories:
+                        memory.end_batch()
+                    ran = [lanes]
+                batches, loads, stores = batches + 1, loads + sum(l.loads for l in ran), stores + sum(l.stores for l in ran)
+                barriers = max(barriers, *(l.barriers for l in ran))
                 if (expected := budget.spent(last, total)) is not None:
                     raise too_long(self.name, grid, block, expected, budget.seconds)
         seconds = time.perf_counter() - start

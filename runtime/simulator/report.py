@@ -16,6 +16,9 @@ FaultKind = Literal[
     "divergent barrier",
     "misaligned access",
     "division by zero",
+    "missing proxy fence",
+    "deadlock",
+    "mbarrier misuse",
 ]
 Kind = Literal["load", "store"]
 Triple = tuple[int, int, int]
@@ -34,6 +37,9 @@ FAULT_CODES: dict[str, str] = {
     "uninitialized read": "W0653",
     "misaligned access": "W0654",
     "division by zero": "W0655",
+    "missing proxy fence": "W0657",
+    "deadlock": "W0658",
+    "mbarrier misuse": "W0659",
 }
 
 

@@ -6,7 +6,6 @@ of that loop, address arithmetic included. Masks are variables too: None where a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,41 +14,14 @@ from typing import Any
 import numpy as np
 
 from ...interpreter.ir.functions import inputs_of, name_of, workgroup_buffers
-from ...interpreter.ir.mlir import DYNAMIC, ir
-from ...interpreter.memory.copies import is_token
+from ...interpreter.ir.mlir import DYNAMIC, ir, operations
 from ...interpreter.memory.layouts import strided
-from ..kernel_form import reader_of, refuse, registrar, shape_of
-from ..plan.dtypes import NUMPY
+from ...interpreter.memory.tensor_maps import is_tensor_map
+from ..group_form import GROUP_OPS
+from ..kernel_form import reader_of, refuse, registrar
 from .arguments import ArgumentType
 from .report import Site
-
-
-def place(op: ir.Operation | ir.OpView) -> str:
-    """`file:line:column`, or nothing where the op has no location."""
-    text = str(op.operation.location)
-    found = re.search(r'"([^"]*)":(\d+):(\d+)', text)
-    return f"{found[1]}:{found[2]}:{found[3]}" if found else ""
-
-
-def element_dtype(kind: ir.Type, op: ir.Operation | ir.OpView) -> np.dtype:
-    """The NumPy type of a scalar type. Raises W0751."""
-    found = NUMPY.get(str(kind))
-    if found is None:
-        known = ", ".join(NUMPY)
-        raise refuse("W0751", f"the simulator has no numbers of type `{kind}`", op, hint=f"it knows {known}")
-    return found
-
-
-def value_type(kind: ir.Type, op: ir.Operation | ir.OpView) -> tuple[np.dtype, tuple[int, ...]]:
-    """Element type and vector shape (empty for a scalar)."""
-    if is_token(kind):
-        return INT64, ()
-    element, shape = shape_of(kind, op, "W0751")
-    return element_dtype(element, op), shape or ()
-
-
-INT64 = np.dtype(np.int64)
-BOOL = np.dtype(np.bool_)
+from .types import BOOL, INT64, box_shape, element_dtype, place, value_type
 
 
 @dataclass(frozen=True)
@@ -140,6 +112,7 @@ class Translator:
     def __init__(self, function: ir.Operation, names: Mapping[str, str]) -> None:
         self.function = function
         self.names = names
+        self.grouped = any(True for _ in operations(function, *GROUP_OPS))
         self.scopes = [OpenBlock(loop=False)]
         self.values: dict[ir.Value, Made] = {}
         self.constants: dict[str, Any] = {}
@@ -295,6 +268,13 @@ class Translator:
         arguments = list(op.regions[0].blocks[0].arguments)
         for number, argument in enumerate(arguments[:inputs]):
             called = name_of(argument) or f"arg{number}"
+            if is_tensor_map(argument.type):
+                self.values[argument] = root = parameter("R")
+                self.buffers.add(root.text)
+                boxes = box_shape(argument.type, op)
+                shape = (None,) * len(boxes.sizes)
+                self.arguments.append(ArgumentType(called, boxes.dtype, shape, root=root.text, boxes=boxes))
+                continue
             if not isinstance(argument.type, ir.MemRefType):
                 dtype, shape = value_type(argument.type, op)
                 if shape:
@@ -326,7 +306,10 @@ class Translator:
         maker = "Shared" if shared else "Private"
         root = Val(self.fresh("R"), 0 if shared else self.depth, INT64)
         self.buffers.add(root.text)
-        line = f"{root.text} = {maker}({name!r}, {shape!r}, {self.constant(dtype, INT64).text}, L)"
+        said = f"{name!r}, {shape!r}, {self.constant(dtype, INT64).text}"
+        line = f"{root.text} = {maker}({said}, L)"
+        if shared and self.grouped:
+            line = f"{root.text} = L.shared({self._count}, {said})"
         return self.whole(root, line, memref, op)
 
     def whole(self, root: Val, line: str, kind: ir.MemRefType, op: ir.Operation) -> Mem:
@@ -345,4 +328,5 @@ class Translator:
         for argument in self.arguments:
             argument.changes = argument.root in self.stored or not self.stored <= self.buffers
         header = ", ".join(["L", *names])
-        return "\n".join([f"def kernel({header}):", *(f"  {line}" for line in [*self.scopes[0].lines, "return"]), ""])
+        lines = [*(["yield from ()"] if self.grouped else []), *self.scopes[0].lines, "return"]
+        return "\n".join([f"def kernel({header}):", *(f"  {line}" for line in lines), ""])

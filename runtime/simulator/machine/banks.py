@@ -234,31 +234,31 @@ class Tally:
 
 
 class BankCounter:
-    """The tallies of one launch, by site, buffer and direction."""
+    """The tallies of one launch, by site, buffer, direction, and how many threads access together."""
 
     def __init__(self, threads: np.ndarray) -> None:
         inverse = np.argsort(threads)
         self.rows = None if (threads[1:] > threads[:-1]).all() else inverse
         self.threads = len(threads)
-        self.tallies: dict[tuple[int, str, Kind], Tally] = {}
+        self.tallies: dict[tuple[int, str, Kind, int], Tally] = {}
 
     def tally(
         self, site: int, name: str, kind: Kind, shape: tuple[int, ...], itemsize: int, kept: bool = True
     ) -> Tally:
         """The tally of an op on a buffer; one that is not `kept` is reported nowhere."""
         made = Tally(shape, itemsize, self.rows, self.threads)
-        return self.tallies.setdefault((site, name, kind), made) if kept else made
+        return self.tallies.setdefault((site, name, kind, self.threads), made) if kept else made
 
 
 def bank_uses(counter: BankCounter, sites: Sequence[Site]) -> tuple[BankUse, ...]:
     """One entry an op and buffer, in the order of the kernel's text."""
     by_buffer: dict[str, list[Tally]] = {}
-    for (_, name, _), tally in counter.tallies.items():
+    for (_, name, *_), tally in counter.tallies.items():
         tally.settle()
         by_buffer.setdefault(name, []).append(tally)
     padding = {name: _padding(tallies) for name, tallies in by_buffer.items()}
     uses: list[BankUse] = []
-    for (number, name, kind), tally in sorted(counter.tallies.items(), key=lambda item: (item[0][0], item[0][2])):
+    for (number, name, kind, _), tally in sorted(counter.tallies.items(), key=lambda item: (item[0][0], item[0][2])):
         total, site, pad = tally.total(), sites[number], padding[name]
         padded = tally.padded(pad) if pad is not None and total.wavefronts > total.ideal else None
         uses.append(

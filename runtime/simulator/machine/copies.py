@@ -83,7 +83,7 @@ class CopiesUnderWay:
             source.watched = partial(self._overwrites, source)
         copy.target.begin(copy.to, copy.mask, copy.site)
         values = copy.values()
-        copy.target.put(copy.to, _noticed(values) if copy.late else values, copy.mask, copy.site)
+        copy.target.put(copy.to, noticed(values) if copy.late else values, copy.mask, copy.site)
         self.copies.append(copy)
 
     def commit(self, mask: Mask) -> None:
@@ -127,7 +127,7 @@ class CopiesUnderWay:
                 source.report("in-flight", elements[found], readers[at][found], keys[found])
 
 
-def _noticed(values: np.ndarray) -> np.ndarray:
+def noticed(values: np.ndarray) -> np.ndarray:
     """What stands in the destination while the values are on their way: NaN, or the inverse of each bit."""
     if values.dtype.kind in "iub":
         return ~values

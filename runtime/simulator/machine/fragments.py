@@ -63,10 +63,10 @@ def _by_lane(lanes: Lanes, value: Lane) -> np.ndarray:
     value = np.asarray(value)
     full = np.broadcast_to(value, (*lanes.shape, *value.shape[2:]))
     out = np.zeros((-(-lanes.nt // WARP) * WARP, *full.shape[1:]), full.dtype)
-    out[lanes.threads] = full
+    out[lanes.local] = full
     return out.reshape(-1, WARP, *full.shape[1:])
 
 
 def _to_lanes(lanes: Lanes, dealt: np.ndarray) -> np.ndarray:
     """Of (warps, 8, 4, blocks, registers, elements) what each thread has, in the order of the lanes."""
-    return dealt.reshape(-1, *dealt.shape[3:])[lanes.threads]
+    return dealt.reshape(-1, *dealt.shape[3:])[lanes.local]

@@ -48,6 +48,8 @@ class Lanes:
     ) -> None:
         self.grid, self.block = grid, block
         self.threads, self.blocks = threads, blocks
+        self.local = threads  # counted from the first thread of these
+        self.who = threads  # what keys call them
         self.nt, self.nb = len(threads), len(blocks)
         self.shape = (self.nt, self.nb)
         self.sites = sites
@@ -120,6 +122,10 @@ class Lanes:
     def block_at(self, linear: int) -> Triple:
         x, y, z = _split(np.int64(linear), self.grid)
         return int(x), int(y), int(z)
+
+    def block_of(self, number: int) -> int:
+        """The linear id of the block that keys of these lanes call so."""
+        return number
 
     def access(self, site: int, thread: int, linear_block: int) -> ThreadOp:
         """`thread`: its linear id."""

@@ -183,7 +183,7 @@ class Tracked(Memory):
             at = int(unwritten.argmax())
             element, block = self.where(keys[at], int(elements[at]))
             lane = np.zeros(self.lanes.shape, dtype=bool)
-            lane[self.lanes.threads == self.layout.threads_of(keys[at]), self.lanes.blocks == block] = True
+            lane[self.lanes.who == self.layout.threads_of(keys[at]), self.lanes.blocks == block] = True
             self.fault("uninitialized read", lane, site, element, " is read and nobody has written it")
             self.lanes.found.fault_count += int(np.count_nonzero(unwritten)) - 1
 
@@ -289,7 +289,7 @@ class Global(Tracked):
         return taking_part(flat, self.keys + self.lanes.stamp("global", self.layout, site), mask, self.lanes.shape)
 
     def where(self, key: Any, position: int) -> tuple[int, int]:
-        return position, int(self.layout.blocks_of(key))
+        return position, self.lanes.block_of(int(self.layout.blocks_of(key)))
 
 
 def constant(name: str, contents: np.ndarray, lanes: Lanes) -> Global:

@@ -19,7 +19,7 @@ def by_thread(lanes: Lanes, value: Lane) -> np.ndarray:
     """The value by linear thread id, whatever order the lanes are in."""
     full = np.broadcast_to(value, lanes.shape)
     out = np.empty_like(full)
-    out[lanes.threads] = full
+    out[lanes.local] = full
     return out
 
 
@@ -28,9 +28,9 @@ def whole_warps(lanes: Lanes, mask: Any, site: int) -> None:
     if mask is None and lanes.nt % WARP == 0:
         return
     here = np.zeros((-(-lanes.nt // WARP) * WARP, lanes.nb), bool)
-    here[lanes.threads] = lanes.full(mask)
+    here[lanes.local] = lanes.full(mask)
     warps = here.reshape(-1, WARP, lanes.nb)
-    torn = (warps.any(axis=1) & ~warps.all(axis=1)).repeat(WARP, axis=0)[lanes.threads] & lanes.full(mask)
+    torn = (warps.any(axis=1) & ~warps.all(axis=1)).repeat(WARP, axis=0)[lanes.local] & lanes.full(mask)
     if torn.any():
         lanes.fault("divergent barrier", torn, site, f"not all {WARP} lanes of the warp execute it together")
 
@@ -45,15 +45,15 @@ def barrier(lanes: Lanes, named: Lane, mask: Any, site: int) -> None:
     if mask is None:
         return lanes.meet(1)
     warps = np.zeros((-(-lanes.nt // WARP), lanes.nb), np.int64)
-    np.maximum.at(warps, lanes.threads // WARP, here.astype(np.int64))
-    lanes.meet(warps[lanes.threads // WARP])
+    np.maximum.at(warps, lanes.local // WARP, here.astype(np.int64))
+    lanes.meet(warps[lanes.local // WARP])
 
 
 def shuffle(lanes: Lanes, value: Lane, offset: Lane, asked: WarpShuffle, mask: Any, site: int) -> tuple[Lane, Lane]:
     """`gpu.shuffle`: the value of another lane of the warp, and whether that lane is in the group; poison where it is not."""
     whole_warps(lanes, mask, site)
     table = by_thread(lanes, numeric.typed(value))
-    thread = lanes.threads[:, None].astype(np.int64)
+    thread = lanes.local[:, None].astype(np.int64)
     own = thread % asked.width
     offset = np.asarray(offset).astype(np.uint32).astype(np.int64)
     source = {"xor": own ^ offset, "up": own - offset, "down": own + offset, "idx": offset}[asked.mode]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.copies import COPY, GROUP, WAIT, may_pend
-from ...kernel_form import async_copy
+from ...kernel_form import async_copy, refuse
 from ..translate import Translator, Val, handles, literal
 from .memory import expect_aligned, listed, reach
 
@@ -12,6 +12,9 @@ from .memory import expect_aligned, listed, reach
 @handles(COPY)
 def copy(t: Translator, op: ir.Operation) -> Val:
     found, site = async_copy(op, "W0750"), t.site(op)
+    if t.grouped:
+        hint = "take the tensor memory accelerator for all copies, or none"
+        raise refuse("W0750", f"`{op.name}` in a kernel whose warp groups wait for each other", op, hint=hint)
     read = None if found.read is None else t.value(found.read)
     sides: list[str] = []
     for memref, indices in ((found.target, found.at), (found.source, found.begin)):

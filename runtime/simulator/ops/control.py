@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ....interpreter.ir.mlir import ir
+from ....interpreter.ir.mlir import ir, operations
 from ....interpreter.memory.lanes import SHUFFLE, WARP_BARRIER
+from ...group_form import WAITING
 from ...kernel_form import axis_of, expected_shuffle, refuse
 from ..translate import INT64, Made, Mem, Translator, Val, handles, literal, value_type
 from ..values.numeric import COMBINE
@@ -104,6 +105,8 @@ def scf_if(t: Translator, op: ir.Operation) -> None:
     condition = t.value(op.operands[0])
     taken, other = t.fresh("m"), t.fresh("m")
     t.emit(f"{taken}, {other} = L.split({t.mask}, {condition.text})")
+    if t.grouped and waits_inside(op):
+        return fork(t, op, condition, (taken, other))
     arms: list[list[Made]] = []
     for mask, region in zip((taken, other), op.regions, strict=True):
         if not region.blocks:
@@ -116,11 +119,45 @@ def scf_if(t: Translator, op: ir.Operation) -> None:
         if mine:
             with t.block("else:"):
                 nothing(t, mine)
+    merge(t, op, condition, (taken, other), arms)
+
+
+def merge(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str], arms: Sequence[Sequence[Made]]) -> None:
+    """The results of a branch, of those of its arms."""
     for result, yes, no in zip(op.results, *arms, strict=True) if op.results else ():
         merged = declare(t, yes, t.depth)
         for target, a, b in zip(pieces(merged), pieces(yes), pieces(no), strict=True):
-            t.emit(f"{target.text} = {chosen(condition.text, a, b, merged, f', {taken}, {other}')}")
+            t.emit(f"{target.text} = {chosen(condition.text, a, b, merged, f', {masks[0]}, {masks[1]}')}")
         t.values[result] = merged
+
+
+def waits_inside(op: ir.Operation) -> bool:
+    """Whether something in a branch waits for others, so that its arms go on side by side."""
+    return any(True for region in op.regions for block in region.blocks for view in block.operations
+               for _ in operations(view.operation, *WAITING))  # fmt: skip
+
+
+def fork(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str]) -> None:
+    """The arms as generators, which are done with when both have ended."""
+    arms: list[list[Made]] = []
+    said: list[str] = []
+    if any(isinstance(result.type, ir.MemRefType) for result in op.results):
+        raise refuse("W0750", "a branch that yields memrefs, and waits for others", op)
+    types = [Val("", t.depth, dtype, shape=shape) for dtype, shape in (value_type(result.type, op) for result in op.results)]
+    for mask, region in zip(masks, op.regions, strict=True):
+        if not region.blocks:
+            continue
+        mine, arm = [declare(t, like, t.depth) for like in types], t.fresh("arm")
+        nothing(t, mine)
+        with t.block(f"def {arm}():", mask=mask):
+            t.emit("yield from ()")
+            if mine:
+                t.emit(f"nonlocal {', '.join(part.text for one in mine for part in pieces(one))}")
+            assign(t, mine, [t.values[v] for v in t.run(region.blocks[0])])
+        arms.append(mine)
+        said.append(f"({mask}, {arm})")
+    t.emit(f"yield from G.fork(L, {', '.join(said)})")
+    merge(t, op, condition, masks, arms)
 
 
 def nothing(t: Translator, variables: Sequence[Made]) -> None:
@@ -187,7 +224,10 @@ def barrier(t: Translator, op: ir.Operation) -> None:
         listed = (str(a) for a in ir.ArrayAttr(op.attributes["address_spaces"]))
         names = {_SPACES[word] for text in listed for word in _SPACES if f"<{word}>" in text}
         spaces = tuple(space for space in spaces if space in names)
-    t.emit(f"L.barrier({t.mask}, {spaces!r}, {t.site(op)})")
+    if t.grouped:
+        t.emit(f"yield from G.barrier(L, {t.mask}, {spaces!r}, {t.site(op)})")
+    else:
+        t.emit(f"L.barrier({t.mask}, {spaces!r}, {t.site(op)})")
 
 
 @handles(WARP_BARRIER)
@@ -210,6 +250,8 @@ def shuffle(t: Translator, op: ir.Operation) -> None:
 def reduce(t: Translator, op: ir.Operation) -> Val:
     """Reduction over the block."""
     attribute = str(op.attributes["op"]) if "op" in op.attributes else ""
+    if t.grouped:
+        raise refuse("W0750", f"`{op.name}` in a kernel whose warp groups wait for each other", op)
     found = re.search(r"all_reduce_op (\w+)", attribute)
     if found is None or found[1] not in COMBINE:
         raise refuse("W0750", "the simulator reduces blocks with a named operation only", op)

@@ -1,0 +1,161 @@
+"""`nvgpu` and `nvvm`: memory barriers, boxes of tensors, products of warp groups. Who waits is a generator that goes on later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ....interpreter.ir.functions import name_of
+from ....interpreter.ir.mlir import ir
+from ....interpreter.memory import mbarriers, tensor_maps, warpgroups
+from ...group_form import boxed, expected_group_product, group_matrix
+from ...kernel_form import refuse
+from ..roles.products import GroupProductForm
+from ..translate import INT64, Translator, Val, handles, literal, value_type
+from .memory import flat_index, listed
+
+
+def _barrier(t: Translator, op: ir.Operation) -> str:
+    group, number = mbarriers.barrier_of(op)
+    return f"{t.value(group).text}, {t.value(number).text}"
+
+
+@contextmanager
+def _where(t: Translator, predicate: ir.Value | None) -> Iterator[None]:
+    """Only the lanes for which a predicate holds."""
+    if predicate is None:
+        yield
+        return
+    here = t.fresh("m")
+    t.emit(f"{here} = L.split({t.mask}, {t.value(predicate).text})[0]")
+    with t.block(f"if {here} is not False:", mask=here):
+        yield
+
+
+# ---- memory barriers ------------------------------------------------------------------------------------------------------
+
+
+@handles(mbarriers.MAKE)
+def make(t: Translator, op: ir.Operation) -> Val:
+    name, count = t.fresh("B"), mbarriers.count_of(op.results[0].type)
+    called = name_of(op.results[0]) or f"barriers{name[1:]}"
+    return t.define(f"P.make(L, {name[1:]}, {called!r}, {count})", [], INT64, pure=False)
+
+
+@handles(mbarriers.INIT)
+def init(t: Translator, op: ir.Operation) -> None:
+    with _where(t, op.opview.predicate):
+        t.emit(f"P.init(L, {_barrier(t, op)}, {t.value(op.opview.count).text}, {t.mask}, {t.site(op)})")
+
+
+@handles(mbarriers.ARRIVE)
+def arrive(t: Translator, op: ir.Operation) -> Val:
+    if list(op.results[0].uses):
+        raise refuse("W0750", f"the token of `{op.name}` is used", op, hint=f"wait by parity: `{mbarriers.AWAIT}`")
+    t.emit(f"P.arrive(L, {_barrier(t, op)}, 0, {t.mask}, {t.site(op)})")
+    return literal(0)
+
+
+@handles(mbarriers.EXPECT)
+def expect(t: Translator, op: ir.Operation) -> None:
+    with _where(t, op.opview.predicate):
+        t.emit(f"P.arrive(L, {_barrier(t, op)}, {t.value(op.opview.txcount).text}, {t.mask}, {t.site(op)})")
+
+
+@handles(mbarriers.AWAIT)
+def wait(t: Translator, op: ir.Operation) -> None:
+    parity = t.value(op.opview.phaseParity).text
+    t.emit(f"yield from P.wait(L, {_barrier(t, op)}, {parity}, {t.mask}, {t.site(op)})")
+
+
+@handles(mbarriers.FENCE_INIT)
+def fence_init(t: Translator, op: ir.Operation) -> None:
+    t.emit(f"P.fence_init(L, {t.mask})")
+
+
+@handles(mbarriers.FENCE_PROXY)
+def fence_proxy(t: Translator, op: ir.Operation) -> None:
+    kind = str(op.attributes["kind"])
+    if "async.shared" not in kind or "cluster" in str(op.attributes.get("space", "")):
+        raise refuse("W0750", f"`{op.name}` of {kind}", op, hint='take {kind = #nvvm.proxy_kind<async.shared>, space = cta}')
+    t.emit(f"P.fence_proxy(L, {t.mask})")
+
+
+@handles(mbarriers.REGISTERS)
+def registers(t: Translator, op: ir.Operation) -> None:
+    t.emit(f"P.registers(L, {t.mask}, {t.site(op)})")
+
+
+# ---- boxes of tensors -----------------------------------------------------------------------------------------------------
+
+
+def _box(t: Translator, op: ir.Operation, memref: ir.Value) -> str:
+    """The tile's buffer and its first element, the tensor map, and the coordinates."""
+    boxed(op, memref, "W0750")
+    mem, seen = t.memref(memref), op.opview
+    first = flat_index(t, mem, [literal(0)] * len(mem.sizes))
+    coordinates = [t.value(value) for value in seen.coordinates]
+    return f"{mem.root.text}, {first.text}, {t.value(seen.tensorMapDescriptor).text}, {listed(coordinates)}"
+
+
+@handles(tensor_maps.LOAD)
+def load(t: Translator, op: ir.Operation) -> None:
+    if op.opview.multicastMask is not None:
+        raise refuse("W0750", f"`{op.name}` to several blocks of a cluster", op)
+    box = _box(t, op, op.opview.dst)
+    t.stored.add(t.memref(op.opview.dst).root.text)
+    with _where(t, op.opview.predicate):
+        t.emit(f"X.load(L, {box}, {_barrier(t, op)}, {t.mask}, {t.site(op)})")
+
+
+@handles(tensor_maps.STORE)
+def store(t: Translator, op: ir.Operation) -> None:
+    box = _box(t, op, op.opview.src)
+    t.stored.add(t.value(op.opview.tensorMapDescriptor).text)
+    with _where(t, op.opview.predicate):
+        t.emit(f"X.store(L, {box}, {t.mask}, {t.site(op)})")
+
+
+@handles(tensor_maps.COMMIT)
+def commit(t: Translator, op: ir.Operation) -> None:
+    t.emit(f"X.commit(L, {t.mask})")
+
+
+@handles(tensor_maps.DRAIN)
+def drain(t: Translator, op: ir.Operation) -> None:
+    most = ir.IntegerAttr(op.attributes["group"]).value
+    t.emit(f"yield from X.drain(L, {most}, {'read' in op.attributes}, {t.mask})")
+
+
+# ---- products -------------------------------------------------------------------------------------------------------------
+
+
+@handles(warpgroups.DESCRIBE)
+def describe(t: Translator, op: ir.Operation) -> Val:
+    group_matrix(op, "W0750")
+    mem = t.memref(op.opview.tensor)
+    first = flat_index(t, mem, [literal(0)] * len(mem.sizes))
+    return t.define(f"Q.DescribedMatrix({mem.root.text}, {first.text})", [], INT64, pure=False)
+
+
+@handles(warpgroups.ZERO)
+def zero(t: Translator, op: ir.Operation) -> Val:
+    dtype, shape = value_type(op.results[0].type, op)
+    return t.define(f"Q.zero({shape!r}, {t.constant(dtype, INT64).text})", [], dtype, shape)
+
+
+@handles(warpgroups.SAME)
+def same(t: Translator, op: ir.Operation) -> Val:
+    kinds = [value.type for value in (*op.operands, *op.results)]
+    if len(kinds) != 2 or all(warpgroups.accumulator(kind) is None for kind in kinds):
+        raise refuse("W0750", f"`{op.name}` from {kinds[0]} to {kinds[-1]}", op,
+                     hint="between an accumulator and what a thread has of it")  # fmt: skip
+    return t.value(op.operands[0])
+
+
+@handles(warpgroups.MMA)
+def multiply(t: Translator, op: ir.Operation) -> Val:
+    form = t.constant(GroupProductForm(expected_group_product(op, "W0750")), INT64)
+    left, right, before = (v.text for v in t.operands(op))
+    call = f"yield from Q.multiply(L, {left}, {right}, {before}, {form.text}, {t.mask}, {t.site(op)})"
+    return t.result(op, call, [], pure=False)

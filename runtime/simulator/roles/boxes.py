@@ -1,0 +1,274 @@
+"""Boxes of tensors that the tensor memory accelerator copies (`interpreter/memory/tensor_maps.py`), each an asynchronous operation.
+
+A load owns its tile from when it is issued until somebody has waited for the phase of its barrier; until its bytes are there, the
+tile holds what a reader would notice. A store reads its tile until its thread has waited for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ....interpreter.memory.tensor_maps import exchanged
+from ..machine.copies import noticed
+from ..machine.lanes import Lane
+from ..machine.local_memory import Shared
+from ..machine.memory import Global
+from ..machine.shadow import Mask
+from ..report import Fault
+from .clocks import Moment
+from .cluster import Flight, Steps
+from .group import GroupLanes
+from .ordering import ClockShadow, Elements, OrderedMemory
+from .phases import BarrierGroup, landed
+
+
+@dataclass(frozen=True)
+class BoxShape:
+    """What the type of a tensor map says, in elements.
+
+    Args:
+        sizes: of the box, outermost first.
+        swizzle: in bytes; `alignment` likewise.
+        fill: what stands outside of the tensor.
+    """
+
+    sizes: tuple[int, ...]
+    dtype: np.dtype
+    swizzle: int
+    alignment: int
+    fill: float
+
+    @property
+    def bytes(self) -> int:
+        return prod(self.sizes) * self.dtype.itemsize
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """In a tile at a multiple of `alignment`: which element of it each of the box is."""
+        return exchanged(np.arange(prod(self.sizes)) * self.dtype.itemsize, self.swizzle) // self.dtype.itemsize
+
+
+@dataclass(frozen=True, eq=False)
+class TensorBoxes:
+    """A tensor map: a tensor in global memory, and its boxes."""
+
+    shape: BoxShape
+    memory: Global
+    offset: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def seen_by(self, group: GroupLanes, orders: dict[int, OrderedMemory]) -> TensorBoxes:
+        return replace(self, memory=group.of_launch(self.memory, orders.get(id(self.memory))))
+
+    def at(self, coordinates: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of a box's elements in global memory, row by row, and which of them are in the tensor."""
+        flat, there = np.zeros((1,), np.int64), np.ones((1,), np.bool_)
+        for first, count, size, stride in zip(
+            reversed(coordinates), self.shape.sizes, self.sizes, self.strides, strict=True
+        ):
+            index = first + np.arange(count)
+            flat = (flat[:, None] + index * stride).reshape(-1)
+            there = (there[:, None] & (index >= 0) & (index < size)).reshape(-1)
+        return flat + self.offset, there
+
+
+def tile(group: GroupLanes, memory: Shared, first: int, shape: BoxShape, lane: int, site: int) -> np.ndarray | None:
+    """The elements of a tile that a box is, in the order of the box; None, and a fault, where it can't be there."""
+    unit = shape.alignment // shape.dtype.itemsize
+    bad = np.zeros(group.shape, np.bool_)
+    bad[lane] = True
+    if first % unit:
+        memory.fault("misaligned access", bad, site, first, f": a box begins at a multiple of {shape.alignment} bytes")
+        return None
+    if first < 0 or first + len(shape.places) > memory.size:
+        memory.fault("out-of-bounds write", bad, site, first, f": a box of {len(shape.places)} elements does not fit there")
+        return None
+    return first + shape.places
+
+
+def _each_lane(group: GroupLanes, mask: Mask, values: Sequence[Lane]) -> Iterator[tuple[int, list[int]]]:
+    """The active lanes, and their values."""
+    full = [np.broadcast_to(np.asarray(value), group.shape)[:, 0] for value in values]
+    for lane in group.active(mask).tolist():
+        yield lane, [int(value[lane]) for value in full]
+
+
+def load(
+    group: GroupLanes, memory: Shared, first: Lane, boxes: TensorBoxes, coordinates: Sequence[Lane], barriers: BarrierGroup,
+    number: Lane, mask: Mask, site: int,
+) -> None:  # fmt: skip
+    """`nvgpu.tma.async.load`: each active lane issues one."""
+    for lane, (begin, at, *place) in _each_lane(group, mask, [first, number, *coordinates]):
+        lanes = np.array([lane])
+        to = tile(group, memory, begin, boxes.shape, lane, site)
+        if to is None or not barriers.usable(at, group, lanes, site):
+            continue
+        barriers.expect_fenced(at, group, lane, site)
+        where, there = boxes.at(place)
+        flight = group.cluster.issue(group, lanes, site, partial(_land, boxes, memory, to, where, there, barriers, at))
+        _note_global(boxes.memory, where[there], flight, write=False)
+        _note_tile(memory, begin, len(to), flight, write=True)
+        data = memory.data.reshape(-1)
+        data[to] = noticed(_box(boxes, where, there))
+        group.cluster.begin(flight)
+
+
+def _box(boxes: TensorBoxes, where: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """What the box holds now."""
+    found = boxes.memory.data.take(where, mode="clip")
+    return np.where(there, found, np.asarray(boxes.shape.fill).astype(found.dtype))
+
+
+def _land(
+    boxes: TensorBoxes, memory: Shared, to: np.ndarray, where: np.ndarray, there: np.ndarray, barriers: BarrierGroup, at: int,
+    flight: Flight,
+) -> None:  # fmt: skip
+    """The bytes have come."""
+    memory.data.reshape(-1)[to] = _box(boxes, where, there)
+    landed(barriers, at, flight.group.cluster.clocks.ended(flight.row), boxes.shape.bytes)
+
+
+def _note_tile(memory: Shared, first: int, count: int, flight: Flight, *, write: bool) -> None:
+    """An operation touches a tile, whose elements are exchanged among themselves."""
+    if memory.shadow is None:
+        return
+    elements = slice(first, first + count)
+    note(memory, elements, flight, write=write)
+
+
+def note(memory: Shared | Global, elements: Elements, flight: Flight, *, write: bool) -> None:
+    """An operation touches elements, from now on and until it ends."""
+    shadow: Any = memory.shadow
+    if isinstance(shadow, ClockShadow):
+        key = flight.group.cluster.key(flight, memory.layout)
+        (shadow.operation_writes if write else shadow.operation_reads)(elements, key)
+    if memory.written is not None:
+        if write:
+            memory.written[elements] = True
+        else:
+            _expect_written(memory, elements, flight)
+
+
+def _expect_written(memory: Shared | Global, elements: Elements, flight: Flight) -> None:
+    """A fault where nobody has written what an operation reads."""
+    assert memory.written is not None
+    unwritten = ~memory.written[elements]
+    if unwritten.any():
+        group, flat = flight.group, int(np.arange(memory.size)[elements][unwritten.argmax()])
+        name, element = memory.element(flat)
+        said = f"`{name}`{list(element)} is read and nobody has written it"
+        doing = group.doing(flight.lane, flight.site)
+        group.found.fault(Fault("uninitialized read", said, doing, name, element, int(np.count_nonzero(unwritten))))
+
+
+def _note_global(memory: Global, elements: np.ndarray, flight: Flight, *, write: bool) -> None:
+    note(memory, elements, flight, write=write)
+    if memory.touched:
+        memory.touched["write" if write else "read"][elements] = True
+
+
+# ---- stores ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class StoredBox:
+    """A store: what a thread must wait for, first that its tile was read, and then that it is done."""
+
+    moments: list[Moment] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class StoreGroups:
+    """By lane of a group: the stores since its last commit, and its groups of stores."""
+
+    open: dict[int, list[StoredBox]] = field(default_factory=dict)
+    groups: dict[int, list[list[StoredBox]]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(group: GroupLanes) -> StoreGroups:
+        if group.copies is None:
+            group.copies = StoreGroups()
+        return group.copies
+
+
+def store(
+    group: GroupLanes, memory: Shared, first: Lane, boxes: TensorBoxes, coordinates: Sequence[Lane], mask: Mask, site: int
+) -> None:
+    """`nvgpu.tma.async.store`."""
+    for lane, (begin, *place) in _each_lane(group, mask, [first, *coordinates]):
+        source = tile(group, memory, begin, boxes.shape, lane, site)
+        if source is None:
+            continue
+        where, there = boxes.at(place)
+        made = StoredBox()
+        flight = group.cluster.issue(
+            group, np.array([lane]), site, partial(_read_tile, made, boxes, memory, source, where, there)
+        )
+        StoreGroups.of(group).open.setdefault(lane, []).append(made)
+        _note_tile(memory, begin, len(source), flight, write=False)
+        _note_global(boxes.memory, where[there], flight, write=True)
+        boxes.memory.data[where[there]] = noticed(boxes.memory.data[where[there]])
+        group.cluster.begin(flight)
+
+
+def _read_tile(
+    made: StoredBox, boxes: TensorBoxes, memory: Shared, source: np.ndarray, where: np.ndarray, there: np.ndarray,
+    flight: Flight,
+) -> None:  # fmt: skip
+    values = memory.data.reshape(-1)[source][there]
+    cluster = flight.group.cluster
+    made.moments.append(cluster.clocks.ended(flight.row))
+    last = replace(flight, finish=partial(_write_box, made, boxes, where[there], values), over=False)
+    cluster.begin(last)
+
+
+def _write_box(made: StoredBox, boxes: TensorBoxes, where: np.ndarray, values: np.ndarray, flight: Flight) -> None:
+    boxes.memory.data[where] = values
+    made.moments.append(flight.group.cluster.clocks.ended(flight.row))
+
+
+def commit(group: GroupLanes, mask: Mask) -> None:
+    """`nvvm.cp.async.bulk.commit.group`."""
+    stores = StoreGroups.of(group)
+    for lane in group.active(mask).tolist():
+        stores.groups.setdefault(lane, []).append(stores.open.pop(lane, []))
+
+
+@dataclass(frozen=True, eq=False)
+class StoresOver:
+    """Stores that have come so far: 1, their tiles are read; 2, they are done."""
+
+    group: GroupLanes
+    due: Sequence[tuple[int, StoredBox]]
+    stage: int
+
+    def ready(self) -> bool:
+        return all(len(one.moments) >= self.stage for _, one in self.due)
+
+    def passed(self) -> None:
+        for lane, one in self.due:
+            self.group.cluster.clocks.learn(self.group.rows[[lane]], one.moments[self.stage - 1])
+
+    def stuck(self) -> Iterator[Fault]:
+        """Operations end by themselves."""
+        return iter(())
+
+
+def drain(group: GroupLanes, most: int, read: bool, mask: Mask) -> Steps:
+    """`nvvm.cp.async.bulk.wait_group`."""
+    stores = StoreGroups.of(group)
+    due = [(lane, one) for lane in group.active(mask).tolist() for of in _all_but(stores.groups.get(lane, []), most) for one in of]
+    request = StoresOver(group, due, 1 if read else 2)
+    yield request
+    request.passed()
+
+
+def _all_but(groups: list[list[StoredBox]], most: int) -> list[list[StoredBox]]:
+    return groups[: max(len(groups) - most, 0)]

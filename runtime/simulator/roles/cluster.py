@@ -1,0 +1,329 @@
+"""A cluster of blocks in flight: its warp groups as coroutines, its asynchronous operations, and who goes on next.
+
+A group runs until it waits. Who goes on then, and when an operation ends that is under way, is drawn from the seed: each ends at
+once, or as late as possible, when nobody can go on without it. Where nobody can go on at all, that is a deadlock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from ....interpreter.memory.warpgroups import GROUP
+from ..machine.banks import BankCounter
+from ..machine.memory import Global
+from ..machine.shadow import KeyLayout, Mask
+from ..report import Fault, FaultKind, Recorder, Site, ThreadOp, Triple
+from .clocks import SHARED, VectorClocks
+from .group import BlockState, GroupLanes
+from .ordering import OrderedMemory
+
+Steps = Generator["Waiting | None", None, None]
+
+SOMETIMES = 16
+"""In one of so many steps an operation ends although somebody could go on."""
+WATCHED_STEPS = 64
+
+
+class Waiting(Protocol):
+    """What a coroutine waits for."""
+
+    def ready(self) -> bool: ...
+
+    def stuck(self) -> Iterator[Fault]:
+        """What is wrong if it never comes."""
+        ...
+
+
+@dataclass(eq=False)
+class Coroutine:
+    """A group, or some lanes of it, that go through a part of the kernel."""
+
+    steps: Steps
+    waits: Waiting | None = None
+    done: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """The end of other coroutines."""
+
+    parts: Sequence[Coroutine]
+
+    def ready(self) -> bool:
+        return all(part.done for part in self.parts)
+
+    def stuck(self) -> Iterator[Fault]:
+        return iter(())
+
+
+@dataclass(eq=False)
+class Flight:
+    """An asynchronous operation that is under way.
+
+    Args:
+        row: in the clocks.
+        finish: what its end does.
+        lane: who issued it; `site`: by which op.
+    """
+
+    row: int
+    finish: Callable[[Flight], None]
+    group: GroupLanes
+    lane: int
+    site: int
+    over: bool = False
+
+
+@dataclass(eq=False)
+class GroupLaunch:
+    """What all clusters of a launch share.
+
+    Args:
+        run: the generated function; `values`: its arguments.
+        threads: ids of a block's threads, in the order in which they act.
+        seed: 0 (forward), 1 (reverse) or a number behind.
+        banks: counts bank conflicts.
+
+    Attributes:
+        dims: blocks of a cluster along x, y, z.
+        orders: by buffer in global memory what is known of it.
+        owners: by the keys of operations on global memory whose thread issued them.
+    """
+
+    run: Callable[..., Steps]
+    values: Sequence[Any]
+    grid: Triple
+    block: Triple
+    sites: list[Site]
+    found: Recorder
+    layout: KeyLayout
+    check: bool
+    atomics: frozenset[int]
+    threads: np.ndarray
+    seed: int
+    watch: Callable[[], None]
+    banks: BankCounter | None
+    dims: Triple = (1, 1, 1)
+    orders: dict[int, OrderedMemory] = field(default_factory=dict)
+    owners: dict[int, ThreadOp] = field(default_factory=dict)
+    counters: dict[int, BankCounter] = field(default_factory=dict)
+
+    def follow(self, memories: Sequence[Global]) -> None:
+        """Look for races in these: one that nobody writes can have none."""
+        for memory in memories:
+            memory.shadow = None
+            if memory.changes:
+                self.orders[id(memory)] = OrderedMemory(memory.size, self.layout, self.atomics)
+
+    def counter(self, threads: np.ndarray) -> BankCounter | None:
+        """The counter for a warp group: those of one size share it, and all of them its tallies."""
+        if self.banks is None:
+            return None
+        made = self.counters.setdefault(len(threads), BankCounter(threads - threads.min()))
+        made.tallies = self.banks.tallies
+        return made
+
+    def run_cluster(self, number: int) -> Sequence[GroupLanes]:
+        """Run one, and give back the groups that did."""
+        made = Cluster(self, number, blocks_of(number, self))
+        made.run()
+        return [group for home in made.blocks for group in home.groups]
+
+
+class Cluster:
+    """One of them, of blocks with these linear ids."""
+
+    def __init__(self, launch: GroupLaunch, number: int, blocks: Sequence[int]) -> None:
+        self.launch, self.number = launch, number
+        self.threads = len(launch.threads)
+        self.clocks = VectorClocks(self.threads * len(blocks))
+        self.random = np.random.default_rng((launch.seed, number))
+        self.policy = launch.seed
+        self.coroutines: list[Coroutine] = []
+        self.flying: list[Flight] = []
+        self.issuers: dict[int, Flight] = {}
+        self.blocks = [BlockState(rank, block) for rank, block in enumerate(blocks)]
+        for home in self.blocks:
+            for group in np.unique(launch.threads // GROUP):
+                lanes = GroupLanes(self, home, int(group), launch.threads[launch.threads // GROUP == group])
+                given = [lanes.of_launch(v, launch.orders.get(id(v))) if isinstance(v, Global) else
+                         v.seen_by(lanes, launch.orders) if hasattr(v, "seen_by") else v for v in launch.values]  # fmt: skip
+                self.coroutines.append(Coroutine(launch.run(lanes, *given)))
+
+    def run(self) -> None:
+        steps = 0
+        while self.coroutines or self.flying:
+            steps += 1
+            if steps % WATCHED_STEPS == 0:
+                self.launch.watch()
+            able = [one for one in self.coroutines if one.waits is None or one.waits.ready()]
+            if self.flying and (not able or (self.policy > 1 and self.random.integers(SOMETIMES) == 0)):
+                self.end(self.flying[self._draw(len(self.flying))])
+            elif able:
+                self._step(able[self._draw(len(able))])
+            elif not self._give_up():
+                break
+        for one in self.coroutines:
+            one.steps.close()
+        self._after()
+
+    def _draw(self, count: int) -> int:
+        """Which of several is next: the first, the last, or any."""
+        return int(self.random.integers(count)) if self.policy > 1 else (count - 1) * self.policy
+
+    def _step(self, one: Coroutine) -> None:
+        try:
+            one.waits = next(one.steps)
+        except StopIteration:
+            one.done = True
+            self.coroutines.remove(one)
+
+    def _give_up(self) -> bool:
+        """Nobody can go on. Whether somebody can, once that is reported."""
+        waiting = [one.waits for one in self.coroutines if one.waits is not None]
+        torn = [wait for wait in waiting if isinstance(wait, BlockBarrier)]
+        for wait in torn or waiting:
+            for fault in wait.stuck():
+                self.launch.found.fault(fault)
+        return bool(torn)
+
+    def _after(self) -> None:
+        for home in self.blocks:
+            for barriers in home.barriers.values():
+                barriers.at_end()
+
+    def split(self, arms: Sequence[Steps]) -> Steps:
+        """Lanes of a group part ways, and meet again."""
+        if len(arms) == 1:
+            yield from arms[0]
+        elif arms:
+            parts = [Coroutine(arm) for arm in arms]
+            self.coroutines += parts
+            yield Joined(parts)
+
+    # ---- asynchronous operations ----------------------------------------------------------------------------------------
+
+    def issue(
+        self, group: GroupLanes, lanes: np.ndarray, site: int, finish: Callable[[Flight], None]
+    ) -> Flight:
+        """An operation of some lanes begins; `begin` it once its accesses are noted."""
+        row = self.clocks.start(group.rows[lanes])
+        made = Flight(row, finish, group, int(lanes[0]), site)
+        self.issuers[row] = made
+        return made
+
+    def begin(self, flight: Flight) -> None:
+        """It is under way, and ends at once or later."""
+        self.flying.append(flight)
+        if self.policy == 1 or (self.policy > 1 and self.random.integers(2)):
+            self.end(flight)
+
+    def end(self, flight: Flight) -> None:
+        self.flying.remove(flight)
+        flight.over = True
+        flight.finish(flight)
+
+    def key(self, flight: Flight, layout: KeyLayout) -> int:
+        """What all accesses of an operation have in common."""
+        epoch = int(self.clocks.known[SHARED][flight.row, flight.row])
+        made = (epoch << layout.interval) | (flight.row << layout.site) | flight.site
+        if layout.block:
+            made |= self.number << layout.blocks
+            self.launch.owners[made] = flight.group.doing(flight.lane, flight.site)
+        return made
+
+    # ---- who is who -------------------------------------------------------------------------------------------------------
+
+    def is_operation(self, key: int, layout: KeyLayout) -> bool:
+        return int(layout.threads_of(key)) >= self.clocks.threads
+
+    def witness(self, key: int, layout: KeyLayout, home: BlockState) -> ThreadOp:
+        """Who made the access with this key."""
+        owned = self.launch.owners.get(key)
+        row, site = int(layout.threads_of(key)), int(layout.sites_of(key))
+        if owned is not None:
+            return owned
+        if row >= self.clocks.threads:
+            issued = self.issuers[row]
+            return issued.group.access(site, int(issued.group.threads[issued.lane]), issued.group.home.number)
+        rank, thread = divmod(row, self.threads)
+        other = int(layout.blocks_of(key)) if layout.block else self.number
+        block = self.blocks[rank].number if other == self.number else blocks_of(other, self.launch)[rank]
+        return home.groups[0].access(site, thread, block)
+
+    def fault(self, kind: FaultKind, group: GroupLanes, lane: int, site: int, message: str, buffer: str | None = None) -> None:
+        self.launch.found.fault(Fault(kind, message, group.doing(lane, site), buffer))
+
+
+def blocks_of(number: int, launch: GroupLaunch) -> list[int]:
+    """The linear ids of the blocks of a cluster, x fastest, in the order of their ranks."""
+    (gx, gy, _), (cx, cy, cz) = launch.grid, launch.dims
+    x, rest = number % (gx // cx) * cx, number // (gx // cx)
+    y, z = rest % (gy // cy) * cy, rest // (gy // cy) * cz
+    return [
+        x + i + gx * (y + j + gy * (z + k))
+        for k in range(cz) for j in range(cy) for i in range(cx)
+    ]  # fmt: skip
+
+
+# ---- what generated code calls ------------------------------------------------------------------------------------------
+
+
+def fork(lanes: GroupLanes, *arms: tuple[Any, Callable[[], Steps]]) -> Steps:
+    """The arms of a branch, those that have lanes, side by side."""
+    yield from lanes.cluster.split([arm() for mask, arm in arms if mask is not False])
+
+
+@dataclass(eq=False)
+class BlockBarrier:
+    """Some lanes of a group at a barrier of their block."""
+
+    group: GroupLanes
+    mask: Mask
+    site: int
+    spaces: Sequence[str]
+    passed: bool = False
+
+    def ready(self) -> bool:
+        if not self.passed:
+            self._meet()
+        return self.passed
+
+    def _others(self) -> list[BlockBarrier]:
+        found = (one.waits for one in self.group.cluster.coroutines)
+        return [w for w in found if isinstance(w, BlockBarrier) and w.group.home is self.group.home and not w.passed]
+
+    def _meet(self) -> None:
+        here = self._others()
+        if sum(len(w.group.active(w.mask)) for w in here) == self.group.cluster.threads and len({w.site for w in here}) == 1:
+            self._pass(here)
+
+    @staticmethod
+    def _pass(here: Sequence[BlockBarrier]) -> None:
+        rows = np.concatenate([w.group.rows[w.group.active(w.mask)] for w in here])
+        clocks = here[0].group.cluster.clocks
+        clocks.learn(rows, clocks.told(rows), here[0].spaces)
+        for w in here:
+            w.passed = True
+
+    def stuck(self) -> Iterator[Fault]:
+        if self.passed:
+            return
+        group, here = self.group, self._others()
+        there = {int(t) for w in here if w.site == self.site for t in w.group.threads[w.group.active(w.mask)]}
+        (missing, *_) = sorted(set(range(group.cluster.threads)) - there) or [0]
+        absent = group.access(self.site, missing, group.home.number).thread
+        doing = group.doing(int(group.active(self.mask)[0]), self.site)
+        said = f"thread {absent} of its block does not reach this barrier together with it"
+        yield Fault("divergent barrier", said, doing, count=len(there))
+        self._pass([w for w in here if w.site == self.site])
+
+
+def barrier(lanes: GroupLanes, mask: Mask, spaces: Sequence[str], site: int) -> Steps:
+    """`gpu.barrier`."""
+    lanes.executed = lanes.executed + 1
+    yield BlockBarrier(lanes, mask, site, spaces)

@@ -1,0 +1,182 @@
+"""Shadow memory of kernels with memory barriers: who touched each element last, by vector clocks.
+
+Per element stand the last write, and of each warp group (and of the operations that it issued) the last read, with one more that
+is not ordered before it. An access is a number as `KeyLayout` says: the epoch of a row, the cluster, the row, the op. It is ordered
+before another one of its cluster if the row of that one knows of its epoch, and unordered with those of other clusters. What
+an ordinary store wrote must also be fenced for whoever reads it through the async proxy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from ..machine.shadow import Address, Index, KeyLayout, Mask
+from ..report import RaceKind
+from .clocks import GLOBAL, SHARED, VectorClocks
+
+Elements = np.ndarray | slice
+Found = Callable[[RaceKind, np.ndarray, np.ndarray, np.ndarray], None]
+Unfenced = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+
+
+class OrderedMemory:
+    """What is known of one buffer.
+
+    Args:
+        atomics: sites that are atomic; two of them never race.
+    """
+
+    def __init__(self, size: int, layout: KeyLayout, atomics: frozenset[int]) -> None:
+        self.size, self.layout, self.atomics = size, layout, atomics
+        self.writer: np.ndarray | None = None
+        self.readers: dict[Hashable, list[np.ndarray]] = {}
+        self.updaters: dict[Hashable, list[np.ndarray]] = {}
+
+    def fresh(self) -> np.ndarray:
+        return np.full(self.size, -1, dtype=np.int64)
+
+
+class ClockShadow:
+    """A warp group's view of it: takes the place of `Shadow` in the group's memory.
+
+    Args:
+        clocks: of the cluster; `cluster`: its number; `group`: the warp group's.
+        address: gives flat element numbers and keys of the lanes of an access.
+        found: told of races: their kind, elements, keys of the first and of the second accesses.
+        unfenced: told of reads through the async proxy: elements, keys of the stores, keys of the reads.
+    """
+
+    def __init__(
+        self, memory: OrderedMemory, clocks: VectorClocks, cluster: int, group: Hashable, address: Address, found: Found,
+        unfenced: Unfenced,
+    ) -> None:  # fmt: skip
+        self.memory, self.clocks, self.cluster, self.group = memory, clocks, cluster, group
+        self.address, self.found, self.unfenced = address, found, unfenced
+        self.layout, self.space = memory.layout, SHARED if not memory.layout.block else GLOBAL
+
+    # ---- what lanes do ----------------------------------------------------------------------------------------------
+
+    def repeats(self, flat: Index, mask: Mask, site: int, write: bool) -> bool:
+        """No access is left out."""
+        return False
+
+    def read(self, flat: Index, mask: Mask, site: int) -> None:
+        memory = self.memory
+        if site in memory.atomics:
+            return  # the write that follows stands for both
+        elements, keys = self.address(flat, mask, site)
+        self._check_writer("RAW", elements, keys)
+        self._check_others("RAW", memory.updaters, elements, keys)
+        self._enter(memory.readers, self.group, elements, keys)
+
+    def write(self, flat: Index, mask: Mask, site: int) -> None:
+        memory, (elements, keys) = self.memory, self.address(flat, mask, site)
+        self._check_writer("WAW", elements, keys)
+        self._check_others("WAR", memory.readers, elements, keys)
+        if site in memory.atomics:
+            self._enter(memory.updaters, self.group, elements, keys)
+            return
+        self._check_others("WAW", memory.updaters, elements, keys)
+        writer = self._writer()
+        writer[elements] = keys
+        won = writer.take(elements)
+        self._emit("WAW", elements, won, keys, won != keys)
+
+    def barrier(self, everyone: bool) -> None:
+        """VectorClocks say what barriers order."""
+
+    def release(self) -> None:
+        """Nothing is kept back."""
+
+    flush = release
+
+    # ---- what asynchronous operations do: `key` is that of all of their elements ----------------------------------------
+
+    def operation_reads(self, elements: Elements, key: int) -> None:
+        old = None if self.memory.writer is None else self.memory.writer[elements]
+        if old is not None:
+            unordered = self._compare("RAW", elements, old, key)
+            stored = (old >= 0) & ~unordered & (self.layout.threads_of(old) < self.clocks.threads)
+            if stored.any():
+                row, ours = int(self.layout.threads_of(key)), self._ours(old)
+                who = self.layout.threads_of(np.maximum(old, 0))
+                fenced = self.clocks.fenced[row].take(who, mode="clip") >= (old >> self.layout.interval)
+                if (bad := stored & ours & ~fenced).any():
+                    self.unfenced(self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))
+        self._compare_others("RAW", self.memory.updaters, elements, key)
+        last, other = self.memory.readers.setdefault(("of", self.group), [self.memory.fresh(), self.memory.fresh()])
+        before = last[elements]
+        kept = self._unordered(before, key)
+        if kept.any():
+            other[elements] = np.where(kept, before, other[elements])
+        last[elements] = key
+
+    def operation_writes(self, elements: Elements, key: int) -> None:
+        if self.memory.writer is not None:
+            self._compare("WAW", elements, self.memory.writer[elements], key)
+        self._compare_others("WAR", self.memory.readers, elements, key)
+        self._compare_others("WAW", self.memory.updaters, elements, key)
+        self._writer()[elements] = key
+
+    # ---- order --------------------------------------------------------------------------------------------------------
+
+    def _writer(self) -> np.ndarray:
+        if self.memory.writer is None:
+            self.memory.writer = self.memory.fresh()
+        return self.memory.writer
+
+    def _ours(self, keys: np.ndarray) -> Any:
+        """Which keys are of this cluster; shared memory has no others."""
+        return self.layout.blocks_of(keys) == self.cluster if self.layout.block else np.True_
+
+    def _unordered(self, old: np.ndarray, new: np.ndarray | int) -> np.ndarray:
+        """Which pairs nothing orders. A key of -1 (nobody) is ordered with everything."""
+        layout, known = self.layout, self.clocks.known[self.space]
+        who = np.minimum(layout.threads_of(old), len(known) - 1)
+        row = layout.threads_of(new)
+        at = known[row].take(who) if np.ndim(row) == 0 else known[row, who]
+        return (old >= 0) & ((at < old >> layout.interval) | ~self._ours(old))
+
+    def _enter(self, table: dict[Hashable, list[np.ndarray]], group: Hashable, elements: np.ndarray, keys: np.ndarray) -> None:
+        last, other = table.setdefault(group, [self.memory.fresh(), self.memory.fresh()])
+        before = last.take(elements)
+        last[elements] = keys
+        now = last.take(elements)
+        for one in (before, keys):
+            kept = self._unordered(one, now) & (one != now)
+            if kept.any():
+                other[elements[kept]] = one[kept]
+
+    def _check_writer(self, kind: RaceKind, elements: np.ndarray, keys: np.ndarray) -> None:
+        if self.memory.writer is not None:
+            old = self.memory.writer.take(elements)
+            self._emit(kind, elements, old, keys, self._unordered(old, keys))
+
+    def _check_others(
+        self, kind: RaceKind, table: dict[Hashable, list[np.ndarray]], elements: np.ndarray, keys: np.ndarray
+    ) -> None:
+        for slots in table.values():
+            for slot in slots:
+                old = slot.take(elements)
+                self._emit(kind, elements, old, keys, self._unordered(old, keys))
+
+    def _emit(self, kind: RaceKind, elements: np.ndarray, old: np.ndarray, new: np.ndarray, bad: np.ndarray) -> None:
+        if bad.any():
+            self.found(kind, elements[bad], old[bad], new[bad])
+
+    def _compare(self, kind: RaceKind, elements: Elements, old: np.ndarray, key: int) -> np.ndarray:
+        bad = self._unordered(old, key)
+        if bad.any():
+            self.found(kind, self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))
+        return bad
+
+    def _compare_others(self, kind: RaceKind, table: dict[Hashable, list[np.ndarray]], elements: Elements, key: int) -> None:
+        for slots in table.values():
+            for slot in slots:
+                self._compare(kind, elements, slot[elements], key)
+
+    def _numbers(self, elements: Elements) -> np.ndarray:
+        return np.arange(self.memory.size)[elements]

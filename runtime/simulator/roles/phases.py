@@ -1,0 +1,243 @@
+"""Memory barriers: arrivals, bytes and phases, as `interpreter/memory/mbarriers.py` says, and what they order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..machine.lanes import Lane
+from ..machine.shadow import Mask
+from ..report import Fault
+from .clocks import SHARED, Moment
+from .cluster import Steps
+from .group import BlockState, GroupLanes
+
+
+@dataclass(eq=False)
+class PhasedBarrier:
+    """One of them.
+
+    Args:
+        count: arrivals of a phase; 0: nobody has initialized it.
+        made: the row that did, and its epoch; `fenced`: likewise, the fence behind it.
+        gathering: what those knew that have arrived, and what was copied; `told`: that of the phase that ended last.
+    """
+
+    count: int = 0
+    pending: int = 0
+    bytes: int = 0
+    phase: int = 0
+    made: tuple[int, int] = (0, 0)
+    fenced: tuple[int, int] | None = None
+    gathering: Moment | None = None
+    told: Moment | None = None
+
+    def settle(self) -> None:
+        """Begin the next phase if this one is over."""
+        if self.pending == 0 and self.bytes == 0:
+            self.told, self.gathering = self.gathering, None
+            self.phase, self.pending = self.phase + 1, self.count
+
+    def gather(self, moment: Moment) -> None:
+        self.gathering = moment.joined(self.gathering)
+
+
+@dataclass(eq=False)
+class BarrierGroup:
+    """A group of them in the shared memory of a block."""
+
+    name: str
+    home: BlockState
+    all: list[PhasedBarrier]
+    last: tuple[GroupLanes, int, int] | None = field(default=None)
+
+    def named(self, number: int) -> str:
+        return f"`{self.name}`[{number}]"
+
+    def usable(self, number: int, group: GroupLanes, lanes: np.ndarray, site: int) -> bool:
+        """Whether the barrier is there for those lanes; a fault where it isn't."""
+        lane = int(lanes[0])
+        self.last = group, lane, site
+        if not 0 <= number < len(self.all):
+            return _misused(group, lane, site, f"{self.named(number)}, where there are {len(self.all)} barriers", self.name)
+        one = self.all[number]
+        if not one.count:
+            return _misused(group, lane, site, f"{self.named(number)} is used, and nobody has initialized it", self.name)
+        row, epoch = one.made
+        known = group.cluster.clocks.known[SHARED][group.rows[lanes], row]
+        if (known < epoch).any():
+            lane = int(lanes[int((known < epoch).argmax())])
+            said = f"{self.named(number)} is used, and nothing orders that behind its initialization"
+            _misused(group, lane, site, said, self.name)
+        return True
+
+    def expect_fenced(self, number: int, group: GroupLanes, lane: int, site: int) -> None:
+        """A fault where an operation is to arrive at a barrier, and its thread knows of no fence behind the initialization."""
+        fence, row = self.all[number].fenced, group.rows[lane]
+        if fence is None or group.cluster.clocks.known[SHARED][row, fence[0]] < fence[1]:
+            said = f"bytes are to come to {self.named(number)}, and no fence is between that and its initialization"
+            _misused(group, lane, site, said, self.name)
+
+    def at_end(self) -> None:
+        """The block ends: no bytes may be missing, or have come too many."""
+        for number, one in enumerate(self.all):
+            if one.bytes and self.last is not None:
+                what = f"{one.bytes} bytes are missing" if one.bytes > 0 else f"{-one.bytes} bytes more came than were expected"
+                _misused(*self.last, f"{self.named(number)}: at the end of the block {what}", self.name)
+
+
+def _misused(group: GroupLanes, lane: int, site: int, message: str, name: str) -> bool:
+    group.cluster.fault("mbarrier misuse", group, lane, site, message, name)
+    return False
+
+
+def by_number(group: GroupLanes, mask: Mask, number: Lane, *others: Lane) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    """The different numbers of the barriers that active lanes have (and of what else they say), and who has them."""
+    active = group.active(mask)
+    said = [np.broadcast_to(np.asarray(value), group.shape)[:, 0][active].astype(np.int64) for value in (number, *others)]
+    if all((one == one[0]).all() for one in said):
+        yield tuple(int(one[0]) for one in said), active
+        return
+    together = np.stack(said, axis=1)
+    for each in np.unique(together, axis=0):
+        yield tuple(int(n) for n in each), active[(together == each).all(axis=1)]
+
+
+# ---- what generated code calls ------------------------------------------------------------------------------------------
+
+
+def make(group: GroupLanes, key: int, name: str, count: int) -> BarrierGroup:
+    """`nvgpu.mbarrier.create`: the block's."""
+    found = group.home.barriers.get(key)
+    if found is None:
+        found = group.home.barriers[key] = BarrierGroup(name, group.home, [PhasedBarrier() for _ in range(count)])
+    return found
+
+
+def init(group: GroupLanes, barriers: BarrierGroup, number: Lane, count: Lane, mask: Mask, site: int) -> None:
+    """`nvgpu.mbarrier.init`."""
+    for (at, arrivals), lanes in by_number(group, mask, number, count):
+        if not 0 <= at < len(barriers.all) or arrivals < 1:
+            said = f"{barriers.named(at)} of {len(barriers.all)} is initialized for {arrivals} arrivals"
+            _misused(group, int(lanes[0]), site, said, barriers.name)
+            continue
+        row = group.rows[lanes[-1:]]
+        made = int(row[0]), int(group.cluster.clocks.epochs(row)[0])
+        barriers.all[at] = PhasedBarrier(arrivals, arrivals, made=made)
+        barriers.last = group, int(lanes[-1]), site
+
+
+def fence_init(group: GroupLanes, mask: Mask) -> None:
+    """`nvvm.fence.mbarrier.init`: what a lane has initialized is seen by asynchronous operations, too."""
+    clocks, rows = group.cluster.clocks, group.rows[group.active(mask)]
+    for row, epoch in zip(rows.tolist(), clocks.epochs(rows).tolist(), strict=True):
+        for barriers in group.home.barriers.values():
+            for one in barriers.all:
+                if one.count and one.made[0] == row and one.fenced is None:
+                    one.fenced = row, epoch
+    clocks.told(rows)
+
+
+def fence_proxy(group: GroupLanes, mask: Mask) -> None:
+    """`nvvm.fence.proxy`."""
+    fence_init(group, mask)
+    group.cluster.clocks.fence(group.rows[group.active(mask)])
+
+
+def arrive(group: GroupLanes, barriers: BarrierGroup, number: Lane, bytes_: Lane, mask: Mask, site: int) -> None:
+    """`nvgpu.mbarrier.arrive`, and `arrive.expect_tx`."""
+    for (at, more), lanes in by_number(group, mask, number, bytes_):
+        if barriers.usable(at, group, lanes, site):
+            arrived(barriers, at, group, lanes, more, site)
+
+
+def arrived(barriers: BarrierGroup, at: int, group: GroupLanes, lanes: np.ndarray, more: int, site: int) -> None:
+    """Some lanes arrive at a barrier, of their own block or of another one, and each expects so many bytes more."""
+    one, left = barriers.all[at], len(lanes)
+    told = group.cluster.clocks.told(group.rows[lanes])
+    while left:
+        if not one.pending:
+            said = f"more than {one.count} arrivals in phase {one.phase} of {barriers.named(at)}, where {_bytes(one)}"
+            _misused(group, int(lanes[-1]), site, said, barriers.name)
+            return
+        some = min(left, one.pending)
+        left -= some
+        one.pending, one.bytes = one.pending - some, one.bytes + some * more
+        one.gather(told)
+        one.settle()
+
+
+def landed(barriers: BarrierGroup, at: int, moment: Moment, count: int) -> None:
+    """So many bytes have come."""
+    one = barriers.all[at]
+    one.bytes -= count
+    one.gather(moment)
+    one.settle()
+
+
+def _bytes(one: PhasedBarrier) -> str:
+    return f"{one.bytes} bytes are missing" if one.bytes >= 0 else f"{-one.bytes} bytes more came than were expected"
+
+
+@dataclass(eq=False)
+class PhaseWait:
+    """Lanes that wait for phases: of each barrier and parity, which lanes, and the phase that was under way when they came."""
+
+    group: GroupLanes
+    barriers: BarrierGroup
+    asked: Sequence[tuple[int, int, np.ndarray, int]]
+    site: int
+
+    def ready(self) -> bool:
+        """Whether all may go on. The phase that is under way has another parity, or had, if it is a phase late."""
+        return all(self._over(at, parity, began) for at, parity, _, began in self.asked)
+
+    def _over(self, at: int, parity: int, began: int) -> bool:
+        phase = self.barriers.all[at].phase
+        return began % 2 != parity or phase > began
+
+    def passed(self) -> None:
+        group, clocks = self.group, self.group.cluster.clocks
+        for at, parity, lanes, began in self.asked:
+            one = self.barriers.all[at]
+            if began % 2 == parity and one.phase > began + 1:
+                said = f"phase {began} of {self.barriers.named(at)} ended, and the next one as well, before the thread looked"
+                _misused(group, int(lanes[0]), self.site, f"{said}: it may wait forever", self.barriers.name)
+            clocks.learn(group.rows[lanes], one.told)
+
+    def stuck(self) -> Iterator[Fault]:
+        for at, parity, lanes, began in self.asked:
+            one = self.barriers.all[at]
+            if not self._over(at, parity, began):
+                said = (
+                    f"waits for phase {one.phase} of {self.barriers.named(at)}: {one.pending} of {one.count} arrivals and "
+                    f"{max(one.bytes, 0)} bytes are missing"
+                )
+                doing = self.group.doing(int(lanes[0]), self.site)
+                yield Fault("deadlock", said, doing, self.barriers.name, (at,), count=len(lanes))
+
+
+def wait(group: GroupLanes, barriers: BarrierGroup, number: Lane, parity: Lane, mask: Mask, site: int) -> Steps:
+    """`nvgpu.mbarrier.try_wait.parity`."""
+    asked: list[tuple[int, int, np.ndarray, int]] = []
+    for (at, odd), lanes in by_number(group, mask, number, np.asarray(parity).astype(np.int64)):
+        if barriers.usable(at, group, lanes, site):
+            asked.append((at, odd & 1, lanes, barriers.all[at].phase))
+    request = PhaseWait(group, barriers, asked, site)
+    yield request
+    request.passed()
+
+
+def registers(group: GroupLanes, mask: Mask, site: int) -> None:
+    """`nvvm.setmaxregister`."""
+    whole(group, mask, site, "changes its registers together")
+
+
+def whole(group: GroupLanes, mask: Mask, site: int, what: str) -> None:
+    """A fault where some threads of a warp group are not there, or are elsewhere."""
+    here: Any = group.full(mask)
+    if group.nt != 128 or not here.all():
+        group.fault("divergent barrier", here, site, f"not all 128 threads of its warp group are there, which {what}")

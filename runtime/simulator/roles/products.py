@@ -1,0 +1,137 @@
+"""Products of warp groups (`memory/warpgroups.py`), which read both matrices asynchronously until the group has waited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from ....interpreter.memory.warpgroups import GROUP, place_of, repeats_after, sum_at
+from ...group_form import ExpectedGroupProduct, GroupMatrix
+from ..machine.fragments import to_tf32
+from ..machine.lanes import Lane
+from ..machine.local_memory import Shared
+from ..machine.shadow import Mask
+from ..report import Fault
+from .boxes import note
+from .cluster import Flight
+from .group import GroupLanes
+from .phases import whole
+
+
+@dataclass(frozen=True, eq=False)
+class DescribedMatrix:
+    """A descriptor: where a matrix begins in shared memory."""
+
+    memory: Shared
+    first: Lane
+
+
+@dataclass(frozen=True, eq=False)
+class GroupProductForm:
+    """What a product says, and what follows from that for all of its kind."""
+
+    said: ExpectedGroupProduct
+
+    @cached_property
+    def left(self) -> np.ndarray:
+        """From the matrix's beginning: which element of memory each of the left operand is, rows x sum."""
+        return _elements(self.said.left, self.said.rows, self.depth)
+
+    @cached_property
+    def right(self) -> np.ndarray:
+        """Of the right operand, sum x columns."""
+        if self.said.by_rows:
+            return _elements(self.said.right, self.depth, self.said.columns)
+        return _elements(self.said.right, self.said.columns, self.depth).T
+
+    @property
+    def depth(self) -> int:
+        return self.said.depth_bytes // self.said.left.bytes
+
+    @cached_property
+    def sums(self) -> np.ndarray:
+        """By thread of the group, and place in what it has: which element of the result that is."""
+        shape = GROUP, self.said.rows // 64, self.said.columns // 8, 2, 2
+        row, column = sum_at(*np.indices(shape))  # type: ignore[arg-type]
+        return np.asarray(row * self.said.columns + column)
+
+
+def _elements(matrix: GroupMatrix, rows: int, columns: int) -> np.ndarray:
+    row, column = np.indices((rows, columns))
+    return np.asarray(place_of(row, column * matrix.bytes, matrix.box)) // matrix.bytes  # type: ignore[arg-type]
+
+
+@dataclass(eq=False)
+class ProductOver:
+    """The end of a product."""
+
+    flight: Flight
+    sums: list[np.ndarray] = field(default_factory=list)
+
+    def ready(self) -> bool:
+        return self.flight.over
+
+    def stuck(self) -> Iterator[Fault]:
+        """Operations end by themselves."""
+        return iter(())
+
+
+# ---- what generated code calls ------------------------------------------------------------------------------------------
+
+
+def multiply(
+    group: GroupLanes, left: DescribedMatrix, right: DescribedMatrix, before: Lane, form: GroupProductForm, mask: Mask, site: int
+) -> Any:
+    """`nvgpu.warpgroup.mma`, and its wait: a generator whose value is what each thread has of the sums."""
+    whole(group, mask, site, "multiplies together")
+    operands: list[tuple[Shared, np.ndarray]] = []
+    for given, said, elements in ((left, form.said.left, form.left), (right, form.said.right, form.right)):
+        first = group.same(given.first, mask, "matrices", site)
+        unit = repeats_after(said.box) // said.bytes
+        if first % unit:
+            message = f": a matrix begins at a multiple of {repeats_after(said.box)} bytes"
+            given.memory.fault("misaligned access", group.full(mask), site, first, message)
+        if first < 0 or first + int(elements.max()) >= given.memory.size:
+            message = f": a matrix of {said.rows} x {said.columns} does not fit there"
+            given.memory.fault("out-of-bounds read", group.full(mask), site, first, message)
+            first = 0
+        operands.append((given.memory, np.minimum(first + elements, given.memory.size - 1)))
+    rows = group.active(mask)
+    found = ProductOver(group.cluster.issue(group, rows, site, lambda _: None))
+    found.flight.finish = partial(_multiplied, found, operands, form)
+    for memory, elements in operands:
+        note(memory, _flat(elements), found.flight, write=False)
+    group.cluster.begin(found.flight)
+    yield found
+    clocks = group.cluster.clocks
+    clocks.learn(group.rows[rows], clocks.ended(found.flight.row))
+    (total,) = found.sums
+    took = total.reshape(-1).take(form.sums)[group.local % GROUP][:, None]
+    return (np.asarray(before, took.dtype) + took).astype(took.dtype)
+
+
+def _flat(elements: np.ndarray) -> np.ndarray | slice:
+    """The elements, as a slice where they are side by side."""
+    first, last = int(elements.min()), int(elements.max())
+    return slice(first, last + 1) if last - first + 1 == elements.size else elements.reshape(-1)
+
+
+def _multiplied(
+    found: ProductOver, operands: list[tuple[Shared, np.ndarray]], form: GroupProductForm, _: Flight
+) -> None:
+    """The matrices are read: each product is exact, and added up in the accumulator's type (integers exactly)."""
+    wide = np.float64 if form.said.kind == "i8" else np.float32
+    a, b = (memory.data.reshape(-1)[elements] for memory, elements in operands)
+    if form.said.kind == "tf32":
+        a, b = to_tf32(a), to_tf32(b)
+    total = a.astype(wide) @ b.astype(wide)
+    found.sums.append(total.astype(np.int32) if form.said.kind == "i8" else total)
+
+
+def zero(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """`nvgpu.warpgroup.mma.init.accumulator`."""
+    return np.zeros((1, 1, *shape), dtype)
