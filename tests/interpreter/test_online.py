@@ -14,7 +14,9 @@ ROW = "affine_map<(i, j) -> (i)>"
 WHOLE = "affine_map<(i, j) -> (i, j)>"
 
 
-def payload(terms: str, extreme: str = "maximumf", least: str = "0xFF800000", weigh: str = "%r", zero: str = "0.0") -> str:
+def payload(
+    terms: str, extreme: str = "maximumf", least: str = "0xFF800000", weigh: str = "%r", zero: str = "0.0"
+) -> str:
     """m over x; p = `terms` of %a and %m; Σ `weigh` of p, of 5 rows of 77."""
     x, row = "tensor<5x77xf32>", "tensor<5xf32>"
     return f"""\
@@ -48,8 +50,14 @@ PLAIN = "    %d = arith.subf %a, %b : f32\n    %r = math.exp %d : f32"
 ADDED = "    %t = arith.addf %o, %r : f32"
 FORMS = {
     "softmax": (PLAIN, ADDED),
-    "of a multiple": ("    %d = arith.subf %a, %b : f32\n    %w = arith.mulf %d, %k : f32\n    %r = math.exp %w : f32", ADDED),
-    "power of two": ("    %d = arith.subf %a, %b : f32\n    %w = arith.divf %d, %k : f32\n    %r = math.exp2 %w : f32", ADDED),
+    "of a multiple": (
+        "    %d = arith.subf %a, %b : f32\n    %w = arith.mulf %d, %k : f32\n    %r = math.exp %w : f32",
+        ADDED,
+    ),
+    "power of two": (
+        "    %d = arith.subf %a, %b : f32\n    %w = arith.divf %d, %k : f32\n    %r = math.exp2 %w : f32",
+        ADDED,
+    ),
     "weighted": (PLAIN, "    %w = arith.mulf %r, %a : f32\n    %t = arith.addf %w, %o : f32"),
     "negated": ("    %d = arith.subf %b, %a : f32\n    %w = arith.negf %d : f32\n    %r = math.exp %w : f32", ADDED),
     "masked": (
@@ -58,7 +66,10 @@ FORMS = {
         ADDED,
     ),
     "squared": (PLAIN, "    %w = arith.mulf %r, %r : f32\n    %t = arith.addf %w, %o : f32"),
-    "shifted": ("    %d = arith.subf %a, %b : f32\n    %w = arith.addf %d, %k : f32\n    %r = math.exp %w : f32", ADDED),
+    "shifted": (
+        "    %d = arith.subf %a, %b : f32\n    %w = arith.addf %d, %k : f32\n    %r = math.exp %w : f32",
+        ADDED,
+    ),
 }
 REFUSED = {
     "squares": ("    %d = arith.subf %a, %b : f32\n    %r = arith.mulf %d, %d : f32", ADDED, "by a factor"),
@@ -122,7 +133,11 @@ def test_what_depends_on_the_extreme_by_another_op(tmp_path: Path) -> None:
     text = text.replace(f"{WHOLE}, {WHOLE}, {ROW}", f"{WHOLE}, {ROW}, {ROW}").replace("%s0 =", made, 1)
     text = text.replace("%p, %x : tensor<5x77xf32>, tensor<5x77xf32>", "%p, %cut : tensor<5x77xf32>, tensor<5xf32>")
     with pytest.raises(WeftError, match="W0471"):
-        scheduled(text, "let largest = match linalg.reduce\nlet (walk, least, factor, scaled) = online largest by 16", tmp_path)
+        scheduled(
+            text,
+            "let largest = match linalg.reduce\nlet (walk, least, factor, scaled) = online largest by 16",
+            tmp_path,
+        )
 
 
 @pytest.mark.parametrize("form", REFUSED)
@@ -140,8 +155,16 @@ def test_what_is_said_of_a_single_row(tmp_path: Path) -> None:
     row = payload(PLAIN, weigh=ADDED).replace("tensor<5x", "tensor<1x")
     with pytest.raises(WeftError, match="W0733"):  # nothing was launched
         scheduled(row, ALONE, tmp_path)
-    single = row.replace("<1xf32>", "<f32>").replace("<1x77xf32>", "<77xf32>").replace("dimensions = [1]", "dimensions = [0]")
-    single = single.replace(WHOLE, "affine_map<(j) -> (j)>").replace(ROW, "affine_map<(j) -> ()>").replace('["parallel", ', "[")
+    single = (
+        row.replace("<1xf32>", "<f32>")
+        .replace("<1x77xf32>", "<77xf32>")
+        .replace("dimensions = [1]", "dimensions = [0]")
+    )
+    single = (
+        single.replace(WHOLE, "affine_map<(j) -> (j)>")
+        .replace(ROW, "affine_map<(j) -> ()>")
+        .replace('["parallel", ', "[")
+    )
     with pytest.raises(WeftError, match=r"W0471.*a single element"):
         scheduled(single, ALONE, tmp_path)
 
@@ -162,7 +185,9 @@ RESHAPED = {
 def test_what_is_said_of_a_reshape(value: str, tmp_path: Path) -> None:
     views = RESHAPED[value]
     text = payload(PLAIN, weigh=ADDED).replace(views.splitlines()[-1], views)
-    text = text.replace("ins(%x, %m :", "ins(%x, %back :") if value == "m" else text.replace("ins(%p, %x", "ins(%back, %x")
+    text = (
+        text.replace("ins(%x, %m :", "ins(%x, %back :") if value == "m" else text.replace("ins(%p, %x", "ins(%back, %x")
+    )
     with pytest.raises(WeftError, match=r"(?s)W0471.*is not followed behind tensor\.(collapse|expand)_shape"):
         scheduled(text, ALONE, tmp_path)
 
@@ -228,10 +253,45 @@ def test_the_factor_is_as_exact_as_the_sum(tmp_path: Path) -> None:
     text = text.replace("ins(%x : tensor<5x77xf32>) outs(%m0 : tensor<5xf32>)", (
         "ins(%x : tensor<5x77xf16>) outs(%m0 : tensor<5xf16>)"
     ))  # fmt: skip
-    text = text.replace("ins(%x, %m : tensor<5x77xf32>, tensor<5xf32>)", "ins(%x, %m : tensor<5x77xf16>, tensor<5xf16>)")
-    text = text.replace("ins(%p, %x : tensor<5x77xf32>, tensor<5x77xf32>)", "ins(%p, %x : tensor<5x77xf32>, tensor<5x77xf16>)")
+    text = text.replace(
+        "ins(%x, %m : tensor<5x77xf32>, tensor<5xf32>)", "ins(%x, %m : tensor<5x77xf16>, tensor<5xf16>)"
+    )
+    text = text.replace(
+        "ins(%p, %x : tensor<5x77xf32>, tensor<5x77xf32>)", "ins(%p, %x : tensor<5x77xf32>, tensor<5x77xf16>)"
+    )
     text = text.replace("^bb0(%r: f32, %a: f32", "^bb0(%r: f32, %a: f16")
     made = scheduled(text, in_one_pass(16), tmp_path)
     assert made.applied.text.count("math.exp") == 2
     assert not re.search(r"math\.exp .* : f16", made.applied.text)
     expect_right(made, 3, made.cuda, native=True)
+
+
+@pytest.mark.parametrize("space", ["", "lanes", "threads(x: 64)"])
+def test_terms_that_others_read_are_made_outside_too(space: str, tmp_path: Path) -> None:
+    """The handle names the op in the loop, as after `fuse`, and a result the one that stays."""
+    shares = f"""\
+  %y = linalg.generic {{indexing_maps = [{WHOLE}, {ROW}, {WHOLE}], iterator_types = ["parallel", "parallel"]}}
+      ins(%p, %s : tensor<5x77xf32>, tensor<5xf32>) outs(%f : tensor<5x77xf32>) {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.divf %a, %b : f32
+    linalg.yield %r : f32
+  }} -> tensor<5x77xf32>
+  return %y"""
+    text = payload(*FORMS["softmax"][:1], weigh=ADDED).replace("  return %s", shares)
+    text = re.sub(r"-> tensor<5xf32> \{\n", "-> tensor<5x77xf32> {\n", text, count=1).replace(
+        "return %y : tensor<5xf32>", "return %y : tensor<5x77xf32>"
+    )
+    mapped = ("m", "p", "s", "one.outside", "row")
+    maps = [
+        *(f"map {op} to {space} cyclic" for op in mapped),
+        "map one.factor to registers",
+        "map one.scaled to registers",
+    ]
+    body = "\n".join([
+        "let m = match linalg.reduce", *(f"let {op} = match linalg.generic #{n}" for n, op in enumerate("psy")),
+        "let (rows, row) = tile y [1, _]", *(f"fuse {op} into rows" for op in "spm"),
+        "let fills = match* linalg.fill", "foreach fill in fills {\nfuse fill into rows\n}",
+        f"map rows to {'blocks' if space else 'grid'}(x)", "let one = online m by 16",
+        *(maps if space else []), "insert-barriers", "launch rows",
+    ])  # fmt: skip
+    expect_right(scheduled(text, body, tmp_path), 0, body, native=True)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement
 from ...tensors import levels
 
+if TYPE_CHECKING:
+    from ...ir.mlir import ir
 
-@statement("online", returns=("loop", "least", "factor"), variadic=True, more=r"(scaled|last)\d*")
+
+@statement("online", returns=("loop", "least", "factor"), variadic=True, more=r"(scaled|last|outside)\d*")
 class Online(Statement):
     """Compute an extreme, and the sums that depend on it, in one pass over tiles of their terms.
 
@@ -30,6 +35,8 @@ class Online(Statement):
         factor: the elementwise op that makes the factors, the extreme so far, and the one that the terms use.
         scaled: for each sum the op that corrects it.
         last: for each sum that is multiplied or divided by another, the op that does so behind the loop.
+        outside: for each op that makes terms which others read, too, the one that stays outside; its handle names the one in the
+            loop.
 
     Errors:
         W0320: not a structured op.
@@ -62,6 +69,7 @@ class Online(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ...ir.mlir import is_within, merge_equal
         from ...ir.structured import structure
+        from ...tensors.fusing import leave_outside, remove_if_dead
         from ..fuse import Fuse
         from ..tile import Tile
         from .algebra import read
@@ -73,7 +81,8 @@ class Online(Statement):
         with rewrite.placing(op):
             chain = read(op)
         sums = [one.op.results[0] for one in chain.sums]
-        named = {name for one in chain.sums for op in one.inside for name in op.attributes if name.startswith("weft.h")}
+        inner = [op for one in chain.sums for op in one.inside]
+        named = dict.fromkeys(name for op in inner for name in op.attributes if name.startswith("weft.h"))
         lasts: list[Handle] = []
         reductions = [(rewrite.new_handle(op), chain.walked)]
         terms: list[list[Handle]] = [[]]
@@ -102,8 +111,15 @@ class Online(Statement):
         made |= {f"scaled{n if many else ''}": rewrite.new_handle(op) for n, op in enumerate(merged.scaled)}
         made |= {f"last{n if len(lasts) > 1 else ''}": last for n, last in enumerate(lasts)}
         merge_equal(rewrite.module)
+        left: list[ir.Operation] = []
         for tag in named:  # the terms of several sums are one op now, and where they are not, the first has the handle
-            for extra in [op for op in rewrite.tagged(tag) if is_within(op, rewrite.find(made["loop"]))][1:]:
+            tagged, loop = rewrite.tagged(tag), rewrite.find(made["loop"])
+            inside = [op for op in tagged if is_within(op, loop)]
+            for extra in inside[1:]:
                 del extra.attributes[tag]
+            for op in [op for op in tagged if inside and op not in inside and not remove_if_dead(op)]:
+                leave_outside(rewrite, op, tag)
+                left += [] if op in left else [op]
+        made |= {f"outside{n if len(left) > 1 else ''}": rewrite.new_handle(op) for n, op in enumerate(left)}
         rewrite.remark(f"one pass: {len(chain.sums)} {'sums are' if many else 'sum is'} corrected as the extreme grows")
         return made
