@@ -52,7 +52,7 @@ class Field:
     Args:
         consumes: the handle dies with the statement.
         minimum, maximum: the range of an int, or of each entry of a list.
-        unless: the flag with which there is no `maximum`.
+        unless: the flags with any of which there is no `maximum`.
         permutation: a list has each of 0 … n-1 once.
         hint: what to write instead of a value out of range.
         written: the word that stands in front of it, where that is not its name.
@@ -66,7 +66,7 @@ class Field:
     consumes: bool = False
     minimum: int | None = None
     maximum: int | None = None
-    unless: str = ""
+    unless: tuple[str, ...] = ()
     permutation: bool = False
     hint: str | None = None
     written: str = ""
@@ -79,7 +79,7 @@ class Field:
 
     def beside(self, written: Container[str]) -> Field:
         """The field as it is in a statement that has these fields."""
-        return dataclasses.replace(self, maximum=None) if self.unless in written else self
+        return dataclasses.replace(self, maximum=None) if any(flag in written for flag in self.unless) else self
 
 
 @dataclass(frozen=True)

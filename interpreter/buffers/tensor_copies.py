@@ -28,6 +28,8 @@ BY_TENSOR_MAP = "weft.tma"
 """On a copy to shared memory that one thread starts: the tensor memory accelerator makes it."""
 ARRIVALS = "weft.arrivals"
 """On memory barriers, until they are initialized: how many arrivals end a phase."""
+PRODUCER = "weft.producer"
+"""On a loop of one iteration that a warp group of its own executes: how many registers its threads keep."""
 TICKS = 10_000_000
 """How long a thread may be suspended until it looks again, in nanoseconds or so; it waits all the same."""
 
@@ -64,6 +66,11 @@ def start_here(barriers: ir.Value, number: ir.Value, expected: int, copies: Call
     for copy in copies():
         del copy.attributes[ATTRIBUTE]
         copy.attributes[BY_TENSOR_MAP] = ir.UnitAttr.get()
+
+
+def arrive(barriers: ir.Value, number: ir.Value) -> None:
+    """The thread at hand arrives."""
+    nvgpu.MBarrierArriveOp(barriers, number, results=[ir.Type.parse("!nvgpu.mbarrier.token")])
 
 
 def wait(barriers: ir.Value, number: ir.Value, turns: ir.AffineExpr, operands: Sequence[ir.Value], *, before: bool = False) -> None:

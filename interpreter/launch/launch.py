@@ -26,6 +26,7 @@ from .boxes import lower_copies
 from .kernel import Likeness, Outlined, Passed, host_function, install, outline
 from .lowering import lower, settle_arguments
 from .materialize import Materializer, split_at_barriers
+from .roles import split_roles
 from .tensor_cores import use_tensor_cores
 from .warp_groups import use_warp_groups
 
@@ -140,7 +141,8 @@ def _materialize(kernel: Outlined) -> Materialized:
     materializer.run(kernel.root)
     use_tensor_cores(kernel.function, materializer.lane)
     use_warp_groups(kernel.function, lower_copies(kernel))
-    init_barriers(kernel.entry, materializer.thread)
+    start = init_barriers(kernel.entry, materializer.thread)
+    geometry = split_roles(kernel.entry, start, materializer.thread, geometry)
     for name, sizes in (("known_block_size", geometry.static_block()), ("known_grid_size", geometry.static_grid())):
         numbers = [size for size in sizes if size is not None]
         if len(numbers) == len(sizes):

@@ -43,6 +43,7 @@ from ..memory.views import behind
 from ..padding.scans import is_scan
 from ..session.rewriter import describe, refuse
 from .kernel import Outlined
+from .roles import begin_role
 from .shared_reductions import SharedReduction
 from .shared_scans import SharedScan
 
@@ -159,6 +160,9 @@ class Materializer:
                 self.run(inner, taken)
             return
         taken = taken | mapping.slots()
+        if mapping.space == "producer":
+            begin_role(self.thread(), self._geometry.threads, op)
+            return op.erase()
         with ExitStack() as scope:
             scope.enter_context(ir.InsertionPoint(op))
             scope.enter_context(op.location)
@@ -190,7 +194,9 @@ class Materializer:
         spaces = {space for space, _ in taken}
         if spaces & set(IN_WARPS):
             ids = {"lane": self._hardware.lane().index} if "lanes" not in spaces else {}
-            if spaces & {"warpgroups", "quarters"}:
+            if "warpgroups" in spaces and not spaces & {"quarters", "lanes"}:
+                ids = {"thread of the warp group": self._hardware.thread_of_group().index}
+            elif spaces & {"warpgroups", "quarters"}:
                 ids |= {"warp group": self._hardware.group().index} if "warpgroups" not in spaces else {}
                 ids |= {"warp of the group": self._hardware.quarter().index} if "quarters" not in spaces else {}
             elif "warps" not in spaces:

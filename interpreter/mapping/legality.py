@@ -117,6 +117,8 @@ def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
 def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
     if not mapping.distributes:
         return _check_pieces(op, mapping)
+    if mapping.space == "producer":
+        return
     if mapping.every:
         if mapping.space != "threads":
             raise refuse(
@@ -242,7 +244,7 @@ def _check_order(op: ir.Operation, mapping: Mapping) -> None:
 
 def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
     """Without a distribution word each processor gets one iteration, so there must be enough of them."""
-    if mapping.dist is not None or mapping.every or not mapping.distributes:
+    if mapping.dist is not None or mapping.every or not mapping.distributes or not mapping.axes:
         return
     for axis, count, trips in zip(mapping.axes, mapping.counts, most_trips(Mapped(op, mapping)), strict=True):
         if count == SYMBOLIC:

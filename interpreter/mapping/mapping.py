@@ -32,10 +32,10 @@ class Mapping:
     """One map.
 
     Args:
-        space: `blocks`, `threads`, `warpgroups`, `quarters` (the four warps of a warp group), `warps`, `lanes`, `registers`, `grid`
-            or `tma`.
-        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and of `registers` and `tma`, always `x` of `lanes` and
-            `quarters`.
+        space: `blocks`, `threads`, `warpgroups`, `quarters` (the four warps of a warp group), `warps`, `lanes`, `registers`,
+            `grid`, `tma` or `producer` (one thread of a warp group that no other map has).
+        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and of `registers`, `tma` and `producer`; always `x` of
+            `lanes` and `quarters`.
         every: `threads(*)`: every thread of the block, by linear id.
         counts: processors per axis; `AS_MANY_AS_ITERATIONS` or `SYMBOLIC` where no number was given.
         dist: None (one iteration each), `block`, `cyclic` or `block-cyclic`.

@@ -208,10 +208,14 @@ class Hardware:
         index, _ = threads.index.divide(WARP * GROUP_WARPS)
         return Processors(index, ceildiv(threads.count, WARP * GROUP_WARPS))
 
+    def thread_of_group(self) -> Processors:
+        """The thread's place in its warp group."""
+        _, index = self.linear_thread().index.divide(WARP * GROUP_WARPS)
+        return Processors(index, WARP * GROUP_WARPS)
+
     def quarter(self) -> Processors:
         """The thread's warp in its warp group."""
-        _, thread = self.linear_thread().index.divide(WARP * GROUP_WARPS)
-        index, _ = thread.divide(WARP)
+        index, _ = self.thread_of_group().index.divide(WARP)
         return Processors(index, GROUP_WARPS)
 
     def _numbered(self, number: Processors, mapping: Mapping, position: int) -> Processors:

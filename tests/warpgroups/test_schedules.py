@@ -9,7 +9,7 @@ from pinned import pinned
 from schedules import Case, launched
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter.ir.mlir import ir, operations
+from weft.interpreter.ir.mlir import constant_of, ir, operations
 from weft.interpreter.memory.tensor_maps import tensor_map
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -17,6 +17,8 @@ CASES = {
     "together_bf16": Case(),
     "together_f16_ragged": Case(m=250, n=264, k=200, kind="f16"),
     "along_two_pieces": Case(own=128, along=True),
+    "ahead": Case(k=512, pipeline="pipeline k stages 3 async"),
+    "producer": Case(k=512, pipeline="pipeline k stages 4 producer registers 24"),
 }
 
 
@@ -28,6 +30,19 @@ def test_ir(name: str, update: bool) -> None:
     pinned(GOLDEN / f"{name}.mlir", str(module), update)
 
 
+@pytest.mark.parametrize("stages", [1, 2, 3, 4])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_who_arrives(stages: int, groups: int) -> None:
+    """A ring's barriers: one arrival and its bytes fill a tile, each consumer's warp group empties it."""
+    case = Case(bm=64 * groups, k=512, pipeline=f"pipeline k stages {stages} producer")
+    module = launched(case)
+    kernel = next(operations(module.operation, "gpu.func"))
+    counts = [constant_of(op.operands[1]) for op in operations(kernel, "nvgpu.mbarrier.init")]
+    assert counts == [1, groups]
+    assert list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"])) == [128 * (groups + 1), 1, 1]
+    assert len(list(operations(kernel, "nvgpu.mbarrier.arrive"))) == len(list(operations(kernel, "gpu.barrier"))) == 1
+
+
 @pytest.mark.parametrize("case", [Case(), Case(bm=64, bn=256, n=512), Case(bk=128), Case(kind="f16", along=True, bn=96)])
 def test_bytes_that_are_expected_are_those_of_the_boxes(case: Case) -> None:
     module = launched(case)
@@ -36,8 +51,8 @@ def test_bytes_that_are_expected_are_those_of_the_boxes(case: Case) -> None:
     with module.context:
         maps = [tensor_map(op.operands[2].type) for op in loads]
     assert len(expected) == 1 and all(maps)
-    counted = ir.IntegerAttr(expected[0].operands[1].owner.attributes["value"]).value
-    assert counted == sum(one.bytes for one in maps if one is not None) == 2 * case.bk * (case.bm + case.bn)
+    assert constant_of(expected[0].operands[1]) == sum(one.bytes for one in maps if one is not None)
+    assert constant_of(expected[0].operands[1]) == 2 * case.bk * (case.bm + case.bn)
 
 
 REFUSED = {
@@ -48,6 +63,15 @@ REFUSED = {
     "unaligned rows": (Case(k=140), "W0405", "`A`, whose rows are 280 bytes apart, and a tensor map needs multiples of 16"),
     "copies of threads": (Case(copy="threads(*) cyclic vector 8"), "W0369", "tiles that tensor maps bring"),
     "a large box": (Case(bm=512, m=512), "W0405", "a box of 512 elements along a dimension"),
+    "no box ahead through registers": (Case(pipeline="pipeline k stages 2"), "W0366", "passes through no registers"),
+    "a producer that copies nothing": (
+        Case(copy="threads(*) cyclic vector 8", pipeline="pipeline k stages 2 producer"),
+        "W0366",
+        "the tensor memory accelerator makes",
+    ),
+    "registers of no producer": (Case(pipeline="pipeline k stages 2 async registers 24"), "W0373", "a producer's threads"),
+    "registers in no steps of 8": (Case(pipeline="pipeline k stages 2 producer registers 25"), "W0373", "a multiple of 8"),
+    "a ring that does not fit": (Case(bn=256, k=512, pipeline="pipeline k stages 5 producer"), "W0355", "take 245760 bytes"),
     "a distribution": (Case(copy="tma cyclic"), "W0349", "copied as wholes"),
 }
 

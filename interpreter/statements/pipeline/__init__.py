@@ -1,12 +1,20 @@
-"""`pipeline LOOP stages n [async]`: copy the next tiles to shared memory while this one is computed."""
+"""`pipeline LOOP stages n [async|producer [registers n]]`: copy the next tiles to shared memory while this one is computed."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ...ir.element_sizes import bytes_of
 from ...ir.mlir import ancestors, ir, operations
 from ...session.statement import Handle, Results, Rewriter, Statement, flag, handle, integer, statement
 from ..bufferize import ensure_bufferized
 
+if TYPE_CHECKING:
+    from .found import Pipelined
+    from .rotation import Ahead
+
+FEWEST_REGISTERS, MOST_REGISTERS = 24, 240
+"""What `setmaxnreg` takes."""
 
 @statement("pipeline")
 class Pipeline(Statement):
@@ -19,14 +27,20 @@ class Pipeline(Statement):
 
     With `async`, tiles go to shared memory without passing through registers (`cp.async`; from sm_80 on). n - 1 of them are on
     their way while one is used; each iteration waits until its own is there, and starts the copies of the one n - 1 ahead. Elements
-    outside of a ragged tile are zeroed by the copies themselves. Here, too, one barrier per iteration is enough.
+    outside of a ragged tile are zeroed by the copies themselves. Here, too, one barrier per iteration is enough. With `producer`
+    none is: a warp group of its own starts the copies, and waits for the others on memory barriers, as they for it.
 
     Args:
         loop: a sequential loop with mapped copies to shared memory in it (`promote-to-shared`, `map`), before there are barriers
             in it; stays alive, and so do the handles of the copies (the reads of the next tile) and of the buffers.
         stages: the number of tiles that exist at a time: 2; with `async` as many as shared memory holds. With 1 the loop stays as
             it is, so that a parameter can choose.
-        asynchronous: `async`: by asynchronous copies of 4, 8 or 16 bytes.
+        asynchronous: `async`: by asynchronous copies of 4, 8 or 16 bytes; of copies that are mapped to `tma` by boxes.
+        by_producer: `producer`: a warp group of its own starts the copies, which are mapped to `tma`, and the others compute. Each
+            tile has two memory barriers, one for it is there, one for all have left it, and no barrier of the block is needed: the
+            producer runs as far ahead as there are tiles, and consumers do not wait for each other.
+        registers: how many registers a thread of the producer keeps, a multiple of 8, 24 for one that only copies; the others
+            share what it gives back. Default: all threads have the same number.
 
     Returns:
         nothing.
@@ -41,6 +55,7 @@ class Pipeline(Statement):
             An asynchronous copy moves 4, 8 or 16 consecutive bytes from global to shared memory as they are, or zeroes them.
             It cannot convert elements, fill in other values than zero, or move single elements of less than 4 bytes. Let
             `map … vector` make wider accesses, leave out `transpose`, or pipeline without `async`.
+        W0373: a number of registers that no thread can have.
         W0374: not a sequential loop of the block.
             `pipeline` makes the copies of a sequential loop run one iteration ahead of its computation. The loop must
             be inside the loop over blocks, contain the copies that all threads execute together, and have a constant
@@ -60,6 +75,10 @@ class Pipeline(Statement):
         W0378: the loop writes what its copies read.
             The tile of the next iteration is read before the current one is finished. If the current iteration writes
             there, old values would be read. Buffers that are different arguments are assumed to be distinct memory.
+        W0406: a producer whose consumers are not warp groups.
+            A producer waits until all warp groups that read a tile have said that they have left it: so loops over `warpgroups`
+            hold all that the loop computes, of one number of groups. With the producer they are the block's threads; other maps
+            of the launch are over these groups' threads alone.
         W0388: the loop already contains barriers.
             The barriers were placed for the original copies; with two alternating tiles fewer are needed, at other
             places. Use `pipeline` first and `insert-barriers` afterwards.
@@ -67,7 +86,7 @@ class Pipeline(Statement):
             The copies of this loop already run one iteration ahead.
 
     Source: CUTLASS, `docs/efficient_gemm.md`, section Pipelining: the two-stage scheme that predates `cp.async`, and
-        `MmaMultistage`; upstream `nvgpu.device_async_copy`.
+        `MmaMultistage`, and its warp-specialized kernels for Hopper; upstream `nvgpu.device_async_copy`, `nvgpu.mbarrier`.
 
     Example:
         pipeline k stages 2
@@ -82,28 +101,57 @@ class Pipeline(Statement):
     stages: int = integer(
         minimum=1,
         maximum=2,
-        unless="asynchronous",
+        unless=("asynchronous", "by_producer"),
         hint="use `stages 2`: one tile in registers, two in shared memory; or `async`, which takes more stages",
     )
     asynchronous: bool = flag()
+    by_producer: bool = flag()
+    registers: int | None = integer(optional=True, minimum=FEWEST_REGISTERS, maximum=MOST_REGISTERS)
 
     def apply(self, rewrite: Rewriter) -> Results:
         from .found import find_copies
         from .rotation import rotate
 
-        if self.stages == 1:
+        if self.registers is not None and (not self.by_producer or self.registers % 8):
+            why = "is a multiple of 8" if self.by_producer else "is that of a producer's threads"
+            raise rewrite.error(
+                "W0373", f"`registers {self.registers}`: the number {why}", at="registers", hint="write `producer registers 24`"
+            )
+        if self.stages == 1 and not self.by_producer:
             rewrite.remark("one stage: the loop stays as it is")
             return {}
         ensure_bufferized(rewrite)
         loop = rewrite.find(self.loop)
         found = find_copies(loop)
-        buffers = rotate(found, self.stages, asynchronous=self.asynchronous)
+        how, ahead_of_time = self._way(rewrite, found)
+        buffers = rotate(found, self.stages, ahead_of_time)
         self._affordable(rewrite, rewrite.find(self.loop))
         names = ", ".join(str(ir.MemRefType(b.results[0].type)) for b in buffers)
         copies = "1 copy runs" if len(buffers) == 1 else f"{len(buffers)} copies run"
         ahead = "one iteration ahead" if self.stages == 2 else f"{self.stages - 1} iterations ahead"
-        rewrite.remark(f"{copies} {ahead}, {'asynchronously' if self.asynchronous else 'through registers'}: {names}")
+        rewrite.remark(f"{copies} {ahead}, {how}: {names}")
         return {}
+
+    def _way(self, rewrite: Rewriter, found: Pipelined) -> tuple[str, Ahead]:
+        """How the copies run ahead, in words, and who lets them. Raises W0366."""
+        from .ring import by_producer, together
+        from .rotation import asynchronously, through_registers
+
+        if self.by_producer and not found.by_tensor_maps:
+            raise rewrite.error(
+                "W0366", "a producer starts copies that the tensor memory accelerator makes", found.copies[0].op,
+                "`map` the copies `to tma`; or `pipeline … async`, where all threads copy", at="by_producer",
+            )  # fmt: skip
+        if found.by_tensor_maps and not (self.by_producer or self.asynchronous):
+            raise rewrite.error(
+                "W0366", "what the tensor memory accelerator copies passes through no registers", found.copies[0].op,
+                "`pipeline … async`, or `pipeline … producer`", at="stages",
+            )  # fmt: skip
+        if self.by_producer:
+            return "by a warp group of its own", lambda loop, buffers, stages, _: by_producer(loop, buffers, stages, self.registers)
+        if self.asynchronous:
+            return "asynchronously", together if found.by_tensor_maps else asynchronously
+        return "through registers", through_registers
 
     def _affordable(self, rewrite: Rewriter, loop: ir.Operation) -> None:
         """W0355: the block's shared buffers, now that there are more of them."""

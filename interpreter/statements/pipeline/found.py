@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...buffers.temporaries import is_stage
+from ...buffers.tensor_copies import is_tensor_copy
 from ...indices.arithmetic import constant_of
 from ...ir.functions import name_of
 from ...ir.mlir import child_of, children, ir, made_by, made_within, operations, producer, users
@@ -15,6 +16,7 @@ from ...memory.copies import WAIT
 from ...memory.effects import accesses, is_pure, read, written
 from ...memory.lanes import BARRIERS
 from ...memory.layouts import is_shared
+from ...memory.mbarriers import AWAIT
 from ...memory.views import VIEWS, behind, is_view, may_share
 from ...session.rewriter import describe, refuse
 
@@ -52,6 +54,11 @@ class Pipelined:
     copies: tuple[StagedCopy, ...]
     step: int
 
+    @property
+    def by_tensor_maps(self) -> bool:
+        """Whether the tensor memory accelerator makes the copies."""
+        return any(is_tensor_copy(copy.op) for copy in self.copies)
+
 
 def find_copies(loop: ir.Operation) -> Pipelined:
     """The copies of a loop, proven fit to run one iteration ahead. Raises W0374 … W0378, W0388, W0389."""
@@ -71,6 +78,9 @@ def find_copies(loop: ir.Operation) -> Pipelined:
     for copy in copies:
         _check_users(loop, copy, order)
     _check_dependences(loop, copies)
+    if len({is_tensor_copy(copy.op) for copy in copies}) > 1:
+        by_threads = next(copy.op for copy in copies if not is_tensor_copy(copy.op))
+        raise refuse("W0376", "some copies of the loop go to `tma`, and this one does not", by_threads, "map all of them alike")
     return Pipelined(loop, tuple(sorted(copies, key=lambda c: order[c.op])), step)
 
 
@@ -103,7 +113,7 @@ def _checked_step(loop: ir.Operation) -> int:
 
 def _check_fresh(loop: ir.Operation) -> None:
     for op in operations(loop):
-        if op.name == WAIT or any(is_stage(operand) for operand in op.operands):
+        if op.name in (WAIT, AWAIT) or any(is_stage(operand) for operand in op.operands):
             raise refuse("W0389", "this loop is pipelined already", loop, "pipeline it once")
     for barrier in operations(loop, *BARRIERS):
         raise refuse(

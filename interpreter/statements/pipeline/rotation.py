@@ -15,7 +15,7 @@ there. The buffer of tile k + 2 is the one of tile k - 1, which all threads have
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 from ...buffers.asynchronous import ASYNCHRONOUS, commit
@@ -31,25 +31,21 @@ from ...mapping.processors import when
 from ...memory.layouts import strided
 from .found import Pipelined, StagedCopy
 
+Ahead = Callable[[Pipelined, Sequence["ir.Value"], int, "ir.Operation"], None]
+"""Lets copies run ahead, of: the loop, the buffers, how many tiles each has, the op in front of which the body's work begins."""
 
-def rotate(found: Pipelined, stages: int, *, asynchronous: bool) -> list[ir.Operation]:
+
+def rotate(found: Pipelined, stages: int, ahead: Ahead) -> list[ir.Operation]:
     """Rewrite the loop in place. Returns the buffers, `stages` tiles each; every handle names what it named before."""
     loop = found.loop
     first = body_of(loop).operations[0].operation
     with loop.location:
         buffers = [_several_tiles(copy, stages) for copy in found.copies]
-        tiles = [] if asynchronous else [_own_tile(copy) for copy in found.copies]
-        group = None
-        for stage in range(stages - 1):
-            group = _before_the_loop(found, buffers, stage, asynchronous=asynchronous)
         with ir.InsertionPoint(first):
-            here = _turn(found, stages)
+            here = turn(found, stages)
         for copy, buffer in zip(found.copies, buffers, strict=True):
             _redirect(loop, copy, buffer, here, first)
-        if group is None:
-            _through_registers(found, buffers, tiles)
-        else:
-            _asynchronously(found, buffers, stages, group, first)
+        ahead(found, buffers, stages, first)
     for copy in found.copies:
         copy.op.erase()
         _drop(copy.alloc.results[0])
@@ -78,81 +74,90 @@ def _own_tile(copy: StagedCopy) -> ir.Value:
     return tile.result
 
 
-def _before_the_loop(
-    found: Pipelined, buffers: Sequence[ir.Value], stage: int, *, asynchronous: bool
-) -> ir.Value | None:
-    """Tile `stage` goes to the buffer of that number, unless the loop has no such iteration. Returns the group of its copies."""
-    loop = found.loop
-    lower, upper = loop.operands[0], loop.operands[1]
+def before_the_loop(found: Pipelined, stage: int, copies: Callable[[ir.Value], object]) -> None:
+    """Copy tile `stage`, at the insertion point, unless the loop has no such iteration. `copies` makes them of its variable."""
+    lower, upper = found.loop.operands[0], found.loop.operands[1]
     first, least = known(lower), range_of(upper)[0]
     ahead = stage * found.step
-
-    def copies(k: ir.Value) -> None:
-        for copy, buffer in zip(found.copies, buffers, strict=True):
-            taken = _clone_needs(copy, loop, k)
-            made = _clone_copy(copy, taken, _seen(copy, _slot(buffer, stage)), keep_handles=False)
-            if asynchronous:
-                made.attributes[ASYNCHRONOUS] = ir.UnitAttr.get()
-
-    with ir.InsertionPoint(loop):
-        k = (Sum.of(lower) + Sum(ahead)).emit() if ahead else lower
-        if isinstance(first, int) and least is not None and least > first + ahead:
-            copies(k)
-        else:
-            with when(arith.CmpIOp(arith.CmpIPredicate.slt, k, upper).result):
-                copies(k)
-        return commit() if asynchronous else None
+    k = (Sum.of(lower) + Sum(ahead)).emit() if ahead else lower
+    there = isinstance(first, int) and least is not None and least > first + ahead
+    with when(*[] if there else [arith.CmpIOp(arith.CmpIPredicate.slt, k, upper).result]):
+        copies(k)
 
 
-def _through_registers(found: Pipelined, buffers: Sequence[ir.Value], tiles: Sequence[ir.Value]) -> None:
+def copies_of(
+    found: Pipelined, buffers: Sequence[ir.Value], k: ir.Value, number: ir.Value | int, *, keep_handles: bool
+) -> list[ir.Operation]:
+    """The copies of iteration `k`, at the insertion point, to the buffers of that number."""
+    made = []
+    for copy, buffer in zip(found.copies, buffers, strict=True):
+        taken = _clone_needs(copy, found.loop, k)
+        made.append(_clone_copy(copy, taken, seen(copy, slot(buffer, number)), keep_handles=keep_handles))
+    return made
+
+
+def through_registers(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: ir.Operation) -> None:
     """Where the copies stood, the next tile is read; at the end of the body it is written to the other buffer."""
     loop, body = found.loop, body_of(found.loop)
+    tiles = [_own_tile(copy) for copy in found.copies]
+    with ir.InsertionPoint(loop):
+        before_the_loop(found, 0, lambda k: copies_of(found, buffers, k, 0, keep_handles=False))
     with ir.InsertionPoint(found.copies[0].op):
-        following, more = _following(found, 1)
+        next_one, more = following(found, 1)
         with when(more):
             for copy, tile in zip(found.copies, tiles, strict=True):
-                _clone_copy(copy, _clone_needs(copy, loop, following), tile, keep_handles=True)
+                _clone_copy(copy, _clone_needs(copy, loop, next_one), tile, keep_handles=True)
     with ir.InsertionPoint(body.operations[-1]), when(more):
-        other = _turn(found, 2, ahead=1)
+        other = turn(found, stages, ahead=1)
         for copy, buffer, tile in zip(found.copies, buffers, tiles, strict=True):
             with copy.op.location:
-                drain = linalg.copy(tile, outs=[_seen(copy, _slot(buffer, other))]).owner
+                drain = linalg.copy(tile, outs=[seen(copy, slot(buffer, other))]).owner
             drain.attributes["weft.map"] = copy.op.attributes["weft.map"]
 
 
-def _asynchronously(
-    found: Pipelined, buffers: Sequence[ir.Value], stages: int, group: ir.Value, first: ir.Operation
-) -> None:
+def asynchronously(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: ir.Operation) -> None:
     """At the start of the body: wait for the tile of the iteration at hand, and start the copies of the one `stages` - 1 ahead.
 
-    `group`: the last one in front of the loop. Upstream's wait names a group; what counts is how many newer ones may be pending.
+    Upstream's wait names a group, the last one in front of the loop; what counts is how many newer ones may be pending.
     """
+
+    def started(k: ir.Value, number: ir.Value | int, *, keep_handles: bool) -> None:
+        for copy in copies_of(found, buffers, k, number, keep_handles=keep_handles):
+            copy.attributes[ASYNCHRONOUS] = ir.UnitAttr.get()
+
+    with ir.InsertionPoint(found.loop):
+        for stage in range(stages - 1):
+            before_the_loop(found, stage, lambda k, stage=stage: started(k, stage, keep_handles=False))
+            group = commit()
     with ir.InsertionPoint(first):
         nvgpu.DeviceAsyncWaitOp(group, numGroups=stages - 2)
-        following, more = _following(found, stages - 1)
+        next_one, more = following(found, stages - 1)
         with when(more):
-            turn = _turn(found, stages, ahead=stages - 1)
-            for copy, buffer in zip(found.copies, buffers, strict=True):
-                taken = _clone_needs(copy, found.loop, following)
-                made = _clone_copy(copy, taken, _seen(copy, _slot(buffer, turn)), keep_handles=True)
-                made.attributes[ASYNCHRONOUS] = ir.UnitAttr.get()
+            started(next_one, turn(found, stages, ahead=stages - 1), keep_handles=True)
         commit()
 
 
-def _following(found: Pipelined, iterations: int) -> tuple[ir.Value, ir.Value]:
+def following(found: Pipelined, iterations: int) -> tuple[ir.Value, ir.Value]:
     """The loop's variable so many iterations on, and whether there is that iteration."""
     following = (Sum.of(body_of(found.loop).arguments[0]) + Sum(iterations * found.step)).emit()
     return following, arith.CmpIOp(arith.CmpIPredicate.slt, following, found.loop.operands[1]).result
 
 
-def _turn(found: Pipelined, stages: int, ahead: int = 0) -> ir.Value:
-    """((k - lower) / step + ahead) mod stages: affine, so that the analysis tells the buffers apart."""
+def count(found: Pipelined) -> tuple[ir.AffineExpr, list[ir.Value]]:
+    """How many iterations came before: (k - lower) / step, and of what."""
     k, lower = body_of(found.loop).arguments[0], known(found.loop.operands[0])
     fixed = isinstance(lower, int)
     counter = ir.AffineExpr.get_dim(0) - (lower if fixed else ir.AffineExpr.get_dim(1))
-    operands = [k] if fixed else [k, lower]
-    turn = ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(counter, found.step) + ahead, stages)
-    return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [turn]), operands).result
+    return ir.AffineExpr.get_floor_div(counter, found.step), [k] if fixed else [k, lower]
+
+
+def turn(found: Pipelined, stages: int, ahead: int = 0, of: ir.Value | None = None) -> ir.Value:
+    """((k - lower) / step + ahead) mod stages: affine, so that the analysis tells the buffers apart. `of`: k, where it is not the
+    loop's variable."""
+    number, (k, *lower) = count(found)
+    operands = [k if of is None else of, *lower]
+    turns = ir.AffineExpr.get_mod(number + ahead, stages)
+    return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [turns]), operands).result
 
 
 def _clone_needs(copy: StagedCopy, loop: ir.Operation, k: ir.Value) -> dict[ir.Value, ir.Value]:
@@ -174,7 +179,7 @@ def _clone_copy(
     return made
 
 
-def _slot(buffer: ir.Value, number: ir.Value | int) -> ir.Value:
+def slot(buffer: ir.Value, number: ir.Value | int) -> ir.Value:
     """One of the tiles of a buffer, as a buffer of its own."""
     kind = ir.MemRefType(buffer.type)
     layout = ir.StridedLayoutAttr.get(0, strided(kind)[0][1:])
@@ -183,12 +188,12 @@ def _slot(buffer: ir.Value, number: ir.Value | int) -> ir.Value:
     return subview(buffer, [[number, *[0] * (kind.rank - 1)], sizes, [1] * kind.rank], tile)
 
 
-def _seen(copy: StagedCopy, slot: ir.Value) -> ir.Value:
+def seen(copy: StagedCopy, tile: ir.Value) -> ir.Value:
     """What the copy writes of one of the tiles."""
-    return reduce(lambda seen, view: rebased(view, seen), copy.views, slot)
+    return reduce(lambda source, view: rebased(view, source), copy.views, tile)
 
 
-def _redirect(loop: ir.Operation, copy: StagedCopy, buffer: ir.Value, turn: ir.Value, first: ir.Operation) -> None:
+def _redirect(loop: ir.Operation, copy: StagedCopy, buffer: ir.Value, number: ir.Value, first: ir.Operation) -> None:
     """Everything in the loop but the copy sees the tile of the iteration at hand."""
     inside = set(operations(loop))
 
@@ -201,9 +206,9 @@ def _redirect(loop: ir.Operation, copy: StagedCopy, buffer: ir.Value, turn: ir.V
                     move(user.results[0], rebased(user, new))
 
     with ir.InsertionPoint(first):
-        slot = _slot(buffer, turn)
-    move(copy.alloc.results[0], slot)
-    retype(slot, ir.MemRefType(slot.type))
+        tile = slot(buffer, number)
+    move(copy.alloc.results[0], tile)
+    retype(tile, ir.MemRefType(tile.type))
 
 
 def _drop(value: ir.Value) -> None:

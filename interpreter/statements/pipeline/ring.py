@@ -1,0 +1,105 @@
+"""A ring of tiles that the tensor memory accelerator fills. Each has a memory barrier: it is full when all bytes have come.
+
+    all threads together, in 3 stages:                       a producer, which is a warp group of its own:
+      start tile 0 → buffer 0; start tile 1 → buffer 1         for k { wait until buffer k mod 3 is empty; start tile k → it }
+      for k                                                  and the others:
+        wait until buffer k mod 3 is full                      for k
+        if there is a tile k + 2 { start it → its buffer }       wait until buffer k mod 3 is full
+        compute with the buffer of tile k                        compute with it
+                                                                 each warp group arrives at its barrier, and has left it
+
+Together, the buffer of tile k + 2 is the one of tile k - 1, which all have read before the one barrier behind the wait. With a
+producer no barrier of the block is needed: a buffer is empty when every warp group has left it, and before it was ever full.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...buffers.tensor_copies import PRODUCER, arrive, make_barriers, start, start_here, wait
+from ...indices.arithmetic import value
+from ...ir.element_sizes import bytes_of
+from ...ir.mlir import i64, ir, operations, scf
+from ...ir.structured import body_of
+from ...loops.forall import end_of, make_forall
+from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, mapping_of, trip_counts
+from ...mapping.processors import when
+from ...session.rewriter import refuse
+from .found import Pipelined
+from .rotation import before_the_loop, copies_of, count, following, turn
+
+
+def together(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: ir.Operation) -> None:
+    """All threads wait for a tile, one of them starts the one `stages` - 1 ahead, and all compute."""
+    tiles = [copy.target for copy in found.copies]
+    number, operands = count(found)
+
+    def started(k: ir.Value, place: ir.Value, stage: ir.Value | int, *, keep_handles: bool) -> None:
+        start(full, place, tiles, lambda: copies_of(found, buffers, k, stage, keep_handles=keep_handles))
+
+    with ir.InsertionPoint(found.loop):
+        full = make_barriers(stages, 1)
+        for stage in range(stages - 1):
+            before_the_loop(found, stage, lambda k, stage=stage: started(k, value(stage), stage, keep_handles=False))
+    with ir.InsertionPoint(first):
+        wait(full, turn(found, stages), ir.AffineExpr.get_floor_div(number, stages), operands)
+        next_one, more = following(found, stages - 1)
+        with when(more):
+            place = turn(found, stages, ahead=stages - 1)
+            started(next_one, place, place, keep_handles=True)
+
+
+def by_producer(found: Pipelined, buffers: Sequence[ir.Value], stages: int, registers: int | None) -> None:
+    """A warp group of its own starts all tiles, and the others say when they have left one. Raises W0406."""
+    loop, groups = found.loop, _groups(found.loop)
+    tiles = [copy.target for copy in found.copies]
+    number, operands = count(found)
+    lap = ir.AffineExpr.get_floor_div(number, stages)
+    with ir.InsertionPoint(loop):
+        full, empty = make_barriers(stages, 1), make_barriers(stages, groups)
+        role = make_forall([0], [1], [1])
+    role.attributes[ATTRIBUTE] = Mapping("producer").attribute()
+    if registers is not None:
+        role.attributes[PRODUCER] = i64(registers)
+    with ir.InsertionPoint(end_of(role)):
+        made = scf.ForOp(*list(loop.operands)[:3])
+        with ir.InsertionPoint(made.body):
+            k = made.induction_variable
+            mine = [k, *operands[1:]]
+            place = turn(found, stages, of=k)
+            wait(empty, place, lap, mine, before=True)
+            expected = sum(bytes_of(tile.type) for tile in tiles)
+            start_here(full, place, expected, lambda: copies_of(found, buffers, k, place, keep_handles=True))
+            scf.YieldOp([])
+    with ir.InsertionPoint.at_block_begin(body_of(loop)):
+        here = turn(found, stages)
+        wait(full, here, lap, operands)
+    with ir.InsertionPoint(body_of(loop).operations[-1]):
+        leave = make_forall([0], [groups], [1])
+        leave.attributes[ATTRIBUTE] = Mapping("warpgroups", ("x",), (groups,)).attribute()
+        with ir.InsertionPoint(end_of(leave)):
+            arrive(empty, here)
+
+
+def _groups(loop: ir.Operation) -> int:
+    """How many warp groups read what the loop copies. Raises W0406."""
+    found = [(op, mapping) for op in operations(loop) if (mapping := mapping_of(op)) is not None and mapping.distributes]
+    others = [mapping for _, mapping in found if mapping.space not in ("warpgroups", "quarters", "lanes")]
+    groups = {_processors(op, mapping) for op, mapping in found if mapping.space == "warpgroups"}
+    if others or len(groups) != 1 or None in groups:
+        which = f"`{others[0]}` does" if others else "how many there are is not known"
+        raise refuse(
+            "W0406",
+            f"a producer waits for the warp groups that read its tiles, and {which}",
+            loop,
+            "let loops over `warpgroups` hold all that the loop computes, with one number of them; or `pipeline … async`",
+        )
+    return next(iter(groups)) or 1
+
+
+def _processors(op: ir.Operation, mapping: Mapping) -> int | None:
+    trips = trip_counts(Mapped(op, mapping))
+    counts = [n if n > 0 else trip for n, trip in zip(mapping.counts, trips, strict=True)]
+    return None if None in counts else math.prod(n for n in counts if n is not None)
+
