@@ -60,10 +60,11 @@ def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
 
 def use_tensor_cores(function: ir.Operation, lane: Callable[[], ir.Value]) -> None:
     """Rewrite all products that are marked for warps. `lane`: emits the lane's number. Raises W0369."""
-    for op in list(operations(function)):
-        if MARK in op.attributes and ir.StringAttr(op.attributes[MARK]).value in map(str, PRODUCTS):
-            with op.location:
-                _Product(op, lane).rewrite()
+    of_warps = set(map(str, PRODUCTS))
+    marked = [op for op in operations(function) if MARK in op.attributes]
+    for op in [op for op in marked if ir.StringAttr(op.attributes[MARK]).value in of_warps]:
+        with op.location:
+            _Product(op, lane).rewrite()
 
 
 class _Product:

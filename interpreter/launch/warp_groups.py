@@ -38,10 +38,9 @@ from .tensor_cores import MARK, matrix_dimensions, needs, whole_tile
 
 def use_warp_groups(function: ir.Operation, filled: Table[ir.Value, Panels]) -> None:
     """Rewrite all products that are marked for warp groups. `filled`: the shared buffers that tensor maps fill. Raises W0369."""
-    for op in list(operations(function)):
-        if MARK in op.attributes:
-            with op.location:
-                _GroupProduct(op, filled).rewrite()
+    for op in [op for op in operations(function) if MARK in op.attributes]:
+        with op.location:
+            _GroupProduct(op, filled).rewrite()
     for buffer, panels in filled.items():
         if panels.buffer == buffer:
             continue
