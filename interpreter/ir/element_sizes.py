@@ -15,6 +15,8 @@ def known_bytes(kind: ir.Type) -> int | None:
     if isinstance(kind, ir.VectorType):
         inner = known_bytes(kind.element_type)
         return None if inner is None else inner * prod(kind.shape)
+    if isinstance(kind, ir.FloatTF32Type):
+        return 4
     width = getattr(kind, "width", None)
     return None if width is None else -(-width // 8)
 

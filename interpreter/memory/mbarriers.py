@@ -37,6 +37,8 @@ FENCE_INIT = "nvvm.fence.mbarrier.init"
 FENCE_PROXY = "nvvm.fence.proxy"
 """What the thread wrote to shared memory by ordinary stores is visible to what reads it asynchronously afterwards."""
 FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
+MOST_BYTES = 2**20 - 1
+"""What may be missing in a phase."""
 REGISTERS = "nvvm.setmaxregister"
 """All warps of a warp group execute it together: each of their threads has so many registers from then on."""
 
@@ -67,3 +69,10 @@ def is_address(value: ir.Value) -> bool:
     while made is not None and made.name in ("llvm.inttoptr", "nvvm.mapa"):
         made = producer(made.operands[0])
     return made is not None and made.name == "nvgpu.mbarrier.get"
+
+
+def fenced_spaces(op: ir.Operation) -> frozenset[str]:
+    """The memories of which a `FENCE_PROXY` makes visible what was written; none of other ops."""
+    kind = str(op.attributes["kind"]) if op.name == FENCE_PROXY else ""
+    shared = "<async>" in kind or "async.shared" in kind
+    return frozenset({"workgroup"} if shared else ()) | frozenset({"global"} if "<async>" in kind or "async.global" in kind else ())

@@ -27,6 +27,7 @@ from ..ir.mlir import ir
 from .limits import PIECE
 
 MAKE, LOAD, STORE = "nvgpu.tma.create.descriptor", "nvgpu.tma.async.load", "nvgpu.tma.async.store"
+PREFETCH = "nvgpu.tma.prefetch.descriptor"
 COMMIT, DRAIN = "nvvm.cp.async.bulk.commit.group", "nvvm.cp.async.bulk.wait_group"
 """Stores of a thread since its last group are a group; the thread waits until at most so many of its groups are pending."""
 ALL = (LOAD, STORE, COMMIT, DRAIN)

@@ -28,7 +28,7 @@ VIEWS: dict[str, Shown] = {
     "memref.subview": "subview",
     "memref.transpose": "transpose",
     "memref.view": "bytes",
-    "nvgpu.tma.create.descriptor": "anywhere",
+    "nvgpu.tma.create.descriptor": "same",
     "nvgpu.warpgroup.generate.descriptor": "anywhere",
     "vector.type_cast": "anywhere",
 }

@@ -93,6 +93,11 @@ def has_columns(kind: str, columns: int) -> bool:
     return kind in COLUMNS and 0 < columns <= MOST_COLUMNS and columns % COLUMNS[kind] == 0
 
 
+def may_pend(op: ir.Operation) -> int:
+    """How many of its thread's last groups of products an `MMA` leaves pending."""
+    return ir.IntegerAttr(op.attributes["waitGroup"]).value if "waitGroup" in op.attributes else 1
+
+
 def of_thread(held: Matrix) -> tuple[int, int, int, int]:
     """The shape of what a thread has of an accumulator."""
     return held.rows // ROWS, held.columns // 8, 2, 2

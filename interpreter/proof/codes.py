@@ -102,4 +102,50 @@ W0641 a memory space that is not known
 
     wrong: memref<64xf32, 7>
     right: memref<64xf32, #gpu.address_space<workgroup>>
+W0660 another number of arrivals than a memory barrier was made for
+    `nvgpu.mbarrier.init` says how many arrivals end a phase. Each thread that executes `arrive` or
+    `arrive.expect_tx` is one of them. With more than that in a phase, the last ones count in the next phase; with
+    fewer, the phase never ends (W0665).
+
+    wrong: init %empty[%s], %c1, and a thread of each of two warp groups arrives
+    right: init %empty[%s], %c2
+W0661 another number of bytes than a phase expects
+    `arrive.expect_tx` says how many bytes are to come before the phase ends. A load brings the bytes of its whole
+    box, also where that reaches beyond the tensor, and counts on the barrier that it names. If fewer bytes come,
+    the phase never ends; if more do, it ends when not all of them are there. A phase can miss 1048575 bytes at most.
+W0662 a parity that does not say which phase is meant
+    A wait ends when the phase under way has another parity than the one that it is given. The phases of a barrier are
+    numbered from 0: the n-th use of a barrier waits for the parity n mod 2; who fills a stage waits for the phase
+    before, and so goes on at once the first time. That works where the barrier is at most one phase ahead of who
+    waits: each thread has to wait for each phase, and the phase behind must not be able to end before the wait has
+    seen its own end.
+
+    wrong: %phase = i mod 2, on a ring of four barriers
+    right: %phase = (i div 4) mod 2
+W0663 an arrival that may come too early
+    An arrival counts in the phase that is under way. If nothing says that the phase before its own is over (a wait by
+    its thread, or by one that it waited for), it may count there: that phase ends too early, and its own never does.
+W0664 a memory barrier that is used before it is initialized
+    One thread initializes each barrier, once. `nvvm.fence.mbarrier.init` behind that lets the tensor memory
+    accelerator see it, and a `gpu.barrier` all threads of the block.
+W0665 a wait without an end
+    The phase that is waited for never ends, because too few threads arrive in it or too few bytes come; or what would
+    end it comes behind waits that need each other in a circle. The note says who waits for what. A load that nobody
+    waits for is reported with the same code: the block may end while it is under way.
+W0666 ordinary stores that are accessed asynchronously without a fence
+    Tensor cores (`nvgpu.warpgroup.mma`) and the tensor memory accelerator access shared memory in a way of their own.
+    What a thread has stored there is seen by them behind `nvvm.fence.proxy` of that thread, in front of the barrier
+    that orders the two.
+
+    wrong: memref.store …; gpu.barrier; nvgpu.warpgroup.mma …
+    right: memref.store …; nvvm.fence.proxy {kind = async.shared}; gpu.barrier; nvgpu.warpgroup.mma …
+W0667 an asynchronous access that meets another one
+    A load of the tensor memory accelerator writes its tile until the phase of its barrier is over; a product of a warp
+    group reads both matrices until it has been waited for. Each other access of these elements comes before it begins,
+    or behind a wait that has seen its end, by the same thread or by one that then arrived where the other one waits.
+    The note shows two executions that nothing orders.
+W0668 memory barriers that are not understood
+    Which phase an op on a memory barrier is of must follow from the iterations around it: the number of the barrier
+    is `i mod n` in a ring of n, or constant, its parity that of `i div n`, and `i` counts the iterations of one loop
+    or of nested ones of known sizes. Of anything else nothing is proven.
 """)

@@ -68,7 +68,7 @@ class Solver:
                 other = self._union(dimensions, choice, ())
                 if out.n_basic_set() * other.n_basic_set() > MOST_PIECES:
                     raise Unknown
-                out = self._ask(lambda out=out, other=other: out.intersect(other))
+                out = self.ask(lambda out=out, other=other: out.intersect(other))
         except Unknown:
             self.lost += before - self.left
             raise
@@ -88,7 +88,7 @@ class Solver:
         before = self.left
         try:
             for each in sets:
-                if not (found := self._ask(lambda each=each: each.sample_point())).is_void():
+                if not (found := self.ask(lambda each=each: each.sample_point())).is_void():
                     return found
         except Unknown:
             self.lost += before - self.left
@@ -102,19 +102,19 @@ class Solver:
     def project(self, what: isl.Set, count: int) -> isl.Set:
         """The set in its first `count` dimensions."""
         rest = what.dim(isl.dim_type.set) - count
-        return self._ask(lambda: what.project_out(isl.dim_type.set, count, rest)) if rest else what
+        return self.ask(lambda: what.project_out(isl.dim_type.set, count, rest)) if rest else what
 
     def is_empty(self, what: isl.Set) -> bool:
-        return what.plain_is_empty() or self._ask(lambda: what.is_empty())
+        return what.plain_is_empty() or self.ask(lambda: what.is_empty())
 
     def subtract(self, a: isl.Set, b: isl.Set) -> isl.Set:
-        return self._ask(lambda: a.subtract(b))
+        return self.ask(lambda: a.subtract(b))
 
     def disjoint(self, a: isl.Set, b: isl.Set) -> bool:
-        return self._ask(lambda: a.is_disjoint(b))
+        return self.ask(lambda: a.is_disjoint(b))
 
     def union(self, a: isl.Set, b: isl.Set) -> isl.Set:
-        return self._ask(lambda: a.union(b))
+        return self.ask(lambda: a.union(b))
 
     def sample(self, what: isl.Set) -> list[int] | None:
         """The coordinates of a point, the lexicographically least where ISL finds it; None where it finds none."""
@@ -122,10 +122,10 @@ class Solver:
             if not what.involves_dims(isl.dim_type.set, d, 1):  # ISL finds no least one of what nothing bounds
                 what = what.fix_val(isl.dim_type.set, d, isl.Val(0, self.context))
         try:
-            point = self._ask(lambda: what.lexmin().sample_point())
+            point = self.ask(lambda: what.lexmin().sample_point())
         except Unknown:  # ISL's lexmin does not manage every set that it can sample
             try:
-                point = self._ask(lambda: what.sample_point())
+                point = self.ask(lambda: what.sample_point())
             except Unknown:
                 return None
         if point.is_void():
@@ -149,7 +149,7 @@ class Solver:
                 left = left.project_out(isl.dim_type.set, d, 1)
             return left.remove_divs().simple_hull()
 
-        return self._ask(around)
+        return self.ask(around)
 
     # ---- ISL ----------------------------------------------------------------------------------------------------------------
 
@@ -165,10 +165,10 @@ class Solver:
 
     def _read(self, text: str) -> isl.Set:
         if text not in self._sets:
-            self._sets[text] = self._ask(lambda: isl.BasicSet.read_from_str(self.context, text).to_set(), least=READING)
+            self._sets[text] = self.ask(lambda: isl.BasicSet.read_from_str(self.context, text).to_set(), least=READING)
         return self._sets[text]
 
-    def _ask(self, question: Callable[[], T], least: int = 0) -> T:
+    def ask(self, question: Callable[[], T], least: int = 0) -> T:
         limits = self.limits if self.lost < LOST else self.modest
         limits = [n for n in limits if n >= least] or limits[-1:]
         for limit in limits:

@@ -16,20 +16,23 @@ if TYPE_CHECKING:
     from ..proof.kernels.trial import Trial
     from ..proof.races.barriers import ChosenBarriers
     from ..proof.races.conflicts import Conflict
+    from ..proof.signals.counts import SignalFault
 
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The barriers that a kernel needs; whether its loops are taken at their word; whether there is nothing against it."""
+    """The barriers that a kernel needs; whether its loops are taken at their word; whether there is nothing against it; what is
+    wrong with its memory barriers."""
 
     choice: ChosenBarriers
     believed: bool
     proven: bool
+    faults: tuple[SignalFault, ...] = ()
 
     @property
     def ordered(self) -> bool:
         """Whether the barriers order all that the threads of a block do."""
-        return not self.choice.unseparated
+        return not self.choice.unseparated and not self.faults
 
 
 @statement("insert-barriers")
@@ -128,6 +131,7 @@ class InsertBarriers(Statement):
         from ..proof.races.barriers import ChosenBarriers, choose_barriers
         from ..proof.races.conflicts import conflicts, conflicts_between_blocks
         from ..proof.races.unwritten import unwritten_reads
+        from ..proof.signals.choosing import choose_for_signals
 
         astray = [b for b in model.divergent if b.candidate is None or b.candidate in existing]
         if astray:
@@ -138,6 +142,9 @@ class InsertBarriers(Statement):
         between = [c for c in across if not (alone and c.assumed)]
         if between:
             self._refuse(rewrite, "W0602", "blocks {} with each other, and no barrier orders blocks", between)
+        if model.is_asynchronous:
+            found = choose_for_signals(model, frozenset(existing))
+            return _Chosen(found.choice, len(between) < len(across), found.proven and not between, found.faults)
         choice = choose_barriers(model, existing=frozenset(existing))
         believed = alone and bool(choice.chosen or choice.unseparated) and all(c.assumed for c in conflicts(model, ()))
         if believed:
@@ -158,7 +165,14 @@ class InsertBarriers(Statement):
 
     def _expect_order(self, rewrite: Rewriter, chosen: _Chosen) -> None:
         """Refuse what the chosen barriers leave unordered."""
-        if early := [c for c in chosen.choice.unseparated if c.in_flight]:
+        if chosen.faults:
+            first, *more = chosen.faults
+            self._say(rewrite, first.code, first.message, [*first.notes, *(fault.message for fault in more)], first.hint)
+        if late := [c for c in chosen.choice.unseparated if c.agent]:
+            unfenced = [c for c in late if c.unfenced_proxy]
+            code, message = ("W0666", "stores {} unfenced") if unfenced else ("W0667", "accesses {} with others that are under way")
+            self._refuse(rewrite, code, message, unfenced or late)
+        elif early := [c for c in chosen.choice.unseparated if c.in_flight]:
             self._refuse(rewrite, "W0606", "accesses {} with asynchronous copies that have not arrived", early)
         elif chosen.choice.unseparated:
             message = "threads {} within one distributed op, where no barrier can stand"
@@ -171,7 +185,10 @@ class InsertBarriers(Statement):
         notes = [f"{first.kind} on `{first.buffer}` ({first.space} memory)", *first.notes()]
         if len(found) > 1:
             notes.append(f"and {len(found) - 1} more")
-        hint = _HINTS[code]
+        InsertBarriers._say(rewrite, code, message, notes, _HINTS[code])
+
+    @staticmethod
+    def _say(rewrite: Rewriter, code: str, message: str, notes: Sequence[str], hint: str) -> None:
         if not rewrite.unproven:
             raise rewrite.error(code, message, notes=notes, hint=hint)
         for line in (f"not ordered: {message}", *(f"  {note}" for note in notes)):
@@ -181,6 +198,8 @@ class InsertBarriers(Statement):
 _HINTS = {
     "W0602": "map the loop so that all accesses to one element are in one block",
     "W0604": "map the op so that each element has one owner, or tile it so that a barrier can stand between",
+    "W0666": "put a fence of the proxy behind the stores, in front of a barrier",
+    "W0667": "wait for the phase of a load before what it loads is accessed, and load again behind a wait for who accessed it",
     "W0606": "wait until fewer groups are pending, begin the copies later, or use one more buffer",
 }
 
@@ -262,7 +281,7 @@ def _reasons(choice: ChosenBarriers, number: int) -> list[str]:
         names = by_kind.setdefault(f"{reason.kind} on {space}", [])
         if reason.buffer not in names:
             names.append(reason.buffer)
-    return [f"{kind} {', '.join(names)}" for kind, names in by_kind.items()]
+    return [f"{kind} {', '.join(names)}" for kind, names in by_kind.items()] or ["phases of memory barriers"]
 
 
 def _where(barrier: ir.Operation) -> str:

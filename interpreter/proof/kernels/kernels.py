@@ -23,6 +23,7 @@ from ...ir.functions import (
 )
 from ...ir.mlir import ancestors, ir, operations, producer
 from ...memory.effects import is_memref
+from ...memory.tensor_maps import is_tensor_map
 from ...session.rewriter import describe
 from .model import KernelModel, split_ids, split_uniform
 from .reader import Reader, only_block
@@ -80,10 +81,14 @@ def kernel_model(
             if isinstance(argument.type, ir.MemRefType):
                 reader.views.bind(argument, operand)
                 reader.values.share_extents(argument, operand)
+            elif is_tensor_map(argument.type):
+                reader.views.bind(argument, operand)
             elif isinstance(argument.type, ir.IndexType | ir.IntegerType):
                 reader.values.bind(argument, reader.values.linear(operand))
             else:
                 _scalar(reader.values, argument)
+        elif is_tensor_map(argument.type):
+            reader.views.root(argument, name_of(argument), foreign=True)
         elif isinstance(argument.type, ir.MemRefType):
             space = None if number < count else "workgroup" if number < count + shared else "private"
             reader.views.root(argument, name_of(argument), space, foreign=number < count)

@@ -23,6 +23,7 @@ from ...memory.limits import WARP
 from ..solver import Naming, Solver, Unknown, points
 from .places import Landing, Place
 from .roots import RootBuffer
+from .signals import Fence, Signal
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,8 @@ class Access:
     landings: tuple[Landing, ...] = ()
     exchanged: bool = False
     """A swizzle is in its last subscript that not all accesses of the buffer have."""
+    agent: Literal["", "load", "store", "product"] = ""
+    """Who makes it, while its thread goes on: the tensor memory accelerator, or the tensor cores of a warp group."""
 
     @property
     def settled(self) -> bool:
@@ -90,6 +93,7 @@ class Barrier:
     Args:
         spaces: the memory whose accesses it orders, for the whole block.
         candidate: its number if it is only proposed.
+        threads: of a narrow one, how many in a row it waits for.
         narrow: it waits for a warp alone, and orders what that does (or for those that a named barrier counts: it orders nothing).
         assumed: it is not proven that all threads reach it, nor that they do not.
     """
@@ -100,6 +104,7 @@ class Barrier:
     candidate: int | None = None
     narrow: bool = False
     assumed: bool = False
+    threads: int = WARP
 
     @property
     def weight(self) -> int:
@@ -118,6 +123,8 @@ class KernelModel:
         facts: what holds for every instance (ids are below their sizes).
         given: sizes and numbers of arguments that are known at run time only, by their names.
         may_alias: buffers from outside may be the same memory, in any overlap.
+        signals, fences: what is done with memory barriers, and what orders ordinary accesses before asynchronous ones.
+        products: those of warp groups; each is executed by all threads of one, and ends for all of them together.
         solver: who is asked about the model where nobody else is named: what it has answered, it knows.
     """
 
@@ -129,6 +136,9 @@ class KernelModel:
     barriers: list[Barrier] = field(default_factory=list)
     warp_wide: list[Barrier] = field(default_factory=list)
     divergent: list[Barrier] = field(default_factory=list)
+    signals: list[Signal] = field(default_factory=list)
+    fences: list[Fence] = field(default_factory=list)
+    products: list[Barrier] = field(default_factory=list)
     facts: tuple[Formula, ...] = ()
     given: Mapping[str, Linear] = field(default_factory=dict)
     may_alias: bool = False
@@ -137,9 +147,13 @@ class KernelModel:
     @property
     def warp(self) -> Linear | None:
         """The number of a thread's warp; None where it is not known how many threads a block has."""
+        return self.group_of(WARP)
+
+    def group_of(self, threads: int) -> Linear | None:
+        """The number of a thread's group of so many in a row."""
         if self.shape.threads is None:
             return None
-        return self.shape.linear_id(self.values.thread_ids()).floordiv(WARP)
+        return self.shape.linear_id(self.values.thread_ids()).floordiv(threads)
 
     @cached_property
     def deciding(self) -> tuple[Symbol, ...]:
@@ -147,6 +161,11 @@ class KernelModel:
         steps = dict.fromkeys(step for barrier in self.barriers for step in barrier.place.steps)
         symbols = dict.fromkeys(s for step in steps for guard in step.guards for s in guard.symbols())
         return tuple(s for s in symbols if s.kind not in ("loop", "lane") and not s.depends.thread)
+
+    @property
+    def is_asynchronous(self) -> bool:
+        """Whether memory barriers order something, or somebody else than a thread accesses memory."""
+        return bool(self.signals) or any(access.agent for access in self.accesses)
 
     def may_meet(self, a: Access, b: Access) -> bool:
         """Whether the accesses may touch the same memory, as far as their buffers tell."""
@@ -185,7 +204,7 @@ def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["to
 
     x, y = Naming("x_", shared, shares), Naming("y_", shared, shares)
     here = [x.formula(g) for g in (*barrier.place.guards, *model.facts)] + [y.formula(g) for g in model.facts]
-    warp = model.warp if barrier.narrow else None
+    warp = model.group_of(barrier.threads) if barrier.narrow else None
     if warp is not None:
         here.append(equal(x.form(warp), y.form(warp)))
     there = [y.formula(g) for g in barrier.place.guards]
@@ -214,8 +233,8 @@ def split_ids(model: KernelModel) -> None:
         return form
 
     _restate(model, collected)
-    if model.warp is not None and any(barrier.narrow for barrier in model.barriers):
-        collected(model.warp)
+    for threads in {b.threads for b in (*model.barriers, *model.products) if b.narrow}:
+        collected(model.group_of(threads) or Linear.of(0))
     taken_apart = {symbol: _digits(symbol, sorted(found)) for symbol, found in radices.items()}
     ids = {symbol: digits for symbol, digits in taken_apart.items() if digits is not None}
 
@@ -272,7 +291,7 @@ def _restate(model: KernelModel, change: Change) -> None:
         known.number = change(known.number)
     for known in values.multiples:
         known.processor = change(known.processor)
-    things = (*model.accesses, *model.barriers, *model.warp_wide)
+    things = (*model.accesses, *model.barriers, *model.warp_wide, *model.signals, *model.fences, *model.products)
     steps = dict.fromkeys(step for thing in things for step in thing.place.steps)
     for loop in dict.fromkeys(step.loop for step in steps):
         if loop is not None and loop.variable is not None:
@@ -282,4 +301,5 @@ def _restate(model: KernelModel, change: Change) -> None:
     for number, access in enumerate(model.accesses):
         coordinates = None if access.coordinates is None else tuple(map(change, access.coordinates))
         model.accesses[number] = dataclasses.replace(access, coordinates=coordinates, when=access.when.changed(change))
+    model.signals[:] = [signal.changed(change) for signal in model.signals]
     model.facts = tuple(fact.changed(change) for fact in model.facts)

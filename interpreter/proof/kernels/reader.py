@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from math import prod
 
 from ....dsl.diagnostics import fail
 from ...indices.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
@@ -16,24 +15,31 @@ from ...ir.functions import segments
 from ...ir.mlir import children, ir, operations, producer
 from ...ir.structured import loop_inits
 from ...memory import copies, effects
-from ...memory.lanes import ALL_LANES, WARP_BARRIER, WARP_WIDE, mask_of_lanes
+from ...memory.lanes import WARP_BARRIER, WARP_WIDE
 from ...memory.limits import WARP
+from ...memory.mbarriers import MAKE, REGISTERS
 from ...memory.swizzles import Swizzle
 from ...memory.table import ALLOCATIONS
+from ...memory.tensor_maps import LOAD, PREFETCH
 from ...memory.views import terminator
+from ...memory.warpgroups import DESCRIBE, GROUP, ZERO
+from ...memory.warpgroups import MMA as PRODUCT
 from ...session.rewriter import describe
 from .in_flight import GroupEvent, with_ends
 from .memory_ops import Touch, touches
-from .model import ALL_SPACES, Access, Barrier, KernelModel
+from .model import Access, KernelModel
 from .places import Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
 from .rows import joined
+from .signals import FENCES, SIGNALS, Signals, fence
+from .tiles import asynchronous
 from .views import View, Views
+from .waits import barrier, together, warp_barrier
 
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
 """Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
-_KNOWN = {copies.COPY, *WARP_WIDE}
+_KNOWN = {copies.COPY, *WARP_WIDE, MAKE, DESCRIBE, ZERO, REGISTERS, PRODUCT, PREFETCH, *SIGNALS}
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 
 
@@ -53,6 +59,7 @@ class Reader:
         self._loops = itertools.count()
         self._groups: list[GroupEvent] = []
         self._exchanged: list[tuple[tuple[Swizzle, Linear], ...]] = []
+        self._signals = Signals(self.values, self.views.called)
 
     # ---- what a load depends on ---------------------------------------------------------------------------------------
 
@@ -107,11 +114,13 @@ class Reader:
         elif name in _INLINE:
             self.block(only_block(op.regions[0], op), place.into(0))
         elif name == "gpu.barrier":
-            self._barrier(op, place)
+            barrier(self.model, op, place)
         elif name == WARP_BARRIER:
-            self._warp_barrier(op, place)
+            warp_barrier(self.model, op, place)
         elif name in (copies.GROUP, copies.WAIT):
             self._groups.append(GroupEvent(place, copies.may_pend(op) if name == copies.WAIT else None))
+        elif name in FENCES:
+            self.model.fences.append(fence(op, place))
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
             raise fail(
                 "W0603",
@@ -236,46 +245,18 @@ class Reader:
 
     # ---- leaves -------------------------------------------------------------------------------------------------------
 
-    def _barrier(self, op: ir.Operation, place: Place) -> None:
-        spaces = ALL_SPACES
-        if "address_spaces" in op.attributes:
-            listed = [str(a) for a in ir.ArrayAttr(op.attributes["address_spaces"])]
-            spaces = frozenset(s for s in ALL_SPACES if any(s in text for text in listed))
-        scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
-        narrow = len(op.operands) > 0 or not any(wide in scope for wide in ("workgroup", "cluster"))
-        if narrow:
-            spaces = frozenset()
-        self.model.barriers.append(Barrier(place, spaces, describe(op), _candidate(op), narrow))
-
-    def _warp_barrier(self, op: ir.Operation, place: Place) -> None:
-        self._expect_whole_warps(op)
-        if mask_of_lanes(op) != ALL_LANES:
-            raise fail(
-                "W0603",
-                f"the mask of {describe(op)} is not one of all {WARP} lanes, which it is taken to wait for",
-                hint=f"give it the constant mask of all lanes, -1, and let all {WARP} lanes reach it",
-            )
-        self.model.barriers.append(Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True))
-
-    def _warp(self, op: ir.Operation, place: Place) -> None:
-        """All lanes of a warp execute it together, as they do a barrier of their warp, and it orders nothing."""
-        self._expect_whole_warps(op)
-        if any(guard.depends().thread for guard in place.guards):
-            self.model.warp_wide.append(Barrier(place, frozenset(), describe(op), narrow=True))
-
-    def _expect_whole_warps(self, op: ir.Operation) -> None:
-        shape = self.model.shape
-        if prod(size for size in shape.block if size is not None) % WARP:
-            has = "whose size is not known may have" if shape.threads is None else f"of {shape.threads} threads has"
-            raise fail(
-                "W0603",
-                f"a block {has} a warp that is not whole, and {describe(op)} takes all {WARP} lanes",
-                hint=f"launch a multiple of {WARP} threads",
-            )
-
     def _access(self, op: ir.Operation, place: Place) -> None:
         if op.name in WARP_WIDE:
-            self._warp(op, place)
+            together(self.model, op, place, WARP)
+        if op.name in (PRODUCT, REGISTERS):
+            together(self.model, op, place, GROUP)
+        if op.name in SIGNALS:
+            self.model.signals.append(self._signals.signal(op, place))
+        if op.name in (PRODUCT, LOAD):
+            found = list(asynchronous(op, place, self.model, self.views))
+            self.model.accesses += found
+            self._exchanged += [()] * len(found)
+            return
         phase = "begins" if op.name == copies.COPY else ""
         late = self._shown if self._shown and any(map(effects.takes_tensors, operations(op))) else ()
         for touch in (*touches(op, self.values), *(Touch("read", memref, None) for memref in late)):
@@ -292,6 +273,10 @@ class Reader:
     def finish(self) -> KernelModel:
         """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is, or if they count in other sizes."""
         self._take_out_swizzles()
+        late = next((access for access in self.model.accesses if access.phase), None)
+        if late is not None and self.model.signals:
+            raise fail("W0640", f"the race analysis does not follow {late.op} in a kernel with memory barriers",
+                       hint="copy by the tensor memory accelerator, or by the threads")  # fmt: skip
         self.model.accesses[:] = with_ends(self.model.accesses, self._groups, self.values)
         kinds: dict[RootBuffer, set[tuple[Linear, ...]]] = {}
         for access in self.model.accesses:
@@ -329,11 +314,6 @@ def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:
             hint="lift them to scf.if, scf.for and scf.while first (`--lift-cf-to-scf` of upstream's mlir-opt does)",
         )
     return region.blocks[0]
-
-
-def _candidate(barrier: ir.Operation) -> int | None:
-    mark = barrier.attributes.get("weft.candidate", None)
-    return None if mark is None else int(ir.IntegerAttr(mark))
 
 
 def _made_here(root: ir.Value) -> bool:

@@ -56,7 +56,7 @@ class _Row:
     def _offset(self, access: Access) -> tuple[int, int] | None:
         """Along which axis, and how far, the access is from the first one; None where it is not a neighbour."""
         mine, its = self.first, access
-        if (mine.kind, mine.op) != (its.kind, its.op) or mine.place.steps != its.place.steps or mine.phase:
+        if (mine.kind, mine.op) != (its.kind, its.op) or mine.place.steps != its.place.steps or mine.phase or mine.agent:
             return None
         if mine.coordinates is None or its.coordinates is None:
             return None

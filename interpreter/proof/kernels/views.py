@@ -21,6 +21,7 @@ from ...ir.structured import loop_inits, loop_outputs, yielded
 from ...memory.effects import is_memref
 from ...memory.layouts import Space, is_plain, kept_dimensions, memory_space, mixed, static_strides, value_name
 from ...memory.table import ALLOCATIONS, STORED
+from ...memory.tensor_maps import tensor_map
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
 from .roots import ANYTHING, RootBuffer
 
@@ -88,17 +89,25 @@ class Views:
     ) -> RootBuffer:
         """Make `value` a root buffer."""
         name = name or self.called(value)
-        kind = value.type
+        kind, box = value.type, tensor_map(value.type)
+        if box is not None:  # a tensor in global memory, of which no more is known than its rank
+            tensor = RootBuffer(self._unique(name), "global", (), foreign=foreign, value=value)
+            return self._made_root(value, tensor, _whole(len(box.box)))
         assert isinstance(kind, ir.MemRefType | ir.UnrankedMemRefType)
         shape, strides, whole = (), None, None
         if isinstance(kind, ir.MemRefType):
             shape = tuple(None if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank))
             strides = static_strides(kind)
             whole = _whole(kind.rank)
-        taken = {b.name for b in self.buffers}
-        unique = name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
         found = stored_name(value) or value
-        buffer = RootBuffer(unique, space or memory_space(kind), shape, strides, is_plain(kind), foreign, found)
+        buffer = RootBuffer(self._unique(name), space or memory_space(kind), shape, strides, is_plain(kind), foreign, found)
+        return self._made_root(value, buffer, whole)
+
+    def _unique(self, name: str) -> str:
+        taken = {b.name for b in self.buffers}
+        return name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
+
+    def _made_root(self, value: ir.Value, buffer: RootBuffer, whole: tuple[Coordinate, ...] | None) -> RootBuffer:
         self.buffers.append(buffer)
         self._roots_made.add(value)
         self._views[value] = (View(buffer, whole),)

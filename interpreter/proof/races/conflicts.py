@@ -95,6 +95,7 @@ class Conflict:
         carried_by: the loop a later iteration of which `second` is in.
         across_blocks: the threads are of different blocks: no barrier can order them.
         alone: the two are one execution of one op, by two threads: no barrier can order them either.
+        agent: who makes one of them asynchronously, as of an `Access`; `unfenced_proxy`: what is missing is a fence of the proxy.
         in_flight: `first` is an asynchronous copy that has not arrived yet: no barrier orders them either.
         unfenced: a barrier that would order them if its fence named the memory.
         in_between: a barrier of a warp, which orders what other threads do in between.
@@ -119,6 +120,8 @@ class Conflict:
     where: tuple[tuple[str, int], ...] = ()
     needed: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False, repr=False)
     in_flight: bool = False
+    agent: str = ""
+    unfenced_proxy: bool = False
 
     @property
     def assumed(self) -> bool:
@@ -167,7 +170,7 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
     """Pairs of accesses to global memory by two blocks, at least one a write: no barrier orders them."""
     solver = solver or Solver()
     out: list[Conflict] = []
-    for a, b in _pairs(model):
+    for a, b in pairs_of(model):
         if {a.buffer.space, b.buffer.space} <= {"global", "any"} and "ended" not in (a.phase, b.phase):
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
@@ -189,7 +192,7 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
         return
     solver = solver or model.solver
     holding = {loop for barrier in model.barriers for loop in barrier.place.loops} | loops_of_copies(model)
-    for a, b in _pairs(model):
+    for a, b in pairs_of(model):
         loops, order = meeting(a.place, b.place)
         shared = tuple(loop for loop in loops if loop in holding)
         if order > 0:
@@ -219,7 +222,7 @@ def _ways(a: Access, b: Access, shared: tuple[Loop, ...]) -> Iterator[Way]:
             yield b, a, loop
 
 
-def _pairs(model: KernelModel) -> Iterator[tuple[Access, Access]]:
+def pairs_of(model: KernelModel) -> Iterator[tuple[Access, Access]]:
     """Accesses that may touch the same memory, at least one of which writes it."""
     for number, a in enumerate(model.accesses):
         for b in model.accesses[number:]:

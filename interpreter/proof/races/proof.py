@@ -22,6 +22,8 @@ from ...ir.mlir import ir, operations
 from ...launch.kernel import Outlined, outline
 from ..kernels.kernels import kernel_model, kernel_uses, model_of
 from ..kernels.model import Barrier, KernelModel
+from ..signals.counts import SignalFault
+from ..signals.judgement import judge_signals
 from .barriers import superfluous_barriers
 from .conflicts import Conflict, conflicts, conflicts_between_blocks
 from .unwritten import UnwrittenRead, unwritten_reads
@@ -55,6 +57,8 @@ def first_few(found: list[Diagnostic], most: int, where: str) -> list[Diagnostic
 
 
 SHOWN = 5
+CONSEQUENCES = ("W0662", "W0663")
+"""Of memory barriers: mostly consequences of what is shown before them."""
 EXACT = "; a loop that the payload calls parallel is believed where it is all that is launched"
 """What helps against an assumption, in a schedule."""
 
@@ -85,6 +89,7 @@ class Findings:
 
     Attributes:
         conflicts: those in a block, then those between blocks.
+        faults: what is wrong with its memory barriers.
         unwritten: reads of shared memory before any write; looked for only where there are no conflicts (which come first,
             because the order of the program says nothing where they are).
         believed: how many conflicts were assumed, and are none because iterations are `independent`.
@@ -93,26 +98,40 @@ class Findings:
     def __init__(self, model: KernelModel, source: Source | None = None, *, independent: bool = False) -> None:
         self.model = model
         self.source = source
-        found = [*conflicts(model), *conflicts_between_blocks(model)]
+        judged = judge_signals(model) if model.is_asynchronous else None
+        found = [*(conflicts(model) if judged is None else judged.conflicts), *conflicts_between_blocks(model)]
+        self.faults = [] if judged is None else judged.faults
         self.conflicts: list[Conflict] = [c for c in found if not (independent and c.assumed)]
         self.believed = len(found) - len(self.conflicts)
-        shared = any(c.space == "workgroup" for c in self.conflicts) or model.divergent
-        self.unwritten: list[UnwrittenRead] = [] if shared else unwritten_reads(model)
+        shared = any(c.space == "workgroup" for c in self.conflicts) or model.divergent or self.faults
+        self.unwritten: list[UnwrittenRead] = []
+        if not shared:
+            self.unwritten = unwritten_reads(model) if judged is None else judged.unwritten()
 
     @property
     def clean(self) -> bool:
-        return not (self.model.divergent or self.conflicts or self.unwritten)
+        return not (self.model.divergent or self.faults or self.conflicts or self.unwritten)
 
     def superfluous(self) -> list[Barrier]:
         """The barriers each of which could go, and the others would still order everything."""
-        return superfluous_barriers(self.model) if self.clean else []
+        if not self.clean or not self.model.is_asynchronous:
+            return superfluous_barriers(self.model) if self.clean else []
+        every = self.model.barriers
+        return [b for b in every if judge_signals(self.model, [other for other in every if other is not b]).clean]
 
     def diagnostics(self) -> list[Diagnostic]:
         """All of it; of many conflicts the first few."""
-        found = [self._conflict(c) for c in self.conflicts] + [self._unwritten(r) for r in self.unwritten]
+        late = [f for f in self.faults if f.code in CONSEQUENCES]
+        found = [self._fault(f) for f in self.faults if f not in late]
+        found += [self._conflict(c) for c in self.conflicts] + [self._unwritten(r) for r in self.unwritten]
+        found += map(self._fault, late)
         return [*(divergence(barrier, self.source) for barrier in self.model.divergent), *first_few(found, SHOWN, "kernel")]
 
     # ---- one of each ------------------------------------------------------------------------------------------------------
+
+    def _fault(self, fault: SignalFault) -> Diagnostic:
+        notes = tuple(note + quoted(self.source, note.rpartition(": ")[2]) for note in fault.notes)
+        return Diagnostic(fault.code, fault.message, span(self.source, fault.op), notes=notes, hint=fault.hint or None)
 
     def _conflict(self, conflict: Conflict) -> Diagnostic:
         space = "shared" if conflict.space == "workgroup" else conflict.space
@@ -127,6 +146,19 @@ class Findings:
                 hint = "no barrier orders blocks: map the loop so that all accesses to one element are in one block"
                 hint += EXACT if conflict.assumed else "; the parts of a sum are added up by `split-k … atomic`"
             return Diagnostic("W0602", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
+        if conflict.unfenced_proxy:
+            message = f"ordinary stores to `{conflict.buffer}` may not be seen by what accesses it asynchronously: {conflict.kind}"
+            hint = "put `nvvm.fence.proxy` of kind async.shared behind the stores, in front of the barrier that orders them"
+            return Diagnostic("W0666", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
+        if conflict.agent:
+            what = {"load": "a load", "store": "a store", "product": "a product"}[conflict.agent]
+            meets = "may meet (assumed)" if conflict.assumed else "meets"
+            message = f"{what} under way {meets} another access of `{conflict.buffer}`: {conflict.kind}"
+            hint = (
+                "wait for the phase of the load before what it loads is accessed, by each thread that does; and load again behind a"
+                " wait for arrivals that come behind the accesses"
+            )
+            return Diagnostic("W0667", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         finds = " (`insert-barriers` finds the place)" if self.source is None else ""
         if conflict.in_flight:
             message = f"an asynchronous copy of `{conflict.buffer}` may meet another access on its way: {conflict.kind}"

@@ -1,0 +1,108 @@
+"""What a kernel does with memory barriers, warp groups and proxies, as index forms: what `proof/signals/` proves things of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ...indices.linear import TRUE, Formula, Linear
+from ...indices.values import Values
+from ...ir.functions import segments
+from ...ir.mlir import ir
+from ...memory.mbarriers import (
+    ARRIVE,
+    AWAIT,
+    EXPECT,
+    FENCE_INIT,
+    FENCE_PROXY,
+    INIT,
+    barrier_of,
+    count_of,
+    fenced_spaces,
+)
+from ...memory.tensor_maps import LOAD, tensor_map
+from ...session.rewriter import describe
+from .places import Place
+
+SIGNALS = frozenset({INIT, ARRIVE, EXPECT, AWAIT, LOAD})
+FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
+
+
+@dataclass(frozen=True, eq=False)
+class Ring:
+    """A group of memory barriers."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """An op on a memory barrier.
+
+    Args:
+        index: which one of its ring.
+        when: the condition under which it is done, beside the guards of the place.
+        amount: of an `init`, how many arrivals a phase has; of an arrival, how many bytes it says are to come; of a load, how many
+            it brings.
+        odd: of a wait, when it waits for the parity 1.
+    """
+
+    kind: Literal["init", "arrive", "load", "wait"]
+    ring: Ring
+    index: Linear
+    place: Place
+    op: str
+    when: Formula = TRUE
+    amount: Linear = Linear.of(0)
+    odd: Formula = TRUE
+
+    def changed(self, change: Callable[[Linear], Linear]) -> Signal:
+        """The same in other forms."""
+        index, amount = change(self.index), change(self.amount)
+        return replace(self, index=index, amount=amount, when=self.when.changed(change), odd=self.odd.changed(change))
+
+
+@dataclass(frozen=True, eq=False)
+class Fence:
+    """What its thread wrote to these memories by ordinary stores is visible to asynchronous accesses; of `inits`: barriers are."""
+
+    place: Place
+    op: str
+    spaces: frozenset[str] = frozenset()
+    inits: bool = False
+
+
+class Signals:
+    """Reads the ops of a kernel."""
+
+    def __init__(self, values: Values, called: Callable[[ir.Value], str]) -> None:
+        self.values, self.called = values, called
+        self._rings: dict[ir.Value, Ring] = {}
+
+    def signal(self, op: ir.Operation, place: Place) -> Signal:
+        """An op of `SIGNALS`."""
+        group, number = barrier_of(op)
+        ring = self._rings.setdefault(group, Ring(self.called(group), count_of(group.type)))
+        found = Signal("wait", ring, self.values.linear(number), place, describe(op))
+        view = op.opview
+        if op.name == AWAIT:
+            return replace(found, odd=self.values.condition(view.phaseParity))
+        if op.name == LOAD:
+            box = tensor_map(view.tensorMapDescriptor.type)
+            assert box is not None
+            given = segments(op)[-1]
+            return replace(found, kind="load", amount=Linear.of(box.bytes), when=self._if(given[0] if given else None))
+        if op.name == ARRIVE:
+            return replace(found, kind="arrive")
+        amount = self.values.linear(view.count if op.name == INIT else view.txcount)
+        return replace(found, kind="init" if op.name == INIT else "arrive", amount=amount, when=self._if(view.predicate))
+
+    def _if(self, predicate: ir.Value | None) -> Formula:
+        return TRUE if predicate is None else self.values.condition(predicate)
+
+
+def fence(op: ir.Operation, place: Place) -> Fence:
+    """An op of `FENCES`."""
+    return Fence(place, describe(op), fenced_spaces(op), op.name == FENCE_INIT)

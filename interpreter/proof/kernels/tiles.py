@@ -1,0 +1,170 @@
+"""Which elements the tensor memory accelerator and the products of warp groups touch: boxes of tensors, tiles, described matrices.
+
+A tile that a box is copied to is written as one piece, from where the memref begins on. A matrix that a descriptor describes is
+read line by line: as many bytes as the swizzle has, of all rows, then the next ones, a box further on. A swizzle exchanges pieces
+in groups of lines, of which whole ones are touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ....dsl.diagnostics import fail
+from ...indices.linear import THREAD, Linear, at_least, either, less
+from ...indices.values import Values
+from ...ir.element_sizes import known_bytes
+from ...ir.mlir import ir, producer
+from ...memory.layouts import static_strides
+from ...memory.tensor_maps import LINES, LOAD, STORE, TensorMap, tensor_map
+from ...memory.warpgroups import DESCRIBE, MMA, Matrix, matrix, may_pend
+from ...session.rewriter import describe
+from ..solver import Naming, Unknown, points
+from .model import Access, KernelModel
+from .places import Place
+from .roots import RootBuffer
+from .views import View, Views
+
+
+@dataclass(frozen=True)
+class TouchedBox:
+    """Elements of a buffer: what one asynchronous op reads or writes of it. `view` says when they are meant."""
+
+    writes: bool
+    view: View
+    coordinates: tuple[Linear, ...] | None
+    flat: bool = False
+
+
+Inside = Callable[[Linear, int], bool]
+
+
+def asynchronous(op: ir.Operation, place: Place, model: KernelModel, views: Views) -> Iterator[Access]:
+    """The accesses of a load of the tensor memory accelerator, or of a product of a warp group that is waited for.
+
+    Raises:
+        WeftError: W0640 for what is not followed.
+    """
+    if (unknown := not_followed(op)) is not None:
+        raise fail("W0640", f"the race analysis does not follow {unknown}: {describe(op)}", hint=OTHERWISE)
+    agent = "load" if op.name == LOAD else "product"
+    for box in boxes(op, model.values, views, lambda form, size: _inside(model, form, size, place)):
+        kind, seen = "write" if box.writes else "read", box.view
+        yield Access(kind, seen.root, box.coordinates, place, describe(op), seen.when, box.flat, seen.sizes, agent=agent)
+
+
+def _inside(model: KernelModel, form: Linear, size: int, place: Place) -> bool:
+    naming, solver = Naming(""), model.solver
+    said = (either(less(form, Linear.of(0)), at_least(form, size)), *place.guards)
+    try:
+        return solver.is_empty(points(solver, (naming,), map(naming.formula, said))[1])
+    except Unknown:
+        return False
+
+
+def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Iterator[TouchedBox]:
+    """What a load, a store, or a product touches. `inside`: whether an index is known to be in 0 … size-1 where the op stands."""
+    seen = op.opview
+    if op.name in (LOAD, STORE):
+        tile, given = (seen.dst if op.name == LOAD else seen.src), seen.tensorMapDescriptor
+        box = tensor_map(given.type)
+        assert box is not None
+        yield from _tile(tile, box, values, views, writes=op.name == LOAD)
+        at = [values.linear(v) for v in reversed(list(seen.coordinates))]
+        lanes = [_lane(values, n) for n in box.box] if len(at) == len(box.box) else []
+        for view in views.of(given):
+            found = views.coordinates(view, [a + b for a, b in zip(at, lanes, strict=True)]) if lanes else None
+            yield TouchedBox(op.name == STORE, view, found, view.flat and found is not None)
+        return
+    for number, described in enumerate((seen.descriptorA, seen.descriptorB)):
+        turned = number == 0 and "transposeA" in op.attributes
+        yield from _described(described, number == 0 or "transposeB" in op.attributes, turned, values, views, inside)
+
+
+OTHERWISE = "let products wait for all of their groups (`waitGroup = 0`), and load into one block alone, without a multicast mask"
+
+
+def not_followed(op: ir.Operation) -> str | None:
+    """What it does that is not followed."""
+    if op.name == MMA and may_pend(op):
+        return "products that are in flight behind the op (`waitGroup` is not 0)"
+    if op.name == LOAD and op.opview.multicastMask is not None:
+        return "loads into several blocks of a cluster"
+    return None
+
+
+def _lane(values: Values, extent: int) -> Linear:
+    return Linear.of(0) if extent == 1 else Linear.of(values.fresh("lane", THREAD, 0, extent - 1))
+
+
+def _tile(tile: ir.Value, box: TensorMap, values: Values, views: Views, *, writes: bool) -> Iterator[TouchedBox]:
+    kind = ir.MemRefType(tile.type)
+    shape = tuple(kind.shape)
+    rows = [1]
+    for extent in reversed(shape[1:]):
+        rows.insert(0, rows[0] * extent)
+    whole = shape == box.box and static_strides(kind, offset_counts=False) == tuple(rows)
+    for view in views.of(tile):
+        found = views.coordinates(view, [_lane(values, extent) for extent in shape]) if whole else None
+        yield TouchedBox(writes, view, found, view.flat and found is not None)
+
+
+def _described(
+    described: ir.Value, rows_first: bool, turned: bool, values: Values, views: Views, inside: Inside
+) -> Iterator[TouchedBox]:
+    made, held = producer(described), matrix(described.type)
+    if made is None or made.name != DESCRIBE or held is None:
+        for view in views.of(described):
+            yield TouchedBox(False, view, None)
+        return
+    tile, box = made.opview.tensor, tensor_map(made.opview.tensorMap.type)
+    for view in views.of(tile):
+        found = None if box is None or turned else _lines(view, tile, held, rows_first, box, values, views, inside)
+        coordinates, flat = found or (None, False)
+        yield TouchedBox(False, view, coordinates, flat)
+
+
+def _lines(
+    view: View, tile: ir.Value, held: Matrix, rows_first: bool, box: TensorMap, values: Values, views: Views,
+    inside: Inside,
+) -> tuple[tuple[Linear, ...], bool] | None:
+    """The elements of the matrix, and whether their coordinate is flat; None where that is not known."""
+    each = known_bytes(held.element)
+    start = views.coordinates(view, [Linear.of(0)] * ir.MemRefType(tile.type).rank)
+    root = view.root
+    if each is None or start is None or view.flat or root.strides is None or len(box.box) != 2 or view.sizes:
+        return None
+    span = (box.swizzle or 16) // each
+    rows, columns = (held.rows, held.columns) if rows_first else (held.columns, held.rows)
+    position = root.position(start)
+    assert position is not None
+    group = LINES * box.swizzle  # bytes after which a swizzle begins again
+    if box.swizzle and (rows % LINES or position.content * each % group):
+        return None
+    parts = ((-(-columns // span), box.box[0] * span), (rows, span), (span if box.swizzle else min(span, columns), 1))
+    return _placed(root, start, parts, values, inside) or ((position + _sum(parts, values),), True)
+
+
+def _placed(
+    root: RootBuffer, start: tuple[Linear, ...], parts: tuple[tuple[int, int], ...], values: Values, inside: Inside
+) -> tuple[tuple[Linear, ...], bool] | None:
+    """Each part along an axis of the buffer, where there is one that has its stride and room for it."""
+    out = list(start)
+    assert root.strides is not None
+    for count, stride in parts:
+        if count == 1:
+            continue
+        axes = [a for a, (step, size) in enumerate(zip(root.strides, root.shape, strict=True)) if step == stride and size != 1]
+        if len(axes) != 1:
+            return None
+        (axis,) = axes
+        moved, size = out[axis] + _lane(values, count), root.shape[axis]
+        if size is None or not inside(moved, size):
+            return None
+        out[axis] = moved
+    return tuple(out), False
+
+
+def _sum(parts: tuple[tuple[int, int], ...], values: Values) -> Linear:
+    return sum((_lane(values, count) * stride for count, stride in parts), start=Linear.of(0))
+

@@ -1,0 +1,64 @@
+"""Ops that threads reach together: barriers of a block, of a warp, and what warps and warp groups execute as one."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ....dsl.diagnostics import fail
+from ...indices.algebra import LaunchShape
+from ...ir.mlir import ir
+from ...memory.lanes import ALL_LANES, mask_of_lanes
+from ...memory.limits import WARP
+from ...memory.warpgroups import MMA as PRODUCT
+from ...session.rewriter import describe
+from .model import ALL_SPACES, Barrier, KernelModel
+from .places import Place
+
+
+def barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
+    """A `gpu.barrier`."""
+    spaces = ALL_SPACES
+    if "address_spaces" in op.attributes:
+        listed = [str(a) for a in ir.ArrayAttr(op.attributes["address_spaces"])]
+        spaces = frozenset(s for s in ALL_SPACES if any(s in text for text in listed))
+    scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
+    narrow = len(op.operands) > 0 or not any(wide in scope for wide in ("workgroup", "cluster"))
+    if narrow:
+        spaces = frozenset()
+    model.barriers.append(Barrier(place, spaces, describe(op), _candidate(op), narrow))
+
+
+def warp_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
+    """One of all lanes of a warp."""
+    _expect_whole(model.shape, op, WARP)
+    if mask_of_lanes(op) != ALL_LANES:
+        raise fail(
+            "W0603",
+            f"the mask of {describe(op)} is not one of all {WARP} lanes, which it is taken to wait for",
+            hint=f"give it the constant mask of all lanes, -1, and let all {WARP} lanes reach it",
+        )
+    model.barriers.append(Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True))
+
+
+def together(model: KernelModel, op: ir.Operation, place: Place, threads: int) -> None:
+    """All of so many threads in a row execute it together, as lanes do a barrier of their warp, and it orders nothing."""
+    _expect_whole(model.shape, op, threads)
+    found = Barrier(place, frozenset(), describe(op), narrow=True, threads=threads)
+    if any(guard.depends().thread for guard in place.guards):
+        model.warp_wide.append(found)
+    if op.name == PRODUCT:
+        model.products.append(found)
+
+
+def _expect_whole(shape: LaunchShape, op: ir.Operation, threads: int) -> None:
+    if prod(size for size in shape.block if size is not None) % threads:
+        has = "whose size is not known may have" if shape.threads is None else f"of {shape.threads} threads has"
+        group = f"warp that is not whole, and {describe(op)} takes all {threads} lanes"
+        if threads != WARP:
+            group = f"warp group that is not whole, and {describe(op)} takes all {threads} threads"
+        raise fail("W0603", f"a block {has} a {group}", hint=f"launch a multiple of {threads} threads")
+
+
+def _candidate(barrier: ir.Operation) -> int | None:
+    mark = barrier.attributes.get("weft.candidate", None)
+    return None if mark is None else int(ir.IntegerAttr(mark))

@@ -1,0 +1,152 @@
+"""Who would wait forever: waits that need, in turn, what comes behind themselves.
+
+A wait needs what ends its phase, and so all waits in front of that; a barrier needs all threads. Where iterations, or turns of the
+rings, order all of these, each needs earlier ones alone, and none of them is the first to be stuck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import islpy as isl
+
+from ...indices.linear import Linear, at_least, equal
+from ..kernels.model import Barrier
+from ..kernels.signals import Signal
+from .counts import SignalFault, of
+from .instances import Instances, Point, VagueError
+from .laps import point_of
+from .order import Order, OrderNode
+
+NOT_KNOWN = (
+    "assumed, not proven: numbers of barriers that are `i mod n`, parities of `i div n`, loops of known trip counts around"
+    " them, and conditions of affine indices make it exact"
+)
+
+
+class Circles:
+    """The waits of a kernel, and what they need."""
+
+    def __init__(self, instances: Instances, order: Order, phases: Mapping[Signal, Linear]) -> None:
+        self.instances, self.order, self.phases = instances, order, phases
+
+    def faults(self) -> Iterator[SignalFault]:
+        """Waits that may wait for each other: none, where they have an order in which each needs earlier ones alone."""
+        waiting = [n for n in self.order.nodes if not n.product and (isinstance(n.thing, Barrier) or n.thing.kind == "wait")]
+        needs: dict[OrderNode, dict[OrderNode, isl.Map]] = {node: {} for node in waiting}
+        for node in waiting:
+            for needed, edge in self._needed(node):
+                for other in waiting:
+                    first = self.instances.before(other.point, needed)
+                    way = self.instances.then(first, edge)
+                    if not self.instances.is_empty(way):
+                        needs[node][other] = self.instances.union(needs[node].get(other), way)
+        for circle in _circles(needs):
+            if self._ranked(circle, needs):
+                continue
+            behind = ((n.point.op, [o.point.op for o in needs[n] if o in circle]) for n in circle)
+            told = tuple(f"{op} waits for what comes behind {', '.join(others)}" for op, others in behind)
+            hint = "let what ends a wait come in front of waits for what is behind it; who fills a stage first waits for no phase"
+            if (stuck := self._stuck(circle, needs)) is not None:
+                yield SignalFault("W0665", f"threads wait for each other forever: {stuck[0]}", stuck[0], (stuck[1], *told), hint)
+            else:
+                op = circle[0].point.op
+                message = f"threads may wait for each other forever (assumed): {op}"
+                yield SignalFault("W0665", message, op, (*told, NOT_KNOWN), hint, assumed=True)
+
+    def _stuck(self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> tuple[str, str] | None:
+        """A wait that needs what comes behind itself, and how it is told."""
+        start = circle[0]
+        ways = {other: way for other, way in needs[start].items() if other in circle}
+        for _ in circle:
+            if start in ways:
+                itself = self.instances.relation(start.point, start.point, lambda x, y: [
+                    *self.instances.same_thread(x, y), *self.instances.same_iterations(start.point.place, x, y)
+                ])  # fmt: skip
+                found = self.instances.solver.ask(lambda w=ways[start], i=itself: w.intersect(i).domain())
+                if not self.instances.is_empty(found):
+                    values = self.instances.sample(found, start.point.place) or {}
+                    return start.point.op, self.instances.told(start.point, values)
+            further: dict[OrderNode, isl.Map] = {}
+            for middle, way in ways.items():
+                for other, step in needs[middle].items():
+                    if other in circle:
+                        further[other] = self.instances.union(further.get(other), self.instances.then(step, way))
+            ways = further
+        return None
+
+    def _needed(self, node: OrderNode) -> Iterator[tuple[Point, isl.Map]]:
+        """What must have been done for who waits there to go on: instances of it → those of the wait."""
+        if isinstance(node.thing, Barrier):
+            yield from ((node.point, edge) for _, edge in self.order.seen(node, "time"))
+            return
+        for signal in of(self.instances.model, node.thing.ring, "arrive", "load"):
+            yield point_of(signal), self.order.same_phase(signal, node.thing)
+
+    def _ranked(self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> bool:
+        """Whether iterations, or turns of the rings, tell an order: what is needed is of an earlier one, or of the same one and by
+        another op, which is never needed in turn."""
+        for rank in (_iteration, self._turn):
+            ranks = {node: rank(node) for node in circle}
+            if None in ranks.values():
+                continue
+            level: dict[OrderNode, set[OrderNode]] = {node: set() for node in circle}
+            try:
+                for node in circle:
+                    for other in (o for o in needs[node] if o in circle):
+                        above = self._compared(other, node, ranks, needs[node][other], 1)
+                        if above is not None:
+                            raise VagueError(other.point.op)
+                        if self._compared(other, node, ranks, needs[node][other], 0) is not None:
+                            level[node].add(other)
+            except VagueError:
+                continue
+            if not any(len(c) > 1 or c[0] in level[c[0]] for c in _components(level)):
+                return True
+        return False
+
+    def _compared(
+        self, a: OrderNode, b: OrderNode, ranks: dict[OrderNode, Linear | None], way: isl.Map, least: int
+    ) -> isl.Map | None:
+        """Those of the pairs where the first one's rank is above the second's by that much, or (0) the same."""
+        mine, its = ranks[a], ranks[b]
+        assert mine is not None and its is not None
+        pairs = self.instances.relation(a.point, b.point, lambda x, y: [
+            at_least(x.form(mine), y.form(its) + least) if least else equal(x.form(mine), y.form(its))
+        ])  # fmt: skip
+        found = self.instances.solver.ask(lambda: way.intersect(pairs))
+        return None if self.instances.is_empty(found) else found
+
+    def _turn(self, node: OrderNode) -> Linear | None:
+        if isinstance(node.thing, Barrier):
+            return _iteration(node)
+        return self.phases[node.thing] * node.thing.ring.size + node.thing.index
+
+
+def _iteration(node: OrderNode) -> Linear | None:
+    """The number of an op's iteration."""
+    out = Linear.of(0)
+    for loop in node.point.place.loops:
+        if loop.trips is None and out.terms:
+            return None
+        out = out * (loop.trips or 1) + Linear.of(loop.counter)
+    return out
+
+
+def _circles(needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> list[list[OrderNode]]:
+    """Ops that need each other, or themselves."""
+    return [c for c in _components(needs) if len(c) > 1 or c[0] in needs[c[0]]]
+
+
+def _components(needs: dict[OrderNode, dict[OrderNode, isl.Map]] | dict[OrderNode, set[OrderNode]]) -> list[list[OrderNode]]:
+    """Strongly connected ones."""
+    reach: dict[OrderNode, set[OrderNode]] = {node: set(others) for node, others in needs.items()}
+    for middle in reach:
+        for node in reach:
+            if middle in reach[node]:
+                reach[node] |= reach[middle]
+    out: list[list[OrderNode]] = []
+    for node in reach:
+        if not any(node in c for c in out):
+            out.append([node, *(o for o in reach if o is not node and o in reach[node] and node in reach[o])])
+    return out

@@ -1,0 +1,192 @@
+"""Conflicts of a kernel with asynchronous accesses: two of one element, at least one a write, that no path orders.
+
+What the tensor memory accelerator and tensor cores do takes its time: a load lasts until its phase is over, and who has waited
+for it is behind it; a product begins in each thread and ends for all of its group. They may meet accesses of their own thread. What
+a thread has written by ordinary stores has to be behind a fence of its before it is accessed asynchronously.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import islpy as isl
+
+from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, either, equal, less
+from ..kernels.model import Access, space_of_both
+from ..races.conflicts import LIMIT, Conflict, Instance, as_conflict, not_affine, pairs_of
+from ..races.relations import PairClass
+from ..races.unwritten import UnwrittenRead
+from ..solver import Naming, Unknown
+from .faults import SignalJudge
+from .instances import PARAM, SET, Instances, Point, same_for_all
+from .order import Kind
+
+
+@dataclass(eq=False)
+class Unordered(PairClass):
+    """All pairs of instances of two accesses that touch one element, whichever comes first."""
+
+    instances: Instances = field(kw_only=True)
+
+    def _different_threads(self) -> Formula:
+        for naming, access in ((self.x, self.first), (self.y, self.second)):
+            for symbol in self.instances.dimensions(access.place):
+                naming(symbol)  # all that tells instances apart is a dimension
+        if not (self.first.agent or self.second.agent):
+            return super()._different_threads()
+        if self.first is not self.second:
+            return TRUE
+        told = self.instances.dimensions(self.first.place)
+        return either(*(less(*pair) for s in told for pair in ((of(self.x, s), of(self.y, s)), (of(self.y, s), of(self.x, s)))))
+
+    @cached_property
+    def pairs(self) -> isl.Map:
+        """Those, as a relation. Raises Unknown."""
+        sides = [(self.x, self.first), (self.y, self.second)]
+        parts = list(self._described[1])
+        first, second = ([naming(s) for s in self.instances.dimensions(access.place)] for naming, access in sides)
+        return self.instances.as_map((self.shared_names, self.x, self.y), parts, (first, second))
+
+    def some(self, left: isl.Map) -> isl.Set | None:
+        """The collisions of one of these pairs."""
+        flat = left.wrap().flatten()
+        count = flat.dim(PARAM)
+        names = [flat.get_dim_name(PARAM, n) for n in range(count)]
+        values = self.solver.sample(flat.move_dims(SET, 0, PARAM, 0, count))
+        if values is None:
+            return None
+        sides = ((self.x, self.first), (self.y, self.second))
+        told = [naming(s) for naming, access in sides for s in self.instances.dimensions(access.place)]
+        known = {name.name: name for name in self.shared_names.names.values()}
+        fixed = [(known[name], value) for name, value in zip(names, values, strict=False) if name in known]
+        fixed += list(zip(told, values[count:], strict=True))
+        parts = [equal(Linear.of(name), Linear.of(value)) for name, value in fixed]
+        return self.solver.set(self.names, [*self._described[1], *parts], self.names)
+
+
+def _in_turn(conflict: Conflict) -> Conflict:
+    """With the instance first that is of an earlier iteration: of loops of two roles, which count alike."""
+    first, second = conflict.first, conflict.second
+    if first is None or second is None or [n for _, n in first.iterations] <= [n for _, n in second.iterations]:
+        return conflict
+    kinds: dict[str, Literal["RAW", "WAR", "WAW"]] = {"RAW": "WAR", "WAR": "RAW", "WAW": "WAW"}
+    ops = {"first_op": conflict.second_op, "second_op": conflict.first_op}
+    return replace(conflict, kind=kinds[conflict.kind], first=second, second=first, **ops)
+
+
+def of(naming: Naming, symbol: Symbol) -> Linear:
+    """As the instance calls it."""
+    return Linear.of(naming(symbol))
+
+
+class Asynchronous:
+    """What is wrong with a kernel's accesses. `judge`: of its memory barriers."""
+
+    def __init__(self, judge: SignalJudge) -> None:
+        self.judge, self.model = judge, judge.model
+        self.order, self.instances = judge.order, judge.instances
+        self._ways: dict[tuple[Point, Point, Kind, bool], list[isl.Map]] = {}
+        self._points: dict[tuple[object, str], Point] = {}
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Those within a block."""
+        if self.model.shape.threads == 1 and not any(access.agent for access in self.model.accesses):
+            return
+        for a, b in pairs_of(self.model):
+            if "ended" in (a.phase, b.phase):
+                continue
+            pair = Unordered(self.model, a, b, (), 0, False, self.instances.solver, instances=self.instances)
+            try:
+                left = self._left(pair, fences=True)
+                if left is None:
+                    continue
+                found, unfenced = pair.some(left), self._left(pair, fences=False) is None
+            except Unknown:
+                found, unfenced = None, False
+            late = next((x.agent for x in (a, b) if x.agent), "")
+            yield replace(_in_turn(as_conflict(pair, found)), agent=late, unfenced_proxy=unfenced)
+
+    def _left(self, pair: Unordered, *, fences: bool) -> isl.Map | None:
+        """The pairs that nothing orders; None if there are none."""
+        left, kind = pair.pairs, space_of_both(pair.first, pair.second)
+        if self.instances.is_empty(left):
+            return None
+        space: Kind = "global" if kind == "global" else "workgroup"
+        for way in self.ways(pair.first, pair.second, space, fences=fences):
+            left = self.instances.without(left, way)
+            if self.instances.is_empty(left):
+                return None
+        for way in self.ways(pair.second, pair.first, space, fences=fences):
+            left = self.instances.without(left, way.reverse())
+            if self.instances.is_empty(left):
+                return None
+        return left
+
+    def _point(self, access: Access) -> Point:
+        return Point(access.place, access.op, sure=False)
+
+    def ways(self, first: Access, second: Access, kind: Kind, *, fences: bool = True) -> Iterator[isl.Map]:
+        """Pairs of instances of which the first is over when the second begins."""
+        start, end = self._point(first), self._point(second)
+        if first.agent == "load":
+            loads = [s for s in self.model.signals if s.place is first.place]
+            return self.order.onward(dict(self.order.landing(loads[0])), end, kind)
+        if first.agent == "product":
+            node = next(n for n in self.order.nodes if n.product and n.thing.place is first.place)
+            return self.order.onward(self.order.product_ends(node, kind), end, kind)
+        if fences and second.agent and first.kind == "write":
+            return self.order.fenced(start, [f for f in self.model.fences if kind in f.spaces], end, kind)
+        return self.order.paths(start, end, kind)
+
+    # ---- reads of what nobody wrote -------------------------------------------------------------------------------------------
+
+    def unwritten(self) -> Iterator[UnwrittenRead]:
+        """Reads of shared memory with elements that no write before them has written; of kernels without conflicts."""
+        for read in self.model.accesses:
+            if read.kind == "read" and read.buffer.space == "workgroup":
+                try:
+                    found = self._unwritten(read)
+                except Unknown:
+                    found = UnwrittenRead(read.buffer.name, (), read.op, None, LIMIT)
+                if found is not None:
+                    yield found
+
+    def _unwritten(self, read: Access) -> UnwrittenRead | None:
+        if read.coordinates is None:
+            return UnwrittenRead(read.buffer.name, (), read.op, None, not_affine(read))
+        axes = [Symbol(f"axis{n}", "lane", THREAD) for n in range(len(read.coordinates))]
+        left = self._touched(read, axes)
+        writes = [a for a in self.model.accesses if a.kind == "write" and a.buffer is read.buffer and a.certain and not a.atomic]
+        for write in writes:
+            if write.coordinates is None or not write.settled:
+                continue
+            there = self._touched(write, axes)
+            for way in self.ways(write, read, "workgroup"):
+                written = self.instances.solver.ask(lambda w=way, t=there: w.range_product(t).range().unwrap())
+                left = self.instances.without(left, written)
+                if self.instances.is_empty(left):
+                    return None
+        if self.instances.is_empty(left):
+            return None
+        return self._told(read, left)
+
+    def _touched(self, access: Access, axes: list[Symbol]) -> isl.Map:
+        """Instances → elements."""
+        point = Point(access.place, access.op, access.when, sure=False)
+        return self.instances.relation(point, axes, lambda x, y: [
+            equal(of(y, axis), x.form(form)) for axis, form in zip(axes, access.coordinates or (), strict=True)
+        ])  # fmt: skip
+
+    def _told(self, read: Access, left: isl.Map) -> UnwrittenRead:
+        found = self.instances.sampled(left.wrap().flatten(), read.place)
+        why = "" if read.settled else not_affine(read)
+        if found is None:
+            return UnwrittenRead(read.buffer.name, (), read.op, None, LIMIT)
+        values, rest = found
+        naming = Naming("", None, same_for_all)
+        at = {naming(symbol): value for symbol, value in values.items()}
+        return UnwrittenRead(read.buffer.name, tuple(rest), read.op, Instance.of(self.model, read, naming, at), why)
+

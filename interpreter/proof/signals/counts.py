@@ -1,0 +1,205 @@
+"""How many arrivals and bytes each phase of each barrier gets.
+
+An arrival of several threads counts once for each; how many there are must not depend on the phase. What is counted is a list of
+pieces, each of which is a set of (barrier, phase) that have one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from ...indices.linear import THREAD, Formula, Linear, Symbol, equal
+from ...memory.mbarriers import MOST_BYTES
+from ..kernels.model import KernelModel
+from ..kernels.signals import Ring, Signal
+from ..solver import Naming
+from .instances import IN, PARAM, SET, Instances, VagueError
+from .laps import point_of
+
+MOST_THREADS = 1024
+
+BARRIER, PHASE = Symbol("barrier", "lane", THREAD), Symbol("phase", "lane", THREAD)
+Pieces = list[tuple[isl.Set, int]]
+
+
+@dataclass(frozen=True)
+class PhaseShare:
+    """What a signal has of the phases: in each of `phases`, so many threads do it once. `at`: instances → (barrier, phase)."""
+
+    phases: isl.Set
+    threads: int
+    at: isl.Map
+
+
+def share(signal: Signal, phase: Linear, instances: Instances) -> PhaseShare:
+    """Raises VagueError where a thread does it several times in a phase, or another number of threads in others."""
+    point, ask = point_of(signal), instances.solver.ask
+
+    def twice(x: Naming, y: Naming) -> Iterable[Formula]:
+        same = [equal(x.form(form), y.form(form)) for form in (signal.index, phase)]
+        return [*instances.same_thread(x, y), instances.earlier(signal.place, signal.place, x, y), *same]
+
+    if not instances.is_empty(instances.relation(point, point, twice)):
+        raise VagueError(signal.op, "a thread does it several times in a phase")
+    at = phases_at(signal, phase, instances)
+    count = len(instances.threads)
+    kept = ask(lambda: at.project_out(IN, count, at.dim(IN) - count))
+    threads, phases = ask(kept.domain), ask(at.range)
+    threads = ask(lambda: threads.project_out(PARAM, 0, threads.dim(PARAM)))
+    everywhere = isl.Map.from_domain_and_range(threads.align_params(phases.get_space()), phases)
+    if not instances.is_empty(ask(lambda: everywhere.subtract(kept))):
+        raise VagueError(signal.op, "in other phases other threads do it")
+    instances.solver.spend(MOST_THREADS)  # ISL counts what it has found where it is stopped by a limit: without one
+    return PhaseShare(phases, threads.count_val().to_python(), at)
+
+
+def phases_at(signal: Signal, phase: Linear, instances: Instances) -> isl.Map:
+    """Instances → (barrier, phase)."""
+    return instances.relation(point_of(signal), (BARRIER, PHASE), lambda x, y: [
+        equal(Linear.of(y(BARRIER)), x.form(signal.index)), equal(Linear.of(y(PHASE)), x.form(phase))
+    ])  # fmt: skip
+
+
+def total(shares: Iterable[tuple[isl.Set, int]], instances: Instances) -> Pieces:
+    """The sums where sets overlap."""
+    ask, pieces = instances.solver.ask, Pieces()
+    for where, amount in shares:
+        rest, out = where, Pieces()
+        for piece, sum_ in pieces:
+            common, alone = ask(lambda p=piece, w=where: p.intersect(w)), ask(lambda p=piece, w=where: p.subtract(w))
+            rest = ask(lambda p=piece, r=rest: r.subtract(p))
+            out += [(s, n) for s, n in ((common, sum_ + amount), (alone, sum_)) if not instances.is_empty(s)]
+        pieces = out + ([(rest, amount)] if not instances.is_empty(rest) else [])
+    return pieces
+
+
+@dataclass(frozen=True)
+class SignalFault:
+    """One thing that is wrong, or not known to be right.
+
+    Args:
+        op: what it is about.
+        assumed: it is not proven wrong, nor right.
+    """
+
+    code: str
+    message: str
+    op: str
+    notes: tuple[str, ...] = ()
+    hint: str = ""
+    assumed: bool = False
+
+
+def of(model: KernelModel, ring: Ring, *kinds: str) -> list[Signal]:
+    """The signals of those kinds."""
+    return [s for s in model.signals if s.ring is ring and s.kind in kinds]
+
+
+def rings(model: KernelModel) -> list[Ring]:
+    """The kernel's groups of barriers."""
+    return list(dict.fromkeys(signal.ring for signal in model.signals))
+
+
+@dataclass(eq=False)
+class Counts:
+    """What each phase gets.
+
+    Attributes:
+        full: the phases of each ring that end, by `faults`.
+    """
+
+    model: KernelModel
+    instances: Instances
+    phases: Mapping[Signal, Linear]
+    full: dict[Ring, isl.Set] = field(default_factory=dict)
+    _shares: dict[Signal, PhaseShare] = field(default_factory=dict)
+
+    def share_of(self, signal: Signal) -> PhaseShare:
+        if signal not in self._shares:
+            self._shares[signal] = share(signal, self.phases.get(signal, Linear.of(0)), self.instances)
+        return self._shares[signal]
+
+    def faults(self) -> Iterator[SignalFault]:
+        for ring in rings(self.model):
+            inits = of(self.model, ring, "init")
+            vague = next((s for s in self.model.signals if s.ring is ring and not s.amount.is_constant), None)
+            if vague is not None:
+                raise VagueError(vague.op, "how many arrivals or bytes it is about is no constant")
+            made = total(((self.share_of(s).phases, self.share_of(s).threads) for s in inits), self.instances)
+            if (again := next(((where, n) for where, n in made if n > 1), None)) is not None:
+                stage = self._phase(again[0])[0]
+                yield SignalFault(
+                    "W0664", f"{self._name(ring, stage)} is initialized {again[1]} times", inits[0].op,
+                    (f"by {self.who(inits, stage, 0)}",), "let one thread initialize each barrier once",
+                )  # fmt: skip
+                continue
+            yield from self._arrivals_of(ring, inits)
+            yield from self._bytes_of(ring)
+
+    def _arrivals_of(self, ring: Ring, inits: list[Signal]) -> Iterator[SignalFault]:
+        arrivals = of(self.model, ring, "arrive")
+        pieces = total(((self.share_of(s).phases, self.share_of(s).threads) for s in arrivals), self.instances)
+        full: isl.Set | None = None
+        for where, count in pieces:
+            for init in inits:
+                there = self.instances.solver.ask(lambda w=where, i=init: w.intersect(self._any_phase(self.share_of(i).phases)))
+                expected = init.amount.constant
+                if count == expected and not self.instances.is_empty(there):
+                    full = there if full is None else self.instances.solver.ask(lambda f=full, t=there: f.union(t).coalesce())
+                elif count > expected and not self.instances.is_empty(there):
+                    stage, phase = self._phase(there)
+                    yield SignalFault(
+                        "W0660", f"{count} threads arrive at {self._name(ring, stage)} in a phase of {expected} arrivals", init.op,
+                        (f"phase {phase}: {self.who(arrivals, stage, phase)}",),
+                        "make the count of `nvgpu.mbarrier.init` the number of arrivals of each phase: each thread that arrives"
+                        " counts, and `arrive.expect_tx` is one of them",
+                    )  # fmt: skip
+        nothing = isl.Set.empty(isl.Space.set_alloc(self.instances.solver.context, 0, 2))
+        self.full[ring] = nothing if full is None else full
+
+    def _any_phase(self, where: isl.Set) -> isl.Set:
+        return where.project_out(SET, 1, 1).add_dims(SET, 1)
+
+    def _bytes_of(self, ring: Ring) -> Iterator[SignalFault]:
+        arrivals, loads = of(self.model, ring, "arrive"), of(self.model, ring, "load")
+        said = [(self.share_of(s).phases, self.share_of(s).threads * s.amount.constant) for s in arrivals if s.amount.constant]
+        come = [(self.share_of(s).phases, self.share_of(s).threads * s.amount.constant) for s in loads]
+        for where, missing in total([*said, *((where, -n) for where, n in come)], self.instances):
+            if missing:
+                stage, phase = self._phase(where)
+                expected, brought = (self._at(total(list(each), self.instances), stage, phase) for each in (said, come))
+                message = f"a phase of {self._name(ring, stage)} expects {expected} bytes, and {brought} come"
+                who = f"phase {phase}: {self.who([*arrivals, *loads], stage, phase)}"
+                yield SignalFault(
+                    "W0661", message, (arrivals or loads)[0].op, (who,),
+                    "expect the bytes of all boxes that are loaded in the phase, of whole ones where they reach beyond the tensor",
+                )  # fmt: skip
+                self.full[ring] = self.instances.solver.ask(lambda f=self.full[ring], w=where: f.subtract(w))
+        for where, expected in total(said, self.instances):
+            if expected > MOST_BYTES:
+                message = f"a phase of {self._name(ring, self._phase(where)[0])} expects {expected} bytes, more than {MOST_BYTES}"
+                yield SignalFault("W0661", message, arrivals[0].op, (f"by {self.who(arrivals, *self._phase(where))}",), "load less")
+
+    def _at(self, pieces: Pieces, stage: int, phase: int) -> int:
+        return sum(n for where, n in pieces if self._contains(where, stage, phase))
+
+    def _contains(self, where: isl.Set, stage: int, phase: int) -> bool:
+        at = where.fix_val(SET, 0, isl.Val(stage, self.instances.solver.context))
+        return not self.instances.is_empty(at.fix_val(SET, 1, isl.Val(phase, self.instances.solver.context)))
+
+    def _phase(self, where: isl.Set) -> tuple[int, int]:
+        """One of the phases: the first one."""
+        found = self.instances.solver.sample(where.project_out(PARAM, 0, where.dim(PARAM)))
+        return (found[0], found[1]) if found is not None else (0, 0)
+
+    def who(self, signals: list[Signal], stage: int, phase: int) -> str:
+        """The ops that have a share in the phase."""
+        there = [s for s in signals if self._contains(self.share_of(s).phases, stage, phase)]
+        said = [f"{s.op}{f' by {n} threads' if (n := self.share_of(s).threads) > 1 else ''}" for s in there]
+        return ", ".join(said) or "nobody"
+
+    def _name(self, ring: Ring, stage: int) -> str:
+        return f"`{ring.name}[{stage}]`"

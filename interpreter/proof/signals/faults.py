@@ -1,0 +1,234 @@
+"""What is wrong with a kernel's memory barriers: counts, phases, order, waits without an end.
+
+Each arrival and each wait is taken to be of a phase (`laps.py`). That they are is proven together with what follows from it: in any
+run, look at the first op that is of another phase. All before it were of theirs, so that the order found between those is right;
+and what is asked of each op here is said by that order alone: that the phase before is over when an arrival comes, and that
+the phase after the one waited for cannot be over before the wait has seen it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+import islpy as isl
+
+from ...indices.linear import Formula, Linear, Symbol, at_least, either, equal, less
+from ..kernels.model import Barrier, KernelModel
+from ..kernels.signals import Ring, Signal
+from ..solver import Naming, Solver
+from .circles import Circles
+from .counts import Counts, SignalFault, of, phases_at
+from .instances import Instances, VagueError
+from .laps import mismatch, phases, point_of
+from .order import Order
+
+
+class SignalJudge:
+    """What is known of the barriers of a kernel. Raises VagueError, Unknown where that is not known at all.
+
+    Args:
+        barriers: those of the block, and of warps.
+    """
+
+    def __init__(self, model: KernelModel, barriers: tuple[Barrier, ...], solver: Solver) -> None:
+        self.model = model
+        self.instances = Instances(model, solver)
+        self.ask = solver.ask
+        self.phases = phases(model.signals, self.instances)
+        self.order = Order(self.instances, self.phases, barriers)
+        self.counts = Counts(model, self.instances, self.phases)
+
+    def faults(self) -> Iterator[SignalFault]:
+        """All of them, one of a kind for each ring. Where counts are wrong, nothing else is looked at: it would follow."""
+        for check in (self.counts.faults, self._parities, self._begins, self._waits, self._arrivals, self._ends):
+            seen: set[tuple[str, Ring | None]] = set()
+            ring_of = {signal.op: signal.ring for signal in self.model.signals}
+            for fault in check():
+                key = fault.code, ring_of.get(fault.op)
+                if key not in seen:
+                    yield fault
+                seen.add(key)
+            if seen and check in (self.counts.faults, self._parities):
+                return
+
+    # ---- which phase ----------------------------------------------------------------------------------------------------------
+
+    def _parities(self) -> Iterator[SignalFault]:
+        for signal in (s for s in self.phases if s.kind != "wait"):
+            if self._one(signal, lambda x, s=signal: [less(x.form(self.phases[s]), Linear.of(0))]) is not None:
+                raise VagueError(signal.op)
+        for wait in (s for s in self.phases if s.kind == "wait"):
+            phase = self.phases[wait]
+
+            def wrong(x: Naming, wait: Signal = wait, phase: Linear = phase) -> list[Formula]:
+                return list(mismatch(wait, phase, x))
+
+            if (found := self._one(wait, wrong)) is not None:
+                point, told = found
+                yield SignalFault(
+                    "W0662", f"a wait is for the parity of another phase than its turn: {wait.op}", wait.op,
+                    (told, self._phase_of(wait, point)),
+                    "the n-th time that a barrier is taken, counted from 0, its parity is n mod 2; who refills a stage waits for"
+                    " the parity before",
+                )  # fmt: skip
+            elif (found := self._one(wait, lambda x, p=phase: [less(x.form(p), Linear.of(-1))])) is not None:
+                yield SignalFault("W0662", f"a wait is for a phase before the first: {wait.op}", wait.op, (found[1],))
+
+    def _one(self, signal: Signal, said: Callable[[Naming], list[Formula]]) -> tuple[dict[Symbol, int], str] | None:
+        """An instance of which that holds, and how it is told."""
+        return self._sampled(self.instances.of(point_of(signal), said), signal)
+
+    def _sampled(self, found: isl.Set, signal: Signal) -> tuple[dict[Symbol, int], str] | None:
+        if self.instances.is_empty(found):
+            return None
+        values = self.instances.sample(found, signal.place) or {}
+        return values, self.instances.told(point_of(signal), values)
+
+    def _phase_of(self, signal: Signal, values: dict[Symbol, int]) -> str:
+        stage, phase = signal.index.value(values), self.phases[signal].value(values)
+        return f"it is taken to be of phase {phase} of `{signal.ring.name}[{stage}]`"
+
+    # ---- before its time ------------------------------------------------------------------------------------------------------
+
+    def _begins(self) -> Iterator[SignalFault]:
+        """Barriers are initialized before they are used, and what loads use is fenced."""
+        for init in (s for s in self.model.signals if s.kind == "init"):
+            if (left := self._one(init, lambda x, s=init: [outside(x.form(s.index), s.ring.size)])) is not None:
+                message = f"`{init.ring.name}` has {init.ring.size} barriers: {init.op}"
+                yield SignalFault("W0664", message, init.op, (left[1],), "initialize barriers that there are")
+        for signal in self.phases:
+            inits, use = of(self.model, signal.ring, "init"), point_of(signal)
+            ways = (way for init in inits for way in self._same(init, signal, self.order.paths(point_of(init), use, "workgroup")))
+            if (left := self._uncovered(signal, ways)) is not None:
+                yield SignalFault(
+                    "W0664", f"a memory barrier may be used before it is initialized: {signal.op}", signal.op, (left[1],),
+                    "let one thread initialize it, with `nvvm.fence.mbarrier.init` behind it, and all threads pass a `gpu.barrier`",
+                )  # fmt: skip
+            elif signal.kind == "load":
+                fences = [fence for fence in self.model.fences if fence.inits]
+                ways = (self.order.fenced(point_of(init), fences, use, "workgroup") for init in inits)
+                fenced = (way for init, some in zip(inits, ways, strict=True) for way in self._same(init, signal, some))
+                if (left := self._uncovered(signal, fenced)) is not None:
+                    message = f"the tensor memory accelerator may not see that a barrier was initialized: {signal.op}"
+                    yield SignalFault(
+                        "W0664", message, signal.op, (left[1],),
+                        "put `nvvm.fence.mbarrier.init` between the thread's inits and the barrier of the block",
+                    )  # fmt: skip
+
+    def _same(self, a: Signal, b: Signal, ways: Iterator[isl.Map]) -> Iterator[isl.Map]:
+        """Of these ways, those of one barrier."""
+        one = self.instances.relation(point_of(a), point_of(b), lambda x, y: [equal(x.form(a.index), y.form(b.index))])
+        return (self.ask(lambda w=way: w.intersect(one)) for way in ways)
+
+    def _uncovered(
+        self, signal: Signal, ways: Iterator[isl.Map], of: Callable[[Naming], list[Formula]] = lambda x: []
+    ) -> tuple[dict[Symbol, int], str] | None:
+        """An instance that is the end of none of the ways."""
+        return self._left(signal, self.instances.of(point_of(signal), of), (self.ask(way.range) for way in ways))
+
+    def _left(self, signal: Signal, left: isl.Set, covered: Iterator[isl.Set]) -> tuple[dict[Symbol, int], str] | None:
+        for some in chain((None,), covered):
+            left = left if some is None else self.ask(lambda a=left, b=some: a.subtract(b))
+            if self.instances.is_empty(left):
+                return None
+        return self._sampled(left, signal)
+
+    # ---- in time --------------------------------------------------------------------------------------------------------------
+
+    def _is_over(self, signal: Signal, before: int) -> Iterator[isl.Map]:
+        """Ways to the signal from waits that have seen the end of the phase so many before its own, or of a later one."""
+        for wait in of(self.model, signal.ring, "wait"):
+            mine, its = self.phases[signal], self.phases[wait]
+            known = self.instances.relation(point_of(wait), point_of(signal), lambda x, y, w=wait, m=mine, i=its: [
+                equal(x.form(w.index), y.form(signal.index)), at_least(x.form(i) + before, y.form(m))
+            ])  # fmt: skip
+            for way in self.order.paths(point_of(wait), point_of(signal), "time"):
+                yield self.ask(lambda w=way, k=known: w.intersect(k))
+
+    def _arrivals(self) -> Iterator[SignalFault]:
+        for signal in (s for s in self.phases if s.kind in ("arrive", "load")):
+            later = self._uncovered(signal, self._is_over(signal, 1), lambda x, s=signal: [at_least(x.form(self.phases[s]), 1)])
+            if later is not None and not self._all_before(signal):
+                what = "an arrival" if signal.kind == "arrive" else "a load"
+                yield SignalFault(
+                    "W0663", f"{what} may count in the phase before its own: {signal.op}", signal.op,
+                    (later[1], self._phase_of(signal, later[0]), "nothing says that the phase before is over when it comes"),
+                    "let it come behind a wait for the phase before, by this thread or by one that it waits for",
+                )  # fmt: skip
+
+    def _all_before(self, signal: Signal) -> bool:
+        """Whether all that ends the phase before comes before a signal, though nobody waits for it."""
+        if of(self.model, signal.ring, "load"):
+            return False
+        for arrival in of(self.model, signal.ring, "arrive"):
+            left = self.order.same_phase(arrival, signal, 1)
+            for way in self.order.paths(point_of(arrival), point_of(signal), "time"):
+                left = self.instances.without(left, way)
+            if not self.instances.is_empty(left):
+                return False
+        return True
+
+    def _waits(self) -> Iterator[SignalFault]:
+        for wait in (s for s in self.phases if s.kind == "wait"):
+            if (found := self._endless(wait)) is not None:
+                point, told = found
+                stage, phase = wait.index.value(point) or 0, self.phases[wait].value(point) or 0
+                arrivals, loads = of(self.model, wait.ring, "arrive"), of(self.model, wait.ring, "load")
+                yield SignalFault(
+                    "W0665", f"a wait is for a phase that never ends: {wait.op}", wait.op,
+                    (told, f"phase {phase} of `{wait.ring.name}[{stage}]`: arrivals: {self.counts.who(arrivals, stage, phase)};"
+                     f" loads: {self.counts.who(loads, stage, phase)}"),
+                    "let as many threads arrive in each phase as `init` says, and the bytes come that are expected",
+                )  # fmt: skip
+                continue
+            early = self._uncovered(wait, self._is_over(wait, 1), lambda x, w=wait: [at_least(x.form(self.phases[w]), 1)])
+            late = None if early is not None else self._overtaken(wait)
+            if early is not None or late is not None:
+                point, told = early or late or ({}, "")
+                why = "nothing says that the phase before is over: then the wait ends at once"
+                if early is None:
+                    why = "nothing says that the phase behind it is still under way: then it waits for the one behind that"
+                yield SignalFault(
+                    "W0662", f"the parity may not tell which phase a wait is for: {wait.op}", wait.op,
+                    (told, self._phase_of(wait, point), why),
+                    "a barrier may be at most one phase ahead of who waits: let the thread wait for each phase, and arrivals of"
+                    " the next phase but one come behind the wait",
+                )  # fmt: skip
+
+    def _endless(self, wait: Signal) -> tuple[dict[Symbol, int], str] | None:
+        at = phases_at(wait, self.phases[wait], self.instances)
+        full = self.counts.full[wait.ring]
+        ended = self.ask(lambda: at.intersect_range(full).domain())
+        open_ = self.instances.of(point_of(wait), lambda x: [at_least(x.form(self.phases[wait]), 0)])
+        return self._left(wait, open_, iter((ended,)))
+
+    def _overtaken(self, wait: Signal) -> tuple[dict[Symbol, int], str] | None:
+        """An instance of a wait that the phase behind its own may be over before."""
+        at = phases_at(wait, self.phases[wait] + 1, self.instances)
+        ends = self.ask(lambda: at.intersect_range(self.counts.full[wait.ring]).domain())
+
+        def behind() -> Iterator[isl.Set]:
+            for arrival in of(self.model, wait.ring, "arrive"):
+                next_ = self.order.same_phase(wait, arrival, 1)
+                for way in self.order.paths(point_of(wait), point_of(arrival), "time"):
+                    yield self.ask(lambda w=way, n=next_: w.intersect(n).domain())
+
+        return self._left(wait, ends, behind())
+
+    # ---- ends -----------------------------------------------------------------------------------------------------------------
+
+    def _ends(self) -> Iterator[SignalFault]:
+        for load in (s for s in self.phases if s.kind == "load"):
+            seen = (self.ask(landing.domain) for _, landing in self.order.landing(load))
+            if (left := self._left(load, self.instances.of(point_of(load)), seen)) is not None:
+                yield SignalFault(
+                    "W0665", f"nobody waits for the bytes of a load: {load.op}", load.op, (left[1], self._phase_of(load, left[0])),
+                    "wait for each phase in which something is loaded, before the block ends",
+                )  # fmt: skip
+        yield from Circles(self.instances, self.order, self.phases).faults()
+
+
+def outside(index: Linear, size: int) -> Formula:
+    """Whether it is none of 0 … size-1."""
+    return either(less(index, Linear.of(0)), at_least(index, size))

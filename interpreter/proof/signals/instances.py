@@ -1,0 +1,205 @@
+"""Executions of ops as sets of ISL, and orders of them as relations: (thread, iterations) → (thread, iterations).
+
+What is the same for all threads of a block (sizes, its ids) are parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from ...indices.linear import FALSE, TRUE, Formula, Linear, Symbol, both, either, equal, less
+from ..kernels.model import KernelModel
+from ..kernels.places import Place
+from ..races.phases import meeting
+from ..solver import Naming, Solver, described
+
+Said = Callable[[Naming, Naming], Iterable[Formula]]
+"""What holds between two instances, each of which calls its symbols in its own way."""
+IN, OUT, PARAM, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param, isl.dim_type.set
+
+
+class VagueError(Exception):
+    """It is not known of an op when it is executed, or of which phase it is.
+
+    Args:
+        op: what it is.
+        why: what is the matter with it.
+    """
+
+    def __init__(self, op: str, why: str = "") -> None:
+        super().__init__(op)
+        self.op, self.why = op, why
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Where something happens: at a place, under a condition.
+
+    Args:
+        op: what it is.
+        sure: it has to be known when it happens. Of accesses that need not be: whatever executes them has the order of its thread.
+    """
+
+    place: Place
+    op: str
+    when: Formula = TRUE
+    sure: bool = True
+
+
+class Instances:
+    """The instances of a kernel's ops.
+
+    Args:
+        model: the kernel.
+        solver: who is asked.
+    """
+
+    def __init__(self, model: KernelModel, solver: Solver) -> None:
+        self.model, self.solver = model, solver
+        ids = model.values.thread_ids()
+        self.threads = tuple(dict.fromkeys(symbol for form in ids for symbol in form.symbols()))
+        self._before: dict[tuple[Place, Place], isl.Map] = {}
+
+    def dimensions(self, place: Place) -> list[Symbol]:
+        """What tells the instances of an op apart."""
+        return [*self.threads, *(loop.counter for loop in place.loops)]
+
+    # ---- sets and relations ---------------------------------------------------------------------------------------------
+
+    def relation(self, a: Point, b: Point | Sequence[Symbol], said: Said) -> isl.Map:
+        """The pairs of instances between which that holds; or of instances and numbers. Raises VagueError, Unknown."""
+        shared = Naming("")
+        x, y = Naming("x_", shared, same_for_all), Naming("y_", shared, same_for_all)
+        parts = self._there(a, x) + (self._there(b, y) if isinstance(b, Point) else []) + list(said(x, y))
+        ends = self.dimensions(b.place) if isinstance(b, Point) else b
+        sides = [x(s) for s in self.dimensions(a.place)], [y(s) for s in ends]
+        found = self.as_map((shared, x, y), parts, sides)
+        for naming, point in ((x, a), (y, b)):
+            if isinstance(point, Point) and point.sure and any(symbol.kind == "opaque" for symbol in naming.names):
+                raise VagueError(point.op)
+        return found
+
+    def as_map(
+        self, namings: tuple[Naming, Naming, Naming], parts: list[Formula], sides: tuple[list[Symbol], list[Symbol]]
+    ) -> isl.Map:
+        """The points that meet all formulas, as pairs of the two sides."""
+        shared = namings[0]
+        names, parts = described(namings, parts)
+        parameters = list(shared.names.values())
+        known = {*parameters, *sides[0], *sides[1]}
+        order = [*parameters, *sides[0], *sides[1], *(name for name in names if name not in known)]
+        found = self.solver.project(self.solver.set(order, parts, order), len(known))
+        found = found.move_dims(PARAM, 0, SET, 0, len(parameters))
+        for number, name in enumerate(parameters):
+            found = found.set_dim_name(PARAM, number, name.name)
+        return isl.Map.from_range(found).move_dims(IN, 0, OUT, 0, len(sides[0]))
+
+    def of(self, a: Point, said: Callable[[Naming], Iterable[Formula]] = lambda _: ()) -> isl.Set:
+        """The instances of which that holds."""
+        return self.relation(a, (), lambda x, y: said(x)).domain()
+
+    def _there(self, a: Point, naming: Naming) -> list[Formula]:
+        return [naming.formula(g) for g in (*a.place.guards, a.when, *self.model.facts)]
+
+    # ---- orders -----------------------------------------------------------------------------------------------------------
+
+    def same_thread(self, x: Naming, y: Naming) -> list[Formula]:
+        """The two are of one thread."""
+        return [equal(_of(x, s), _of(y, s)) for s in self.threads]
+
+    def same_group(self, x: Naming, y: Naming, threads: int) -> list[Formula]:
+        """The two are of one group of so many threads in a row."""
+        number = self.model.group_of(threads)
+        assert number is not None
+        return [equal(x.form(number), y.form(number))]
+
+    def same_iterations(self, place: Place, x: Naming, y: Naming) -> list[Formula]:
+        """All loops around the place are in the same iteration."""
+        return [equal(_of(x, loop.counter), _of(y, loop.counter)) for loop in place.loops]
+
+    def earlier(self, a: Place, b: Place, x: Naming, y: Naming) -> Formula:
+        """In one thread, the instance of `a` comes first."""
+        loops, order = meeting(a, b)
+        counters = [(_of(x, loop.counter), _of(y, loop.counter)) for loop in loops]
+        ways = [
+            both(*(equal(p, q) for p, q in counters[:level]), less(*counters[level])) for level in range(len(counters))
+        ]
+        if order < 0:
+            ways.append(both(*(equal(p, q) for p, q in counters)))
+        return either(*ways) if ways else FALSE
+
+    def before(self, a: Point, b: Point) -> isl.Map:
+        """The order of the program."""
+        return self.relation(a, b, lambda x, y: [*self.same_thread(x, y), self.earlier(a.place, b.place, x, y)])
+
+    # ---- ISL, under the solver's budget ---------------------------------------------------------------------------------------
+
+    def then(self, a: isl.Map, b: isl.Map) -> isl.Map:
+        """One relation behind the other."""
+        return self.solver.ask(lambda: a.apply_range(b).coalesce())
+
+    def union(self, a: isl.Map | None, b: isl.Map) -> isl.Map:
+        """Either of them."""
+        return b if a is None else self.solver.ask(lambda: a.union(b).coalesce())
+
+    def without(self, a: isl.Map, b: isl.Map) -> isl.Map:
+        """What the second does not hold of."""
+        return self.solver.ask(lambda: a.subtract(b))
+
+    def is_empty(self, a: isl.Map | isl.Set) -> bool:
+        """Whether there is none."""
+        return a.plain_is_empty() or self.solver.ask(lambda: a.is_empty())
+
+    # ---- witnesses ----------------------------------------------------------------------------------------------------------
+
+    def sample(self, found: isl.Set, place: Place) -> dict[Symbol, int] | None:
+        """One of the instances: its symbols' values."""
+        known = self.sampled(found, place)
+        return None if known is None else known[0]
+
+    def sampled(self, found: isl.Set, place: Place) -> tuple[dict[Symbol, int], list[int]] | None:
+        """One of the instances, and what else the set has dimensions of."""
+        count = found.dim(PARAM)
+        names = [found.get_dim_name(PARAM, n) for n in range(count)]
+        values = self.solver.sample(found.move_dims(SET, 0, PARAM, 0, count))
+        if values is None:
+            return None
+        called = {symbol.name: symbol for symbol in self._parameters()}
+        out = {called[name]: value for name, value in zip(names, values[:count], strict=True) if name in called}
+        own = self.dimensions(place)
+        return out | dict(zip(own, values[count:], strict=False)), values[count + len(own) :]
+
+    def _parameters(self) -> Iterable[Symbol]:
+        places = [thing.place for thing in (*self.model.accesses, *self.model.signals, *self.model.barriers)]
+        forms: list[Linear | Formula] = [g for place in places for g in place.guards]
+        forms += [signal.index for signal in self.model.signals]
+        forms += [form for access in self.model.accesses for form in access.coordinates or ()]
+        forms += self.model.values.block_ids()
+        return (symbol for form in forms for symbol in form.symbols() if same_for_all(symbol))
+
+    def told(self, a: Point, point: Mapping[Symbol, int]) -> str:
+        """`thread (128, 0, 0), iteration 4: op at …`."""
+        x, y, z = (form.value(point) or 0 for form in self.model.values.thread_ids())
+        numbers = [(loop.variable or Linear.of(loop.counter)).value(point) for loop in a.place.loops]
+        said = ", ".join("?" if n is None else str(n) for n in numbers)
+        return f"thread ({x}, {y}, {z}){f', iteration {said}' if numbers else ''}: {a.op}"
+
+
+def same_for_all(symbol: Symbol) -> bool:
+    """Whether all threads of a block see one value, in all iterations."""
+    return not symbol.depends.thread and not symbol.depends.loops
+
+
+def _of(naming: Naming, symbol: Symbol) -> Linear:
+    return Linear.of(naming(symbol))
+
+
+def united(instances: Instances, maps: Sequence[isl.Map]) -> isl.Map | None:
+    """Any of them; None where there are none."""
+    out: isl.Map | None = None
+    for each in maps:
+        out = instances.union(out, each)
+    return out

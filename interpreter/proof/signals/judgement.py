@@ -1,0 +1,59 @@
+"""All that is found in a kernel with memory barriers or asynchronous accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..kernels.model import Barrier, KernelModel
+from ..races.conflicts import LIMIT, Conflict
+from ..races.unwritten import UnwrittenRead
+from ..solver import Solver, Unknown
+from .circles import NOT_KNOWN
+from .conflicts import Asynchronous
+from .counts import SignalFault
+from .faults import SignalJudge
+from .instances import VagueError
+
+
+@dataclass
+class SignalJudgement:
+    """What is wrong, or not known to be right. Where barriers are not understood, conflicts are not looked for."""
+
+    faults: list[SignalFault] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+    found: Asynchronous | None = None
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is wrong, nor unknown."""
+        return not (self.faults or self.conflicts or self.unwritten())
+
+    def unwritten(self) -> list[UnwrittenRead]:
+        """Reads that no write comes before; asked of kernels without conflicts."""
+        return [] if self.found is None else list(dict.fromkeys(self.found.unwritten()))
+
+
+def judge_signals(model: KernelModel, barriers: Iterable[Barrier] | None = None) -> SignalJudgement:
+    """Judge a kernel's memory barriers, and the accesses within a block. `barriers`: those of the model, if None."""
+    out = SignalJudgement()
+    try:
+        judge = SignalJudge(model, tuple(model.barriers if barriers is None else barriers), Solver())
+        out.faults += judge.faults()
+        out.found = Asynchronous(judge)
+        alike: dict[tuple[str, str, str], Conflict] = {}
+        for conflict in out.found.conflicts():  # a tile of several boxes is told of once
+            alike.setdefault((conflict.kind, conflict.buffer, conflict.agent or conflict.first_op + conflict.second_op), conflict)
+        out.conflicts += alike.values()
+        out.conflicts.sort(key=lambda conflict: conflict.kind == "WAW")  # mostly a consequence of others
+    except VagueError as vague:
+        out.faults.append(_not_known(vague.op, (vague.why,) if vague.why else ()))
+    except Unknown:
+        out.faults.append(_not_known(model.signals[0].op if model.signals else model.name, (LIMIT,)))
+    return out
+
+
+def _not_known(op: str, notes: tuple[str, ...]) -> SignalFault:
+    message = f"it is not known when this is done, or for which phase of a memory barrier (assumed): {op}"
+    hint = "take barrier `i mod n` of a ring of n in iteration i, with the parity of `i div n`; let whole warp groups do the same"
+    return SignalFault("W0668", message, op, (*notes, NOT_KNOWN), hint, assumed=True)

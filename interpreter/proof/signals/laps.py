@@ -1,0 +1,115 @@
+"""Which phase of its barrier an arrival, a load or a wait is of, by the iterations around it.
+
+Barriers of a ring are taken in turn: where the number in the ring is `i mod n`, `i div n` is how often each was taken before. Where
+it is not a remainder, each iteration of the loops that it doesn't depend on takes the same one once more. That is a guess: what
+follows from it (arrivals in each phase, what is over when) is proven, and none of it holds if the guess is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...indices.linear import Floor, Formula, Linear, both, either, equal
+from ..kernels.places import Loop, Place
+from ..kernels.signals import Ring, Signal
+from ..solver import Naming
+from .instances import Instances, Point, VagueError
+
+LATER = (0, -1, -2, 1)
+"""How many phases behind its own turn a wait may be for, the likeliest first: who refills waits for the phase before."""
+
+
+def point_of(signal: Signal) -> Point:
+    """Where it is done."""
+    return Point(signal.place, signal.op, signal.when)
+
+
+def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Linear]:
+    """The phase of each signal but the inits. Raises VagueError, Unknown."""
+    out: dict[Signal, Linear] = {}
+    for ring in dict.fromkeys(signal.ring for signal in signals):
+        mine = [s for s in signals if s.ring is ring and s.kind != "init"]
+        turns = {s: turn(s.index, s.place, ring.size) for s in mine}
+        if (vague := next((s for s, at in turns.items() if at is None), None)) is not None:
+            raise VagueError(vague.op)
+        known = {s: at for s, at in turns.items() if at is not None}
+        first = _first(ring, known)
+        for signal, at in known.items():
+            phase = (at - first).floordiv(ring.size)
+            out[signal] = phase if signal.kind != "wait" else phase + _later(signal, phase, instances)
+    return out
+
+
+def _first(ring: Ring, turns: dict[Signal, Linear]) -> int:
+    """The turn at which the ring begins: a multiple of its size where it begins with its first barrier."""
+    lows = [at.bounds()[0] for signal, at in turns.items() if signal.kind == "arrive"]
+    known = [low for low in lows if low is not None]
+    return min(known, default=0) if len(known) == len(lows) else 0
+
+
+def turn(index: Linear, place: Place, size: int) -> Linear | None:
+    """How many barriers of its ring come before this one, whoever takes them: `index` modulo the ring's size."""
+    running, lap, laps = index, Linear.of(0), 1
+    floors = [t for t, c in index.terms.items() if isinstance(t, Floor) and t.divisor == size and c == -size]
+    if floors:
+        running = index + Linear({floors[0]: size}, 0)
+        lap = running.floordiv(size)
+        if running - lap * size != index:
+            return None
+        laps = (lap.bounds()[1] or 0) + 1
+    inside = {symbol for symbol in running.symbols() if symbol.kind == "loop"}
+    levels = [loop.counter in inside for loop in place.loops]
+    first = levels.index(True) if True in levels else len(levels)
+    last = len(levels) - levels[::-1].index(True) if True in levels else first
+    if not all(levels[first:last]):
+        return None
+    outer, inner = place.loops[:first], place.loops[last:]
+    if outer and inside and running.bounds() != (0, laps * size - 1):
+        return None  # a pass of the inner loops leaves off in the middle of the ring
+    for loops, times in ((outer, laps), (inner, 1)):
+        counted = _counted(place, loops)
+        if counted is None:
+            return None
+        if loops is outer:
+            lap = counted * times + lap
+        elif inner:
+            lap = lap * (_trips(place, inner) or 0) + counted
+            if _trips(place, inner) is None:
+                return None
+    return lap * size + (index if floors else running)
+
+
+def _counted(place: Place, loops: Sequence[Loop]) -> Linear | None:
+    """How many iterations of the innermost of some loops came before."""
+    out = Linear.of(0)
+    for number, loop in enumerate(loops):
+        trips = _trips(place, loops[number : number + 1]) if number else 1
+        if trips is None:
+            return None
+        out = out * trips + Linear.of(loop.counter)
+    return out
+
+
+def _trips(place: Place, loops: Sequence[Loop]) -> int | None:
+    """How many iterations loops have together, where it is known and nothing leaves one out."""
+    out = 1
+    for step in place.steps:
+        if step.loop in loops and step.loop is not None:
+            if step.guards or step.loop.trips is None:
+                return None
+            out *= step.loop.trips
+    return out
+
+
+def _later(wait: Signal, phase: Linear, instances: Instances) -> int:
+    """Which phase it waits for, beside its turn, by the parity; the likeliest one where none has it always."""
+    for later in LATER[:2]:
+        if instances.is_empty(instances.of(point_of(wait), lambda x, later=later: mismatch(wait, phase + later, x))):
+            return later
+    return 0
+
+
+def mismatch(wait: Signal, phase: Linear, naming: Naming) -> Iterable[Formula]:
+    """It waits for another parity than that of a phase."""
+    even = equal(phase.modulo(2), Linear.of(0))
+    return [naming.formula(either(both(wait.odd, even), both(wait.odd.negate(), even.negate())))]

@@ -1,0 +1,183 @@
+"""What happens before what: paths of program order, arrivals that waits see, and barriers.
+
+A path leads from an op to one that another thread sees the end of (an arrival, a barrier, a product of a warp group), from there to
+who sees it (a wait for that phase, the barrier in each thread), and so on to the other op. Relations of ISL are put one behind the
+other, exactly; paths of more hops than `HOPS` are not looked for, so that an order may be missed, and none is made up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import islpy as isl
+
+from ...indices.linear import Linear, equal
+from ..kernels.model import Barrier
+from ..kernels.signals import Fence, Signal
+from .instances import Instances, Point
+from .laps import point_of
+
+HOPS = 4
+Kind = Literal["workgroup", "global", "time"]
+"""What an order is asked of: accesses to one of the memories; or only that something is done, in time."""
+
+
+@dataclass(frozen=True, eq=False)
+class OrderNode:
+    """An op that others see the end of, or who sees it."""
+
+    point: Point
+    thing: Signal | Barrier
+    product: bool = False
+
+
+class Order:
+    """The order of a kernel's ops.
+
+    Args:
+        instances: those of its ops.
+        phases: of each signal.
+        barriers: those that are there.
+    """
+
+    def __init__(self, instances: Instances, phases: Mapping[Signal, Linear], barriers: tuple[Barrier, ...]) -> None:
+        self.instances, self.phases = instances, phases
+        signals = [OrderNode(point_of(s), s) for s in phases if s.kind in ("arrive", "wait")]
+        blocks = [OrderNode(Point(b.place, b.op), b) for b in barriers if b.place.settled]
+        products = [OrderNode(Point(b.place, b.op), b, product=True) for b in instances.model.products]
+        self.nodes = [*signals, *blocks, *products]
+        self._edges: dict[tuple[OrderNode, OrderNode], isl.Map | None] = {}
+        self._steps: dict[tuple[Point, OrderNode], isl.Map] = {}
+        self._reached: dict[tuple[OrderNode, Kind], dict[OrderNode, isl.Map]] = {}
+
+    # ---- hops ---------------------------------------------------------------------------------------------------------------
+
+    def seen(self, node: OrderNode, kind: Kind) -> Iterator[tuple[OrderNode, isl.Map]]:
+        """Who sees the end of an op, and in which instance."""
+        if isinstance(node.thing, Barrier):
+            if node.product or kind in node.thing.spaces or (kind == "time" and node.thing.spaces):
+                yield node, self._edge(node, node)
+        elif node.thing.kind == "arrive":
+            for wait in self._waits(node.thing):
+                yield wait, self._edge(node, wait)
+
+    def _waits(self, signal: Signal) -> list[OrderNode]:
+        return [n for n in self.nodes if isinstance(n.thing, Signal) and n.thing.kind == "wait" and n.thing.ring is signal.ring]
+
+    def landing(self, load: Signal) -> Iterator[tuple[OrderNode, isl.Map]]:
+        """The waits for the phase that a load is of: who waited sees its end."""
+        for wait in self._waits(load):
+            assert isinstance(wait.thing, Signal)
+            yield wait, self.same_phase(load, wait.thing)
+
+    def same_phase(self, a: Signal, b: Signal, later: int = 0) -> isl.Map:
+        """Those of one barrier where `b` is of a phase so many later."""
+        mine, its = self.phases[a], self.phases[b]
+        return self.instances.relation(point_of(a), point_of(b), lambda x, y: [
+            equal(x.form(a.index), y.form(b.index)), equal(x.form(mine) + later, y.form(its))
+        ])  # fmt: skip
+
+    def _edge(self, a: OrderNode, b: OrderNode) -> isl.Map:
+        found = self._edges.get((a, b))
+        if found is None:
+            if isinstance(a.thing, Signal) and isinstance(b.thing, Signal):
+                found = self.same_phase(a.thing, b.thing)
+            else:
+                assert isinstance(a.thing, Barrier)
+                barrier, here = a.thing, self.instances
+                found = here.relation(a.point, b.point, lambda x, y: [
+                    *here.same_iterations(barrier.place, x, y),
+                    *(here.same_group(x, y, barrier.threads) if barrier.narrow else ()),
+                ])  # fmt: skip
+            self._edges[a, b] = found
+        return found
+
+    @cached_property
+    def _senders(self) -> list[OrderNode]:
+        return [n for n in self.nodes if isinstance(n.thing, Barrier) or n.thing.kind == "arrive"]
+
+    def _before(self, a: Point, b: OrderNode) -> isl.Map:
+        if (a, b) not in self._steps:
+            self._steps[a, b] = self.instances.before(a, b.point)
+        return self._steps[a, b]
+
+    def _hop(self, start: Point, kind: Kind) -> dict[OrderNode, isl.Map]:
+        """Who sees an end that comes behind the start in its thread."""
+        out: dict[OrderNode, isl.Map] = {}
+        for sender in self._senders:
+            if sender.product and kind != "time":
+                continue
+            there = self._before(start, sender)
+            if there.plain_is_empty():
+                continue
+            for node, edge in self.seen(sender, kind):
+                self._add(out, node, self.instances.then(there, edge))
+        return out
+
+    def _add(self, to: dict[OrderNode, isl.Map], node: OrderNode, found: isl.Map) -> bool:
+        """Whether it is new."""
+        if self.instances.is_empty(found):
+            return False
+        if node in to and self.instances.solver.ask(lambda: found.is_subset(to[node])):
+            return False
+        to[node] = self.instances.union(to.get(node), found)
+        return True
+
+    def reached(self, node: OrderNode, kind: Kind) -> dict[OrderNode, isl.Map]:
+        """Who sees what a node has seen, in some hops. It is not among them itself, but for what it sees again."""
+        if (node, kind) not in self._reached:
+            out = dict(self._hop(node.point, kind))
+            newest = dict(out)
+            for _ in range(HOPS - 2):
+                fresh: dict[OrderNode, isl.Map] = {}
+                for middle, way in newest.items():
+                    for end, step in self._hops(middle, kind).items():
+                        found = self.instances.then(way, step)
+                        if self._add(out, end, found):
+                            fresh[end] = self.instances.union(fresh.get(end), found)
+                newest = fresh
+            self._reached[node, kind] = out
+        return self._reached[node, kind]
+
+    def _hops(self, node: OrderNode, kind: Kind) -> dict[OrderNode, isl.Map]:
+        key = node, kind
+        if key not in self._once:
+            self._once[key] = self._hop(node.point, kind)
+        return self._once[key]
+
+    @cached_property
+    def _once(self) -> dict[tuple[OrderNode, Kind], dict[OrderNode, isl.Map]]:
+        return {}
+
+    # ---- paths ----------------------------------------------------------------------------------------------------------------
+
+    def paths(self, start: Point, end: Point, kind: Kind) -> Iterator[isl.Map]:
+        """Pairs of instances of which the first comes before the second: in one thread, then by more and more hops."""
+        yield self.instances.before(start, end)
+        yield from self.onward(self._hop(start, kind), end, kind)
+
+    def onward(self, seen: Mapping[OrderNode, isl.Map], end: Point, kind: Kind) -> Iterator[isl.Map]:
+        """From who has seen something, to an op behind them."""
+        for node, way in seen.items():
+            yield self.instances.then(way, self.instances.before(node.point, end))
+        for node, way in seen.items():
+            for further, more in self.reached(node, kind).items():
+                behind = self.instances.before(further.point, end)
+                if not behind.plain_is_empty():
+                    yield self.instances.then(self.instances.then(way, more), behind)
+
+    def product_ends(self, product: OrderNode, kind: Kind) -> dict[OrderNode, isl.Map]:
+        """A product has ended for all threads of its group."""
+        return dict(self.seen(product, kind))
+
+    def fenced(self, start: Point, fences: list[Fence], end: Point, kind: Kind) -> Iterator[isl.Map]:
+        """Those of the paths that pass a fence of the first one's thread."""
+        for fence in fences:
+            at = Point(fence.place, fence.op)
+            to = self.instances.before(start, at)
+            if not to.plain_is_empty():
+                for way in self.paths(at, end, kind):
+                    yield self.instances.then(to, way)
