@@ -194,9 +194,9 @@ def drop_handles(op: ir.Operation) -> None:
 
 
 def shape_of(value: ir.Value) -> tuple[int | None, ...]:
-    """The shape of a tensor or memref value, None where dynamic; () for a scalar."""
+    """The shape of a tensor or memref value, None where dynamic; () for a scalar, and where the rank is not known."""
     kind = value.type
-    if not isinstance(kind, ir.ShapedType):
+    if not isinstance(kind, ir.ShapedType) or not kind.has_rank:
         return ()
     return tuple(None if n == DYNAMIC else n for n in kind.shape)
 

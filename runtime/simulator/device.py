@@ -90,7 +90,7 @@ class SimDevice(Replay):
         kernel: KernelEntry,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
-        args: Sequence[device.Passed],
+        args: Sequence[device.DeviceView | np.generic],
         stream: device.Stream,
     ) -> LaunchReport:
         found = self._kernels.get(kernel.symbol)
@@ -187,8 +187,7 @@ class SimDevice(Replay):
         stream: device.Stream,
     ) -> Callable[[], LaunchReport | None]:
         def launch() -> LaunchReport | None:
-            given = [arg.value if isinstance(arg, device.Number) else arg for arg in args]
-            return self.launch(kernel, grid, block, given, stream)
+            return self.launch(kernel, grid, block, [_given(arg) for arg in args], stream)
 
         return partial(self._issue, launch, kernel.name)
 
@@ -276,7 +275,14 @@ def _named(view: device.DeviceView) -> MemoryWindow:
     return MemoryWindow(view.name, view.offset, view.shape, view.strides)
 
 
-def _footprints(args: Sequence[device.Passed], touched: Sequence[Global]) -> dict[Hashable, Footprint]:
+def _given(arg: device.Passed) -> device.DeviceView | np.generic:
+    """What a kernel is launched with: for a tensor map, the tensor, as the kernel's own type says the rest."""
+    if isinstance(arg, device.Number):
+        return arg.value
+    return arg.tensor if isinstance(arg, device.MappedView) else arg
+
+
+def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequence[Global]) -> dict[Hashable, Footprint]:
     """By allocation, what a launch touched of it."""
     views = {a.memory.data.ctypes.data: a for a in args if isinstance(a, device.DeviceView)}
     found: dict[Hashable, Footprint] = {}
@@ -287,7 +293,7 @@ def _footprints(args: Sequence[device.Passed], touched: Sequence[Global]) -> dic
     return found
 
 
-def _assume_written(args: Sequence[device.Passed]) -> None:
+def _assume_written(args: Sequence[device.DeviceView | np.generic]) -> None:
     """An unchecked launch does not follow what it writes: take all it got for written."""
     for argument in args:
         if isinstance(argument, device.DeviceView):
