@@ -19,6 +19,7 @@ FaultKind = Literal[
     "missing proxy fence",
     "deadlock",
     "mbarrier misuse",
+    "unfinished copy",
 ]
 Kind = Literal["load", "store"]
 Triple = tuple[int, int, int]
@@ -40,6 +41,7 @@ FAULT_CODES: dict[str, str] = {
     "missing proxy fence": "W0657",
     "deadlock": "W0658",
     "mbarrier misuse": "W0659",
+    "unfinished copy": "W0660",
 }
 
 

@@ -42,6 +42,16 @@ class TrafficTally:
             where = np.broadcast_to(flat, (*lanes.shape, *vector))
             self.met[where if mask is None else where[lanes.full(mask)]] = True
 
+    def note_box(self, elements: np.ndarray, site: int, itemsize: int) -> None:
+        """What of a box lies in the tensor, moved in pieces as wide as an access is at most."""
+        count = WIDEST // itemsize
+        self.lanes[site, (count,)] += -(-len(elements) // count)
+        self.elements += len(elements)
+        if self.met is not None and self.elements > self.met.size:
+            self.met = None
+        if self.met is not None:
+            self.met[elements] = True
+
     def traffic(self, buffer: str, kind: Kind, size: int, itemsize: int, sites: Sequence[Site]) -> Traffic:
         accesses: Counter[int] = Counter()
         for (site, vector), times in self.lanes.items():

@@ -164,14 +164,17 @@ def _expect_written(memory: Shared | Global, elements: Elements, flight: Flight)
         group, flat = flight.group, int(np.arange(memory.size)[elements][unwritten.argmax()])
         name, element = memory.element(flat)
         said = f"`{name}`{list(element)} is read and nobody has written it"
-        doing = group.doing(flight.lane, flight.site)
-        group.found.fault(Fault("uninitialized read", said, doing, name, element, int(np.count_nonzero(unwritten))))
+        group.found.fault(
+            Fault("uninitialized read", said, flight.witness(), name, element, int(np.count_nonzero(unwritten)))
+        )
 
 
 def _note_global(memory: Global, elements: np.ndarray, flight: Flight, *, write: bool) -> None:
     note(memory, elements, flight, write=write)
     if memory.touched:
         memory.touched["write" if write else "read"][elements] = True
+    if memory.traffic:
+        memory.traffic["store" if write else "load"].note_box(elements, flight.site, memory.dtype.itemsize)
 
 
 # ---- stores ---------------------------------------------------------------------------------------------------------------

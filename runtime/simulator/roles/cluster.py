@@ -65,17 +65,24 @@ class Flight:
     """An asynchronous operation that is under way.
 
     Args:
-        row: in the clocks.
+        row: in the clocks; `epoch`: there, of what must be waited for before the block ends.
         finish: what its end does.
-        lane: who issued it; `site`: by which op.
+        lanes: who issued it; `site`: by which op.
     """
 
     row: int
+    epoch: int
     finish: Callable[[Flight], None]
     group: GroupLanes
-    lane: int
+    lanes: np.ndarray
     site: int
     over: bool = False
+
+    def witness(self, unlike: int | None = None) -> ThreadOp:
+        """A thread that issued it, another one than that of a row, where there are several."""
+        rows = self.group.rows[self.lanes]
+        lane = int(self.lanes[int((rows != unlike).argmax())])
+        return self.group.doing(lane, self.site)
 
 
 @dataclass(eq=False)
@@ -192,9 +199,15 @@ class Cluster:
         return bool(torn)
 
     def _after(self) -> None:
+        """The blocks end: nothing may be under way any more that nobody has waited for."""
         for home in self.blocks:
             for barriers in home.barriers.values():
                 barriers.at_end()
+        rows = np.arange(self.clocks.threads)
+        for row, flight in self.issuers.items():
+            if self.clocks.known[SHARED][rows, row].max() < flight.epoch and not self.coroutines:
+                said = "its block ends, and nobody has waited for it"
+                self.launch.found.fault(Fault("unfinished copy", said, flight.witness()))
 
     def split(self, arms: Sequence[Steps]) -> Steps:
         """Lanes of a group part ways, and meet again."""
@@ -212,7 +225,7 @@ class Cluster:
     ) -> Flight:
         """An operation of some lanes begins; `begin` it once its accesses are noted."""
         row = self.clocks.start(group.rows[lanes])
-        made = Flight(row, finish, group, int(lanes[0]), site)
+        made = Flight(row, int(self.clocks.epochs(np.array([row]))[0]), finish, group, np.sort(lanes), site)
         self.issuers[row] = made
         return made
 
@@ -233,7 +246,7 @@ class Cluster:
         made = (epoch << layout.interval) | (flight.row << layout.site) | flight.site
         if layout.block:
             made |= self.number << layout.blocks
-            self.launch.owners[made] = flight.group.doing(flight.lane, flight.site)
+            self.launch.owners[made] = flight.witness()
         return made
 
     # ---- who is who -------------------------------------------------------------------------------------------------------
@@ -241,15 +254,14 @@ class Cluster:
     def is_operation(self, key: int, layout: KeyLayout) -> bool:
         return int(layout.threads_of(key)) >= self.clocks.threads
 
-    def witness(self, key: int, layout: KeyLayout, home: BlockState) -> ThreadOp:
-        """Who made the access with this key."""
+    def witness(self, key: int, layout: KeyLayout, home: BlockState, unlike: int | None = None) -> ThreadOp:
+        """Who made the access with this key: of an operation of many threads another one than that of a row."""
         owned = self.launch.owners.get(key)
         row, site = int(layout.threads_of(key)), int(layout.sites_of(key))
         if owned is not None:
             return owned
         if row >= self.clocks.threads:
-            issued = self.issuers[row]
-            return issued.group.access(site, int(issued.group.threads[issued.lane]), issued.group.home.number)
+            return self.issuers[row].witness(unlike)
         rank, thread = divmod(row, self.threads)
         other = int(layout.blocks_of(key)) if layout.block else self.number
         block = self.blocks[rank].number if other == self.number else blocks_of(other, self.launch)[rank]

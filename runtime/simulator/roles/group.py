@@ -126,7 +126,8 @@ class GroupLanes(Lanes):
             chosen = np.flatnonzero(sites == site)
             at = chosen[0]
             flying = self.cluster.is_operation(int(old[at]), layout)
-            first, second = (witness(int(key), layout, self.home) for key in (old[at], new[at]))
+            row = int(layout.threads_of(int(old[at])))
+            first, second = witness(int(old[at]), layout, self.home), witness(int(new[at]), layout, self.home, row)
             shown = memory.element(int(elements[at]))
             self.found.race(Race("in-flight" if flying else kind, *shown, first, second, len(chosen)))
 
