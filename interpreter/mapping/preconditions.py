@@ -118,7 +118,7 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
         f"name it after a `bufferize` (`let back = match {first.name}`), and map it; or fuse the fill into the loop over blocks, "
         "promote the accumulator to registers, or take tiles that divide the result: then there is none"
     )
-    own = "`tile` it and map the loop to threads, or map the op itself: `threads(*) cyclic`, or `registers` on results that all have"
+    own = "`tile` it and map the loop to threads, or map the op: `threads(*) cyclic`, or `registers` on results that all have"
     hints = {
         "scf.forall": "map this loop to threads; or to `registers`, if each thread is to go through all of it",
         "scf.parallel": "map this loop to threads",
