@@ -15,5 +15,5 @@ def persistent(product: Product, tiles: int, count: str = "") -> str:
     load = load.replace("scf.for %k = ", outer + "scf.for %k = ") + "}\n"
     use = use.replace("iter_args(%acc = %zero) -> !acc {", "iter_args(%acc = %zero) -> !acc {\n" + inner)
     use = use.replace("%sum = scf.for", outer + "%sum = scf.for").replace("      gpu.return", "      }\n      gpu.return")
-    number = f"%tiles = arith.constant {tiles} : index\n" if not count else count
+    number = count or f"%tiles = arith.constant {tiles} : index\n"
     return f"{load}}} else {{{use}".replace("%group = arith.divui", number + "      %group = arith.divui")

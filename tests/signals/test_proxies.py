@@ -9,9 +9,12 @@ from hopper import Product
 from persistent import persistent
 from test_products import judged, said
 
+from weft.dsl.diagnostics import WeftError
+
 FENCE = "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}"
 STAGED = f"""
-!map = !nvgpu.tensormap.descriptor<tensor = memref<64x64xf16, 3>, swizzle = swizzle_128b, l2promo = none, oob = zero, interleave = none>
+!map = !nvgpu.tensormap.descriptor<tensor = memref<64x64xf16, 3>, swizzle = swizzle_128b, l2promo = none, oob = zero,
+                                    interleave = none>
 !matrix = !nvgpu.warpgroup.descriptor<tensor = memref<64x64xf16, 3>>
 !sums = !nvgpu.warpgroup.accumulator<fragmented = vector<64x64xf32>>
 gpu.module @m {{
@@ -73,8 +76,8 @@ def test_mistakes_are_found(name: str) -> None:
     assert old in STAGED
     try:
         found = said(STAGED.replace(old, new))
-    except Exception as error:
-        found = error.diagnostics  # type: ignore[attr-defined]
+    except WeftError as error:
+        found = list(error.diagnostics)
     assert code in [d.code for d in found], [(d.code, d.message) for d in found]
 
 

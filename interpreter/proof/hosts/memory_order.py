@@ -14,7 +14,7 @@ from typing import Literal
 from ...indices.arithmetic import trip_count
 from ...indices.linear import Linear, Symbol
 from ...ir.mlir import ancestors, ir, maker, producer
-from ...memory.effects import accesses, is_memref
+from ...memory.effects import accesses, shows_memory
 from ...memory.views import way
 from ..races.footprints import Footprints, Meeting
 from .effects import Effect
@@ -176,7 +176,7 @@ class MemoryOrder:
     # ---- which memory -----------------------------------------------------------------------------------------------------
 
     def _located(self, event: Event) -> dict[Place, list[Effect]]:
-        carried = any(maker(at).name in (*LOOPS, "scf.while") for v in event.op.operands if is_memref(v) for at in way(v))
+        carried = any(maker(at).name in (*LOOPS, "scf.while") for v in event.op.operands if shows_memory(v) for at in way(v))
         found: dict[Place, list[Effect]] = {}
         for effect in event.effects:
             found.setdefault((effect.buffer, self._iteration(effect.buffer, event, carried)), []).append(effect)
@@ -184,7 +184,7 @@ class MemoryOrder:
 
     def _chosen_memory(self, event: Event) -> frozenset[HostBuffer]:
         """Buffers that an operand of the event may show, and may not: a select, or what a loop carries."""
-        shown = [self.history.effects.host.windows(v) for v in event.op.operands if is_memref(v)]
+        shown = [self.history.effects.host.windows(v) for v in event.op.operands if shows_memory(v)]
         return frozenset(w.buffer for windows in shown if len(windows) > 1 for w in windows)
 
     def _iteration(self, buffer: HostBuffer, event: Event, carried: bool) -> tuple[int, ...] | None:
