@@ -184,8 +184,8 @@ class Product:
 
     def _module(self, threads: int, also: str, body: str) -> str:
         constants = {
-            "c0": 0, "c1": 1, "c2": 2, "c4": 4, "c32": 32, "c128": 128, "S": self.stages, "steps": self.k // self.bk, "BM": self.bm,
-            "BN": self.bn, "BK": self.bk, "own": self.own, "bytes": (self.bm + self.bn) * self.bk * BYTES[self.type],
+            "c0": 0, "c1": 1, "c2": 2, "c4": 4, "c32": 32, "c128": 128, "S": self.stages, "steps": -(-self.k // self.bk),
+            "BM": self.bm, "BN": self.bn, "BK": self.bk, "own": self.own, "bytes": (self.bm + self.bn) * self.bk * BYTES[self.type],
             "consumers": self.consumers,
             "ticks": 10_000_000, "pieces": self.own // 64, "columns": self.bn // 8,
         }  # fmt: skip

@@ -6,8 +6,8 @@
     run_native(text, "mm", grid, block, [a, b, c], mode="ucontext") # fibers, switched as on machines without an assembly switch
     run_native(text, "mm", grid, block, [a, b, c], mode="guarded")  # quick; indices outside of arrays are told: .outside
 
-Arguments follow `weft.runtime.cuda`, flattened: an array for a pointer (C-contiguous), a NumPy scalar or a Python number
-for anything else (`int` is a `long long`, `float` a `double`: pass `np.float32(x)` for an f32).
+Arguments follow `weft.runtime.cuda`, flattened: an array for a pointer (C-contiguous), a `NativeMap` for a tensor map, a NumPy
+scalar or a Python number for anything else (`int` is a `long long`, `float` a `double`: pass `np.float32(x)` for an f32).
 """
 
 from __future__ import annotations
@@ -29,23 +29,45 @@ from typing import Literal
 
 import numpy as np
 
+from weft.runtime.plan.plan import Boxes
+
 SHIM = Path(__file__).parent / "cuda" / "shim"
 KERNEL = re.compile(r'extern "C" __global__ void (?:__(?:launch_bounds|maxnreg)__\([\d, ]+\) )?(\w+)\(')
 ARRAY = re.compile(r"^( *(?:alignas\(\d+\) )?(?:__shared__ )?)(\w+(?: \w+)*) (\w+)((?:\[\d+\])+);", re.MULTILINE)
 FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-Werror=narrowing")
 
-Argument = np.ndarray | np.generic | int | float | bool
+
+@dataclass(frozen=True)
+class NativeMap:
+    """A tensor map of an array: the boxes that are copied, as `weft.runtime.plan.plan.Boxes` says."""
+
+    array: np.ndarray
+    boxes: Boxes
+
+    def words(self, address: int) -> bytes:
+        """As `warp_groups.h` reads it, where the array begins at this address."""
+        rank, item = self.array.ndim, self.array.itemsize
+        sizes, strides, box = (
+            [*numbers, *[0] * (5 - rank)] for numbers in (self.array.shape, self.array.strides, self.boxes.box)
+        )
+        words = address, rank, item, self.boxes.swizzle, self.boxes.fill == "nan", *sizes, *strides, *box
+        return struct.pack("<QBBBB5I5q5H", *words).ljust(128, b"\0")
+
+
+Argument = np.ndarray | NativeMap | np.generic | int | float | bool
 Mode = Literal["fibers", "quick", "ucontext", "tsan", "guarded"]
 
 
 @dataclass(frozen=True)
 class NativeResult:
     """`races`: the sanitizer's reports (tsan only). `diverged`: a barrier was not reached by all threads (fibers only).
-    `outside`: an index was outside of its shared or private array (guarded only)."""
+    `outside`: an index was outside of its shared or private array (guarded only). `wrong`: something that the hardware has not, of
+    what warp groups do (printed)."""
 
     races: tuple[str, ...] = ()
     diverged: bool = False
     outside: bool = False
+    wrong: bool = False
 
 
 def run_native(
@@ -68,7 +90,7 @@ def run_native(
     Raises:
         RuntimeError: g++ refuses the text (its messages), or the run crashes or hangs.
     """
-    for a in args:
+    for a in map(_memory, args):
         if isinstance(a, np.ndarray) and not (a.flags.c_contiguous and a.flags.writeable):
             raise ValueError("arrays must be C-contiguous and writeable")
     if kernel not in KERNEL.findall(text):
@@ -95,7 +117,7 @@ def source(text: str) -> str:
 
     `static` cannot stand beside `extern`, so the declaration of dynamic shared memory is the one line that is rewritten.
     """
-    text = re.sub(r"extern __shared__ float4 (\w+)\[\];", r"float4* \1 = shim_dynamic_shared;", text)
+    text = re.sub(r"(?:alignas\(\d+\) )?extern __shared__ float4 (\w+)\[\];", r"float4* \1 = shim_dynamic_shared;", text)
     entries = [
         f'extern "C" int run_{k}(const unsigned* grid, const unsigned* block, void** args) {{ '
         f"return shim_launch({k}, grid, block, args); }}"
@@ -104,8 +126,18 @@ def source(text: str) -> str:
     cases = "".join(f'  if (!std::strcmp(name, "{k}")) return run_{k}(g, b, args);\n' for k in KERNEL.findall(text))
     dispatch = f"int shim_dispatch(const char* name, unsigned* g, unsigned* b, void** args) {{\n{cases}  return 4;\n}}"
     header = "fragments.h" if re.search(r"\b(mma_m|load_matrices_x)\d", text) else "cuda_shim.h"
-    return "\n".join([f'#include "{header}"', text, *entries, "#ifdef SHIM_THREADS", dispatch,
+    header = "warp_groups.h" if re.search(r"\b(barrier_init|(load|store)_box_\dd)\b", text) else header
+    return "\n".join([f'#include "{header}"', *_products(text), text, *entries, "#ifdef SHIM_THREADS", dispatch,
                       '#include "sanitized.inc"', "#endif", ""])  # fmt: skip
+
+
+def _products(text: str) -> list[str]:
+    """The products of warp groups that a text has, for `warp_groups.h` to define."""
+    found = sorted(set(re.findall(r"\b(product_m64n(\d+)k(\d+)_(\w+?)(_by_rows)?)\(", text)))
+    return [
+        f"SHIM_PRODUCT({name}, {'int' if kind == 'i8' else 'float'}, {n}, {k}, {kind}, {'true' if rows else 'false'})"
+        for name, n, k, kind, rows in found
+    ]
 
 
 def guarded(text: str) -> str:
@@ -162,8 +194,14 @@ def _precompiled(flags: Sequence[str], key: str) -> Path:
 # ---- running ----------------------------------------------------------------------------------------------------------
 
 
+def _memory(value: Argument) -> np.ndarray | None:
+    """The array that an argument shows."""
+    return value.array if isinstance(value, NativeMap) else value if isinstance(value, np.ndarray) else None
+
+
 def _scalar(value: Argument) -> bytes:
     """The bytes of a parameter that is passed by value."""
+    assert not isinstance(value, NativeMap | np.ndarray)
     if isinstance(value, np.generic):
         return value.tobytes()
     if isinstance(value, bool):
@@ -174,21 +212,27 @@ def _scalar(value: Argument) -> bytes:
 def _fibers(text: str, kernel: str, grid: tuple, block: tuple, args: Sequence[Argument], reverse: bool,
             mode: Mode = "fibers", poison: int = 0xFF) -> NativeResult:  # fmt: skip
     library = ctypes.CDLL(str(build(text, mode)))
-    arrays = [_aligned(a) if isinstance(a, np.ndarray) else None for a in args]
-    cells: list[ctypes.Array] = []
+    arrays = [None if (a := _memory(value)) is None else _aligned(a) for value in args]
+    cells: list[np.ndarray] = []
     for value, array in zip(args, arrays, strict=True):
-        data = struct.pack("<Q", array.ctypes.data) if array is not None else _scalar(value)
-        cells.append(ctypes.create_string_buffer(data, max(8, len(data))))
-    pointers = (ctypes.c_void_p * max(1, len(cells)))(*(ctypes.addressof(c) for c in cells))
+        if isinstance(value, NativeMap) and array is not None:
+            data = value.words(array.ctypes.data)
+        else:
+            data = struct.pack("<Q", array.ctypes.data) if array is not None else _scalar(value)
+        room = np.zeros(len(data) + 128, np.uint8)
+        start = -room.ctypes.data % 64
+        cells.append(room[start : start + max(8, len(data))])
+        cells[-1][: len(data)] = np.frombuffer(data, np.uint8)
+    pointers = (ctypes.c_void_p * max(1, len(cells)))(*(c.ctypes.data for c in cells))
     sizes = [(ctypes.c_uint * 3)(*three) for three in (grid, block)]
     libc = ctypes.CDLL(None)
     (libc.setenv(b"SHIM_REVERSE", b"1", 1) if reverse else libc.unsetenv(b"SHIM_REVERSE"))
     libc.setenv(b"SHIM_POISON", str(poison).encode(), 1)
     status = getattr(library, f"run_{kernel}")(*sizes, pointers)
-    for value, array in zip(args, arrays, strict=True):
+    for value, array in zip(map(_memory, args), arrays, strict=True):
         if isinstance(value, np.ndarray) and array is not value:
             value[...] = array
-    return NativeResult(diverged=status == 1, outside=status == 2)
+    return NativeResult(diverged=status == 1, outside=status == 2, wrong=status == 3)
 
 
 def _aligned(array: np.ndarray) -> np.ndarray:
@@ -208,17 +252,20 @@ def _threads(text: str, kernel: str, grid: tuple, block: tuple, args: Sequence[A
         given, made = Path(scratch) / "given", Path(scratch) / "made"
         with given.open("wb") as out:
             for a in args:
-                data = a.tobytes() if isinstance(a, np.ndarray) else _scalar(a)
-                out.write((b"p" if isinstance(a, np.ndarray) else b"s") + struct.pack("<Q", len(data)) + data)
+                data = _scalar(a) if (memory := _memory(a)) is None else memory.tobytes()
+                kind = b"m" if isinstance(a, NativeMap) else b"s" if memory is None else b"p"
+                out.write(kind + struct.pack("<Q", len(data)) + data + (a.words(0) if isinstance(a, NativeMap) else b""))
         command = [*_fixed_addresses(), str(program), kernel, *map(str, (*grid, *block)), str(given), str(made)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False,
                               env={**os.environ, "TSAN_OPTIONS": "exitcode=66 report_signal_unsafe=0"})  # fmt: skip
+        if done.returncode == 5:
+            return NativeResult(races=_races(done.stderr), wrong=True)
         if done.returncode not in (0, 66):
             raise RuntimeError(f"the sanitized run ends with {done.returncode}:\n{done.stderr[-2000:]}")
         results = made.read_bytes()
     position = 0
-    for a in args:
-        if isinstance(a, np.ndarray):
+    for a in map(_memory, args):
+        if a is not None:
             a[...] = np.frombuffer(results, a.dtype, a.size, position).reshape(a.shape)
             position += a.nbytes
     return NativeResult(races=_races(done.stderr))

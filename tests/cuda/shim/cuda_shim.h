@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -93,7 +94,7 @@ template <typename T> inline T atomicExch(T* at, T v) { return shim_atomic(at, [
 inline shim_dim3 shim_place(unsigned linear, shim_dim3 size) {
   return {linear % size.x, linear / size.x % size.y, linear / (size.x * size.y)};
 }
-alignas(16) static float4 shim_dynamic_shared[227 * 1024 / 16];
+alignas(1024) static float4 shim_dynamic_shared[227 * 1024 / 16];
 
 // ---- asynchronous copies: nothing arrives before its thread waits for it -----------------------------------------------
 struct shim_copy { void* to; const void* from; int size, bytes; };
@@ -130,6 +131,25 @@ struct shim_exchange {
 inline void shim_together(void (*all)(void**), void* own);
 inline unsigned shim_lane();
 inline void shim_never();  // waits for others in vain
+inline void shim_wrong(const char* what);  // ends the kernel
+
+// ---- what `warp_groups.h` does later: copies that go on by themselves, those that a thread waits for in groups, its products ------
+using shim_work = std::function<void()>;
+inline unsigned shim_thread_in_block();
+inline void shim_wait(const std::function<bool()>& over);
+inline void shim_meet_in_group();  // the 128 threads of a warp group
+inline void shim_later(shim_work work);
+inline std::vector<shim_work>& shim_products();
+inline std::vector<std::vector<shim_work>>& shim_stores();  // the last group is open
+inline void shim_later_of_thread(shim_work work) { shim_stores().back().push_back(std::move(work)); }
+inline void shim_commit() { shim_stores().emplace_back(); }
+inline void shim_finish_but(size_t pending) {
+  auto& groups = shim_stores();
+  while (groups.size() - 1 > pending) {
+    for (shim_work& work : groups.front()) work();
+    groups.erase(groups.begin());
+  }
+}
 
 // Shuffles and barriers of all 32 lanes: a lane that the mask leaves out, or that does not come, is waited for.
 template <typename T> struct shim_shuffled {
@@ -172,7 +192,28 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) {
 #include <barrier>
 #include <memory>
 #include <thread>
+#include <chrono>
+#include <mutex>
 static thread_local shim_dim3 threadIdx, blockIdx;
+static thread_local std::vector<shim_work> shim_own_products;
+static thread_local std::vector<std::vector<shim_work>> shim_own_stores(1);
+static std::unique_ptr<std::barrier<>> shim_groups[8];
+static std::mutex shim_agents_lock;
+static std::vector<std::thread> shim_agents;
+inline std::vector<shim_work>& shim_products() { return shim_own_products; }
+inline std::vector<std::vector<shim_work>>& shim_stores() { return shim_own_stores; }
+inline void shim_later(shim_work work) {
+  std::thread agent(std::move(work));
+  std::lock_guard<std::mutex> lock(shim_agents_lock);
+  shim_agents.push_back(std::move(agent));
+}
+inline void shim_wait(const std::function<bool()>& over) {
+  auto start = std::chrono::steady_clock::now();
+  while (!over()) {
+    if (std::chrono::steady_clock::now() - start > std::chrono::seconds(60)) shim_wrong("a thread waits at a memory barrier for ever");
+    std::this_thread::yield();
+  }
+}
 static thread_local shim_copies shim_thread_copies;
 inline shim_copies& shim_own_copies() { return shim_thread_copies; }
 static shim_dim3 blockDim, gridDim;
@@ -186,7 +227,13 @@ struct shim_finish {
 static std::unique_ptr<std::barrier<shim_finish>> shim_meetings[32];
 static thread_local unsigned shim_thread;
 inline unsigned shim_lane() { return shim_thread % 32; }
+inline unsigned shim_thread_in_block() { return shim_thread; }
+inline void shim_meet_in_group() { shim_groups[shim_thread / 128]->arrive_and_wait(); }
 inline void shim_never() { std::abort(); }
+inline void shim_wrong(const char* what) {
+  std::fprintf(stderr, "%s\n", what);
+  std::_Exit(5);
+}
 inline void shim_together(void (*all)(void**), void* own) {
   shim_exchange& warp = shim_warps[shim_thread / 32];
   warp.lanes[shim_thread % 32] = own;
@@ -199,6 +246,7 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
   unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   shim_barrier = std::make_unique<std::barrier<>>(count);
   for (unsigned w = 0; w < count / 32; ++w) shim_meetings[w] = std::make_unique<std::barrier<shim_finish>>(32, shim_finish{&shim_warps[w]});
+  for (unsigned g = 0; g < count / 128; ++g) shim_groups[g] = std::make_unique<std::barrier<>>(128);
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < count; ++t)
     threads.emplace_back([=] {
@@ -207,6 +255,12 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
         blockIdx = shim_place(b, grid);
         body();
         shim_thread_copies = {};
+        shim_own_stores.assign(1, {});
+        shim_barrier->arrive_and_wait();
+        if (t == 0) {
+          for (auto& agent : shim_agents) agent.join();
+          shim_agents.clear();
+        }
         shim_barrier->arrive_and_wait();
       }
     });
@@ -219,7 +273,11 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
 #include "fibers.h"
 static shim_dim3 threadIdx, blockIdx, blockDim, gridDim;
 static shim_fiber shim_main, shim_fibers[1024];
-static enum { shim_runs, shim_done, shim_at_barrier, shim_in_warp } shim_states[1024];
+static enum { shim_runs, shim_done, shim_at_barrier, shim_in_warp, shim_waits } shim_states[1024];
+static std::function<bool()> shim_conditions[1024];
+static std::vector<shim_work> shim_fiber_products[1024];
+static std::vector<std::vector<shim_work>> shim_fiber_stores[1024];
+static std::vector<shim_work> shim_agents;
 static shim_copies shim_fiber_copies[1024];
 static shim_exchange shim_warps[32];
 static unsigned shim_current;
@@ -227,11 +285,32 @@ static void (*shim_body)(void*);
 static void* shim_data;
 inline shim_copies& shim_own_copies() { return shim_fiber_copies[shim_current]; }
 inline unsigned shim_lane() { return shim_current % 32; }
+static bool shim_in_fiber, shim_fault;
+inline void shim_wrong(const char* what) {
+  std::fprintf(stderr, "%s\n", what);
+  shim_fault = true;
+  if (shim_in_fiber) shim_switch(shim_fibers[shim_current], shim_main);  // and never back
+}
 inline void shim_never() {
   shim_states[shim_current] = shim_in_warp;
   shim_switch(shim_fibers[shim_current], shim_main);
 }
 
+inline unsigned shim_thread_in_block() { return shim_current; }
+inline std::vector<shim_work>& shim_products() { return shim_fiber_products[shim_current]; }
+inline std::vector<std::vector<shim_work>>& shim_stores() { return shim_fiber_stores[shim_current]; }
+inline void shim_later(shim_work work) { shim_agents.push_back(std::move(work)); }
+inline void shim_wait(const std::function<bool()>& over) {
+  shim_conditions[shim_current] = over;
+  shim_states[shim_current] = shim_waits;
+  shim_switch(shim_fibers[shim_current], shim_main);
+}
+static unsigned shim_met[8];  // how often threads of the group have come
+inline void shim_meet_in_group() {
+  unsigned& met = shim_met[shim_current / 128];
+  unsigned all = (met++ / 128 + 1) * 128;
+  shim_wait([&met, all] { return met >= all; });
+}
 inline void __syncthreads() {
   shim_states[shim_current] = shim_at_barrier;
   shim_switch(shim_fibers[shim_current], shim_main);
@@ -270,9 +349,10 @@ template <typename T, long long size, long long... sizes> struct shim_array<T, s
 #endif
 
 // 0, or 1 if some threads of a block wait for others that have left the kernel or wait elsewhere, or 2 if an index was outside its array
-// (SHIM_GUARDED). SHIM_REVERSE runs the threads of a block backwards: what depends on their order then shows.
+// (SHIM_GUARDED), or 3 if `warp_groups.h` finds something wrong, which it prints. SHIM_REVERSE runs the threads of a block backwards: what depends on their order then shows.
 template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body) {
-  gridDim = grid, blockDim = block, shim_outside = false;
+  gridDim = grid, blockDim = block, shim_outside = shim_fault = false;
+  shim_agents.clear();
   unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   bool backwards = std::getenv("SHIM_REVERSE") != nullptr;
   char* stacks = shim_stacks();
@@ -284,27 +364,44 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
     for (unsigned t = 0; t < count; ++t) {
       shim_states[t] = shim_runs;
       shim_fiber_copies[t] = {};
+      shim_fiber_products[t].clear();
+      shim_fiber_stores[t].assign(1, {});
       shim_start(shim_fibers[t], stacks + t * shim_stack_size, shim_entry);
     }
     for (shim_exchange& warp : shim_warps) warp.arrived = 0;
+    for (unsigned& met : shim_met) met = 0;
     for (unsigned live = count; live;) {
       unsigned left = 0, waiting = 0, went = 0;
       for (unsigned n = 0; n < count; ++n) {
         unsigned t = backwards ? count - 1 - n : n;
         waiting += shim_states[t] == shim_at_barrier;
+        if (shim_states[t] == shim_waits && shim_conditions[t]()) shim_states[t] = shim_runs;
         if (shim_states[t] != shim_runs) continue;
         ++went;
         shim_current = t;
         threadIdx = shim_place(t, block);
+        shim_in_fiber = true;
         shim_switch(shim_main, shim_fibers[t]);
-        if (shim_outside) return 2;
+        shim_in_fiber = false;
+        if (shim_outside || shim_fault) return shim_outside ? 2 : 3;
         left += shim_states[t] == shim_done;
       }
       live -= left;
       if (went) continue;
+      if (waiting != count && !shim_agents.empty()) {  // the last that was started, or the first
+        auto next = backwards ? shim_agents.end() - 1 : shim_agents.begin();
+        shim_work work = *next;
+        shim_agents.erase(next);
+        work();
+        if (shim_fault) return 3;
+        continue;
+      }
       if (waiting != count) return 1;
       for (unsigned t = 0; t < count; ++t) shim_states[t] = shim_runs;
     }
+    for (shim_work& work : shim_agents) work();
+    shim_agents.clear();
+    if (shim_fault) return 3;
   }
   return 0;
 }

@@ -1,0 +1,171 @@
+// Memory barriers, tensor maps and products of warp groups on the CPU, as the PTX ISA has them.
+//
+// What is asynchronous happens as late as it may: fibers copy a box when no thread can go on otherwise, or one waits for the store;
+// with SHIM_THREADS a thread of its own does it. Products read their operands when they are waited for. A missing wait shows.
+#pragma once
+#include "fragments.h"
+
+#define __grid_constant__
+typedef unsigned long long shim_word;
+
+// ---- memory barriers: a bit for the parity of the phase, how many arrivals it expects, how many are missing, and bytes --------------
+struct shim_state {
+  unsigned parity, expected, missing;
+  int bytes;
+  explicit shim_state(shim_word w) : parity(w & 1), expected(w >> 1 & 0xfffff), missing(w >> 21 & 0xfffff), bytes((int)((long long)w >> 41)) {}
+  shim_word word() const { return parity | (shim_word)expected << 1 | (shim_word)missing << 21 | (shim_word)(long long)bytes << 41; }
+};
+inline void shim_change(shim_word* barrier, int arrivals, int bytes) {
+  shim_word old = __atomic_load_n(barrier, __ATOMIC_RELAXED);
+  for (;;) {
+    shim_state state(old);
+    if (state.missing < (unsigned)arrivals) shim_wrong("more threads arrive at a memory barrier than it expects");
+    state.missing -= arrivals, state.bytes += bytes;
+    if (state.missing == 0 && state.bytes == 0) state.parity ^= 1, state.missing = state.expected;
+    if (__atomic_compare_exchange_n(barrier, &old, state.word(), false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return;
+  }
+}
+inline bool shim_is_over(const shim_word* barrier, unsigned parity) {
+  return shim_state(__atomic_load_n(barrier, __ATOMIC_ACQUIRE)).parity != parity;
+}
+inline void barrier_init(shim_word* barrier, int arrivals) {
+  shim_state state(0);
+  state.expected = state.missing = arrivals;
+  __atomic_store_n(barrier, state.word(), __ATOMIC_RELEASE);
+}
+inline void barrier_arrive(shim_word* barrier) { shim_change(barrier, 1, 0); }
+inline void barrier_expect(shim_word* barrier, int bytes) { shim_change(barrier, 1, bytes); }
+inline void barrier_wait(shim_word* barrier, unsigned parity) { shim_wait([=] { return shim_is_over(barrier, parity); }); }
+inline void fence_barriers() {}
+inline void fence_async() {}
+template <int n> void fewer_registers() { static_assert(24 <= n && n <= 256 && n % 8 == 0, "registers come in eights"); }
+template <int n> void more_registers() { static_assert(24 <= n && n <= 256 && n % 8 == 0, "registers come in eights"); }
+
+// ---- boxes of tensors: `native.py` fills in the words of a map ------------------------------------------------------------------------
+struct shim_map {  // outermost first: of the box, so many of `sizes`, `strides` in bytes, `box` as there are dimensions
+  char* address;
+  unsigned char rank, item, swizzle, nan;
+  unsigned sizes[5];
+  long long strides[5];
+  unsigned short box[5];
+};
+static_assert(sizeof(shim_map) <= 128, "as large as the driver's");
+struct shim_box {
+  shim_map map;
+  char* tile;
+  long long at[5];
+};
+inline size_t shim_exchanged(size_t place, unsigned span) { return span ? place ^ place / 128 % (span / 16) * 16 : place; }
+template <typename Move> void shim_each_element(const shim_box& box, Move move) {
+  const shim_map& map = box.map;
+  size_t count = 1;
+  for (int d = 0; d < map.rank; ++d) count *= map.box[d];
+  for (size_t n = 0; n < count; ++n) {
+    size_t rest = n;
+    bool inside = true;
+    char* from = map.address;
+    for (int d = map.rank - 1; d >= 0; --d) {
+      long long i = box.at[d] + (long long)(rest % map.box[d]);
+      rest /= map.box[d], from += i * map.strides[d], inside = inside && i >= 0 && i < map.sizes[d];
+    }
+    move((char*)shim_exchanged((size_t)box.tile + n * map.item, map.swizzle), inside ? from : nullptr);
+  }
+}
+template <typename Map, typename... X> shim_box shim_boxed(const Map& map, const void* tile, X... x) {
+  shim_box box{};
+  std::memcpy(&box.map, &map, sizeof box.map);
+  if (sizeof...(x) != box.map.rank) shim_wrong("as many coordinates as dimensions");
+  if ((size_t)tile % (box.map.swizzle ? 1024 : 128)) shim_wrong("a box in shared memory is not aligned");
+  box.tile = (char*)tile;
+  int d = box.map.rank;
+  ((box.at[--d] = x), ...);
+  return box;
+}
+template <typename Map, typename... X> void shim_load_box(void* tile, const Map& map, shim_word* barrier, X... x) {
+  shim_box box = shim_boxed(map, tile, x...);
+  shim_later([=] {
+    int bytes = 0, item = box.map.item;
+    shim_each_element(box, [&](char* to, const char* from) {
+      bytes += item;
+      if (from) return (void)std::memcpy(to, from, item);
+      std::memset(to, box.map.nan ? 0xff : 0, item);  // all ones are a NaN in each format
+    });
+    shim_change(barrier, 0, -bytes);
+  });
+}
+template <typename Map, typename... X> void shim_store_box(const Map& map, const void* tile, X... x) {
+  shim_box box = shim_boxed(map, tile, x...);
+  shim_later_of_thread([=] {
+    shim_each_element(box, [&](const char* from, char* to) { if (to) std::memcpy(to, from, box.map.item); });
+  });
+}
+#define SHIM_BOX(rank) \
+  template <typename Map, typename... X> void load_box_##rank##d(void* to, const Map& map, shim_word* barrier, X... x) { \
+    static_assert(sizeof...(x) == rank, "as many coordinates as dimensions"); \
+    shim_load_box(to, map, barrier, x...); \
+  } \
+  template <typename Map, typename... X> void store_box_##rank##d(const Map& map, const void* from, X... x) { \
+    static_assert(sizeof...(x) == rank, "as many coordinates as dimensions"); \
+    shim_store_box(map, from, x...); \
+  }
+SHIM_BOX(1) SHIM_BOX(2) SHIM_BOX(3) SHIM_BOX(4) SHIM_BOX(5)
+inline void commit_stores() { shim_commit(); }
+template <int n> void wait_stores() { shim_finish_but(n); }
+template <int n> void wait_stores_read() { shim_finish_but(n); }
+
+// ---- products of warp groups -----------------------------------------------------------------------------------------------------------
+// A descriptor has 18 bits of an address; the others, from where all shared memory lies on, stand in bits that a GPU has no use for. What is
+// added may go beyond 18 bits here: shared memory begins anywhere.
+const size_t shim_windows = (size_t)shim_dynamic_shared >> 18;
+inline shim_word matrix_in_shared(const void* first, int panel) {
+  size_t address = (size_t)first;
+  long long window = (long long)(address >> 18) - (long long)shim_windows + 512;
+  if (address % 16 || panel % 16 || panel >> 18 || window >> 10) shim_wrong("what a descriptor cannot say");
+  return (address & 0x3ffff) >> 4 | (shim_word)(panel >> 4) << 16 | 1024ull >> 4 << 32 | (shim_word)window << 52 | 1ull << 62;
+}
+struct shim_matrix {
+  size_t start, leading, stride;
+  explicit shim_matrix(shim_word w)
+      : start(((shim_windows + (w >> 52 & 0x3ff) - 512) << 18) + ((w & 0xffff) << 4)), leading((w >> 16 & 0x3fff) << 4), stride((w >> 32 & 0x3fff) << 4) {}
+  // Byte `b` of the 32 of a row along the sum; and byte `b` of one along the columns, in row `k` of the sum.
+  const char* by_sum(int row, int b) const { return (char*)shim_exchanged(start + row / 8 * stride + row % 8 * 128 + b, 128); }
+  const char* by_rows(int k, int b) const { return (char*)shim_exchanged(start + b / 128 * leading + k / 8 * stride + k % 8 * 128 + b % 128, 128); }
+};
+template <typename T> inline T shim_at(const char* place) {
+  T value;
+  std::memcpy(&value, place, sizeof value);
+  return value;
+}
+inline float shim_of_bf16(const char* p) { return __uint_as_float((unsigned)shim_at<unsigned short>(p) << 16); }
+inline float shim_of_f16(const char* p) { return (float)shim_half(shim_at<unsigned short>(p)); }
+inline float shim_of_tf32(const char* p) { return __uint_as_float(shim_at<unsigned>(p) & ~0x1fffu); }
+inline int shim_of_i8(const char* p) { return shim_at<signed char>(p); }
+
+template <int n, int k, bool by_rows, typename S> void shim_group_product(S* d, shim_word a, shim_word b, S (*number)(const char*)) {
+  shim_together([](void**) {}, nullptr);  // all lanes of a warp execute it
+  shim_products().push_back([=] {
+    const shim_matrix left(a), right(b);
+    constexpr int item = 32 / k;
+    unsigned t = shim_thread_in_block() % 128, lane = t % 32;
+    for (int h = 0; h < 2; ++h) {
+      S row[k];
+      for (int q = 0; q < k; ++q) row[q] = number(left.by_sum(t / 32 * 16 + lane / 4 + 8 * h, q * item));
+      for (int j = 0; j < n / 8; ++j)
+        for (int e = 0; e < 2; ++e) {
+          int column = 8 * j + lane % 4 * 2 + e;
+          S& sum = d[4 * j + 2 * h + e];
+          for (int q = 0; q < k; ++q) sum += row[q] * number(by_rows ? right.by_rows(q, column * item) : right.by_sum(column, q * item));
+        }
+    }
+  });
+}
+#define SHIM_PRODUCT(name, S, n, k, kind, by_rows) \
+  inline void name(S* d, shim_word a, shim_word b) { shim_group_product<n, k, by_rows, S>(d, a, b, shim_of_##kind); }
+template <typename T, int n> void begin_products(T (&)[n]) {
+  if (!shim_products().empty()) shim_wrong("products that nobody has waited for");
+}
+template <typename T, int n> void end_products(T (&)[n]) {  // the group's are complete when all of its warps are done with theirs
+  for (auto& product : shim_products()) product();
+  shim_products().clear();
+  shim_meet_in_group();
+}
