@@ -89,3 +89,8 @@ def tensor_map(kind: ir.Type) -> TensorMap | None:
 def exchanged(place: Any, span: int) -> Any:
     """Where a byte of shared memory lies once pieces are exchanged in spans of so many bytes (0: not at all); of many, an array."""
     return place ^ place // LINE % (span // PIECE) * PIECE if span else place
+
+
+def stores_may_pend(op: ir.Operation) -> int:
+    """How many of its thread's last groups of stores a `DRAIN` leaves pending."""
+    return ir.IntegerAttr(op.attributes["group"]).value

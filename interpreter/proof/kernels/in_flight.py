@@ -36,7 +36,7 @@ def with_ends(accesses: Sequence[Access], events: Sequence[GroupEvent], values: 
             yield access
             continue
         if access.place not in found:
-            found[access.place] = tuple(_landings(access.place, events))
+            found[access.place] = tuple(landings_of(access.place, events))
         landings = found[access.place]
         yield replace(access, landings=landings)
         sooner: Formula = TRUE
@@ -48,8 +48,42 @@ def with_ends(accesses: Sequence[Access], events: Sequence[GroupEvent], values: 
 # ---- where it is waited for ---------------------------------------------------------------------------------------------
 
 
+def landings_of(copy: Place, events: Sequence[GroupEvent]) -> Iterator[Landing]:
+    """The waits that a copy may arrive at, the first one first, as the threads see it that issue the copy."""
+    straight = _Straight(copy)
+    seen = [replace(event, place=straight.place(event.place)) for event in events]
+    for landing in _landings(straight.place(copy), seen):
+        yield replace(landing, place=straight.original[landing.place])
+
+
+SCALE = 1 << 16
+
+
+class _Straight:
+    """Places without the conditions that hold wherever a copy is issued: what is in there stands in the block around."""
+
+    def __init__(self, copy: Place) -> None:
+        self.holds = {guard for guard in copy.guards if not guard.depends().loops}
+        self.original: dict[Place, Place] = {}
+        self._steps: dict[PlaceStep, PlaceStep] = {}
+
+    def place(self, place: Place) -> Place:
+        """The place, with positions that leave room for what stands in conditions."""
+        steps: list[PlaceStep] = []
+        base, unit = 0, SCALE * SCALE
+        for step in place.steps:
+            base += (step.position + (unit < SCALE * SCALE)) * unit
+            if step.loop is None and step.guards and set(step.guards) <= self.holds and unit > 1:
+                unit //= SCALE
+                continue
+            steps.append(self._steps.setdefault(step, PlaceStep(base, step.region, step.guards, step.loop)))
+            base, unit = 0, SCALE * SCALE
+        found = Place(tuple(steps), base + (place.position + (unit < SCALE * SCALE)) * unit)
+        self.original[found] = place
+        return found
+
+
 def _landings(copy: Place, events: Sequence[GroupEvent]) -> Iterator[Landing]:
-    """The waits that a copy may arrive at, the first one first."""
     commits = [e.place for e in events if e.pending is None]
     waits = [e for e in events if e.pending is not None and not any(g.depends().thread for g in e.place.guards)]
     group = _group_of(copy, commits)

@@ -20,26 +20,26 @@ from ...memory.limits import WARP
 from ...memory.mbarriers import MAKE, REGISTERS
 from ...memory.swizzles import Swizzle
 from ...memory.table import ALLOCATIONS
-from ...memory.tensor_maps import LOAD, PREFETCH
+from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
 from ...memory.views import terminator
 from ...memory.warpgroups import DESCRIBE, GROUP, ZERO
 from ...memory.warpgroups import MMA as PRODUCT
 from ...session.rewriter import describe
-from .in_flight import GroupEvent, with_ends
+from .in_flight import GroupEvent, landings_of, with_ends
 from .memory_ops import Touch, touches
 from .model import Access, KernelModel
 from .places import Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
 from .rows import joined
 from .signals import FENCES, SIGNALS, Signals, fence
-from .tiles import asynchronous
+from .tiles import AGENTS, asynchronous
 from .views import View, Views
 from .waits import barrier, together, warp_barrier
 
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
 """Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
-_KNOWN = {copies.COPY, *WARP_WIDE, MAKE, DESCRIBE, ZERO, REGISTERS, PRODUCT, PREFETCH, *SIGNALS}
+_KNOWN = {copies.COPY, *WARP_WIDE, MAKE, DESCRIBE, ZERO, REGISTERS, PREFETCH, *AGENTS, *SIGNALS}
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 
 
@@ -59,6 +59,7 @@ class Reader:
         self._loops = itertools.count()
         self._groups: list[GroupEvent] = []
         self._exchanged: list[tuple[tuple[Swizzle, Linear], ...]] = []
+        self._stored: list[tuple[GroupEvent, bool]] = []
         self._signals = Signals(self.values, self.views.called)
 
     # ---- what a load depends on ---------------------------------------------------------------------------------------
@@ -121,6 +122,9 @@ class Reader:
             self._groups.append(GroupEvent(place, copies.may_pend(op) if name == copies.WAIT else None))
         elif name in FENCES:
             self.model.fences.append(fence(op, place))
+        elif name in (COMMIT, DRAIN):
+            event = GroupEvent(place, stores_may_pend(op) if name == DRAIN else None)
+            self._stored.append((event, name == DRAIN and "read" in op.attributes))
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
             raise fail(
                 "W0603",
@@ -252,7 +256,7 @@ class Reader:
             together(self.model, op, place, GROUP)
         if op.name in SIGNALS:
             self.model.signals.append(self._signals.signal(op, place))
-        if op.name in (PRODUCT, LOAD):
+        if op.name in AGENTS:
             found = list(asynchronous(op, place, self.model, self.views))
             self.model.accesses += found
             self._exchanged += [()] * len(found)
@@ -278,6 +282,10 @@ class Reader:
             raise fail("W0640", f"the race analysis does not follow {late.op} in a kernel with memory barriers",
                        hint="copy by the tensor memory accelerator, or by the threads")  # fmt: skip
         self.model.accesses[:] = with_ends(self.model.accesses, self._groups, self.values)
+        for number, access in enumerate(self.model.accesses):
+            if access.agent == "store":  # what it reads, it has read behind a wait of either kind
+                events = [event for event, of_reads in self._stored if access.kind == "read" or not of_reads]
+                self.model.accesses[number] = replace(access, landings=tuple(landings_of(access.place, events)))
         kinds: dict[RootBuffer, set[tuple[Linear, ...]]] = {}
         for access in self.model.accesses:
             kinds.setdefault(access.buffer, set()).add(access.sizes)

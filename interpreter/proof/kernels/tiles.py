@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from ....dsl.diagnostics import fail
-from ...indices.linear import THREAD, Linear, at_least, either, less
+from ...indices.linear import THREAD, TRUE, Linear, at_least, both, either, less
 from ...indices.values import Values
 from ...ir.element_sizes import known_bytes
+from ...ir.functions import segments
 from ...ir.mlir import ir, producer
 from ...memory.layouts import static_strides
 from ...memory.tensor_maps import LINES, LOAD, STORE, TensorMap, tensor_map
@@ -36,21 +38,25 @@ class TouchedBox:
     flat: bool = False
 
 
+AGENTS: dict[str, Literal["load", "store", "product"]] = {LOAD: "load", STORE: "store", MMA: "product"}
+"""Ops that go on while their threads do."""
 Inside = Callable[[Linear, int], bool]
 
 
 def asynchronous(op: ir.Operation, place: Place, model: KernelModel, views: Views) -> Iterator[Access]:
-    """The accesses of a load of the tensor memory accelerator, or of a product of a warp group that is waited for.
+    """The accesses of a load or a store of the tensor memory accelerator, or of a product of a warp group that is waited for.
 
     Raises:
         WeftError: W0640 for what is not followed.
     """
     if (unknown := not_followed(op)) is not None:
         raise fail("W0640", f"the race analysis does not follow {unknown}: {describe(op)}", hint=OTHERWISE)
-    agent = "load" if op.name == LOAD else "product"
+    agent, given = AGENTS[op.name], segments(op)[-1] if op.name != MMA else []
+    always = model.values.condition(given[0]) if given else TRUE
     for box in boxes(op, model.values, views, lambda form, size: _inside(model, form, size, place)):
         kind, seen = "write" if box.writes else "read", box.view
-        yield Access(kind, seen.root, box.coordinates, place, describe(op), seen.when, box.flat, seen.sizes, agent=agent)
+        when = both(seen.when, always)
+        yield Access(kind, seen.root, box.coordinates, place, describe(op), when, box.flat, seen.sizes, agent=agent)
 
 
 def _inside(model: KernelModel, form: Linear, size: int, place: Place) -> bool:

@@ -16,10 +16,12 @@ import islpy as isl
 
 from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, either, equal, less
 from ..kernels.model import Access, space_of_both
+from ..kernels.places import Landing
 from ..races.conflicts import LIMIT, Conflict, Instance, as_conflict, not_affine, pairs_of
 from ..races.relations import PairClass
 from ..races.unwritten import UnwrittenRead
 from ..solver import Naming, Unknown
+from .counts import SignalFault
 from .faults import SignalJudge
 from .instances import PARAM, SET, Instances, Point, same_for_all
 from .order import Kind
@@ -137,9 +139,47 @@ class Asynchronous:
         if first.agent == "product":
             node = next(n for n in self.order.nodes if n.product and n.thing.place is first.place)
             return self.order.onward(self.order.product_ends(node, kind), end, kind)
+        if first.agent == "store":
+            return (w for landing in first.landings for w in self._behind(start, landing, end, kind))
         if fences and second.agent and first.kind == "write":
             return self.order.fenced(start, [f for f in self.model.fences if kind in f.spaces], end, kind)
         return self.order.paths(start, end, kind)
+
+    def _behind(self, start: Point, landing: Landing, end: Point, kind: Kind) -> Iterator[isl.Map]:
+        """What comes behind the wait that a store ends at."""
+        to = self._landed(start, landing)
+        return (self.instances.then(to, way) for way in self.order.paths(Point(landing.place, start.op, sure=False), end, kind))
+
+    def _landed(self, start: Point, landing: Landing) -> isl.Map:
+        """A store → the wait."""
+        here = self.instances
+        around = {loop for loop in landing.place.loops if loop is not landing.loop}
+
+        def said(x: Naming, y: Naming) -> Iterator[Formula]:
+            yield from here.same_thread(x, y)
+            yield from (equal(of(x, loop.counter), of(y, loop.counter)) for loop in start.place.loops if loop in around)
+            if landing.loop is not None and landing.counter is not None:
+                yield equal(of(y, landing.loop.counter), x.form(landing.counter))
+
+        return here.relation(start, Point(landing.place, start.op), said)
+
+    def faults(self) -> Iterator[SignalFault]:
+        """Stores whose tiles may go before they are read."""
+        for access in self.model.accesses:
+            if access.agent != "store" or access.kind != "read":
+                continue
+            start = Point(access.place, access.op, access.when, sure=False)
+            left = self.instances.of(start)
+            for landing in access.landings:
+                there = self._landed(start, landing)
+                left = self.instances.solver.ask(lambda a=left, b=there: a.subtract(b.domain()))
+            if not self.instances.is_empty(left):
+                values = self.instances.sample(left, access.place) or {}
+                yield SignalFault(
+                    "W0665", f"nobody waits until a store has read its tile: {access.op}", access.op,
+                    (self.instances.told(start, values),),
+                    "let the thread commit the store to a group, and wait for the group before the block ends",
+                )  # fmt: skip
 
     # ---- reads of what nobody wrote -------------------------------------------------------------------------------------------
 

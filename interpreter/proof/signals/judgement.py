@@ -41,6 +41,7 @@ def judge_signals(model: KernelModel, barriers: Iterable[Barrier] | None = None)
         judge = SignalJudge(model, tuple(model.barriers if barriers is None else barriers), Solver())
         out.faults += judge.faults()
         out.found = Asynchronous(judge)
+        out.faults += out.found.faults()
         alike: dict[tuple[str, str, str], Conflict] = {}
         for conflict in out.found.conflicts():  # a tile of several boxes is told of once
             alike.setdefault((conflict.kind, conflict.buffer, conflict.agent or conflict.first_op + conflict.second_op), conflict)
