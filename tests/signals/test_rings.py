@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 from contexts import one_context
-from rings import Machine, Ring, rings
+from signal_rings import Machine, Ring, rings
 
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of

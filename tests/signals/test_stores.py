@@ -1,4 +1,4 @@
-"""Stores of the tensor memory accelerator: tiles are written, fenced, stored by one thread, and written again when they were read."""
+"""Stores of the tensor memory accelerator: tiles are written, fenced, stored by a thread, and written again once they were read."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_two_tiles_in_turn_are_proven() -> None:
 
 
 RIGHT = {
-    "one tile, waited for at once": (("%half = arith.remui %i, %c2", "%half = arith.remui %i, %c1"), ("wait_group 1", "wait_group 0")),
+    "one tile, waited for at once": (("arith.remui %i, %c2", "arith.remui %i, %c1"), ("wait_group 1", "wait_group 0")),
     "a wait for all that is done": (("wait_group 1 {read}", "wait_group 0"), (LAST, "")),
 }
 
