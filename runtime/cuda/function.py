@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ...interpreter.ir.functions import inputs_of, most_of, multiples_of, name_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ancestors, gpu, ir, operations, scf
 from ...interpreter.memory import limits
+from ...interpreter.memory.lanes import SHUFFLE
 from ...interpreter.memory.layouts import is_plain, strided
 from ...interpreter.memory.mbarriers import REGISTERS
 from ...interpreter.memory.shared import placed
@@ -135,12 +136,12 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
     has steps, ptxas would fill them with loads far ahead, and spill: there its own choice is the better one.
 
     The text for arrays that 32 bits do not number has no cap: its indices take more registers. One block at once is asked for,
-    since of its own accord ptxas may spill for another.
+    since of its own accord ptxas may spill for another; where there are steps, or lanes combine what they have loaded.
     """
     threads = None if kernel.block is None else math.prod(kernel.block)
     if next(operations(kernel.func, REGISTERS), None) is not None and threads is not None:
         return f"__launch_bounds__({threads}, 1) "  # warp groups share the registers of an SM anew: the block has all of them
-    if not capped and threads is not None and _has_steps(kernel.func):
+    if not capped and threads is not None and (_has_steps(kernel.func) or next(operations(kernel.func, SHUFFLE), None)):
         return f"__launch_bounds__({threads}, 1) "
     if not capped or "weft.max_registers" not in kernel.func.attributes:
         return "" if threads is None else f"__launch_bounds__({threads}) "

@@ -208,7 +208,7 @@ class Multiprocessor:
         if before == len(line):
             line.append(warp)
         over = len(queue) + before - QUEUE
-        return queue[over] if over < len(queue) else queue[-1] + 1
+        return queue[over] if over < len(queue) else (queue[-1] if queue else now) + 1
 
     def _issue(self, scheduler: Scheduler, warp: Warp, code: int, now: float) -> None:
         self.timing.issued[code] += 1

@@ -6,8 +6,10 @@ import random
 import re
 from collections.abc import Callable, Iterator
 
+from weft.interpreter.ir.element_sizes import element_bytes
 from weft.interpreter.ir.mlir import ir, operations, producer
 from weft.interpreter.memory.lanes import BARRIERS
+from weft.interpreter.memory.swizzles import PIECE
 
 GROUP, WAIT, COPY = "nvgpu.device_async_create_group", "nvgpu.device_async_wait", "nvgpu.device_async_copy"
 LOADS = ("memref.load", "vector.load", "nvgpu.ldmatrix")
@@ -66,13 +68,14 @@ def a_swizzle_of_one_side(kernel: ir.Operation, draw: random.Random) -> str:
 
 
 def a_fragment_off_by_one(kernel: ir.Operation, draw: random.Random) -> str:
-    """What a lane, or a thread, reads from shared memory, or writes to global memory, lies a row or a column further, or nearer."""
+    """What a lane, or a thread, reads from shared memory, or writes to global memory, lies a row or a column further, or nearer; of
+    accesses that are aligned, as many columns as are accessed at once."""
     read = [(op, first) for op, first in _of_shared(kernel) if op.name in LOADS]
     written = [(op, 2) for op in operations(kernel, *STORES) if not _is_private(op.operands[1])]
     op, first = draw.choice(read + written)
-    rank = ir.ShapedType(op.operands[first - 1].type).rank
-    number = first + rank - draw.choice([1, 2])
-    by = draw.choice([1, -1])
+    memory = ir.ShapedType(op.operands[first - 1].type)
+    back = draw.choice([1, 2])
+    number, by = first + memory.rank - back, draw.choice([1, -1]) * (_at_once(op, memory) if back == 1 else 1)
     what = f"operand {number} of {op} shifted by {by}"
     with kernel.context, ir.Location.unknown():
         place, index = ir.InsertionPoint(op), ir.IndexType.get()
@@ -91,6 +94,13 @@ def _of_shared(kernel: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:
         for number, value in enumerate(op.operands):
             if SHARED in str(value.type):
                 yield op, number + 1
+
+
+def _at_once(op: ir.Operation, memory: ir.ShapedType) -> int:
+    if op.name == "nvgpu.ldmatrix":
+        return PIECE // element_bytes(memory.element_type)
+    vector = (op.results[0] if op.results else op.operands[0]).type
+    return vector.shape[-1] if isinstance(vector, ir.VectorType) else 1
 
 
 def _is_private(memory: ir.Value) -> bool:

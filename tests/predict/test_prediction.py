@@ -157,6 +157,11 @@ def test_a_block_that_does_not_fit() -> None:
         predicted(plan, "rtx4090")
 
 
+def test_more_warps_ask_for_a_place_than_the_queue_has() -> None:
+    """All that had one have left, and nobody is in it."""
+    assert predicted(made("layernorm", m=528, n=20001, type="f16"), "h200").kernels
+
+
 @pytest.mark.parametrize(
     ("threads", "registers", "shared", "blocks"),
     [(256, 128, 0, 2), (256, 129, 0, 1), (1024, 32, 0, 2), (32, 16, 0, 32), (256, 64, 48 * 1024, 4), (256, 255, 0, 1)],

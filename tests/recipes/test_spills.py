@@ -66,10 +66,13 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     ("tensor", {"m": "?", "n": "?", "k": "?", "type": "bf16"}, "sm_90a"),
     ("igemm_split_k", {**dict.fromkeys("nchwk", "?"), "type": "f32"}, "sm_100a"),
     ("igemm_tensor_nchw", {**dict.fromkeys("nchwk", "?"), "type": "f64"}, "sm_100a"),
+    ("layernorm", {"m": "?", "n": "?", "kept": "0", "type": "f32"}, "sm_86"),
+    ("layernorm_welford", {"m": "?", "n": "?", "kept": "0", "type": "f32"}, "sm_86"),
+    ("layernorm_welford", {"m": "?", "n": "1000", "type": "bf16"}, "sm_80"),
 ])  # fmt: skip
 def test_where_the_compiler_is_short_of_registers(recipe: str, size: dict[str, str], chip: str) -> None:
     """Caps that it fills to the last, targets of its own that are too low, gathers that keep what they could compute again, an
-    address for each swizzled row."""
+    address for each swizzled row, rows that lanes share, in arrays of any size."""
     assert expect_no_spills(recipe, size, chip)
 
 

@@ -93,7 +93,7 @@ __device__ inline bf16 bf16_of_bits(int bits) {
   return r;
 }
 
-extern "C" __global__ void __launch_bounds__(256) row_sums(
+extern "C" __global__ void __launch_bounds__(256, 1) row_sums(
     const float* __restrict__ A,
     long long A_size0,
     float* __restrict__ S,
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(256) row_sums_32(
   }
 }
 
-extern "C" __global__ void __launch_bounds__(128) scan(int* __restrict__ A, long long A_size0) {
+extern "C" __global__ void __launch_bounds__(128, 1) scan(int* __restrict__ A, long long A_size0) {
   const int tx = threadIdx.x;
   const int a = A[tx];
   int acc = a;
