@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from capturing import Capturing
-from native import Mode, run_native
+from native import Mode, NativeMap, run_native
 
 from weft.interpreter.memory import limits
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import KernelEntry, Launch, Plan
-from weft.runtime.run.device import DeviceTarget, DeviceView
+from weft.runtime.run.device import DeviceTarget, DeviceView, MappedView
 
 
 def for_all_sizes(plan: Plan) -> Plan:
@@ -69,6 +69,8 @@ class NativeDevice(Capturing):
                 flat += [int(n) for n, known in zip(arg.shape, param.shape or (), strict=True) if known is None]
                 flat += [int(n) for n, known in zip(arg.strides, param.strides or arg.strides, strict=True) if known is None]
                 flat += [int(arg.offset)] if param.offset is None else []
+            elif isinstance(arg, MappedView):
+                flat.append(NativeMap(_strided(arg.tensor), arg.layout))
             else:
                 flat.append(arg)
         result = run_native(self.text, kernel.name, grid, block, flat, self.mode, **self._options())

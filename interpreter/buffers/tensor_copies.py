@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..indices.arithmetic import known, value
 from ..ir.element_sizes import bytes_of
+from ..ir.functions import set_name
 from ..ir.mlir import affine, ahead_of, ancestors, arith, i64, ir, nvgpu, operations, ops_of
 from ..ir.structured import body_of
 from ..loops.forall import end_of, make_forall
@@ -40,11 +41,12 @@ def is_tensor_copy(op: ir.Operation) -> bool:
     return mapping is not None and mapping.space == "tma"
 
 
-def make_barriers(count: int, arrivals: int) -> ir.Value:
+def make_barriers(name: str, count: int, arrivals: int) -> ir.Value:
     """So many memory barriers, at the insertion point."""
     space = "memorySpace = #gpu.address_space<workgroup>"
     made = nvgpu.MBarrierCreateOp(ir.Type.parse(f"!nvgpu.mbarrier.group<{space}, num_barriers = {count}>"))
     made.operation.attributes[ARRIVALS] = i64(arrivals)
+    set_name(made, name)
     return made.result
 
 
@@ -109,7 +111,7 @@ def _complete(root: ir.Operation, run: Sequence[ir.Operation]) -> None:
     turns, operands = iterations_before(first, root)
     tiles = [list(copy.operands)[-1] for copy in run]
     with ir.InsertionPoint.at_block_begin(body_of(root)), first.location:
-        barriers = make_barriers(1, 1)
+        barriers = make_barriers("full", 1, 1)
     with ahead_of(last):
         loop = start(barriers, value(0), tiles, lambda: run)
         wait(barriers, value(0), turns, operands)

@@ -19,6 +19,7 @@ from ..memory.names import numbered
 from ..session.rewriter import describe, upstream_messages
 from .kernel import Outlined, Passed, to_loops
 from .swizzle import apply_swizzles
+from .warp_groups import forward_sums
 
 _FOLD_VIEWS = "fold-memref-alias-ops"
 _TAKE_APART = "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion"
@@ -53,6 +54,7 @@ def lower(kernel: Outlined) -> int:
             for passes in _CLEAN_UP:
                 _run(kernel, passes, verify=False)
             apply_swizzles(function)
+            forward_sums(function)
             share_indices(function)
             # `cse` leaves what nothing uses when that has gone which used it; what is judged is what stands at the statement's end
             _run(kernel, "trivial-dce,cse", verify=False)

@@ -51,8 +51,8 @@ def split_roles(entry: ir.Block, start: ir.Operation | None, thread: Callable[[]
     _check(entry, roles, geometry)
     registers = ir.IntegerAttr(role.attributes[PRODUCER]).value
     del role.attributes[PRODUCER]
-    ops = ops_of(entry)
-    first = ops.index(start) + 1
+    ops = ops_of(role.block)
+    first = ops.index(start) + 1 if start in ops else 0
     needed = _needed(role)
     for op in needed.intersection(ops[first:]):
         if not (is_pure(op) or op.name == "memref.alloc"):
@@ -79,11 +79,14 @@ def _check(entry: ir.Block, roles: list[ir.Operation], geometry: Geometry) -> No
     if len(roles) > 1:
         way_out = "give one of them a producer, and `pipeline` the other `async`"
         raise refuse("W0406", "two loops have a producer each", roles[1], way_out)
-    if role.block != entry:
-        raise refuse(
-            "W0406", "a block has several tiles, and its producer starts with the first one's alone", role,
-            "as many blocks as tiles: `map tiles to blocks(y, x)`",
-        )  # fmt: skip
+    inner = role
+    while inner.block != entry:  # blocks without a tile do nothing
+        inner = inner.parent.operation
+        if inner.name != "scf.if":
+            raise refuse(
+                "W0406", "a block has several tiles, and its producer starts with the first one's alone", inner,
+                "as many blocks as tiles: `map tiles to blocks(y, x)`",
+            )  # fmt: skip
     x, *others = (geometry.static_block()[n] for n in range(3))
     if x is None or x % GROUP or others != [1, 1]:
         said = "the consumers of a producer's tiles are whole warp groups, along x"

@@ -17,6 +17,7 @@ from ..indices.arithmetic import Bound, Sum, value
 from ..ir.affine_maps import single_dimensions
 from ..ir.mlir import (
     ahead_of,
+    ancestors,
     attributes,
     ir,
     is_within,
@@ -236,3 +237,45 @@ def _carrying(loop: ir.Operation, first: ir.Value) -> ir.Operation:
         place.insert(op)
     loop.erase()
     return made
+
+
+# ---- behind the lowering: sums that are read as they are ---------------------------------------------------------------------
+
+
+def forward_sums(function: ir.Operation) -> None:
+    """What a thread has of an accumulator is read where it is, and not from an array that it was stored to, if nothing changes
+    it there."""
+    for store in list(operations(function, "vector.store")):
+        array = made_by(store.operands[1], "memref.alloca")
+        shaped = made_by(store.operands[0], "vector.shape_cast")
+        if array is None or shaped is None or made_by(shaped.operands[0], SAME) is None:
+            continue
+        reads = [user for user in users(array.results[0]) if user != store]
+        if all(_reads_behind(user, store) for user in reads):
+            for user in reads:
+                with ahead_of(user):
+                    made = _extracted(shaped.operands[0], user)
+                user.results[0].replace_all_uses_with(made)
+                user.erase()
+            for op in (store, shaped, array):
+                op.erase()
+
+
+def _reads_behind(op: ir.Operation, store: ir.Operation) -> bool:
+    """Whether an op reads one element, or all of the last dimension, of what the store has written."""
+    if op.name not in ("vector.load", "memref.load"):
+        return False
+    kind = op.results[0].type
+    whole = op.name == "memref.load" or list(ir.VectorType(kind).shape) == ir.MemRefType(op.operands[0].type).shape[-1:]
+    here = next((one for one in (op, *ancestors(op)) if one.block == store.block), None)
+    return whole and here is not None and store.is_before_in_block(here)
+
+
+def _extracted(sums: ir.Value, read: ir.Operation) -> ir.Value:
+    """The same of the sums: dimensions of one element are left out in both shapes."""
+    shape = ir.MemRefType(read.operands[0].type).shape
+    subscripts = iter([at for at, size in zip(list(read.operands)[1:], shape, strict=True) if size != 1])
+    own = ir.VectorType(sums.type).shape
+    depth = len(own) - (read.name == "vector.load")
+    places = [value(0) if size == 1 else next(subscripts) for size in own[:depth]]
+    return vector.ExtractOp(sums, places, [ir.ShapedType.get_dynamic_size()] * depth).result

@@ -39,7 +39,7 @@ def together(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: 
         start(full, place, tiles, lambda: copies_of(found, buffers, k, stage, keep_handles=keep_handles))
 
     with ir.InsertionPoint(found.loop):
-        full = make_barriers(stages, 1)
+        full = make_barriers("full", stages, 1)
         for stage in range(stages - 1):
             before_the_loop(found, stage, lambda k, stage=stage: started(k, value(stage), stage, keep_handles=False))
     with ir.InsertionPoint(first):
@@ -57,7 +57,7 @@ def by_producer(found: Pipelined, buffers: Sequence[ir.Value], stages: int, regi
     number, operands = count(found)
     lap = ir.AffineExpr.get_floor_div(number, stages)
     with ir.InsertionPoint(loop):
-        full, empty = make_barriers(stages, 1), make_barriers(stages, groups)
+        full, empty = make_barriers("full", stages, 1), make_barriers("empty", stages, groups)
         role = make_forall([0], [1], [1])
     role.attributes[ATTRIBUTE] = Mapping("producer").attribute()
     if registers is not None:

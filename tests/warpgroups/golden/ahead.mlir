@@ -38,7 +38,7 @@ module attributes {gpu.container_module} {
       %0 = affine.apply #map(%thread_id_x) {weft.name = "lane"}
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %1 = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
+      %1 = nvgpu.mbarrier.create {weft.name = "full"} -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
       %2 = arith.cmpi eq, %thread_id_x, %c0 : index
       scf.if %2 {
         scf.for %arg5 = %c0 to %c3 step %c1 {
@@ -49,7 +49,6 @@ module attributes {gpu.container_module} {
       gpu.barrier
       %3 = affine.apply #map1(%block_id_y)
       %4 = affine.apply #map1(%block_id_x)
-      %alloca = memref.alloca() {weft.name = "acc"} : memref<1x1x16x2x1x1x2xf32>
       %5 = arith.cmpi slt, %thread_id_x, %c1 : index
       %6 = affine.apply #map2(%4)
       scf.if %5 {
@@ -71,42 +70,40 @@ module attributes {gpu.container_module} {
       %7 = nvgpu.warpgroup.mma.init.accumulator -> <fragmented = vector<64x128xf32>>
       %8 = affine.apply #map3(%thread_id_x)
       %9 = scf.for %arg5 = %c0 to %c512 step %c64 iter_args(%arg6 = %7) -> (!nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>) {
-        %14 = affine.apply #map4(%arg5)
-        %15 = affine.apply #map5(%arg5)
-        %16 = arith.cmpi ne, %15, %c0 : index
-        nvgpu.mbarrier.try_wait.parity %1[%14], %16, %c10000000 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
-        %17 = affine.apply #map6(%arg5)
-        %18 = arith.cmpi slt, %17, %c512 : index
-        %19 = affine.apply #map7(%arg5)
-        scf.if %18 {
+        %13 = affine.apply #map4(%arg5)
+        %14 = affine.apply #map5(%arg5)
+        %15 = arith.cmpi ne, %14, %c0 : index
+        nvgpu.mbarrier.try_wait.parity %1[%13], %15, %c10000000 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
+        %16 = affine.apply #map6(%arg5)
+        %17 = arith.cmpi slt, %16, %c512 : index
+        %18 = affine.apply #map7(%arg5)
+        scf.if %17 {
           scf.if %5 {
-            nvgpu.mbarrier.arrive.expect_tx %1[%19], %c32768 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
-            %subview_1 = memref.subview %arg3[%19, 0, 0] [1, 128, 64] [1, 1, 1] : memref<3x128x64xbf16, #gpu.address_space<workgroup>> to memref<128x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
-            nvgpu.tma.async.load %arg0[%17, %3], %1[%19] to %subview_1 : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3> -> memref<128x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
-            %subview_2 = memref.subview %arg4[%19, 0, 0, 0] [1, 1, 64, 64] [1, 1, 1, 1] : memref<3x2x64x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
-            nvgpu.tma.async.load %arg1[%4, %17], %1[%19] to %subview_2 : <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3> -> memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
-            %subview_3 = memref.subview %arg4[%19, 1, 0, 0] [1, 1, 64, 64] [1, 1, 1, 1] : memref<3x2x64x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
-            nvgpu.tma.async.load %arg1[%6, %17], %1[%19] to %subview_3 : <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3> -> memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+            nvgpu.mbarrier.arrive.expect_tx %1[%18], %c32768 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
+            %subview_1 = memref.subview %arg3[%18, 0, 0] [1, 128, 64] [1, 1, 1] : memref<3x128x64xbf16, #gpu.address_space<workgroup>> to memref<128x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+            nvgpu.tma.async.load %arg0[%16, %3], %1[%18] to %subview_1 : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3> -> memref<128x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+            %subview_2 = memref.subview %arg4[%18, 0, 0, 0] [1, 1, 64, 64] [1, 1, 1, 1] : memref<3x2x64x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+            nvgpu.tma.async.load %arg1[%4, %16], %1[%18] to %subview_2 : <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3> -> memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+            %subview_3 = memref.subview %arg4[%18, 1, 0, 0] [1, 1, 64, 64] [1, 1, 1, 1] : memref<3x2x64x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+            nvgpu.tma.async.load %arg1[%6, %16], %1[%18] to %subview_3 : <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3> -> memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
           }
         }
-        %subview = memref.subview %arg3[%14, %8, 0] [1, 64, 64] [1, 1, 1] : memref<3x128x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
-        %20 = nvgpu.warpgroup.generate.descriptor %subview, %arg0 : memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>>
-        %subview_0 = memref.subview %arg4[%14, 0, 0, 0] [1, 1, 64, 64] [1, 1, 1, 1] : memref<3x2x64x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
-        %21 = nvgpu.warpgroup.generate.descriptor %subview_0, %arg1 : memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>, <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>
-        %22 = nvgpu.warpgroup.mma %20, %21, %arg6 {transposeB, waitGroup = 0 : i64} : <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>>, <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>, <fragmented = vector<64x128xf32>> -> <fragmented = vector<64x128xf32>>
-        scf.yield %22 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>
+        %subview = memref.subview %arg3[%13, %8, 0] [1, 64, 64] [1, 1, 1] : memref<3x128x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+        %19 = nvgpu.warpgroup.generate.descriptor %subview, %arg0 : memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>>
+        %subview_0 = memref.subview %arg4[%13, 0, 0, 0] [1, 1, 64, 64] [1, 1, 1, 1] : memref<3x2x64x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+        %20 = nvgpu.warpgroup.generate.descriptor %subview_0, %arg1 : memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>, <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>
+        %21 = nvgpu.warpgroup.mma %19, %20, %arg6 {transposeB, waitGroup = 0 : i64} : <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>>, <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>, <fragmented = vector<64x128xf32>> -> <fragmented = vector<64x128xf32>>
+        scf.yield %21 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>
       }
       %10 = builtin.unrealized_conversion_cast %9 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>> to vector<1x16x2x2xf32>
-      %11 = vector.shape_cast %10 : vector<1x16x2x2xf32> to vector<1x1x16x2x1x1x2xf32>
-      vector.store %11, %alloca[%c0, %c0, %c0, %c0, %c0, %c0, %c0] : memref<1x1x16x2x1x1x2xf32>, vector<1x1x16x2x1x1x2xf32>
-      %12 = affine.apply #map8(%block_id_x, %thread_id_x)
-      %13 = affine.apply #map9(%block_id_y, %thread_id_x, %0)
+      %11 = affine.apply #map8(%block_id_x, %thread_id_x)
+      %12 = affine.apply #map9(%block_id_y, %thread_id_x, %0)
       scf.for %arg5 = %c0 to %c16 step %c1 {
-        %14 = affine.apply #map10(%12, %arg5)
+        %13 = affine.apply #map10(%11, %arg5)
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %15 = vector.load %alloca[%c0, %c0, %arg5, %arg6, %c0, %c0, %c0] : memref<1x1x16x2x1x1x2xf32>, vector<2xf32>
-          %16 = affine.apply #map10(%13, %arg6)
-          vector.store %15, %arg2[%16, %14] : memref<256x256xf32>, vector<2xf32>
+          %14 = vector.extract %10[%c0, %arg5, %arg6] : vector<2xf32> from vector<1x16x2x2xf32>
+          %15 = affine.apply #map10(%12, %arg6)
+          vector.store %14, %arg2[%15, %13] : memref<256x256xf32>, vector<2xf32>
         }
       }
       gpu.return

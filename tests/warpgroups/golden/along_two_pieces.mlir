@@ -34,7 +34,7 @@ module attributes {gpu.container_module} {
       %1 = affine.apply #map1(%thread_id_x) {weft.name = "lane"}
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %2 = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>>
+      %2 = nvgpu.mbarrier.create {weft.name = "full"} -> <memorySpace = #gpu.address_space<workgroup>>
       %3 = arith.cmpi eq, %thread_id_x, %c0 : index
       scf.if %3 {
         nvgpu.mbarrier.init %2[%c0], %c1 : <memorySpace = #gpu.address_space<workgroup>>
@@ -43,7 +43,6 @@ module attributes {gpu.container_module} {
       gpu.barrier
       %4 = affine.apply #map2(%block_id_y)
       %5 = affine.apply #map2(%block_id_x)
-      %alloca = memref.alloca() {weft.name = "acc"} : memref<2x1x16x2x1x1x2xf32>
       %6 = nvgpu.warpgroup.mma.init.accumulator -> <fragmented = vector<128x128xf32>>
       %7 = arith.cmpi slt, %thread_id_x, %c1 : index
       %cast = memref.cast %arg3 : memref<128x64xbf16, #gpu.address_space<workgroup>> to memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>
@@ -54,27 +53,25 @@ module attributes {gpu.container_module} {
           nvgpu.tma.async.load %arg0[%arg5, %4], %2[%c0] to %cast : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>> -> memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>
           nvgpu.tma.async.load %arg1[%arg5, %5], %2[%c0] to %cast_0 : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>> -> memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>
         }
-        %13 = affine.apply #map3(%arg5)
-        %14 = arith.cmpi ne, %13, %c0 : index
-        nvgpu.mbarrier.try_wait.parity %2[%c0], %14, %c10000000 : <memorySpace = #gpu.address_space<workgroup>>
-        %15 = nvgpu.warpgroup.generate.descriptor %cast, %arg0 : memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>>
-        %16 = nvgpu.warpgroup.generate.descriptor %cast_0, %arg1 : memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>
-        %17 = nvgpu.warpgroup.mma %15, %16, %arg6 {waitGroup = 0 : i64} : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>>, <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>, <fragmented = vector<128x128xf32>> -> <fragmented = vector<128x128xf32>>
-        scf.yield %17 : !nvgpu.warpgroup.accumulator<fragmented = vector<128x128xf32>>
+        %12 = affine.apply #map3(%arg5)
+        %13 = arith.cmpi ne, %12, %c0 : index
+        nvgpu.mbarrier.try_wait.parity %2[%c0], %13, %c10000000 : <memorySpace = #gpu.address_space<workgroup>>
+        %14 = nvgpu.warpgroup.generate.descriptor %cast, %arg0 : memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>>
+        %15 = nvgpu.warpgroup.generate.descriptor %cast_0, %arg1 : memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>
+        %16 = nvgpu.warpgroup.mma %14, %15, %arg6 {waitGroup = 0 : i64} : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>>, <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>, <fragmented = vector<128x128xf32>> -> <fragmented = vector<128x128xf32>>
+        scf.yield %16 : !nvgpu.warpgroup.accumulator<fragmented = vector<128x128xf32>>
       }
       %9 = builtin.unrealized_conversion_cast %8 : !nvgpu.warpgroup.accumulator<fragmented = vector<128x128xf32>> to vector<2x16x2x2xf32>
-      %10 = vector.shape_cast %9 : vector<2x16x2x2xf32> to vector<2x1x16x2x1x1x2xf32>
-      vector.store %10, %alloca[%c0, %c0, %c0, %c0, %c0, %c0, %c0] : memref<2x1x16x2x1x1x2xf32>, vector<2x1x16x2x1x1x2xf32>
-      %11 = affine.apply #map4(%block_id_x, %thread_id_x)
-      %12 = affine.apply #map5(%block_id_y, %1, %0)
+      %10 = affine.apply #map4(%block_id_x, %thread_id_x)
+      %11 = affine.apply #map5(%block_id_y, %1, %0)
       scf.for %arg5 = %c0 to %c2 step %c1 {
-        %13 = affine.apply #map6(%12, %arg5)
+        %12 = affine.apply #map6(%11, %arg5)
         scf.for %arg6 = %c0 to %c16 step %c1 {
-          %14 = affine.apply #map7(%11, %arg6)
+          %13 = affine.apply #map7(%10, %arg6)
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %15 = vector.load %alloca[%arg5, %c0, %arg6, %arg7, %c0, %c0, %c0] : memref<2x1x16x2x1x1x2xf32>, vector<2xf32>
-            %16 = affine.apply #map7(%13, %arg7)
-            vector.store %15, %arg2[%16, %14] : memref<256x256xf32>, vector<2xf32>
+            %14 = vector.extract %9[%arg5, %arg6, %arg7] : vector<2xf32> from vector<2x16x2x2xf32>
+            %15 = affine.apply #map7(%12, %arg7)
+            vector.store %14, %arg2[%15, %13] : memref<256x256xf32>, vector<2xf32>
           }
         }
       }

@@ -40,8 +40,8 @@ module attributes {gpu.container_module} {
       %0 = affine.apply #map(%thread_id_x) {weft.name = "lane"}
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %1 = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
-      %2 = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
+      %1 = nvgpu.mbarrier.create {weft.name = "full"} -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
+      %2 = nvgpu.mbarrier.create {weft.name = "empty"} -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
       %3 = arith.cmpi eq, %thread_id_x, %c0 : index
       scf.if %3 {
         scf.for %arg5 = %c0 to %c4 step %c1 {
@@ -65,33 +65,30 @@ module attributes {gpu.container_module} {
       %13 = affine.apply #map7(%5)
       scf.if %8 {
         nvvm.setmaxregister increase 240
-        %alloca = memref.alloca() {weft.name = "acc"} : memref<1x1x16x2x1x1x2xf32>
         %14 = nvgpu.warpgroup.mma.init.accumulator -> <fragmented = vector<64x128xf32>>
         %15 = arith.cmpi eq, %10, %c0 : index
         %16 = scf.for %arg5 = %c0 to %c512 step %c64 iter_args(%arg6 = %14) -> (!nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>) {
-          %19 = affine.apply #map8(%arg5)
-          %20 = affine.apply #map9(%arg5)
-          %21 = arith.cmpi ne, %20, %c0 : index
-          nvgpu.mbarrier.try_wait.parity %1[%19], %21, %c10000000 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
-          %subview = memref.subview %arg3[%19, %9, 0] [1, 64, 64] [1, 1, 1] : memref<4x128x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
-          %22 = nvgpu.warpgroup.generate.descriptor %subview, %arg0 : memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>>
-          %subview_0 = memref.subview %arg4[%19, 0, 0, 0] [1, 1, 64, 64] [1, 1, 1, 1] : memref<4x2x64x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
-          %23 = nvgpu.warpgroup.generate.descriptor %subview_0, %arg1 : memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>, <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>
-          %24 = nvgpu.warpgroup.mma %22, %23, %arg6 {transposeB, waitGroup = 0 : i64} : <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>>, <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>, <fragmented = vector<64x128xf32>> -> <fragmented = vector<64x128xf32>>
+          %18 = affine.apply #map8(%arg5)
+          %19 = affine.apply #map9(%arg5)
+          %20 = arith.cmpi ne, %19, %c0 : index
+          nvgpu.mbarrier.try_wait.parity %1[%18], %20, %c10000000 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
+          %subview = memref.subview %arg3[%18, %9, 0] [1, 64, 64] [1, 1, 1] : memref<4x128x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+          %21 = nvgpu.warpgroup.generate.descriptor %subview, %arg0 : memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>>
+          %subview_0 = memref.subview %arg4[%18, 0, 0, 0] [1, 1, 64, 64] [1, 1, 1, 1] : memref<4x2x64x64xbf16, #gpu.address_space<workgroup>> to memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+          %22 = nvgpu.warpgroup.generate.descriptor %subview_0, %arg1 : memref<64x64xbf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>, <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>
+          %23 = nvgpu.warpgroup.mma %21, %22, %arg6 {transposeB, waitGroup = 0 : i64} : <tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>>, <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>, <fragmented = vector<64x128xf32>> -> <fragmented = vector<64x128xf32>>
           scf.if %15 {
-            %25 = nvgpu.mbarrier.arrive %2[%19] : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4> -> !nvgpu.mbarrier.token
+            %24 = nvgpu.mbarrier.arrive %2[%18] : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4> -> !nvgpu.mbarrier.token
           }
-          scf.yield %24 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>
+          scf.yield %23 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>
         }
         %17 = builtin.unrealized_conversion_cast %16 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>> to vector<1x16x2x2xf32>
-        %18 = vector.shape_cast %17 : vector<1x16x2x2xf32> to vector<1x1x16x2x1x1x2xf32>
-        vector.store %18, %alloca[%c0, %c0, %c0, %c0, %c0, %c0, %c0] : memref<1x1x16x2x1x1x2xf32>, vector<1x1x16x2x1x1x2xf32>
         scf.for %arg5 = %c0 to %c16 step %c1 {
-          %19 = affine.apply #map10(%11, %arg5)
+          %18 = affine.apply #map10(%11, %arg5)
           scf.for %arg6 = %c0 to %c2 step %c1 {
-            %20 = vector.load %alloca[%c0, %c0, %arg5, %arg6, %c0, %c0, %c0] : memref<1x1x16x2x1x1x2xf32>, vector<2xf32>
-            %21 = affine.apply #map10(%12, %arg6)
-            vector.store %20, %arg2[%21, %19] : memref<256x256xf32>, vector<2xf32>
+            %19 = vector.extract %17[%c0, %arg5, %arg6] : vector<2xf32> from vector<1x16x2x2xf32>
+            %20 = affine.apply #map10(%12, %arg6)
+            vector.store %19, %arg2[%20, %18] : memref<256x256xf32>, vector<2xf32>
           }
         }
       } else {

@@ -37,14 +37,13 @@ module attributes {gpu.container_module} {
       %0 = affine.apply #map(%thread_id_x) {weft.name = "lane"}
       %block_id_x = gpu.block_id x
       %block_id_y = gpu.block_id y
-      %1 = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>>
+      %1 = nvgpu.mbarrier.create {weft.name = "full"} -> <memorySpace = #gpu.address_space<workgroup>>
       %2 = arith.cmpi eq, %thread_id_x, %c0 : index
       scf.if %2 {
         nvgpu.mbarrier.init %1[%c0], %c1 : <memorySpace = #gpu.address_space<workgroup>>
         nvvm.fence.mbarrier.init
       }
       gpu.barrier
-      %alloca = memref.alloca() {weft.name = "acc"} : memref<1x1x16x2x1x1x2xf32>
       %3 = nvgpu.warpgroup.mma.init.accumulator -> <fragmented = vector<64x128xf32>>
       %4 = arith.cmpi slt, %thread_id_x, %c1 : index
       %5 = affine.apply #map1(%thread_id_x)
@@ -62,29 +61,27 @@ module attributes {gpu.container_module} {
           %subview_1 = memref.subview %arg4[1, 0, 0] [1, 64, 64] [1, 1, 1] : memref<2x64x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16, strided<[64, 1], offset: 4096>, #gpu.address_space<workgroup>>
           nvgpu.tma.async.load %arg1[%8, %arg5], %1[%c0] to %subview_1 : <tensor = memref<64x64xf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>> -> memref<64x64xf16, strided<[64, 1], offset: 4096>, #gpu.address_space<workgroup>>
         }
-        %14 = affine.apply #map4(%arg5)
-        %15 = arith.cmpi ne, %14, %c0 : index
-        nvgpu.mbarrier.try_wait.parity %1[%c0], %15, %c10000000 : <memorySpace = #gpu.address_space<workgroup>>
-        %16 = nvgpu.warpgroup.generate.descriptor %subview, %arg0 : memref<64x64xf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x64xf16, #gpu.address_space<workgroup>>>
-        %17 = nvgpu.warpgroup.generate.descriptor %subview_0, %arg1 : memref<64x64xf16, strided<[64, 1]>, #gpu.address_space<workgroup>>, <tensor = memref<64x64xf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x128xf16, #gpu.address_space<workgroup>>>
-        %18 = nvgpu.warpgroup.mma %16, %17, %arg6 {transposeB, waitGroup = 0 : i64} : <tensor = memref<64x64xf16, #gpu.address_space<workgroup>>>, <tensor = memref<64x128xf16, #gpu.address_space<workgroup>>>, <fragmented = vector<64x128xf32>> -> <fragmented = vector<64x128xf32>>
-        scf.yield %18 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>
+        %13 = affine.apply #map4(%arg5)
+        %14 = arith.cmpi ne, %13, %c0 : index
+        nvgpu.mbarrier.try_wait.parity %1[%c0], %14, %c10000000 : <memorySpace = #gpu.address_space<workgroup>>
+        %15 = nvgpu.warpgroup.generate.descriptor %subview, %arg0 : memref<64x64xf16, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x64xf16, #gpu.address_space<workgroup>>>
+        %16 = nvgpu.warpgroup.generate.descriptor %subview_0, %arg1 : memref<64x64xf16, strided<[64, 1]>, #gpu.address_space<workgroup>>, <tensor = memref<64x64xf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x128xf16, #gpu.address_space<workgroup>>>
+        %17 = nvgpu.warpgroup.mma %15, %16, %arg6 {transposeB, waitGroup = 0 : i64} : <tensor = memref<64x64xf16, #gpu.address_space<workgroup>>>, <tensor = memref<64x128xf16, #gpu.address_space<workgroup>>>, <fragmented = vector<64x128xf32>> -> <fragmented = vector<64x128xf32>>
+        scf.yield %17 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>
       }
       %10 = builtin.unrealized_conversion_cast %9 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>> to vector<1x16x2x2xf32>
-      %11 = vector.shape_cast %10 : vector<1x16x2x2xf32> to vector<1x1x16x2x1x1x2xf32>
-      vector.store %11, %alloca[%c0, %c0, %c0, %c0, %c0, %c0, %c0] : memref<1x1x16x2x1x1x2xf32>, vector<1x1x16x2x1x1x2xf32>
-      %12 = affine.apply #map5(%block_id_x, %thread_id_x)
-      %13 = affine.apply #map6(%block_id_y, %thread_id_x, %0)
+      %11 = affine.apply #map5(%block_id_x, %thread_id_x)
+      %12 = affine.apply #map6(%block_id_y, %thread_id_x, %0)
       scf.for %arg5 = %c0 to %c16 step %c1 {
-        %14 = affine.apply #map7(%12, %arg5)
-        %15 = arith.cmpi slt, %14, %c264 : index
+        %13 = affine.apply #map7(%11, %arg5)
+        %14 = arith.cmpi slt, %13, %c264 : index
         scf.for %arg6 = %c0 to %c2 step %c1 {
-          %16 = affine.apply #map7(%13, %arg6)
-          %17 = arith.cmpi slt, %16, %c250 : index
-          %18 = arith.andi %17, %15 : i1
-          scf.if %18 {
-            %19 = vector.load %alloca[%c0, %c0, %arg5, %arg6, %c0, %c0, %c0] : memref<1x1x16x2x1x1x2xf32>, vector<2xf32>
-            vector.store %19, %arg2[%16, %14] : memref<250x264xf32>, vector<2xf32>
+          %15 = affine.apply #map7(%12, %arg6)
+          %16 = arith.cmpi slt, %15, %c250 : index
+          %17 = arith.andi %16, %14 : i1
+          scf.if %17 {
+            %18 = vector.extract %10[%c0, %arg5, %arg6] : vector<2xf32> from vector<1x16x2x2xf32>
+            vector.store %18, %arg2[%15, %13] : memref<250x264xf32>, vector<2xf32>
           }
         }
       }

@@ -1,0 +1,99 @@
+"""The recipe `hopper`: random sizes and tiles, proven, right and race-free, on the simulator and as text; its machine code."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+import sass
+from native_device import NativeDevice
+
+from weft.interpreter.ir.mlir import operations
+from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.files.inputs import random_inputs, sized
+from weft.runtime.host.functions import signature
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
+
+SOAK = "WEFT_SOAK" in os.environ
+TILES = [  # a block's, a warp group's rows, and stages
+    {"bm": 64, "bn": 64, "gm": 64, "stages": 2},
+    {"bm": 128, "bn": 128, "gm": 64, "stages": 3},
+    {"bm": 128, "bn": 64, "gm": 128, "stages": 1},
+    {"bm": 192, "bn": 64, "bk": 128, "gm": 64, "stages": 2},
+]
+
+
+def made(**settings: object) -> Planned:
+    return planned(applied(Choice("hopper", None, {name: str(value) for name, value in settings.items()}).open()))
+
+
+def expect_right(done: Planned, sizes: dict[str, str], *devices: SimDevice | NativeDevice) -> None:
+    payload = signature(done.applied.payload)
+    arrays = random_inputs(sized(payload, sizes, done.plan.agreements, None), 1)
+    wanted = reference(done.applied.payload, None, dict(arrays))
+    for device in devices:
+        ran = run_plan(done.plan, device, arrays, text=done.cuda if device.wants == "cuda" else done.applied.located_text)
+        assert not ran.races and not ran.faults
+        found = compare(payload, ran.outputs, wanted, rounded=done.plan.rounded)
+        assert found.ok, (device.name, found)
+
+
+@pytest.mark.parametrize("tiles", TILES, ids=str)
+@pytest.mark.parametrize("type", ["bf16", "f16"])
+def test_random_sizes(type: str, tiles: dict[str, int]) -> None:
+    """One kernel for rows of whole 16 bytes, and one for any others, at sizes that a run brings."""
+    draw = random.Random(f"{type} {tiles}")
+    done = made(type=type, m="?", n="?", k="?", **tiles)
+    for turn in range(12 if SOAK else 3):
+        m, n, k = (draw.randrange(1, 200) for _ in range(3))
+        if turn != 1:
+            n, k = -(-n // 8) * 8, -(-k // 8) * 8
+        expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice())
+
+
+@pytest.mark.parametrize("sizes", [(64, 64, 64), (100, 72, 136), (130, 200, 8)])
+def test_text(sizes: tuple[int, int, int]) -> None:
+    m, n, k = sizes
+    expect_right(made(m=m, n=n, k=k, bm=64, bn=128, stages=2), {}, SimDevice(), NativeDevice())
+
+
+def test_rows_that_no_tensor_map_has() -> None:
+    """They are multiplied by warps, and the plan has nothing of a tensor map."""
+    done = made(m=64, n=77, k=64)
+    assert not list(operations(done.applied.module, "nvgpu.tma.create.descriptor"))
+    expect_right(done, {}, SimDevice())
+
+
+ACCUMULATING = """
+func.func @product(%A: tensor<72x64xbf16>, %B: tensor<64x64xbf16>, %C: tensor<72x64xf32>) -> tensor<72x64xf32> {
+  %r = linalg.matmul ins(%A, %B : tensor<72x64xbf16>, tensor<64x64xbf16>) outs(%C : tensor<72x64xf32>) -> tensor<72x64xf32>
+  return %r : tensor<72x64xf32>
+}
+"""
+
+
+def test_accumulates(tmp_path: Path) -> None:
+    """Without a fill the result starts from its argument, which threads bring into the accumulator."""
+    (tmp_path / "product.mlir").write_text(ACCUMULATING)
+    settings = {"bm": "64", "bn": "64", "stages": "2"}
+    done = planned(applied(Choice("hopper", tmp_path / "product.mlir", settings).open()))
+    expect_right(done, {}, SimDevice(), NativeDevice())
+
+
+CODE = [{"m": 4096, "n": 4096, "k": 4096}, {"m": 1000, "n": 776, "k": 328}, {"m": "?", "n": "?", "k": "?"}]
+
+
+@pytest.mark.parametrize("sizes", CODE, ids=str)
+def test_machine_code(sizes: dict[str, object]) -> None:
+    """No spills, no more registers than three warp groups have, tiles by UTMALDG, products by HGMMA, waits by SYNCS."""
+    text = made(**sizes).cuda
+    name = "matmul_32" if "?" in sizes.values() else "matmul"
+    used = sass.resources(text, name, "sm_90a")
+    assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 168, used
+    code = sass.whole(text, name, "sm_90a").by_mnemonic
+    assert code["HGMMA"] and code["UTMALDG"] and code["SYNCS"] and code["USETMAXREG"] == 2, code
