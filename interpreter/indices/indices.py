@@ -115,9 +115,10 @@ def share_indices(function: ir.Operation) -> None:
 
 def guards(function: ir.Operation) -> list[ir.Operation]:
     """The `if` that all threads of a block enter, or none, and behind which nothing is left to do: values that stood in front of it
-    would be kept in registers throughout."""
+    would be kept in registers throughout. What has two arms is for warp groups of two roles."""
     last = [op.operation for op in function.regions[0].blocks[0].operations][-2:-1]
-    return [op for op in last if isinstance(op.opview, scf.IfOp) and any(operations(op, "gpu.barrier", STAND_IN))]
+    plain = [op for op in last if isinstance(op.opview, scf.IfOp) and not len(op.regions[1].blocks)]
+    return [op for op in plain if any(operations(op, "gpu.barrier", STAND_IN))]
 
 
 class _Numbers:
