@@ -110,8 +110,8 @@ class Dimension(Node):
 
 @dataclass(frozen=True)
 class Space(Node):
-    """`blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)`, `warpgroups(y)`, `quarters`, `warps(x: 4)`, `lanes`, `registers`,
-    `grid(x)`, `tma`. `all` is the `*`."""
+    """`blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)`, `warpgroups(y)`, `quarters`, `warps(x: 4)`, `lanes`, `lanes(x: 4)`,
+    `registers`, `grid(x)`, `tma`. `all` is the `*`."""
 
     kind: Lit["blocks", "threads", "warpgroups", "quarters", "warps", "lanes", "registers", "grid", "tma"]
     dimensions: tuple[Dimension, ...] = ()

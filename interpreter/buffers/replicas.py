@@ -24,7 +24,7 @@ from ..memory.views import behind, is_own_array, is_view
 from ..padding.scans import running
 from ..session.rewriter import refuse
 from .elements import VECTOR
-from .temporaries import ATTRIBUTE as STAGE
+from .register_stages import ATTRIBUTE as STAGE
 from .temporaries import REGISTERS, drop_deallocs
 from .tiles import kept_elements, thread_nest
 from .views import all_users, is_temporary, own_array

@@ -6,34 +6,28 @@ these loops is: the same thread does the same iteration of each, and threads alo
 What a loop over threads allocates, and loops (or ops) inside hand to several, moves into the block's shared memory: a loop over
 warps allocates a row, which the lanes inside fill and read. Each iteration of the loops around the allocation gets a part of its
 own of one shared buffer, so that iterations stay independent of each other, whoever does them.
-
-The staged tile of `pipeline` is a block's temporary that one mapped op fills and another, with the same map, drains. Each thread
-drains what it has filled, so the tile becomes an array of each thread's own, addressed by the ordinal of the owned iteration. Every
-thread runs the same number of rounds, under guards where its last ones are surplus: all subscripts are numbers once the loops are
-unrolled, and the array lives in registers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from collections.abc import Mapping as Table
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from ...dsl.diagnostics import WeftError, fail
-from ..indices.arithmetic import Bound, Sum, less
-from ..ir.element_sizes import bytes_of, element_bytes
+from ..indices.arithmetic import Sum
+from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of
-from ..ir.mlir import ahead_of, ir, is_used, memref, operations, producer, users
+from ..ir.mlir import ahead_of, ir, is_used, memref, operations, users
 from ..ir.structured import body_of
 from ..launch.kernel import Outlined
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import LoopDimension, Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
-from ..mapping.processors import Processors, loop_over, when
 from ..memory.layouts import is_shared, space_of
-from ..memory.limits import OF_A_THREAD
-from ..session.rewriter import describe, refuse
-from .elements import Address
+from ..memory.limits import OF_A_THREAD, WARP
+from ..session.rewriter import describe
+from .owners.arrays import OwnArray, own_array_of
+from .owners.digits import Unowned
+from .register_stages import ATTRIBUTE, is_stage
 from .tiles import (
     ThreadTile,
     is_in_thread,
@@ -47,112 +41,20 @@ from .tiles import (
 )
 from .views import all_users, drop_dead_view, named_like, own_array, retype, subview, takes_any_layout
 
-EmitStaged = Callable[[Sequence[Sum], Table[int, Address]], None]
-"""Emits one unit, given where in the thread's own arrays the elements of staged tiles are."""
-ATTRIBUTE = "weft.register_stage"
-
-
-@dataclass(frozen=True)
-class Share:
-    """What a processor owns of one dimension: `rounds` chunks of `size` iterations, the first at p * size, `stride` apart."""
-
-    trips: int
-    by: Processors
-    rounds: int
-    size: int
-    stride: int
-
-    @property
-    def slots(self) -> int:
-        return self.rounds * self.size
-
-    def emit(self, body: Callable[[Sum, Sum], None]) -> None:
-        """Emit `body(iteration, slot)` for every slot, guarded where some processor's slot is not an iteration."""
-
-        def one(round_: Sum, inner: Sum) -> None:
-            index = self.by.index.times(self.size) + round_.times(self.stride) + inner
-            slot = round_.times(self.size) + inner
-            guards = [less(self.by.index, self.by.count)] if self.by.surplus else []
-            if self.rounds * self.stride != self.trips and (index.maximum is None or index.maximum >= self.trips):
-                guards.append(less(index, self.trips))
-            with when(*guards):
-                body(index, slot)
-
-        loop_over(self.rounds, lambda r: loop_over(self.size, lambda j: one(r, j)))
-
-
-class RegisterStages:
-    """Emits the ops that fill and drain staged tiles; the tiles' arrays are made by whichever comes first."""
-
-    def __init__(self) -> None:
-        self._arrays: dict[ir.Value, ir.Value] = {}
-
-    def emit(
-        self, op: ir.Operation, mapping: Mapping, sharers: Sequence[tuple[Bound, Processors]], body: EmitStaged
-    ) -> None:
-        """Emit the units that one thread owns, the staged tile replaced by an array of the thread's own."""
-        shares = [_share(op, n, who, mapping) for n, who in sharers]
-        elements = math.prod(share.slots for share in shares) * mapping.vector
-        own = {n: self._array(op, tile, elements) for n, tile in enumerate(op.operands) if is_stage(tile)}
-
-        def nest(at: tuple[Sum, ...], slot: Sum) -> None:
-            if len(at) == len(shares):
-                first = slot.times(mapping.vector).emit()
-                return body(at, {n: (array, [first]) for n, array in own.items()})
-            share = shares[len(at)]
-            share.emit(lambda i, s: nest((*at, i), slot.times(share.slots) + s))
-
-        nest((), Sum())
-
-    def _array(self, op: ir.Operation, tile: ir.Value, elements: int) -> ir.Value:
-        """The thread's own array in a staged tile's place. Two ops with the same map agree on its size."""
-        if tile not in self._arrays:
-            kind = ir.MemRefType(tile.type)
-            if elements * element_bytes(kind.element_type) > OF_A_THREAD:
-                raise refuse(
-                    "W0365",
-                    f"each thread would keep {elements} elements of type {kind.element_type} in registers until they are stored",
-                    op,
-                    f"take smaller tiles, or more threads: at most {OF_A_THREAD} bytes a thread are staged",
-                )
-            alloc = ir.OpResult(tile).owner.operation
-            self._arrays[tile] = own_array(alloc, ir.MemRefType.get([elements], kind.element_type))
-        return self._arrays[tile]
-
-
-def is_stage(tile: ir.Value) -> bool:
-    """Whether a buffer is one of which each thread keeps the elements that it makes: the staged tile of a pipelined loop, a row
-    that ops with one map fill and read."""
-    made_by = producer(tile)
-    return made_by is not None and ATTRIBUTE in made_by.attributes
-
-
-def _share(op: ir.Operation, trips: Bound, by: Processors, mapping: Mapping) -> Share:
-    if not isinstance(by.count, int) or not isinstance(trips, int):
-        raise refuse(
-            "W0365",
-            "how many elements of this tile a thread keeps in registers is known only at run time",
-            op,
-            "give the map a count, or leave out `pipeline`",
-            f"`{mapping}`: the number of threads is not part of the kernel",
-        )
-    size = max(-(-trips // by.count), 1) if mapping.dist == "block" else 1
-    if mapping.dist == "block-cyclic" and mapping.chunk is not None:
-        size = mapping.chunk
-    stride = by.count * size
-    return Share(trips, by, max(-(-trips // stride), 1), size, stride)
-
-
 REGISTERS = "weft.registers"
 """On a temporary that `promote-to-registers` made: each thread keeps its part to itself, or the launch is refused."""
 
 
-def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], geometry: Geometry) -> list[str]:
-    """Turn every allocation of the kernel into what it is for the threads; what was decided, in a few words each.
+def place_temporaries(
+    kernel: Outlined, mapped: Sequence[Mapped], geometry: Geometry
+) -> tuple[list[str], list[OwnArray]]:
+    """Turn every allocation of the kernel into what it is for the threads; what was decided, in a few words each, and the arrays
+    whose elements are owned by digits.
 
     Where a block is a single thread, all that is in no particular memory is that thread's own.
     """
     remarks: list[str] = []
+    arrays: list[OwnArray] = []
     single_thread = geometry.static_block() == (1, 1, 1)
     by_op = {one.op: one for one in mapped}
     for alloc in list(operations(kernel.root, "memref.alloc")):
@@ -172,8 +74,8 @@ def place_temporaries(kernel: Outlined, mapped: Sequence[Mapped], geometry: Geom
         elif single_thread:
             _per_thread(alloc, kind)
         else:
-            remarks.append(_place(alloc, kind, by_op, why_not))
-    return remarks
+            remarks.append(_place(alloc, kind, by_op, why_not, arrays))
+    return remarks, arrays
 
 
 def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[str]:
@@ -204,7 +106,9 @@ def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
     alloc.erase()
 
 
-def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, Mapped], not_kept: str) -> str:
+def _place(
+    alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, Mapped], not_kept: str, arrays: list[OwnArray]
+) -> str:
     """`not_kept`: why threads do not keep the elements that they make, of what no loops over threads cut."""
     tiles, reason = _private_tiles(alloc, by_op)
     buffer = alloc.results[0]
@@ -224,8 +128,17 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, M
             tile.view.erase()
             drop_dead_view(source)
         alloc.erase()
+        arrays.append(OwnArray(array, _in_copies([by_op[loop].mapping for loop in tiles[0].nest])))
         part = " of ".join("x".join(map(str, shape)) for shape in (pieces, own.shape) if shape)
         return f"{called}: each thread keeps its {part} part, {kind.element_type}, to itself"
+    try:
+        arrays.append(own_array_of(alloc))
+    except Unowned:
+        pass
+    else:
+        many = "x".join(map(str, ir.MemRefType(arrays[-1].value.type).shape))
+        copies = ", in a copy of each that has it" * arrays[-1].shared_out
+        return f"{called}: each thread keeps its {many} elements, {kind.element_type}, to itself{copies}"
     if REGISTERS in alloc.attributes:
         raise _not_in_registers(kind, not_kept if whole_users(buffer) else reason)
     size = bytes_of(kind)
@@ -262,6 +175,13 @@ def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tu
     if not all(one_each(by_op[loop]) for loop in tiles[0].nest):
         return [], "a thread owns several tiles of it"
     return tiles, ""
+
+
+def _in_copies(nest: Sequence[Mapping]) -> bool:
+    """Whether there are lanes, or warps, among which a nest of maps distributes nothing: they have the same."""
+    lanes = math.prod(count for one in nest if one.space == "lanes" for count in one.counts)
+    spaces = {one.space for one in nest}
+    return spaces <= {"warps", "lanes", "registers"} and (lanes != WARP or "warps" not in spaces)
 
 
 def iteration(variable: ir.Value, dimension: LoopDimension) -> Sum:

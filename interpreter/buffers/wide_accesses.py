@@ -38,7 +38,7 @@ def aligned_rows(memref: ir.Value, lanes: int) -> bool:
         strides = zip(_stride_multiples(memref)[:-1], memref.type.shape[:-1], strict=True)
         if any(s % lanes for s, extent in strides if extent != 1):
             return False
-        return _in_a_row(memref, memref.type.rank - 1, lanes) and offset_divisible(memref, lanes)
+        return _is_whole(memref, memref.type.rank - 1, lanes) and offset_divisible(memref, lanes)
 
 
 def _stride_multiples(memref: ir.Value) -> list[int]:
@@ -58,7 +58,7 @@ def _stride_multiples(memref: ir.Value) -> list[int]:
     return [own if stride == DYNAMIC else stride for own, stride in zip(source, strides, strict=True)]
 
 
-def _in_a_row(memref: ir.Value, axis: int, lanes: int) -> bool:
+def _is_whole(memref: ir.Value, axis: int, lanes: int) -> bool:
     """Whether `lanes` neighbours along an axis (of unit stride) of a view lie along the last axis of what is left once the views
     are folded. A column of one element per row has unit stride, too; but an access of several elements would leave its row."""
     view = producer(memref)
@@ -66,22 +66,22 @@ def _in_a_row(memref: ir.Value, axis: int, lanes: int) -> bool:
         return axis == ir.MemRefType(memref.type).rank - 1
     source, kind = ir.MemRefType(view.operands[0].type), ir.MemRefType(memref.type)
     if view.name == "memref.transpose":
-        return _in_a_row(view.operands[0], permutation_of(view)[axis], lanes)
+        return _is_whole(view.operands[0], permutation_of(view)[axis], lanes)
     if view.name == "memref.cast":
-        return _in_a_row(view.operands[0], axis, lanes)
+        return _is_whole(view.operands[0], axis, lanes)
     if view.name == "memref.subview":
         sizes = place_of(view)[1]
         kept = range(source.rank) if source.rank == kind.rank else [d for d, size in enumerate(sizes) if size != 1]
         seen = [d for d in range(kind.rank) if source.rank == kind.rank or kind.shape[d] != 1]
-        return axis in seen and len(kept) == len(seen) and _in_a_row(view.operands[0], kept[seen.index(axis)], lanes)
+        return axis in seen and len(kept) == len(seen) and _is_whole(view.operands[0], kept[seen.index(axis)], lanes)
     groups = groups_of(view)
     if view.name == "memref.expand_shape":
         group = next(n for n, digits in enumerate(groups) if axis in digits)
         inner = groups[group][groups[group].index(axis) + 1 :]
-        return all(kind.shape[d] == 1 for d in inner) and _in_a_row(view.operands[0], group, lanes)
+        return all(kind.shape[d] == 1 for d in inner) and _is_whole(view.operands[0], group, lanes)
     digits = [d for d in groups[axis] if source.shape[d] != 1]
     whole = bool(digits) and multiples(view.operands[0])[digits[-1]] % lanes == 0
-    return whole and _in_a_row(view.operands[0], digits[-1], lanes)
+    return whole and _is_whole(view.operands[0], digits[-1], lanes)
 
 
 def offset_divisible(memref: ir.Value, lanes: int) -> bool:

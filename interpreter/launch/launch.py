@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..buffers.owners.arrays import read_owned_as_operands
 from ..buffers.replicas import follow_readers, replicate
 from ..buffers.temporaries import place_temporaries
 from ..buffers.tensor_copies import complete_copies
@@ -131,13 +132,16 @@ def _materialize(kernel: Outlined) -> Materialized:
     remarks = replicate(kernel.root)
     remarks += inherit_maps(kernel)
     remarks += split_at_barriers(kernel.root)
+    mapped_things(kernel.root)
+    read_owned_as_operands(kernel.root)
     mapped = mapped_things(kernel.root)
     geometry = geometry_of(mapped)
     check_distributed(kernel.root, geometry)
-    remarks += place_temporaries(kernel, mapped, geometry)
+    placed, arrays = place_temporaries(kernel, mapped, geometry)
+    remarks += placed
     most = geometry.most_grid()
     on_host = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
-    materializer = Materializer(kernel, geometry)
+    materializer = Materializer(kernel, geometry, arrays)
     materializer.run(kernel.root)
     use_tensor_cores(kernel.function, materializer.lane)
     use_warp_groups(kernel.function, lower_copies(kernel))

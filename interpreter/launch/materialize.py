@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from collections.abc import Mapping as Table
 from contextlib import ExitStack
 
-from ..buffers.elements import StructuredOp, do_per_thread, emit_unit, is_per_thread
-from ..buffers.temporaries import RegisterStages, drop_deallocs, is_stage, share
+from ..buffers.elements import Address, StructuredOp, do_per_thread, emit_unit, is_per_thread
+from ..buffers.owners.arrays import OwnArray, done_by_all
+from ..buffers.register_stages import RegisterStages, is_stage
+from ..buffers.temporaries import drop_deallocs, share
 from ..buffers.tiles import is_distributed, one_each
 from ..buffers.views import all_users
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
@@ -24,6 +27,7 @@ from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
 from ..ir.structured import body_of, copy_marks
 from ..mapping.geometry import Geometry
+from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
     AXES,
     IN_WARPS,
@@ -140,16 +144,21 @@ EmitAt = Callable[[Sequence[Sum]], None]
 
 
 class Materializer:
-    """Rewrites the kernel's mapped loops and ops in place, outermost first."""
+    """Rewrites the kernel's mapped loops and ops in place, outermost first.
 
-    def __init__(self, kernel: Outlined, geometry: Geometry) -> None:
+    Args:
+        arrays: temporaries whose elements are owned by digits.
+    """
+
+    def __init__(self, kernel: Outlined, geometry: Geometry, arrays: Sequence[OwnArray] = ()) -> None:
+        self._arrays = arrays
         self._hardware = Hardware(kernel.entry, geometry)
         self._geometry = geometry
         self._staging = RegisterStages()
         self.remarks: list[str] = []
 
-    def run(self, op: ir.Operation, taken: frozenset[tuple[str, str]] = frozenset()) -> None:
-        """Materialize `op` if it is mapped, and whatever is mapped inside. `taken`: what the maps around it distribute."""
+    def run(self, op: ir.Operation, around: tuple[Mapping, ...] = ()) -> None:
+        """Materialize `op` if it is mapped, and whatever is mapped inside. `around`: the maps that it stands in."""
         mapping = mapping_of(op)
         if mapping is None and is_per_thread(op):
             with ahead_of(op):
@@ -157,9 +166,9 @@ class Materializer:
             return op.erase()
         if mapping is None:
             for inner in children(op):
-                self.run(inner, taken)
+                self.run(inner, around)
             return
-        taken = taken | mapping.slots()
+        around = (*around, mapping)
         if mapping.space == "producer":
             begin_role(self.thread(), self._geometry.threads, op)
             return op.erase()
@@ -168,14 +177,17 @@ class Materializer:
             scope.enter_context(op.location)
             shared = is_shared_reduction(op)
             if not (shared or any(_has_map(inner) for inner in children(op))):
-                self._guard_idle_axes(op, mapping, taken, scope)
+                self._guard_idle_axes(op, around, scope)
             if shared:
-                moved = self._reduction(op, mapping, taken)
+                moved = self._reduction(op, around)
             else:
                 moved = self._forall(op, mapping) if op.name == "scf.forall" else self._structured(op, mapping)
+        placeholders = [(one, op.operands[one.position]) for array in self._arrays for one in array.rounds if one.op == op]
         op.erase()
+        for one, placeholder in placeholders:
+            one.drop_placeholder(placeholder)
         for inner in moved:
-            self.run(inner, taken)
+            self.run(inner, around)
 
     def lane(self) -> ir.Value:
         """The thread's place in its warp, emitted at the ambient insertion point."""
@@ -185,15 +197,15 @@ class Materializer:
         """The thread's number in its block."""
         return self._hardware.linear_thread().index
 
-    def _guard_idle_axes(
-        self, op: ir.Operation, mapping: Mapping, taken: frozenset[tuple[str, str]], scope: ExitStack
-    ) -> None:
+    def _guard_idle_axes(self, op: ir.Operation, around: tuple[Mapping, ...], scope: ExitStack) -> None:
         """Threads along an axis that no map uses would all do the same iteration: the first of them does it."""
+        mapping = around[-1]
         if mapping.space == "blocks" or not mapping.distributes:
             return
+        taken = frozenset(slot for one in around for slot in one.slots())
         spaces = {space for space, _ in taken}
         if spaces & set(IN_WARPS):
-            ids = {"lane": self._hardware.lane().index} if "lanes" not in spaces else {}
+            ids = {"lane": idle_lane(self._hardware, around)}
             if "warpgroups" in spaces and not spaces & {"quarters", "lanes"}:
                 ids = {"thread of the warp group": self._hardware.thread_of_group().index}
             elif spaces & {"warpgroups", "quarters"}:
@@ -206,7 +218,7 @@ class Materializer:
             unused = [a for a, size in zip(AXES, static, strict=True) if size != 1 and ("threads", a) not in taken]
             ids = {a: self._hardware.id("threads", a) for a in unused}
         idle = {name: index for name, index in ids.items() if index.terms}
-        if idle:
+        if idle and not done_by_all(op, self._arrays):
             scope.enter_context(when(*map(is_zero, idle.values())))
             self.remarks.append(
                 f"{mapping} leaves {', '.join(idle)} idle: {describe(op)} runs where {' and '.join(idle)} = 0"
@@ -235,18 +247,20 @@ class Materializer:
             self.remarks.append(_widths(op, structured, mapping.vector))
         return []
 
-    def _reduction(self, op: ir.Operation, mapping: Mapping, taken: frozenset[tuple[str, str]]) -> list[ir.Operation]:
+    def _reduction(self, op: ir.Operation, around: tuple[Mapping, ...]) -> list[ir.Operation]:
+        mapping = around[-1]
+
         def owned(structured: StructuredOp, index: Callable[[Sequence[Sum]], Sequence[Sum]]) -> None:
             with ExitStack() as scope:  # threads that another one repeats bring nothing; warps reduce all by themselves
                 if mapping.space == "threads":
-                    self._guard_idle_axes(op, mapping, taken, scope)
+                    self._guard_idle_axes(op, around, scope)
                 self._units(op, structured, mapping, index)
 
-        by_warps = "warps" in {space for space, _ in taken}
+        by_warps = any(one.space == "warps" for one in around)
         if is_scan(op):
             SharedScan(op, mapping, self._hardware, by_warps=by_warps).emit_scan()
             return []
-        SharedReduction(op, mapping, self._hardware, by_warps=by_warps).emit(owned)
+        SharedReduction(op, mapping, self._hardware, by_warps=by_warps, around=around).emit(owned)
         return []
 
     def _units(
@@ -256,11 +270,14 @@ class Materializer:
         every, lanes = extents(op), mapping.vector
         space = [every[d] for d in handed_out(op)]
         space[-1:] = [ceildiv(n, lanes) for n in space[-1:]]
-        if any(map(is_stage, op.operands)):
-            sharers = self._hardware.sharers(mapping, space)
-            self._staging.emit(
-                op, mapping, sharers, lambda at, own: emit_unit(structured, index(_multi_index(at, space, mapping)), lanes, own)
-            )
+
+        def unit(at: Sequence[Sum], own: Table[int, Address]) -> None:
+            emit_unit(structured, index(_multi_index(at, space, mapping)), lanes, own)
+
+        if any(one.op == op for array in self._arrays for one in array.rounds):
+            self._staging.emit_rounds(op, mapping, self._hardware.sharers(mapping, space), self._arrays, unit)
+        elif any(map(is_stage, op.operands)):
+            self._staging.emit(op, mapping, self._hardware.sharers(mapping, space), unit)
         else:
             self._distribute(mapping, space, lambda at: emit_unit(structured, index(at), lanes))
 

@@ -19,6 +19,7 @@ from ..indices.arithmetic import Sum, apply_map, is_zero
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import gpu, ir, memref
 from ..ir.structured import structure
+from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import Mapping, handed_out
 from ..mapping.processors import Hardware, for_each, when
 from ..memory.limits import WARP
@@ -41,11 +42,15 @@ class SharedReduction:
         mapping: its map, to lanes or to threads.
         hardware: the kernel's processors.
         by_warps: a loop around it hands warps iterations of their own. Else all warps have the same results.
+        around: the maps that it stands in, its own the last.
 
     Errors: W0352 for a block that is not whole warps.
     """
 
-    def __init__(self, op: ir.Operation, mapping: Mapping, hardware: Hardware, *, by_warps: bool) -> None:
+    def __init__(
+        self, op: ir.Operation, mapping: Mapping, hardware: Hardware, *, by_warps: bool, around: Sequence[Mapping] = ()
+    ) -> None:
+        self.around = around
         self.op, self.mapping, self.hardware, self.by_warps = op, mapping, hardware, by_warps
         self.combiner = self._combiner()
         self.structured = StructuredOp.of(op)
@@ -118,9 +123,10 @@ class SharedReduction:
 
     def _across_lanes(self, values: list[ir.Value]) -> list[ir.Value]:
         integer = ir.IntegerType.get_signless(32)
-        whole = number(WARP, integer)
-        for step in range(WARP.bit_length() - 2, -1, -1):
-            distance = number(1 << step, integer)
+        whole, row = number(WARP, integer), self.mapping.space == "lanes" and self.mapping.axes == ("y",)
+        count = self.mapping.counts[0] if self.mapping.space == "lanes" else WARP
+        for step in range(count.bit_length() - 2, -1, -1):
+            distance = number((WARP // count if row else 1) << step, integer)
             others = [gpu.ShuffleOp(v, distance, whole, gpu.ShuffleMode.XOR).shuffleResult for v in values]
             values = self.combiner.together(values, others, False)
         return values
@@ -131,12 +137,19 @@ class SharedReduction:
         index = [place.emit() for place in zeros]
         places = [apply_map(self.structured.maps[n], index) for n in self.outputs]
         own = all(map(is_own_array, self.results))
-        first = self.hardware.lane().index if self.by_warps else self.hardware.linear_thread().index
-        with when(*[] if own else [is_zero(first)]):
+        with when(*[] if own else map(is_zero, self._firsts())):
             before = [memref.LoadOp(result, place).result for result, place in zip(self.results, places, strict=True)]
             after = self.combiner.together(before, values, True)
             for value, result, place in zip(after, self.results, places, strict=True):
                 memref.StoreOp(value, result, place)
+
+    def _firsts(self) -> list[Sum]:
+        """What is zero in the first thread of those that have the same results."""
+        if self.mapping.space != "lanes" or self.mapping.is_whole:
+            return [self.hardware.lane().index if self.by_warps else self.hardware.linear_thread().index]
+        among = self.hardware.lanes(self.mapping.axes[0], self.mapping.counts[0]).index
+        others = [] if self.by_warps else [self.hardware.warp().index]
+        return [index for index in (among, idle_lane(self.hardware, self.around), *others) if index.terms]
 
     def _own(self, kind: ir.Type) -> ir.Value:
         made = memref.AllocaOp(ir.MemRefType.get(self.extents, kind), [], [])

@@ -24,6 +24,7 @@ from ..ir.mlir import (
     ancestors,
     arith,
     constant_of,
+    entries,
     i64,
     ir,
     is_within,
@@ -36,13 +37,10 @@ from ..ir.mlir import (
 )
 from ..ir.structured import element_type, operand_names, parts_of, structure
 from ..mapping.processors import loop_over
-from ..memory.fragments import AS_TYPE, PRODUCTS, ROW_BYTES, SPLITS, TF32_BITS
+from ..memory.fragments import AS_TYPE, REGISTERS_OF_LHS, ROW_BYTES, SPLITS, TF32_BITS, TileProduct, instruction_of
 from ..memory.layouts import is_shared, strided
 from ..memory.views import behind, is_view
 from ..session.rewriter import refuse
-
-MARK = "weft.mma"
-"""On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is spelled)."""
 
 
 def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
@@ -60,20 +58,18 @@ def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
 
 def use_tensor_cores(function: ir.Operation, lane: Callable[[], ir.Value]) -> None:
     """Rewrite all products that are marked for warps. `lane`: emits the lane's number. Raises W0369."""
-    of_warps = set(map(str, PRODUCTS))
-    marked = [op for op in operations(function) if MARK in op.attributes]
-    for op in [op for op in marked if ir.StringAttr(op.attributes[MARK]).value in of_warps]:
-        with op.location:
-            _Product(op, lane).rewrite()
+    marked = [(op, instruction_of(op)) for op in operations(function)]
+    for op, product in marked:
+        if product is not None:
+            with op.location:
+                _Product(op, product, lane).rewrite()
 
 
 class _Product:
     """One marked product, with the loops that stand around it since maps became loops."""
 
-    def __init__(self, op: ir.Operation, lane: Callable[[], ir.Value]) -> None:
-        self.op, self.lane = op, lane
-        said = ir.StringAttr(op.attributes[MARK]).value
-        self.product = next(p for p in PRODUCTS if str(p) == said)
+    def __init__(self, op: ir.Operation, product: TileProduct, lane: Callable[[], ir.Value]) -> None:
+        self.op, self.product, self.lane = op, product, lane
         self.split = ir.StringAttr(op.attributes[AS_TYPE]).value if AS_TYPE in op.attributes else None
         if len(op.operands) != 3:
             raise refuse(
@@ -88,7 +84,10 @@ class _Product:
         assert found is not None, "`mma` marks products of matrices"
         rows, columns, summed = found
         long, on = {rows: m, columns: n, summed: k}, [single_dimensions(on) for on in structure(op).maps]
-        self.tiles = [whole_tile(op.operands[i], [long.get(d, 1) for d in on[i]], op) for i in (0, 1)]
+        self.registers = entries(op.attributes[REGISTERS_OF_LHS]) if REGISTERS_OF_LHS in op.attributes else None
+        shapes = [[long.get(d, 1) for d in on[i]] for i in (0, 1)]
+        lhs = self.lhs if self.registers is not None else whole_tile(self.lhs, shapes[0], op)
+        self.tiles = [lhs, whole_tile(self.rhs, shapes[1], op)]
         self.axes = [(on[0].index(rows), on[0].index(summed)), (on[1].index(summed), on[1].index(columns))]
         self.kinds = [element_type(v) for v in op.operands]
         around = list(ancestors(op))
@@ -167,7 +166,8 @@ class _Product:
         """Load the fragments of all pieces in front of the loops over them; gives the one of the piece at hand."""
         loops = [loop for loop in self.pieces if needs(tile, loop)]
         counts = [_trips(loop) for loop in reversed(loops)]
-        kind = element_type(tile)
+        narrow = self.split in ("f16", "bf16")
+        kind = ir.Type.parse(self.product.kind) if narrow else element_type(tile)
         outermost = self.pieces[-1] if self.pieces else self.inside
         whole = ir.VectorType.get(part, kind)
         with ahead_of(outermost):
@@ -180,7 +180,10 @@ class _Product:
                     return loop_over(counts[len(at)], lambda i: fill((*at, i.emit())))
                 copies = {_variable(loop): i for loop, i in zip(reversed(loops), at, strict=True)}
                 here = _cloned(tile, copies, outermost)
-                vector.StoreOp(load(here), array, [*at, _index(0), _index(0)])
+                found = load(here)
+                if found.type != whole:
+                    found = arith.TruncFOp(whole, found).result
+                vector.StoreOp(found, array, [*at, _index(0), _index(0)])
 
             fill(())
 
@@ -191,6 +194,8 @@ class _Product:
         return loaded
 
     def _load_lhs(self, tile: ir.Value) -> ir.Value:
+        if self.registers is not None:
+            return self._from_registers(tile, self.registers)
         if (along := _by_matrices(tile, self.axes[0])) == "columns":
             return self._matrices(tile, 0, ["d0 mod 16", "d0 floordiv 16 * 8"], transposed=False)
         if along == "rows":
@@ -228,12 +233,20 @@ class _Product:
             places = [place(r, j) for r in range(registers) for j in range(each)]
             return vector.FromElementsOp(whole, [memref.LoadOp(tile, one).result for one in places]).result
         word = ir.VectorType.get([each], kind)
-        found = [vector.LoadOp(word, tile, place(r, 0)).result for r in range(registers)]
-        flat = found[0]
-        for number, more in enumerate(found[1:], 2):
-            longer = ir.VectorType.get([number * each], kind)
-            flat = vector.ShuffleOp(flat, more, list(range(number * each)), results=[longer]).result
-        return vector.ShapeCastOp(whole, flat).result
+        return _joined([vector.LoadOp(word, tile, place(r, 0)).result for r in range(registers)], whole)
+
+    def _from_registers(self, part: ir.Value, axes: Sequence[int]) -> ir.Value:
+        """The fragment that a lane has made by itself. `axes`: of the part, which count registers along the sum, and along rows."""
+        (registers, each), kind = self.product.vectors[0], element_type(part)
+        along, down = axes
+
+        def place(register: int) -> list[ir.Value]:
+            at = {along: register // (self.product.m // 8), down: register % (self.product.m // 8)}
+            return [_index(at.get(axis, 0)) for axis in range(ir.MemRefType(part.type).rank)]
+
+        word = ir.VectorType.get([each], kind)
+        found = [vector.LoadOp(word, part, place(register)).result for register in range(registers)]
+        return _joined(found, ir.VectorType.get([registers, each], kind))
 
     def _subscripts(self, tile: ir.Value, operand: int, place: Sequence[ir.Value]) -> list[ir.Value]:
         """Of a row and a column: dimensions beside them have one iteration."""
@@ -244,6 +257,15 @@ class _Product:
         """A subscript of the lane's number."""
         of_lane = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(d0) -> ({form})>")).value
         return affine.AffineApplyOp(of_lane, [self.lane()]).result
+
+
+def _joined(words: Sequence[ir.Value], whole: ir.VectorType) -> ir.Value:
+    """Registers of a lane as one vector."""
+    flat, each = words[0], whole.shape[-1]
+    for number, more in enumerate(words[1:], 2):
+        longer = ir.VectorType.get([number * each], whole.element_type)
+        flat = vector.ShuffleOp(flat, more, list(range(number * each)), results=[longer]).result
+    return vector.ShapeCastOp(whole, flat).result
 
 
 def _products(lhs: list[ir.Value], rhs: list[ir.Value]) -> list[tuple[ir.Value, ir.Value]]:

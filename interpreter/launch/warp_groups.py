@@ -30,11 +30,12 @@ from ..ir.mlir import (
     vector,
 )
 from ..ir.structured import body_of, element_type, structure
+from ..memory.fragments import MARK
 from ..memory.views import behind, is_view
 from ..memory.warpgroups import ROWS, SAME
 from ..session.rewriter import refuse
 from .boxes import Panels, place_of
-from .tensor_cores import MARK, matrix_dimensions, needs, whole_tile
+from .tensor_cores import matrix_dimensions, needs, whole_tile
 
 
 def use_warp_groups(function: ir.Operation, filled: Table[ir.Value, Panels]) -> None:

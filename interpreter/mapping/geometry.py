@@ -312,7 +312,7 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
         if one.mapping.space == "quarters":
             continue
         if one.mapping.space == "lanes":
-            if at_run_time and one.mapping.dist is None:
+            if at_run_time and (one.mapping.dist is None or not one.mapping.is_whole):
                 raise fail(
                     "W0345",
                     "the last warp of a block whose size is known only at run time may have fewer than "

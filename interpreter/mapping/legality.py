@@ -10,6 +10,7 @@ from ..ir.mlir import ir, producer, stands_in, users
 from ..ir.structured import element_type, is_parallel_op, is_structured, structure
 from ..session.rewriter import describe, refuse
 from .geometry import CALLED, MAX_THREADS
+from .lane_grids import check_lanes, check_lanes_in_lanes
 from .mapping import (
     IN_WARPS,
     OF_ALL,
@@ -27,7 +28,6 @@ from .mapping import (
 from .reductions import why_not_shared
 
 MAX_VECTOR_BITS = 128
-
 
 LARGEST_COUNT = 2**31 - 1
 """What CUDA takes along x; a larger chunk or count would leave 64 bits when multiplied."""
@@ -125,6 +125,7 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
                 "W0349", f"`*` is every thread of a block: `{mapping.space}(*)` means nothing", op, "`threads(*)`"
             )
         return
+    check_lanes(op, mapping)
     if mapping.space == "warps" and SYMBOLIC in mapping.counts and len(mapping.axes) > 1:
         raise refuse(
             "W0349",
@@ -283,12 +284,8 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
     last = ([1, *structure(op).extents])[-1]
     if not row_divides(op, lanes) if last is None else last % lanes:
         row = "of a length known only at run time" if last is None else f"of {last} elements"
-        raise refuse(
-            "W0348",
-            f"vectors of {lanes} do not divide a row {row}",
-            op,
-            "take a vector that divides the row, or none",
-        )
+        what = f"vectors of {lanes} do not divide a row {row}"
+        raise refuse("W0348", what, op, "take a vector that divides the row, or none")
     widths = {getattr(kind, "width", 64): kind for one in _with_neighbours(op) for kind in _along_rows(one)}
     width = min(widths, default=1)
     if width * lanes > MAX_VECTOR_BITS:
@@ -318,9 +315,9 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
     def notes() -> tuple[str, ...]:
         return f"outer: `{around}` on {describe(outer)}", f"inner: `{within}` on {describe(inner)}"
 
-    shared = sorted(
-        space if space in OF_ALL else f"{space}({axis})" for space, axis in within.slots() & around.slots()
-    )
+    whole = within.is_whole or around.is_whole
+    slots = within.slots() & around.slots()
+    shared = sorted({space if space in OF_ALL and whole else f"{space}({axis})" for space, axis in slots})
     if shared:
         raise fail(
             "W0342",
@@ -330,6 +327,7 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             else "one of the two over `lanes`, the outer one over `warps`",
             notes=notes(),
         )
+    check_lanes_in_lanes(within, around, notes)
     grouped = [m for m in (within, around) if m.space in IN_WARPS]
     if len(grouped) == 1 and any(space == "threads" for m in (within, around) for space, _ in m.slots()):
         raise fail(

@@ -34,8 +34,8 @@ class Mapping:
     Args:
         space: `blocks`, `threads`, `warpgroups`, `quarters` (the four warps of a warp group), `warps`, `lanes`, `registers`,
             `grid`, `tma` or `producer` (one thread of a warp group that no other map has).
-        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and of `registers`, `tma` and `producer`; always `x` of
-            `lanes` and `quarters`.
+        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and of `registers`, `tma` and `producer`; `x` of all
+            `lanes` in a row and of `quarters`.
         every: `threads(*)`: every thread of the block, by linear id.
         counts: processors per axis; `AS_MANY_AS_ITERATIONS` or `SYMBOLIC` where no number was given.
         dist: None (one iteration each), `block`, `cyclic` or `block-cyclic`.
@@ -62,7 +62,7 @@ class Mapping:
         numbers = {None: AS_MANY_AS_ITERATIONS, "?": SYMBOLIC}
         counts = tuple(c if isinstance(c, int) else numbers[c] for c in space.counts)
         kind, chunk = (dist.kind, dist.chunk) if dist else (None, None)
-        if space.kind in OF_ALL:
+        if space.kind in OF_ALL and not space.axes:
             return cls(space.kind, ("x",), (OF_ALL[space.kind],), False, kind, chunk, vector or 1, group, panel)
         return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1, group, panel)
 
@@ -71,6 +71,11 @@ class Mapping:
         """Whether processors share the iterations. Those over `registers` are each thread's: it does all of them; what `tma` copies
         no thread does."""
         return self.space not in ("registers", "tma")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all lanes of a warp in a row, or all warps of a warp group."""
+        return self.space in OF_ALL and self.counts == (OF_ALL[self.space],)
 
     @property
     def ordered(self) -> bool:
@@ -122,11 +127,13 @@ class Mapping:
         """The hardware dimensions it takes, e.g. `("threads", "x")`. Nobody else in the same nest may take them."""
         if self.every:
             return frozenset(("threads", axis) for axis in "xyz")
+        if self.is_whole:
+            return frozenset({(self.space, "x"), (self.space, "y")})
         spaces = ("blocks", "threads") if self.space == "grid" else (self.space,)
         return frozenset((space, axis) for space in spaces for axis in self.axes)
 
     def __str__(self) -> str:
-        if self.space in OF_ALL:
+        if self.is_whole:
             return self.space + self._how()
         names = {AS_MANY_AS_ITERATIONS: "", SYMBOLIC: ": ?"}
         inner = ", ".join(a + names.get(c, f": {c}") for a, c in zip(self.axes, self.counts, strict=True))

@@ -12,8 +12,17 @@ from ..memory.lanes import BARRIERS
 from ..memory.views import behind, is_own_array
 from ..session.rewriter import describe, refuse
 from .geometry import Geometry, count_warps
+from .lane_grids import check_even
 from .legality import check_map
-from .mapping import Mapped, enclosing_maps, is_mapped, is_shared_reduction, mapping_of, most_trips, nested_maps
+from .mapping import (
+    Mapped,
+    enclosing_maps,
+    is_mapped,
+    is_shared_reduction,
+    mapping_of,
+    most_trips,
+    nested_maps,
+)
 
 
 def check_launch(root: ir.Operation) -> None:
@@ -80,11 +89,13 @@ _OWN_MEMORY = ("memref.alloc", "memref.alloca", "memref.dealloc")
 
 
 def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
-    """W0351, W0345, W0360, W0362: everything with an effect is some map's business, and none is done twice."""
+    """W0351, W0345, W0349, W0360, W0362: everything with an effect is some map's business, and none is done twice."""
     undistributed: list[ir.Operation] = []
     _check_blocks(root)
     for op in operations(root):
         mapping = mapping_of(op)
+        if mapping is not None and op.name == "scf.forall":
+            check_even(op, mapping)
         if mapping is None or not mapping.every or mapping.dist is not None:
             continue
         total = next(iter(most_trips(Mapped(op, mapping))), 1)

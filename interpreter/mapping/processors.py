@@ -24,7 +24,7 @@ from ..indices.values import divisible, largest
 from ..ir.mlir import arith, gpu, ir, scf
 from ..memory.limits import GROUP_WARPS, WARP
 from .geometry import Geometry
-from .mapping import AS_MANY_AS_ITERATIONS, AXES, OF_ALL, SYMBOLIC, Mapping, product
+from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, Mapping, product
 
 Emit = Callable[[Sum], None]
 """Emits the body of one iteration, at the ambient insertion point, for the iteration with this index."""
@@ -218,6 +218,11 @@ class Hardware:
         index, _ = self.thread_of_group().index.divide(WARP)
         return Processors(index, GROUP_WARPS)
 
+    def lanes(self, axis: str, count: int) -> Processors:
+        """Rows (`y`) or columns (`x`, which run fastest) of the lanes of a warp."""
+        row, column = self.lane().index.divide(WARP // count if axis == "y" else count)
+        return Processors(row if axis == "y" else column, count)
+
     def _numbered(self, number: Processors, mapping: Mapping, position: int) -> Processors:
         """One axis of the warps or warp groups, x running fastest."""
         if SYMBOLIC in mapping.counts:
@@ -256,8 +261,10 @@ class Hardware:
             return Processors(index, processors, surplus=not exact)
         if mapping.space in ("warps", "warpgroups"):
             return self._numbered(self.warp() if mapping.space == "warps" else self.group(), mapping, position)
-        if mapping.space in OF_ALL:
+        if mapping.is_whole:
             return self.lane() if mapping.space == "lanes" else self.quarter()
+        if mapping.space == "lanes":
+            return self.lanes(axis, count)
         if count == AS_MANY_AS_ITERATIONS:
             there = self.size(mapping.space, axis)
             return Processors(self.id(mapping.space, axis), there if isinstance(there, int) else trips)

@@ -28,6 +28,8 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
     known = math.prod(count for count in mapping.counts if count > 0)
     if mapping.space == "threads" and any(count > 0 for count in mapping.counts) and known % WARP:
         return f"`{mapping}` are {known} threads, and whole warps share it", f"take a multiple of {WARP} threads; or {whole}"
+    if is_scan(op) and mapping.space == "lanes" and not mapping.is_whole:
+        return "a scan goes along all lanes of a warp", "map it to `lanes`"
     if is_scan(op):
         if isinstance(scan := read_scan(op), str):
             return scan, whole

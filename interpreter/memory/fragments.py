@@ -25,10 +25,15 @@ from math import prod
 from ..ir.mlir import ir
 from .limits import WARP
 
-SPLITS = {"tf32": ("tf32", 1), "3xtf32": ("tf32", 2), "bf16x3": ("bf16", 2)}
+SPLITS = {"tf32": ("tf32", 1), "3xtf32": ("tf32", 2), "bf16x3": ("bf16", 2), "f16": ("f16", 1), "bf16": ("bf16", 1)}
 """How a schedule spells what operands of f32 become: numbers of which type, and of how many of these each is the sum."""
 AS_TYPE = "weft.as_type"
 """On a product of operands of f32: which of `SPLITS`."""
+MARK = "weft.mma"
+"""On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is spelled)."""
+REGISTERS_OF_LHS = "weft.lhs_registers"
+"""On such a product whose left operand is in registers: which axis of that counts the registers of a fragment along the sum, and
+which those along rows; -1 where there is one."""
 TF32_BITS = -1 << 13
 """Of an f32 those that a tf32 has."""
 LDMATRIX, MMA = "nvgpu.ldmatrix", "nvgpu.mma.sync"
@@ -106,6 +111,12 @@ def tile_product(op: ir.Operation) -> TileProduct | None:
     kind = "tf32" if kind == "f32" and "tf32Enabled" in op.attributes else kind
     found = (p for p in PRODUCTS if (p.shape, p.kind, p.sum) == (shape, kind, total))
     return next(found, None)
+
+
+def instruction_of(op: ir.Operation) -> TileProduct | None:
+    """The one that computes, for a warp, an op that `mma` has marked; None of other ops."""
+    said = ir.StringAttr(op.attributes[MARK]).value if MARK in op.attributes else None
+    return next((product for product in PRODUCTS if str(product) == said), None)
 
 
 def matrices(op: ir.Operation) -> tuple[int, bool]:

@@ -36,8 +36,10 @@ class Map(Statement):
             largest or smallest element with its index, and Welford's count, mean and squared differences can be shared.
             Floating-point results differ in their last digits from those of a sequential sum.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
-            `lanes` (the quotient and the remainder of the linear thread id divided by 32; alone or nested), `grid(x)` (block and
-            thread together: a single loop over both; 256 threads per block, 16 x 16 for two axes, unless another map sets them),
+            `lanes` (the quotient and the remainder of the linear thread id divided by 32; alone or nested),
+            `lanes(y: 8, x: 4)` (the lanes in rows and columns, x counting fastest; of two loops each may take one,
+            `lanes(y: 8)` and `lanes(x: 4)`), `grid(x)` (block and thread together: a single loop over both; 256 threads per
+            block, 16 x 16 for two axes, unless another map sets them),
             `warpgroups(y)` (groups of four warps, for `mma`) and `quarters` (the warps of such a group),
             `registers` (each thread does all iterations: a loop over the pieces of its tile, inside loops over threads or around
             them, an accumulator in registers has all pieces; or an op on results that every thread has),
@@ -114,7 +116,9 @@ class Map(Statement):
         W0349: an unsupported space.
             `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
             time (`warps(x: ?)`) has a single axis: how to split it over two is not defined. Over `registers` goes a
-            loop with a known number of iterations, without a distribution: each thread does all of them.
+            loop with a known number of iterations, without a distribution: each thread does all of them. Rows and columns of
+            lanes, `lanes(y: 8, x: 4)`, have counts whose product is 32; where the lanes of a row share a reduction, each row has
+            as many iterations of the loop around it as the others.
         W0364: an order for anything but rows and columns.
             `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
             reuse in the L2 cache. Each block has one tile, or all blocks along one axis share them: `blocks(x: 132)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...dsl.signature import SpaceSpec
 from ..ir.mlir import ir, ops_of
 from ..ir.structured import body_of, element_type, structure
-from ..memory.fragments import AS_TYPE, PRODUCTS, SPLITS, TileProduct
+from ..memory.fragments import AS_TYPE, MARK, PRODUCTS, SPLITS, TileProduct
 from ..memory.warpgroups import BYTES, COLUMNS, MOST_COLUMNS, ROWS, SUM_BYTES, SUMS, products
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement, string
 from .coalesce import Coalesce
@@ -32,11 +32,12 @@ class Mma(Statement):
             consumed. Each operand's rows or columns may come first. Batches and parts of a sum are tiled by 1. Or one whose tile
             is a warp group's (in a loop over warp groups), of whose reduction any multiple of k is left.
         shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and [16, 8, 8]
-            for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`. Of a warp group [64, n, 16] for f16 and bf16,
-            where n is the tile's, a multiple of 8 up to 256.
+            for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`, `as f16` and `as bf16`. Of a warp group [64, n, 16]
+            for f16 and bf16, where n is the tile's, a multiple of 8 up to 256.
         as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
             `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are added up.
-            An infinite operand gives NaN then.
+            An infinite operand gives NaN then. `as f16`, `as bf16`: they are rounded to that, beside another operand of that
+            type or both.
 
     Returns:
         op: the product of one lane, for `promote-to-registers op.acc across k`.
@@ -67,7 +68,7 @@ class Mma(Statement):
     as_type: str | None = string(optional=True, written="as")
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.tensor_cores import MARK, matrix_dimensions
+        from ..launch.tensor_cores import matrix_dimensions
 
         op = rewrite.find(self.target)
         product = self._product(rewrite, op)
@@ -131,7 +132,8 @@ class Mma(Statement):
         of_f32 = "`as 3xtf32` multiplies operands in two parts, `as tf32` rounds them to 10 bits of mantissa, for [16, 8, 8]"
         if self.as_type is not None and self.as_type not in SPLITS:
             return f"operands cannot be multiplied `as {self.as_type}`, only as {', '.join(SPLITS)}", of_f32
-        if self.as_type is not None and given != ["f32", "f32"]:
+        both = self.as_type not in ("f16", "bf16")
+        if self.as_type is not None and (given.count("f32") < 1 + both):
             return f"`as {self.as_type}` is for operands of f32, and these are of {given[0]}", f"leave out `as {self.as_type}`"
         if all(p.shape != self.shape for p in known):
             out = f"take one of these, as `{list(known[0].shape)}`, and tile the sum by its k" if known else "take such operands"

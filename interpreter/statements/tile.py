@@ -79,11 +79,27 @@ class Tile(Statement):
         op = rewrite.find(self.target)
         if is_loop(op):
             return self._strips(rewrite, op)
-        space = self._space(rewrite, op)
-        whole = (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
-        from ..padding.rounding import absorb_pads, bound_loops, expect_sizes, note_iterations, pad, pad_extents
+        from ..padding.rounding import bound_loops
+
+        op, space, extents = self.rounded(rewrite, op)
+        whole = self._whole(space)
+        counts = [None if old is None else n for old, n in zip(space.extents, extents, strict=True)]
+        results = self._tile(rewrite, op, space, whole)
+        if extents != space.extents:
+            noted = [results[name] for name in results if name != "op"]
+            bound_loops(rewrite.module, [rewrite.find(loop) for loop in noted], space, whole)
+        each = [(d, n, s) for d, (n, s) in enumerate(zip(counts, whole, strict=True)) if s]
+        trips = (f"{'?' if n is None else -(-n // s)} × {s} over d{d} ({space.iterators[d]})" for d, n, s in each)
+        rewrite.remark(f"tiles: {', '.join(trips)}")
+        return results
+
+    def rounded(self, rewrite: Rewriter, op: ir.Operation) -> tuple[ir.Operation, Structure, tuple[int | None, ...]]:
+        """The op with extents rounded up to multiples of the sizes; the iteration space that it had, and its extents now."""
+        from ..padding.rounding import absorb_pads, expect_sizes, note_iterations, pad, pad_extents
         from ..padding.scattered import load_scattered
 
+        space = self._space(rewrite, op)
+        whole = self._whole(space)
         extents = pad_extents(space, whole)
         if levels.on_memrefs(op):
             op = levels.on_tensors(rewrite, self.target, with_producers=extents != space.extents)
@@ -117,14 +133,11 @@ class Tile(Statement):
             known = counts != [*space.extents]
             ragged = f"{_times(space.extents)} rounded up to {_times(counts)}" if known else "at run time"
             rewrite.remark("whole tiles: no guards" if even and not known else f"ragged: {ragged}, guarded")
-        results = self._tile(rewrite, op, space, whole)
-        if extents != space.extents:
-            noted = [results[name] for name in results if name != "op"]
-            bound_loops(rewrite.module, [rewrite.find(loop) for loop in noted], space, whole)
-        each = [(d, n, s) for d, (n, s) in enumerate(zip(counts, whole, strict=True)) if s]
-        trips = (f"{'?' if n is None else -(-n // s)} × {s} over d{d} ({space.iterators[d]})" for d, n, s in each)
-        rewrite.remark(f"tiles: {', '.join(trips)}")
-        return results
+        return op, space, extents
+
+    def _whole(self, space: Structure) -> tuple[int | None, ...]:
+        """A size for each dimension."""
+        return (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
 
     def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
         """A parallel loop in two: over strips of its iterations, and over the iterations of a strip."""

@@ -40,7 +40,7 @@ MOST_ELEMENTS = 4096
 FLOATS = ("f64", "f32", "f16", "bf16")
 """From the highest precision to the lowest."""
 
-ROUNDED = ("tf32", "bf16x3", "3xtf32")
+ROUNDED = ("bf16", "f16", "tf32", "bf16x3", "3xtf32")
 """What kernels make of operands of f32 where a schedule asks for it: what rounds most stands first."""
 
 POISON_FLOAT = 0xFF

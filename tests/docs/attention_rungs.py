@@ -15,7 +15,7 @@ from weft.runtime.run.traffic import BufferTraffic
 
 ATTENTION = Ladder("reductions/attention")
 SMALL = {"b": "1", "n": "256", "m": "256"}
-"""The launches that are counted: two blocks of 128 queries."""
+"""The launches that are counted: two blocks of 128 queries, or four of 64."""
 
 
 @cache
@@ -44,7 +44,8 @@ def reads(number: int, name: str) -> float:
 
 def per_argument(number: int) -> float:
     """Bytes that are read and written, for each byte of Q, K, V and O."""
-    return sum(one.bytes for one in traffic(number)) / (4 * 4 * 256 * 64)
+    each = next(itemsize(b.dtype) for b in ATTENTION.made(number).plan.buffers if b.name == "Q")
+    return sum(one.bytes for one in traffic(number)) / (4 * each * 256 * 64)
 
 
 def seconds(number: int) -> float:

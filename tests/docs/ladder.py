@@ -54,14 +54,15 @@ class Ladder:
         return timed(self.path(number), self.settings)
 
     def schedule(self, number: int, whole: bool = False) -> list[str]:
-        """The schedule; or else its lines that differ from the rung before where there is one of the same payload."""
+        """The schedule; or else its lines that differ from the rung before where there is one of the same payload. `whole`: where
+        most differ, too."""
         path = self.path(number)
         lines = path.read_text().splitlines()
         before = self.path(number - 1).read_text().splitlines() if number > 1 else []
-        if whole or _payload(before) != _payload(lines):
-            return ["```weft", *lines, "```"]
         changed = [line for line in difflib.unified_diff(before, lines, lineterm="", n=0) if line[:2] not in ("--", "++", "@@")]
         kept = [line for line in changed if line[1:].strip() and not line[1:].startswith(("//", "schedule "))]
+        if _payload(before) != _payload(lines) or (whole and 2 * len(kept) > len(lines)):
+            return ["```weft", *lines, "```"]
         return [f"[`{path.name}`]({self.name}/{path.name}) changes", "", "```diff", *kept, "```"]
 
     def ir_change(self, number: int, start: str, pattern: str | None = None) -> list[str]:

@@ -6,7 +6,7 @@
 | `@ir N "STEP" ["PATTERN"]` | the step's report, and what it changed in the IR; or of that the lines that PATTERN finds |
 | `@cuda N "PATTERN" LINES` | so many lines of the CUDA text, from the first that PATTERN finds |
 | `@effect N…` | the counts and predictions of these rungs |
-| `@attention.schedule N` … | the same of the rungs of attention, whose schedules are shown whole |
+| `@attention.schedule N` … | the same of the rungs of attention; a schedule is shown whole where most of it differs |
 """
 
 from __future__ import annotations

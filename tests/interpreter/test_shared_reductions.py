@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -86,12 +87,27 @@ def shared(r: random.Random, n: int, item: int) -> str:
     return "\n".join([*lines, "insert-barriers", "verify-sync", "launch tiles"])
 
 
-@pytest.mark.parametrize("seed", range(300 if SOAK else 30))
-def test_random_reductions(seed: int, tmp_path: Path) -> None:
+def in_rows_of_lanes(r: random.Random, n: int, item: int) -> str:
+    """A schedule in which rows of lanes have rows of the payload, and the lanes of each share what it reduces."""
+    count, (rows, lanes) = 1 << r.randint(1, 4), r.choice(("yx", "xy"))
+    most = 32 // count * r.randint(1, 2)
+    height = most * r.randint(1, 2)
+    lines = ["let g = match linalg.generic", "let fills = match* linalg.fill", f"let (tiles, row) = tile g [{height}]"]
+    lines += ["foreach init in fills {", "fuse init into tiles", "}", "map tiles to blocks(x)"]
+    lines += [f"let (warps, some) = tile row [{most}]", "foreach init in fills {", "fuse init into warps", "}"]
+    lines += ["map warps to warps(x)", "let (each, one) = tile some [1]", "foreach init in fills {", "fuse init into each", "}"]
+    lines += [f"map each to lanes({rows}: {32 // count}) {r.choice(('cyclic', 'block'))}"]
+    lines += [f"map one to lanes({lanes}: {count}){distribution(r, n, item)}"]
+    return "\n".join([*lines, "insert-barriers", "verify-sync", "launch tiles"])
+
+
+@pytest.mark.parametrize("how", [shared, in_rows_of_lanes])
+@pytest.mark.parametrize("seed", range(300 if SOAK else 20))
+def test_random_reductions(how: Callable[[random.Random, int, int], str], seed: int, tmp_path: Path) -> None:
     """Against NumPy, the reference, and every device; without any of its barriers it is a race."""
     r = random.Random(seed)
     payload, what, n, item = rows(r)
-    body = shared(r, n, item)
+    body = how(r, n, item)
     made = scheduled(payload, body, tmp_path)
     shown = f"\n{payload}\n{body}\n"
     expect_right(made, seed, shown, native=True)

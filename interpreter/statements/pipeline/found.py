@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...buffers.temporaries import is_stage
+from ...buffers.register_stages import is_stage
 from ...buffers.tensor_copies import is_tensor_copy
 from ...indices.arithmetic import constant_of
 from ...ir.functions import name_of

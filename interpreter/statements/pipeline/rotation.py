@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 
 from ...buffers.asynchronous import ASYNCHRONOUS, commit
-from ...buffers.temporaries import ATTRIBUTE
+from ...buffers.register_stages import ATTRIBUTE
 from ...buffers.views import rebased, retype, subview
 from ...indices.arithmetic import Sum, known
 from ...indices.values import range_of

@@ -13,7 +13,7 @@ from ...session.statement import Handle, Operand, Results, Rewriter, Statement, 
 from ..bufferize import ensure_bufferized
 
 
-@statement("promote-to-registers", returns=("buffer",))
+@statement("promote-to-registers", returns=("buffer",), variadic=True, more="copy")
 class PromoteToRegisters(Statement):
     """Keep an accumulator in each thread's registers while a loop runs; or an input's tile while it is used; or what a loop of the
     payload accesses of a buffer.
@@ -39,6 +39,7 @@ class PromoteToRegisters(Statement):
 
     Returns:
         buffer: the accumulator, or the tile.
+        copy: of an input, the op that reads it, to be tiled and mapped; without a map it has that of the ops that read the tile.
 
     Errors:
         W0380: an accumulator that threads share (at `launch`).
@@ -99,7 +100,8 @@ class PromoteToRegisters(Statement):
             around = target if self.loop is None else rewrite.find(self.loop)
             return {"buffer": rewrite.new_handle(keep_tile(rewrite, self.operand.name, target, around))}
         if self.loop is None:
-            return {"buffer": rewrite.new_handle(stage(rewrite, self.operand))}
+            buffer, copy = stage(rewrite, self.operand)
+            return {"buffer": rewrite.new_handle(buffer), "copy": rewrite.new_handle(copy)}
 
         ensure_bufferized(rewrite)
         op, loop = rewrite.find(self.operand.handle), rewrite.find(self.loop)

@@ -16,8 +16,8 @@ from ...tensors.levels import origin
 from ..promote_to_shared import copied, input_position, static_tile
 
 
-def stage(rewrite: Rewriter, operand: Operand) -> ir.Operation:
-    """Stage the tile; the temporary. Raises W0330 … W0333."""
+def stage(rewrite: Rewriter, operand: Operand) -> tuple[ir.Operation, ir.Operation]:
+    """Stage the tile; the temporary, and what fills it. Raises W0330 … W0333."""
     from ...padding.masked_loads import is_masked_load
 
     op = levels.on_tensors(rewrite, operand.handle)
@@ -32,10 +32,10 @@ def stage(rewrite: Rewriter, operand: Operand) -> ir.Operation:
     alloc.attributes[REGISTERS] = ir.UnitAttr.get()
     name = origin(value, rewrite.written) or operand.name
     alloc.attributes["weft.name"] = ir.StringAttr.get(free_name(op, f"{name}_tile"))
-    copied(op, position, alloc.results[0])
+    copy = copied(op, position, alloc.results[0])
     for other in others:
         for number in range(segments(other)[0]):
             if other.operands[number] == value and op.is_before_in_block(other):
                 other.operands[number] = op.operands[position]
     rewrite.remark(f"{kind}: each thread keeps what it reads")
-    return alloc
+    return alloc, copy

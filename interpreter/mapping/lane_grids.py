@@ -1,0 +1,60 @@
+"""Lanes of a warp in rows and columns: what may be mapped to them, and which of them have nothing to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from ...dsl.diagnostics import fail
+from ..indices.arithmetic import Sum
+from ..ir.mlir import ir, operations
+from ..memory.limits import WARP
+from ..session.rewriter import refuse
+from .mapping import Mapped, Mapping, is_shared_reduction, trip_counts
+from .processors import Hardware
+
+
+def check_lanes(op: ir.Operation, mapping: Mapping) -> None:
+    """W0349: rows and columns have counts, by which one is told from the other."""
+    if mapping.space != "lanes" or mapping.is_whole:
+        return
+    whole = math.prod(mapping.counts) == WARP or len(mapping.axes) == 1
+    if "z" in mapping.axes or any(count < 1 or WARP % count for count in mapping.counts) or not whole:
+        what = f"`{mapping}` does not arrange the {WARP} lanes of a warp in rows and columns"
+        out = f"counts along y and x whose product is {WARP}, `lanes(y: 8, x: 4)`; or one of them, `lanes(x: 4)`; or `lanes`"
+        raise refuse("W0349", what, op, out)
+
+
+def check_lanes_in_lanes(within: Mapping, around: Mapping, notes: Callable[[], tuple[str, ...]]) -> None:
+    """W0349: the rows of one map and the columns of the other are all lanes of a warp."""
+    if within.space == around.space == "lanes" and math.prod((*within.counts, *around.counts)) != WARP:
+        raise fail(
+            "W0349", f"`{around}` and `{within}` are not the {WARP} lanes of a warp in rows and columns",
+            f"counts whose product is {WARP}: `lanes(y: 8)` and `lanes(x: 4)`", notes=notes(),
+        )  # fmt: skip
+
+
+def check_even(loop: ir.Operation, mapping: Mapping) -> None:
+    """W0349: lanes of a warp exchange what they have reduced all together, so that each has as many rows as the others."""
+    if mapping.space != "lanes" or mapping.is_whole or not any(is_shared_reduction(op) for op in operations(loop)):
+        return
+    for trips, count in zip(trip_counts(Mapped(loop, mapping)), mapping.counts, strict=True):
+        if trips is None or trips % count:
+            many = "a number of iterations known only at run time" if trips is None else f"{trips} iterations"
+            raise refuse(
+                "W0349",
+                f"`{mapping}` shares {many}, and some lanes get more than others: all of a warp exchange what they have reduced",
+                loop,
+                f"let the loop have a multiple of {count} iterations: `tile` what is around it by that",
+            )
+
+
+def idle_lane(hardware: Hardware, around: Sequence[Mapping]) -> Sum:
+    """Which lane the thread is of those among which maps distribute nothing."""
+    taken = [own for one in around if one.space == "lanes" for own in zip(one.axes, one.counts, strict=True)]
+    if math.prod(count for _, count in taken) == WARP:
+        return Sum()
+    if not taken:
+        return hardware.lane().index
+    ((axis, count),) = taken
+    return hardware.lanes("x" if axis == "y" else "y", WARP // count).index
