@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..kernels.model import KernelModel
+from ..kernels.model import Barrier, KernelModel
 from ..races.barriers import ChosenBarriers
 from ..races.conflicts import Conflict
 from .counts import SignalFault
-from .judgement import SignalJudgement, judge_signals
+from .judgement import are_ordered, judge_signals
 
 
 @dataclass(frozen=True)
@@ -32,24 +32,21 @@ def choose_for_signals(model: KernelModel, existing: frozenset[int]) -> OrderedC
     order = list(proposed)
     cost = {n: (b.weight, n not in existing, -order.index(n)) for n, b in proposed.items()}
 
-    def judged(numbers: Iterable[int]) -> SignalJudgement:
-        return judge_signals(model, [*fixed, *(proposed[n] for n in numbers)])
+    def having(numbers: Iterable[int]) -> list[Barrier]:
+        return [*fixed, *(proposed[n] for n in numbers)]
 
-    def good(found: SignalJudgement) -> bool:
-        return not found.faults and not found.conflicts
-
-    everything = judged(order)
-    if not good(everything):
+    if not are_ordered(model, having(order)):
+        everything = judge_signals(model, having(order))
         return OrderedChoice(ChosenBarriers((), {}, {}, tuple(everything.conflicts)), tuple(everything.faults), False)
     cheapest = [[], *([n] for n in sorted(order, key=cost.__getitem__))]
-    chosen = next((numbers for numbers in cheapest if good(judged(numbers))), None)
+    chosen = next((numbers for numbers in cheapest if are_ordered(model, having(numbers))), None)
     exact = chosen is not None
     if chosen is None:
         chosen = list(order)
         for number in sorted(order, key=cost.__getitem__, reverse=True):
             fewer = [n for n in chosen if n != number]
-            chosen = fewer if good(judged(fewer)) else chosen
-    reasons: dict[int, tuple[Conflict, ...]] = {n: tuple(judged(m for m in chosen if m != n).conflicts) for n in chosen}
+            chosen = fewer if are_ordered(model, having(fewer)) else chosen
+    reasons: dict[int, tuple[Conflict, ...]] = {n: tuple(judge_signals(model, having(m for m in chosen if m != n)).conflicts) for n in chosen}
     spaces = {n: frozenset(c.space for c in found) | {"workgroup"} for n, found in reasons.items()}
     choice = ChosenBarriers(tuple(chosen), reasons, spaces, (), exact or len(chosen) < 2)
-    return OrderedChoice(choice, (), judged(chosen).clean)
+    return OrderedChoice(choice, (), judge_signals(model, having(chosen)).clean)

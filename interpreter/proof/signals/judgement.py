@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ..kernels.model import Barrier, KernelModel
 from ..races.conflicts import LIMIT, Conflict
@@ -32,6 +33,16 @@ class SignalJudgement:
     def unwritten(self) -> list[UnwrittenRead]:
         """Reads that no write comes before; asked of kernels without conflicts."""
         return [] if self.found is None else list(dict.fromkeys(self.found.unwritten()))
+
+
+def are_ordered(model: KernelModel, barriers: Iterable[Barrier]) -> bool:
+    """Whether nothing is wrong with the order of a kernel that has these barriers."""
+    try:
+        judge = SignalJudge(model, tuple(barriers), Solver())
+        found = Asynchronous(judge)
+        return next(chain(judge.faults(), found.faults(), found.conflicts()), None) is None
+    except (VagueError, Unknown):
+        return False
 
 
 def judge_signals(model: KernelModel, barriers: Iterable[Barrier] | None = None) -> SignalJudgement:

@@ -15,8 +15,8 @@ from ..kernels.signals import Ring, Signal
 from ..solver import Naming
 from .instances import Instances, Point, VagueError
 
-LATER = (0, -1, -2, 1)
-"""How many phases behind its own turn a wait may be for, the likeliest first: who refills waits for the phase before."""
+LATER = (0, -1)
+"""How many phases behind its own turn a wait may be for: who refills waits for the phase before."""
 
 
 def point_of(signal: Signal) -> Point:
@@ -35,8 +35,8 @@ def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Line
         known = {s: at for s, at in turns.items() if at is not None}
         first = _first(ring, known)
         for signal, at in known.items():
-            phase = (at - first).floordiv(ring.size)
-            out[signal] = phase if signal.kind != "wait" else phase + _later(signal, phase, instances)
+            laps = [(at - begin).floordiv(ring.size) for begin in dict.fromkeys((first, 0))]
+            out[signal] = laps[0] if signal.kind != "wait" else _awaited(signal, laps, instances)
     return out
 
 
@@ -101,12 +101,13 @@ def _trips(place: Place, loops: Sequence[Loop]) -> int | None:
     return out
 
 
-def _later(wait: Signal, phase: Linear, instances: Instances) -> int:
-    """Which phase it waits for, beside its turn, by the parity; the likeliest one where none has it always."""
-    for later in LATER[:2]:
-        if instances.is_empty(instances.of(point_of(wait), lambda x, later=later: mismatch(wait, phase + later, x))):
-            return later
-    return 0
+def _awaited(wait: Signal, laps: Sequence[Linear], instances: Instances) -> Linear:
+    """The phase that it waits for, by its parity: of its own turn, or of one before; the likeliest where none has that always."""
+    ways = [lap + later for lap in laps for later in LATER]
+    for phase in ways:
+        if instances.is_empty(instances.of(point_of(wait), lambda x, phase=phase: mismatch(wait, phase, x))):
+            return phase
+    return ways[0]
 
 
 def mismatch(wait: Signal, phase: Linear, naming: Naming) -> Iterable[Formula]:
