@@ -46,7 +46,9 @@ def choose_for_signals(model: KernelModel, existing: frozenset[int]) -> OrderedC
         for number in sorted(order, key=cost.__getitem__, reverse=True):
             fewer = [n for n in chosen if n != number]
             chosen = fewer if are_ordered(model, having(fewer)) else chosen
-    reasons: dict[int, tuple[Conflict, ...]] = {n: tuple(judge_signals(model, having(m for m in chosen if m != n)).conflicts) for n in chosen}
+    reasons: dict[int, tuple[Conflict, ...]] = {}
+    for n in chosen:
+        reasons[n] = tuple(judge_signals(model, having(m for m in chosen if m != n)).conflicts)
     spaces = {n: frozenset(c.space for c in found) | {"workgroup"} for n, found in reasons.items()}
     choice = ChosenBarriers(tuple(chosen), reasons, spaces, (), exact or len(chosen) < 2)
     return OrderedChoice(choice, (), judge_signals(model, having(chosen)).clean)
