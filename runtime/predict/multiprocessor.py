@@ -7,26 +7,30 @@ of its other iterations is added. Blocks that go on at different paces have the 
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
-from dataclasses import dataclass, field
-from typing import Any
+from collections import OrderedDict, defaultdict
 
+from ...dsl.diagnostics import fail
+from ...interpreter.memory.limits import WARP
 from .chips import Chip
+from .clocks import NEVER, Clocks, Counts, Scheduler, Warp
 from .memory import SECTOR, Accesses
-from .pipes import SCHEDULERS, bank_conflicts, interval, pipe_of
+from .operands import Grid
+from .pipes import SCHEDULERS, bank_conflicts, interval, is_of_group, pipe_of
 from .repeats import WINDOW, Repeats
 from .sass import Disassembly
-from .trace import Grid, Trace, Track
+from .signals import MemoryBarrier, BarrierUse
+from .trace import Trace
 
 SHARED, STORE, GLOBAL, L1, OTHER = 30, 20, 650, 40, 12
 """Clocks from issue to result: of shared loads, of stores, of global loads that miss in L1, of those that hit, and of other
 instructions that set a scoreboard. These, QUEUE and STAGGER are what was calibrated."""
+BOX, DRAINED, SEEN = 820, 24, 20
+"""Clocks from the issue of a box of a tensor to its bytes, from the last product of a warp group to its sums, from the end of a
+phase of a memory barrier to who waits for it. These are estimates: of a load, and of what starting a copy takes."""
 L2 = 300
 """Clocks from when L2 has got round to a load to its result."""
 QUEUE = 8
 """Memory instructions of a scheduler's warps that may be on their way to their pipe."""
-STAGGER = 400
-"""Clocks that a block begins after the one before it."""
 RELEASE = 8
 """Clocks from the last warp's arrival at a barrier to the next instruction."""
 LATEST = 5 * WINDOW
@@ -35,79 +39,7 @@ SETTLED = 0.01
 """By how much two stretches of a loop may differ that take the same time."""
 WARM = 4000
 """Clocks until the warps of a loop are taken to have found their order."""
-NEVER = float("inf")
-
-Counts = defaultdict[Any, float]
-
-
-@dataclass
-class Clocks:
-    """What one multiprocessor did until its last block had ended.
-
-    Args:
-        issued: by its number, how often each instruction of the program was issued.
-        lost: clocks of schedulers in which nothing was issued, by why.
-        busy: clocks of pipes; where each scheduler has its part of one, of all four.
-        moved: bytes from and to L2.
-    """
-
-    clocks: float = 0.0
-    issued: Counts = field(default_factory=lambda: defaultdict(float))
-    lost: Counts = field(default_factory=lambda: defaultdict(float))
-    busy: Counts = field(default_factory=lambda: defaultdict(float))
-    moved: Counts = field(default_factory=lambda: defaultdict(float))
-
-    @property
-    def counts(self) -> tuple[Counts, ...]:
-        """All that is counted."""
-        return self.issued, self.lost, self.busy, self.moved
-
-    def copied(self) -> tuple[Counts, ...]:
-        """What was counted so far."""
-        return tuple(one.copy() for one in self.counts)
-
-    def add(self, other: Clocks, times: float) -> None:
-        """Add what another one did, so many times."""
-        self.clocks += other.clocks * times
-        for mine, more in zip(self.counts, other.counts, strict=True):
-            for key, number in more.items():
-                mine[key] += number * times
-
-    def repeat(self, since: tuple[Counts, ...], times: float) -> None:
-        """Count once more, so many times, what was counted since then."""
-        for mine, before in zip(self.counts, since, strict=True):
-            for key in list(mine):
-                mine[key] += (mine[key] - before[key]) * times
-
-
-class Warp:
-    """A warp: where it stands, from when on it may go on, and why not before."""
-
-    def __init__(self, number: int, block: int, track: Track, repeats: Repeats) -> None:
-        self.number, self.block, self.track, self.repeats = number, block, track, repeats
-        self.at = 0
-        self.ready = float(block * STAGGER)
-        self.why = "latency"
-        self.boards = [(0.0, "latency")] * 6
-        self.copied = 0.0
-        self.groups: list[float] = []
-        self.waiting = False
-        self.ended = not track.code
-        if self.ended:
-            self.ready = NEVER
-
-
-class Scheduler:
-    """A quarter of a multiprocessor: its warps, its part of the pipes, its queue of memory instructions."""
-
-    def __init__(self, warps: list[Warp]) -> None:
-        self.warps = warps
-        self.last = warps[0]
-        self.queue: deque[float] = deque()
-        self.line: list[Warp] = []
-        self.pipes: dict[str, float] = dict.fromkeys(("fma", "alu", "tensor", "fp64", "special"), 0.0)
-        self.next = 0.0
-        self.idle: tuple[float, list[str]] | None = None
+SIMULATE = "`--target sim` finds who waits for what"
 
 
 class Multiprocessor:
@@ -132,11 +64,15 @@ class Multiprocessor:
         self.history: list[tuple[float, float, tuple[Counts, ...]]] = []
         self.timing = Clocks()
         self.pipe = [pipe_of(one) for one in every]
+        self.of_group = [is_of_group(one) for one in every]
+        self.barriers: defaultdict[tuple[int, int], MemoryBarrier] = defaultdict(MemoryBarrier)
         self.interval = [interval(one, chip) for one in every]
         self.conflict = bank_conflicts(every)
         self.stall = [max(1, one.control.stall) for one in every]
         self.waits = [[b for b in range(6) if one.control.waits >> b & 1] for one in every]
-        self.allowed = [int(one.arguments[1], 0) if one.mnemonic == "DEPBAR" else 0 for one in every]
+        self.allowed = [
+            int(one.arguments[1], 0) if one.mnemonic == "DEPBAR" or "DEPBAR" in one.modifiers else -1 for one in every
+        ]
 
     def run(self) -> Clocks:
         """Until every warp has ended."""
@@ -144,6 +80,8 @@ class Multiprocessor:
             for scheduler in self.schedulers:
                 if scheduler.next <= now:
                     self._turn(scheduler, now)
+        if not all(warp.ended for warp in self.warps):
+            raise fail("W0782", "the time of a kernel is not predicted: warps wait at a memory barrier for ever", hint=SIMULATE)
         for scheduler in self.schedulers:
             self._lost(scheduler, self.end)
         self.timing.clocks = self.skipped + self.end
@@ -186,7 +124,12 @@ class Multiprocessor:
         if wake == now and pipe in ("shared", "global"):
             if (free := self._queued(scheduler, warp, now)) > now:
                 wake, why = free, "queue"
-        elif wake == now and self.interval[code] and scheduler.pipes[pipe] >= now + 1:
+        elif wake == now and pipe == "signal":
+            wake, why = self._over(warp, now)
+        elif wake == now and pipe == "products" and len(warp.batches) > self.allowed[code] >= 0:
+            done = warp.batches[len(warp.batches) - 1 - self.allowed[code]]
+            wake, why = (done, "pipe") if done > now else (now, why)
+        elif wake == now and self.interval[code] and not self.of_group[code] and scheduler.pipes[pipe] >= now + 1:
             wake, why = float(int(scheduler.pipes[pipe])), "pipe"
         elif wake == now and pipe == "wait" and len(warp.groups) > self.allowed[code]:
             done = warp.groups[len(warp.groups) - 1 - self.allowed[code]]
@@ -225,9 +168,13 @@ class Multiprocessor:
         elif pipe == "group":
             warp.groups = [*(g for g in warp.groups if g > now), warp.copied]
             done = warp.copied
+        elif pipe in ("signal", "boxes"):
+            self._signal(warp, now)
         elif length := self.interval[code]:
             scheduler.pipes[pipe] = max(scheduler.pipes[pipe], now) + length
             self.timing.busy[pipe] += length
+            if self.of_group[code] and "gsb0" in self.instructions[code].operands:
+                warp.batches = [*(b for b in warp.batches if b > now), scheduler.pipes[pipe] + DRAINED]
         if self.conflict[code]:
             scheduler.next = now + 2
             self.timing.lost["bank"] += 1
@@ -246,6 +193,46 @@ class Multiprocessor:
             self._gather(warp.block, now)
         elif warp.number == self.first and warp.repeats.begins(warp.at):
             self._settle(now)
+
+    def _lanes(self, warp: Warp) -> list[int]:
+        """The numbers of the warp's threads that execute its next instruction."""
+        active, first = warp.track.active[warp.at], warp.number * WARP
+        return [n for n in range(first, first + WARP) if (active if isinstance(active, bool) else active[n])]
+
+    def _over(self, warp: Warp, now: float) -> tuple[float, str]:
+        """When a warp that waits for a phase of a memory barrier goes on, as far as that is known."""
+        found: BarrierUse = warp.track.places[warp.at]
+        if found.kind != "wait" or not (lanes := self._lanes(warp)):
+            return now, warp.why
+        place, parity = found.of(lanes[0])
+        barrier = self.barriers[warp.block, place]
+        if (when := barrier.over(parity)) is None:
+            barrier.waiting.append(warp)
+            return NEVER, "signal"
+        return (when + SEEN, "signal") if when + SEEN > now and when > 0 else (now, warp.why)
+
+    def _signal(self, warp: Warp, now: float) -> None:
+        """What each of a warp's threads does to a memory barrier."""
+        found: BarrierUse = warp.track.places[warp.at]
+        once = found.kind in ("init", "load", "store")  # for a warp
+        for lane in self._lanes(warp)[: 1 if once else WARP] if found.kind != "wait" else ():
+            place, amount = found.of(lane)
+            barrier = self.barriers[warp.block, place]
+            if found.kind == "init":
+                self.barriers[warp.block, place] = MemoryBarrier(amount, amount)
+                continue
+            if found.kind in ("load", "store"):
+                self.l2_free = max(self.l2_free, now) + amount / self.l2
+                self.timing.moved[f"{found.kind}ed" if found.kind == "load" else "stored"] += amount
+                if found.kind == "store":
+                    continue
+                woken = barrier.change(now, 0, 0, amount, max(now + BOX, self.l2_free + L2))
+            else:
+                woken = barrier.change(now, found.kind == "arrive", amount)
+            for other in woken:
+                other.ready = barrier.ended + SEEN
+                scheduler = self.schedulers[other.number % SCHEDULERS]
+                scheduler.next = min(scheduler.next, other.ready)
 
     def _shared(self, scheduler: Scheduler, wavefronts: float, now: float) -> tuple[float, float]:
         """When the operands were read, and when the data are through."""
@@ -313,6 +300,7 @@ class Multiprocessor:
             then, old, since = self.history[WINDOW]
             new = (now - then) / (done - old)
         times = min(one.left for _, one in alive) - WINDOW // 2
+        times -= times % (2 * len({place for _, place in self.barriers}) or 1)  # phases have the same parities then
         if times > 0:
             for warp, one in alive:
                 warp.at += times * one.length

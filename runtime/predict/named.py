@@ -80,6 +80,8 @@ def _width(one: Instruction) -> int:
     """Registers that the result takes."""
     if one.mnemonic in ("HMMA", "IMMA", "DMMA", "QMMA"):
         return 2 if one.mnemonic == "HMMA" and "F16" in one.modifiers[1:2] else 4
+    if one.mnemonic.endswith("GMMA"):
+        return next(int(m.split("x")[1]) // 2 for m in one.modifiers if "x" in m)
     if one.mnemonic == "LDSM":
         return int(one.modifiers[-1]) if one.modifiers[-1].isdigit() else 1
     if one.bits > 32:

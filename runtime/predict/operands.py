@@ -1,4 +1,4 @@
-"""The registers of all threads, and what operands mean: registers, predicates, constants, places in memory.
+"""Where all threads are, their registers, and what operands mean: registers, predicates, constants, places in memory.
 
 A value is an `int` where all threads have the same (a uniform register, a loop counter), an array of a number for each thread, or
 None: not known, as is all that was loaded from memory. Registers hold 32 bits, unsigned.
@@ -7,11 +7,14 @@ None: not known, as is all that was loaded from memory. Registers hold 32 bits, 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
+
+from ...interpreter.memory.limits import WARP
 
 Value = Any
 """`int`, array or None; of a predicate `bool`, array or None."""
@@ -20,6 +23,31 @@ MASK = 0xFFFFFFFF
 _TERM = re.compile(r"^([-~!|]*)(U?R\d+|U?RZ|U?P\d|U?PT|0x[0-9a-f]+|\d+)(\.64|\.U32|\.X\d+)*\|?$")
 _CONSTANT = re.compile(r"^(-?)c\[0x0\]\[0x([0-9a-f]+)\]$")
 PREDICATE = re.compile(r"^!?U?P[T\d]$")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where the threads are that are executed.
+
+    Args:
+        blocks: indices (x, y, z) of the blocks that one multiprocessor has at the same time.
+        constants: the kernel's constant bank: offset → 32 bits.
+    """
+
+    block: tuple[int, int, int]
+    blocks: Sequence[tuple[int, int, int]]
+    constants: Mapping[int, int]
+    boxes: Mapping[int, int] = field(default_factory=dict)
+    """By where a tensor map lies in the constant bank: bytes of a box."""
+
+    @property
+    def threads(self) -> int:
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps(self) -> int:
+        """Of a block."""
+        return -(-self.threads // WARP)
 
 
 @dataclass

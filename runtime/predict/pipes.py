@@ -14,13 +14,14 @@ SCHEDULERS = 4
 
 _PIPES: dict[str, str] = {
     **dict.fromkeys(["FFMA", "FMUL", "FADD", "IMAD", "HFMA2", "HADD2", "HMUL2", "FFMA2", "FADD2", "FMUL2"], "fma"),
-    **dict.fromkeys(["HMMA", "IMMA", "DMMA"], "tensor"),
+    **dict.fromkeys(["HMMA", "IMMA", "DMMA", "HGMMA", "IGMMA", "QGMMA"], "tensor"),
     **dict.fromkeys(["DFMA", "DMUL", "DADD", "DSETP"], "fp64"),
     **dict.fromkeys(["MUFU", "I2F", "F2I", "F2F", "I2FP", "POPC", "FLO", "BREV", "FRND"], "special"),
     **dict.fromkeys(["IADD3", "VIADD", "LOP3", "SHF", "LEA", "ISETP", "FSETP", "SEL", "FSEL", "PRMT", "MOV", "IABS", "FMNMX",
                      "IMNMX", "VIMNMX", "PLOP3", "SGXT", "BMSK"], "alu"),
     **dict.fromkeys(["LDS", "STS", "LDSM", "STSM", "ATOMS", "SHFL"], "shared"),
     **dict.fromkeys(["LDG", "STG", "LD", "ST", "RED", "ATOMG", "ATOM", "LDL", "STL", "LDGSTS"], "global"),
+    "SYNCS": "signal", "UTMALDG": "boxes", "UTMASTG": "boxes", "WARPGROUP": "products",
     "BAR": "barrier", "DEPBAR": "wait", "LDGDEPBAR": "group",
 }  # fmt: skip
 FLOPS: dict[str, int] = {
@@ -36,11 +37,17 @@ def pipe_of(one: Instruction) -> str:
     return _PIPES.get(one.mnemonic, "")
 
 
+def is_of_group(one: Instruction) -> bool:
+    """Whether the four warps of a group execute a quarter each of a product, and go on meanwhile."""
+    return one.mnemonic.endswith("GMMA")
+
+
 def flops(one: Instruction) -> int:
     """Operations that an instruction of a whole warp does."""
     if pipe_of(one) == "tensor":
         spelled = (math.prod(map(int, m.split("x"))) for m in one.modifiers if re.fullmatch(r"\d+x\d+x\d+", m))
-        return 2 * next((_PRODUCTS[m] for m in one.modifiers if m in _PRODUCTS), next(spelled, 0))
+        done = 2 * next((_PRODUCTS[m] for m in one.modifiers if m in _PRODUCTS), next(spelled, 0))
+        return done // 4 if is_of_group(one) else done
     if one.mnemonic == "HFMA2" and one.arguments[1].lstrip("-") == "RZ":  # a constant
         return 0
     return FLOPS.get(one.mnemonic, 0) * WARP
@@ -48,7 +55,7 @@ def flops(one: Instruction) -> int:
 
 def multiplied(one: Instruction) -> str:
     """The type that a tensor-core instruction multiplies."""
-    by_mnemonic = {"DMMA": "f64", "IMMA": "i8"}
+    by_mnemonic = {"DMMA": "f64", "IMMA": "i8", "IGMMA": "i8", "QGMMA": "f8"}
     return by_mnemonic.get(one.mnemonic) or ("tf32" if "TF32" in one.modifiers else "bf16" if "BF16" in one.modifiers else "f16")
 
 
@@ -56,7 +63,8 @@ def interval(one: Instruction, chip: Chip) -> float:
     """Clocks for which an instruction takes its scheduler's part of a pipe."""
     match pipe_of(one):
         case "tensor":
-            return flops(one) / 2 * SCHEDULERS / (chip.tensor[multiplied(one)] * chip.tensor_share)
+            share = chip.group_share if is_of_group(one) else chip.tensor_share
+            return flops(one) / 2 * SCHEDULERS / (chip.tensor[multiplied(one)] * share)
         case "fma":
             return SCHEDULERS * WARP / chip.fp32
         case "fp64":

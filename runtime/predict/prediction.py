@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,10 +22,12 @@ from ..run.tensor_maps import ALIGNMENT as MAP_ALIGNMENT
 from ..run.tensor_maps import BYTES as MAP_BYTES
 from ..run.work import scalar, triple
 from .chips import RESERVED, Chip
-from .multiprocessor import Clocks, Multiprocessor
+from .clocks import Clocks
+from .multiprocessor import Multiprocessor
+from .operands import Grid
 from .pipes import SCHEDULERS, flops, multiplied, pipe_of
 from .sass import Disassembly, disassembled
-from .trace import Execution, Grid, Trace, working
+from .trace import Execution, Trace, working
 
 LOST = {
     "bank": "register bank conflicts",
@@ -35,6 +37,7 @@ LOST = {
     "global": "waiting for global memory",
     "queue": "waiting for the queue of memory instructions",
     "barrier": "waiting at barriers",
+    "signal": "waiting at memory barriers",
     "ended": "no warp is left",
 }
 """Why a scheduler issues nothing."""
@@ -44,6 +47,8 @@ PIPES = {
 }  # fmt: skip
 SAMPLE = 1 << 18
 """Threads, the blocks of which are asked whether they do anything."""
+PARAMETERS = 0x198
+"""Where in the constant bank stands where it has the parameters."""
 NEARLY = 0.75
 """Where nothing is busier than this, it is waiting that limits."""
 
@@ -131,7 +136,8 @@ def predict(plan: Plan, cuda: str, chip: Chip) -> Prediction:
             if step not in found:
                 entry = entries[step.kernel]
                 given = constants(plan, step, entry, bases, chip)
-                kernel = _Kernel(chip, step, entry, programs[entry.name], compiled.kernels[entry.name], given)
+                copied = boxes(plan, step, entry, bases, chip)
+                kernel = _Kernel(chip, step, entry, programs[entry.name], compiled.kernels[entry.name], given, copied)
                 found[step] = kernel.predicted(_moved(plan, step, chip))
             kernels.append(found[step])
     return Prediction(chip.name, chip.title, chip.arch, tuple(kernels))
@@ -150,10 +156,10 @@ class _Kernel:
 
     def __init__(
         self, chip: Chip, step: Launch, entry: KernelEntry, program: Disassembly, resources: KernelResources,
-        constants: dict[int, int],
+        constants: dict[int, int], boxes: dict[int, int],
     ) -> None:  # fmt: skip
         self.chip, self.entry, self.program, self.resources = chip, entry, program, resources
-        self.constants = constants
+        self.constants, self.boxes = constants, boxes
         self.grid, self.block = triple(step.grid), triple(step.block)
         self.threads, self.blocks = math.prod(self.block), math.prod(self.grid)
         (passed,) = integers([step.shared_bytes])
@@ -210,7 +216,7 @@ class _Kernel:
     def _grid(self, numbers: Sequence[int]) -> Grid:
         """The blocks of these numbers."""
         x, y, _ = self.grid
-        return Grid(self.block, [(n % x, n // x % y, n // (x * y)) for n in numbers], self.constants)
+        return Grid(self.block, [(n % x, n // x % y, n // (x * y)) for n in numbers], self.constants, self.boxes)
 
     def _placed(self, count: int) -> list[Grid]:
         """So many blocks of one multiprocessor: of one in the middle of the chip, of the first, of the last."""
@@ -263,19 +269,34 @@ def _moved(plan: Plan, step: Launch, chip: Chip) -> int:
 
 
 def constants(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Chip) -> dict[int, int]:
-    """The constant bank of a launch: sizes of the launch, then the parameters, each at a multiple of its size."""
+    """The constant bank of a launch: its sizes, where the parameters begin, then these, each at a multiple of its size."""
     found = dict(enumerate([*triple(step.block), *triple(step.grid)]))
-    words = {4 * at: number for at, number in found.items()}
-    place = chip.parameters
-    for value in _values(plan, step, entry, bases):
-        size = value.dtype.itemsize
-        alignment = min(size, MAP_ALIGNMENT)
-        place = -(-place // alignment) * alignment
+    words = {4 * at: number for at, number in found.items()} | {PARAMETERS: chip.parameters, PARAMETERS + 4: 0}
+    for place, value in _placed(chip, _values(plan, step, entry, bases)):
         raw = value.tobytes().ljust(4, b"\0")
         for at in range(0, len(raw), 4):
             words[place + at & ~3] = int.from_bytes(raw[at : at + 4], "little")
-        place += size
     return words
+
+
+def boxes(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Chip) -> dict[int, int]:
+    """By where in the constant bank a tensor map lies: the bytes of a box."""
+    dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
+    maps = (arg for arg in step.args if isinstance(arg, TensorMapOf))
+    sizes = (math.prod(arg.layout.box) * itemsize(dtypes[arg.tensor.buffer]) for arg in maps)
+    places = (place for place, value in _placed(chip, _values(plan, step, entry, bases)) if value.dtype.itemsize == MAP_BYTES)
+    return dict(zip(places, sizes, strict=True))
+
+
+def _placed(chip: Chip, values: Iterable[np.generic]) -> Iterator[tuple[int, np.generic]]:
+    """Where in the constant bank each parameter lies."""
+    place = chip.parameters
+    for value in values:
+        size = value.dtype.itemsize
+        alignment = min(size, MAP_ALIGNMENT)
+        place = -(-place // alignment) * alignment
+        yield place, value
+        place += size
 
 
 def _values(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int]) -> Iterator[np.generic]:

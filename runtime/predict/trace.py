@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,37 +12,16 @@ from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.memory.limits import WARP
 from .integers import COMPUTES, GRANTED, Outcome
 from .named import named_in, read_by, unknown_results
-from .operands import Registers, Value, address, read
+from .operands import Grid, Registers, Value, address, read
 from .sass import Disassembly, Instruction
+from .signals import SIGNALS, signal
+from .together import TOGETHER, per_warp
 
 MOST = 30_000_000
 """Instructions of a warp that are executed at most."""
 
 MEMORY = frozenset(["LDS", "STS", "LDSM", "LDG", "STG", "LDGSTS", "ATOMS", "ATOMG", "RED", "LD", "ST", "STSM"])
 JUMPS = frozenset(["BRA", "EXIT", "BAR", "CALL", "RET", "BRX", "JMP", "BREAK"])
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Where the threads are that are executed.
-
-    Args:
-        blocks: indices (x, y, z) of the blocks that one multiprocessor has at the same time.
-        constants: the kernel's constant bank: offset → 32 bits.
-    """
-
-    block: tuple[int, int, int]
-    blocks: Sequence[tuple[int, int, int]]
-    constants: Mapping[int, int]
-
-    @property
-    def threads(self) -> int:
-        return self.block[0] * self.block[1] * self.block[2]
-
-    @property
-    def warps(self) -> int:
-        """Of a block."""
-        return -(-self.threads // WARP)
 
 
 @dataclass
@@ -169,7 +148,7 @@ class Execution:
             one = instructions[at]
             place: Value = None
             if do is not None:
-                if one.mnemonic in MEMORY:
+                if one.mnemonic in MEMORY or one.mnemonic in SIGNALS:
                     place = do()
                 elif one.mnemonic in JUMPS:
                     code.append(at)
@@ -213,7 +192,7 @@ class Execution:
         starts = {*self.program.labels.values()}
         for at in range(len(self.does) - 1, -1, -1):
             one = self.program.instructions[at]
-            if one.predicate is None and one.mnemonic not in MEMORY | JUMPS | COMPUTES.keys():
+            if one.predicate is None and one.mnemonic not in MEMORY | JUMPS | SIGNALS | COMPUTES.keys() | TOGETHER.keys():
                 lost = unknown_results(one)
                 if any(name.lstrip("U").startswith("P") for name in lost):
                     continue
@@ -228,6 +207,10 @@ class Execution:
             text = next((a for a in reversed(one.arguments) if "[" in a and not a.startswith("c[")), None)
             lost = unknown_results(one)
             return lambda: self._access(at, one, text, lost)
+        if one.mnemonic in SIGNALS:
+            return lambda: self._signal(one)
+        if one.mnemonic in TOGETHER:
+            return lambda: self._together(one)
         if one.mnemonic in JUMPS:
             return None if one.mnemonic == "BAR" else lambda: self._jump(at, one)
         if (compute := COMPUTES.get(one.mnemonic)) is not None:
@@ -276,6 +259,28 @@ class Execution:
         if lost:
             self._store(one, lost)
         return place, mask
+
+    def _signal(self, one: Instruction) -> tuple[Value, Value]:
+        """What it does to a memory barrier, and which threads. Who waits for one goes on: when, the clocks tell."""
+        guard = self._guard(one)
+        mask = (self.alive if self.lanes is None else self.lanes) & (guard is None or guard)
+        found = signal(self.state, one, self.grid.boxes, int(mask.argmax()))
+        if guard is None or found is None:
+            raise self._refused(f"what `{one.mnemonic}` at {one.address:#x} does depends on data")
+        if self.probing and np.any(mask):
+            raise _Accessed(mask)
+        if found.kind == "wait":
+            self._store(one, {one.arguments[0]: True})
+        return found, mask
+
+    def _together(self, one: Instruction) -> None:
+        """What the threads of a warp find out together: of those that execute it, all have it, or all that go along."""
+        guard = self._guard(one)
+        going = self.alive if self.lanes is None else self.lanes
+        lanes = going if guard is None else going & guard
+        value = None if guard is None else per_warp(self.state, one, lanes.reshape(-1, WARP))
+        warps = np.repeat(lanes.reshape(-1, WARP).any(axis=1), WARP)
+        self.state.put(one.arguments[0], value, warps if one.mnemonic != "ELECT" else lanes, None, None)
 
     def _sure(self, text: str, mask: Value) -> bool:
         """Whether what a text names is known of all threads that take part, as far as anything is."""

@@ -8,12 +8,13 @@ import pytest
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.predict import repeats
 from weft.runtime.predict.chips import CHIPS, chip_named
+from weft.runtime.predict.clocks import NEVER, STAGGER, Clocks
 from weft.runtime.predict.integers import COMPUTES
-from weft.runtime.predict.multiprocessor import NEVER, RELEASE, STAGGER, Clocks, Multiprocessor
-from weft.runtime.predict.operands import Registers, address
+from weft.runtime.predict.multiprocessor import RELEASE, Multiprocessor
+from weft.runtime.predict.operands import Grid, Registers, address
 from weft.runtime.predict.pipes import bank_conflicts, flops, interval
 from weft.runtime.predict.sass import Control, Disassembly, Instruction, parsed
-from weft.runtime.predict.trace import Execution, Grid, Trace
+from weft.runtime.predict.trace import Execution, Trace
 
 H200 = CHIPS["h200"]
 

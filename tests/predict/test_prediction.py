@@ -20,9 +20,10 @@ from weft.runtime.cuda.nvrtc import compile_cubin
 from weft.runtime.plan.plan import Launch
 from weft.runtime.predict import prediction, sass
 from weft.runtime.predict.chips import CHIPS, Chip
+from weft.runtime.predict.operands import Grid
 from weft.runtime.predict.pipes import flops
 from weft.runtime.predict.sass import Instruction, disassembled
-from weft.runtime.predict.trace import Execution, Grid, Trace
+from weft.runtime.predict.trace import Execution, Trace
 from weft.runtime.run.work import triple
 
 

@@ -1,0 +1,87 @@
+"""What a multiprocessor is made of while its clocks are counted: warps, schedulers, and the counts."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from .repeats import Repeats
+from .trace import Track
+
+STAGGER = 400
+"""Clocks that a block begins after the one before it."""
+NEVER = float("inf")
+
+Counts = defaultdict[Any, float]
+
+
+@dataclass
+class Clocks:
+    """What one multiprocessor did until its last block had ended.
+
+    Args:
+        issued: by its number, how often each instruction of the program was issued.
+        lost: clocks of schedulers in which nothing was issued, by why.
+        busy: clocks of pipes; where each scheduler has its part of one, of all four.
+        moved: bytes from and to L2.
+    """
+
+    clocks: float = 0.0
+    issued: Counts = field(default_factory=lambda: defaultdict(float))
+    lost: Counts = field(default_factory=lambda: defaultdict(float))
+    busy: Counts = field(default_factory=lambda: defaultdict(float))
+    moved: Counts = field(default_factory=lambda: defaultdict(float))
+
+    @property
+    def counts(self) -> tuple[Counts, ...]:
+        """All that is counted."""
+        return self.issued, self.lost, self.busy, self.moved
+
+    def copied(self) -> tuple[Counts, ...]:
+        """What was counted so far."""
+        return tuple(one.copy() for one in self.counts)
+
+    def add(self, other: Clocks, times: float) -> None:
+        """Add what another one did, so many times."""
+        self.clocks += other.clocks * times
+        for mine, more in zip(self.counts, other.counts, strict=True):
+            for key, number in more.items():
+                mine[key] += number * times
+
+    def repeat(self, since: tuple[Counts, ...], times: float) -> None:
+        """Count once more, so many times, what was counted since then."""
+        for mine, before in zip(self.counts, since, strict=True):
+            for key in list(mine):
+                mine[key] += (mine[key] - before[key]) * times
+
+
+class Warp:
+    """A warp: where it stands, from when on it may go on, and why not before."""
+
+    def __init__(self, number: int, block: int, track: Track, repeats: Repeats) -> None:
+        self.number, self.block, self.track, self.repeats = number, block, track, repeats
+        self.at = 0
+        self.ready = float(block * STAGGER)
+        self.why = "latency"
+        self.boards = [(0.0, "latency")] * 6
+        self.copied = 0.0
+        self.groups: list[float] = []
+        self.batches: list[float] = []
+        self.waiting = False
+        self.ended = not track.code
+        if self.ended:
+            self.ready = NEVER
+
+
+class Scheduler:
+    """A quarter of a multiprocessor: its warps, its part of the pipes, its queue of memory instructions."""
+
+    def __init__(self, warps: list[Warp]) -> None:
+        self.warps = warps
+        self.last = warps[0]
+        self.queue: deque[float] = deque()
+        self.line: list[Warp] = []
+        self.pipes: dict[str, float] = dict.fromkeys(("fma", "alu", "tensor", "fp64", "special"), 0.0)
+        self.next = 0.0
+        self.idle: tuple[float, list[str]] | None = None
