@@ -17,7 +17,16 @@ from ..ir.functions import name_of, set_name
 from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
 from ..ir.structured import ATOMIC, WRITEBACK, is_structured, segments
 from ..launch.lowering import copies_to_linalg
-from ..mapping.mapping import ATTRIBUTE, is_mapped, is_shared_reduction, mapping_of
+from ..mapping.mapping import (
+    AS_MANY_AS_ITERATIONS,
+    ATTRIBUTE,
+    Mapped,
+    Mapping,
+    is_mapped,
+    is_shared_reduction,
+    mapping_of,
+    trip_counts,
+)
 from ..memory.effects import read, written
 from ..memory.limits import OF_A_THREAD
 from ..memory.views import behind, is_own_array, is_view
@@ -65,10 +74,10 @@ def replicate(root: ir.Operation) -> list[str]:
                     if mark in op.attributes:
                         del op.attributes[mark]
                 op.attributes[VECTOR] = i64(1)
-        sharing = next((mapping for op in writers if is_shared_reduction(op) and (mapping := mapping_of(op))), None)
+        sharing = next((_copying(op) for op in writers if is_shared_reduction(op)), None)
         for copy in [op for op in all_users(buffer) if _is_left(op) and op not in writing and not is_mapped(op)]:
             if sharing is not None:  # all have what is copied: each of them copies a part
-                copy.attributes[ATTRIBUTE] = dataclasses.replace(sharing, dist="cyclic", chunk=None, vector=1).attribute()
+                copy.attributes[ATTRIBUTE] = sharing.attribute()
         name = name_of(buffer)
         for loop in thread_nest(alloc)[:1]:
             alloc.move_before(loop)
@@ -155,6 +164,16 @@ def _had_by_all(op: ir.Operation) -> list[ir.Value]:
     """The results that all who share a reduction have: not the elements of a scan, each of which its thread writes."""
     first = segments(op)[0]
     return [op.operands[first + number] for number in running(op)]
+
+
+def _copying(reduction: ir.Operation) -> Mapping:
+    """How those who share a reduction share the copies of its result: as many of them as it has."""
+    mapping = mapping_of(reduction)
+    assert mapping is not None
+    trips = trip_counts(Mapped(reduction, mapping))
+    given = zip(mapping.counts, trips, strict=False)
+    counts = tuple(n if count == AS_MANY_AS_ITERATIONS and n is not None else count for count, n in given)
+    return dataclasses.replace(mapping, counts=counts, dist="cyclic", chunk=None, vector=1)
 
 
 def _sources(op: ir.Operation) -> list[ir.Operation | None]:

@@ -129,3 +129,19 @@ launch z
 launch blocks"""
     made = scheduled(TOTAL.format(kind=kind, start=start, what=what), body, tmp_path)
     expect_right(made, 0, body, native=True)
+
+
+@pytest.mark.parametrize("how", ["", " block", " vector 4"])
+def test_as_many_threads_as_a_row_has_elements(how: str, tmp_path: Path) -> None:
+    """They copy the row's result, too, which has a single element."""
+    body = f"""\
+let s = match linalg.reduce
+let z = match linalg.fill
+let (rows, row) = tile s [1]
+fuse z into rows
+map rows to blocks(x)
+map row to threads(x){how}
+insert-barriers
+launch rows"""
+    made = scheduled(TOTAL.format(kind="f32", start="0.0", what="addf").replace("1000", "128"), body, tmp_path)
+    expect_right(made, 0, body, native=True)
