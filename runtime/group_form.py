@@ -137,7 +137,7 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     return ExpectedGroupProduct(total.rows, total.columns, depth, kind, left, right, by_rows)
 
 
-GROUP_OPS = (mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.MMA)
+GROUP_OPS = (mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.MMA, *mbarriers.OF_CLUSTERS)
 """Ops of kernels whose warp groups may each be elsewhere."""
-WAITING = (mbarriers.AWAIT, tensor_maps.DRAIN, warpgroups.MMA, "gpu.barrier")
+WAITING = (mbarriers.AWAIT, tensor_maps.DRAIN, warpgroups.MMA, mbarriers.AWAIT_CLUSTER, "gpu.barrier")
 """Those in which a warp group waits for others, or for what it has started."""

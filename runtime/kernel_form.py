@@ -34,16 +34,20 @@ FORM: dict[str, str] = {
     "arith": "addf addi andi bitcast ceildivsi cmpf cmpi constant divf divsi divui extf extsi extui"
     " floordivsi fptosi fptoui index_cast index_castui maximumf maxnumf maxsi maxui minimumf minnumf minsi minui mulf muli"
     " negf ori remf remsi remui select shli shrsi shrui sitofp subf subi truncf trunci uitofp xori",
-    "gpu": "all_reduce barrier block_dim block_id grid_dim printf shuffle thread_id",
+    "gpu": "all_reduce barrier block_dim block_id cluster_block_id cluster_dim_blocks grid_dim printf shuffle thread_id",
     "math": "absf acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh ctlz ctpop cttz erf erfc exp"
     " exp2 expm1 floor fma fpowi ipowi log log10 log1p log2 powf round roundeven rsqrt sin sinh sqrt tan"
     " tanh trunc",
     "memref": "alloc alloca atomic_rmw cast collapse_shape dim expand_shape"
     " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
+    "llvm": mbarriers.POINTER.removeprefix("llvm."),
     "builtin": warpgroups.SAME.removeprefix("builtin."),
-    "nvvm": " ".join(name.removeprefix("nvvm.") for name in (WARP_BARRIER, *_OF_GROUPS) if name.startswith("nvvm.")),
+    "nvvm": " ".join(
+        name.removeprefix("nvvm.") for name in (WARP_BARRIER, *_OF_GROUPS, *mbarriers.OF_CLUSTERS) if name.startswith("nvvm.")
+    ),
     "nvgpu": " ".join(
-        name.removeprefix("nvgpu.") for name in (COPY, GROUP, WAIT, LDMATRIX, MMA, *_OF_GROUPS) if name.startswith("nvgpu.")
+        name.removeprefix("nvgpu.") for name in (COPY, GROUP, WAIT, LDMATRIX, MMA, *_OF_GROUPS, mbarriers.ADDRESS)
+        if name.startswith("nvgpu.")
     ),
     "scf": "execute_region for if index_switch while",
     "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice from_elements insert"
@@ -53,7 +57,7 @@ FORM: dict[str, str] = {
 """All ops of the normal form, by dialect. They mean what upstream says; `tests/scalars` holds emitter and simulator to that."""
 
 SINCE_CHIP: Mapping[str, int] = {
-    **dict.fromkeys((COPY, GROUP, WAIT, MMA), 80), LDMATRIX: 75, **dict.fromkeys(_OF_GROUPS, 90),
+    **dict.fromkeys((COPY, GROUP, WAIT, MMA), 80), LDMATRIX: 75, **dict.fromkeys((*_OF_GROUPS, *mbarriers.OF_CLUSTERS), 90),
 }  # fmt: skip
 """Ops that not every chip has: the compute capability from which on there is the instruction, times 10; `since_chip` of an op."""
 ON_CHIP_ALONE = frozenset((warpgroups.MMA, mbarriers.REGISTERS))
@@ -63,7 +67,7 @@ EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch
 SIMULATOR_ALONE = frozenset(
     ("gpu.all_reduce", "math.ipowi", "vector.bitcast", "vector.constant_mask",
      "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",
-     "vector.outerproduct", "vector.step"),
+     "vector.outerproduct", "vector.step", *mbarriers.OF_CLUSTERS),
 )  # fmt: skip
 """What only one of the two knows, and the other refuses."""
 

@@ -27,8 +27,9 @@ ARRIVE, EXPECT = "nvgpu.mbarrier.arrive", "nvgpu.mbarrier.arrive.expect_tx"
 ARRIVE_THERE = "nvvm.mbarrier.arrive"
 """At the address of a barrier."""
 AWAIT = "nvgpu.mbarrier.try_wait.parity"
+ADDRESS = "nvgpu.mbarrier.get"
 BARRIER_OPS = frozenset({
-    MAKE, INIT, ARRIVE, EXPECT, AWAIT, "nvgpu.mbarrier.arrive.nocomplete", "nvgpu.mbarrier.get", "nvgpu.mbarrier.test.wait"
+    MAKE, INIT, ARRIVE, EXPECT, AWAIT, ADDRESS, "nvgpu.mbarrier.arrive.nocomplete", "nvgpu.mbarrier.test.wait"
 })  # fmt: skip
 BYTES = 8
 """Of shared memory, that a barrier takes."""
@@ -44,6 +45,16 @@ REGISTERS = "nvvm.setmaxregister"
 
 ALL = (INIT, ARRIVE, EXPECT, AWAIT, FENCE_INIT, FENCE_PROXY, REGISTERS)
 """Those whose place among other ops matters."""
+
+MEET_CLUSTER, MEET_RELAXED, AWAIT_CLUSTER = "nvvm.cluster.arrive", "nvvm.cluster.arrive.relaxed", "nvvm.cluster.wait"
+"""All threads of a cluster arrive, and wait until the others have; one that is relaxed orders nothing."""
+OTHER_BLOCK, POINTER = "nvvm.mapa", "llvm.inttoptr"
+"""The address in a block of the cluster, by its number there, of what a pointer means in this one."""
+OF_CLUSTERS = (
+    "gpu.cluster_block_id", "gpu.cluster_dim_blocks", MEET_CLUSTER, MEET_RELAXED, AWAIT_CLUSTER, ADDRESS, POINTER, OTHER_BLOCK,
+    ARRIVE_THERE,
+)  # fmt: skip
+"""What blocks of a cluster ask for, and do for each other."""
 
 
 def is_mbarriers(kind: ir.Type) -> bool:
@@ -66,9 +77,9 @@ def barrier_of(op: ir.Operation) -> tuple[ir.Value, ir.Value]:
 def is_address(value: ir.Value) -> bool:
     """Whether a number or a pointer is the address of a barrier: of this block, or of another one of its cluster."""
     made = producer(value)
-    while made is not None and made.name in ("llvm.inttoptr", "nvvm.mapa"):
+    while made is not None and made.name in (POINTER, OTHER_BLOCK):
         made = producer(made.operands[0])
-    return made is not None and made.name == "nvgpu.mbarrier.get"
+    return made is not None and made.name == ADDRESS
 
 
 def fenced_spaces(op: ir.Operation) -> frozenset[str]:

@@ -145,6 +145,7 @@ class SimKernel:
         self.has_turns = not self.grouped and any(True for _ in operations(operation, WARP_BARRIER))
         self.known_block = sizes_of(operation, "known_block_size")
         self.known_grid = sizes_of(operation, "known_grid_size")
+        self.cluster = sizes_of(operation, "known_cluster_size") or (1, 1, 1)
         self.arguments = translator.arguments
         namespace: dict[str, Any] = {
             "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "W": warp, "A": copies,
@@ -193,7 +194,8 @@ class SimKernel:
         memories, values = bind(self.arguments, args, names, written)
         found = Recorder()
         batches = loads = stores = barriers = 0
-        rows = nt + roles.MOST_OPERATIONS if self.grouped else nt
+        together = int(np.prod(self.cluster)) if self.grouped else 1
+        rows = nt * together + roles.MOST_OPERATIONS if self.grouped else nt
         site, thread = (max(count.bit_length(), 1) for count in (len(self.sites), rows - 1))
         number, counted = (total - 1).bit_length(), check if banks is None else banks
         layout = KeyLayout(site, thread, number, (63 - site - thread - number) // 2 if self.has_turns else 0)
@@ -208,9 +210,9 @@ class SimKernel:
                 memory.written = None
             if counted:
                 memory.count()
-        threads, blocks = _Order(nt, order).ids(0, nt), _Order(total, order)
+        threads, blocks = _Order(nt, order).ids(0, nt), _Order(total // together, order)
         counter = BankCounter(threads) if counted else None
-        width = 1 if self.grouped else max(1, batch // nt)
+        width = together if self.grouped else max(1, batch // nt)
         seed = order + 2 if isinstance(order, int) else int(order == "reverse")
 
         def watch() -> None:
@@ -218,15 +220,16 @@ class SimKernel:
                 raise too_long(self.name, grid, block, None, budget.seconds)
 
         launch = roles.GroupLaunch(
-            self._run, values, grid, block, self.sites, found, layout, check, self.atomics, threads, seed, watch, counter
-        )
+            self._run, values, grid, block, self.sites, found, layout, check, self.atomics, threads, seed, watch, counter,
+            self.cluster,
+        )  # fmt: skip
         if self.grouped and check:
             launch.follow(memories)
         with np.errstate(all="ignore"):
             for first in range(0, total, width):
                 last = min(first + width, total)
                 if self.grouped:
-                    (number,) = blocks.ids(first, last)
+                    (number,) = blocks.ids(first // together, last // together)
                     ran = launch.run_cluster(int(number))
                 else:
                     lanes = Lanes(grid, block, threads, blocks.ids(first, last), self.sites, found)
@@ -263,6 +266,8 @@ class SimKernel:
                 raise fail("W0753", f"kernel `{self.name}`: {what} size {tuple(sizes)} is not in 1 … {most}")
             if known is not None and tuple(sizes) != known:
                 raise fail("W0753", f"kernel `{self.name}` is made for {what} size {known}, not {tuple(sizes)}")
+        if any(n % size for n, size in zip(grid, self.cluster, strict=True)):
+            raise fail("W0753", f"kernel `{self.name}`: a grid of {tuple(grid)} is not whole clusters of {self.cluster} blocks")
 
 
 class _Order:

@@ -22,13 +22,15 @@ INIT_FENCE = "nvvm.fence.mbarrier.init"
 
 @dataclass(frozen=True)
 class RingMutant:
-    """Edits, and what is found then: kinds of races and faults, at least one of which must be there in each order."""
+    """Edits of a product's ring, and what is found then: kinds of races and faults, at least one of which must be there in each
+    order; none where the numbers alone are wrong."""
 
     edits: tuple[tuple[str, str], ...]
     found: frozenset[str]
+    product: Product = RING
 
     def text(self) -> str:
-        module = RING.ring()
+        module = self.product.ring()
         for wrong, right in self.edits:
             assert module.count(wrong) == 1, wrong
             module = module.replace(wrong, right)

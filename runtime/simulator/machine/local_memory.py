@@ -36,6 +36,8 @@ class Shared(Tracked):
         self.loads: dict[int, Tally] = {}
         self.stores: dict[int, Tally] = {}
         self.keys = lanes.threads.astype(np.int64) << layout.site
+        # where warp groups share it: its number, and what it was made of
+        self.origin: tuple[int, str, tuple[int, ...], np.dtype] = (0, name, shape, dtype)
         self.flying: np.ndarray | None = None  # by element the key of the copy that is under way to it, or -1
         if lanes.check:
             self.shadow = Shadow(size, layout, self.address, self.report, lanes.atomics)

@@ -201,7 +201,7 @@ def scf_while(t: Translator, op: ir.Operation) -> None:
 # ---- gpu: who is who, barriers, and what lanes of a warp tell each other ---------------------------------------------
 
 _PLACES = {"gpu.thread_id": "thread_id", "gpu.block_id": "block_id", "gpu.block_dim": "block", "gpu.grid_dim": "grid"}
-_SPACES = {"workgroup": "shared", "global": "global", "private": "private"}
+SPACES = {"workgroup": "shared", "global": "global", "private": "private"}
 
 
 @handles(*_PLACES)
@@ -222,7 +222,7 @@ def barrier(t: Translator, op: ir.Operation) -> None:
     spaces = ("shared", "global")
     if "address_spaces" in op.attributes:
         listed = (str(a) for a in ir.ArrayAttr(op.attributes["address_spaces"]))
-        names = {_SPACES[word] for text in listed for word in _SPACES if f"<{word}>" in text}
+        names = {SPACES[word] for text in listed for word in SPACES if f"<{word}>" in text}
         spaces = tuple(space for space in spaces if space in names)
     if t.grouped:
         t.emit(f"yield from G.barrier(L, {t.mask}, {spaces!r}, {t.site(op)})")

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ....interpreter.ir.functions import name_of
-from ....interpreter.ir.mlir import ir
+from ....interpreter.ir.mlir import ir, is_used, maker, users
 from ....interpreter.memory import mbarriers, tensor_maps, warpgroups
 from ...group_form import boxed, expected_group_product, group_matrix
-from ...kernel_form import refuse
+from ...kernel_form import axis_of, refuse
 from ..roles.products import GroupProductForm
 from ..translate import INT64, Translator, Val, handles, literal, value_type
+from .control import SPACES
 from .memory import flat_index, listed
 
 
@@ -75,10 +76,10 @@ def fence_init(t: Translator, op: ir.Operation) -> None:
 
 @handles(mbarriers.FENCE_PROXY)
 def fence_proxy(t: Translator, op: ir.Operation) -> None:
-    kind = str(op.attributes["kind"])
-    if "async.shared" not in kind or "cluster" in str(op.attributes.get("space", "")):
-        raise refuse("W0750", f"`{op.name}` of {kind}", op, hint='take {kind = #nvvm.proxy_kind<async.shared>, space = cta}')
-    t.emit(f"P.fence_proxy(L, {t.mask})")
+    spaces = tuple(SPACES[space] for space in sorted(mbarriers.fenced_spaces(op)))
+    if not spaces:
+        raise refuse("W0750", f"`{op.name}` of {op.attributes['kind']}", op, hint="take {kind = #nvvm.proxy_kind<async.shared>}")
+    t.emit(f"P.fence_proxy(L, {spaces!r}, {t.mask})")
 
 
 @handles(mbarriers.REGISTERS)
@@ -100,12 +101,12 @@ def _box(t: Translator, op: ir.Operation, memref: ir.Value) -> str:
 
 @handles(tensor_maps.LOAD)
 def load(t: Translator, op: ir.Operation) -> None:
-    if op.opview.multicastMask is not None:
-        raise refuse("W0750", f"`{op.name}` to several blocks of a cluster", op)
+    blocks = op.opview.multicastMask
+    several = "None" if blocks is None else f"N.unsigned({t.value(blocks).text})"
     box = _box(t, op, op.opview.dst)
     t.stored.add(t.memref(op.opview.dst).root.text)
     with _where(t, op.opview.predicate):
-        t.emit(f"X.load(L, {box}, {_barrier(t, op)}, {t.mask}, {t.site(op)})")
+        t.emit(f"X.load(L, {box}, {_barrier(t, op)}, {several}, {t.mask}, {t.site(op)})")
 
 
 @handles(tensor_maps.STORE)
@@ -159,3 +160,47 @@ def multiply(t: Translator, op: ir.Operation) -> Val:
     left, right, before = (v.text for v in t.operands(op))
     call = f"yield from Q.multiply(L, {left}, {right}, {before}, {form.text}, {t.mask}, {t.site(op)})"
     return t.result(op, call, [], pure=False)
+
+
+# ---- clusters -------------------------------------------------------------------------------------------------------------
+
+_PLACES = {"gpu.cluster_block_id": "L.rank_in_cluster", "gpu.cluster_dim_blocks": "L.cluster_dim"}
+
+
+@handles(*_PLACES)
+def place_in_cluster(t: Translator, op: ir.Operation) -> Val:
+    return t.define(f"{_PLACES[op.name]}[{axis_of(op)}]", [literal(0)], INT64)
+
+
+@handles(mbarriers.MEET_CLUSTER, mbarriers.MEET_RELAXED)
+def arrive_in_cluster(t: Translator, op: ir.Operation) -> None:
+    t.emit(f"G.arrive(L, {op.name == mbarriers.MEET_CLUSTER}, {t.mask}, {t.site(op)})")
+
+
+@handles(mbarriers.AWAIT_CLUSTER)
+def wait_for_cluster(t: Translator, op: ir.Operation) -> None:
+    t.emit(f"yield from G.wait(L, {t.mask}, {t.site(op)})")
+
+
+@handles(mbarriers.ADDRESS, mbarriers.POINTER, mbarriers.OTHER_BLOCK)
+def address(t: Translator, op: ir.Operation) -> Val:
+    """The address of a barrier, and of the one in its place in another block: who arrives there looks back here."""
+    if not mbarriers.is_address(op.results[0]) or not {user.name for user in users(op.results[0])} <= _BY_ADDRESS:
+        raise refuse("W0750", f"`{op.name}` of something else than a memory barrier, to arrive at", op)
+    return literal(0)
+
+
+_BY_ADDRESS = {mbarriers.POINTER, mbarriers.OTHER_BLOCK, mbarriers.ARRIVE_THERE}
+
+
+@handles(mbarriers.ARRIVE_THERE)
+def arrive_there(t: Translator, op: ir.Operation) -> Val | None:
+    made, rank = maker(op.operands[0]), "L.home.rank"
+    if made.name == mbarriers.OTHER_BLOCK:
+        made, rank = maker(made.operands[0]), t.value(made.operands[1]).text
+    while made.name == mbarriers.POINTER:
+        made = maker(made.operands[0])
+    if made.name != mbarriers.ADDRESS or any(map(is_used, op.results)) or len(op.operands) > 1:
+        raise refuse("W0750", f"`{op.name}` at an address that is computed otherwise, or whose state is used", op)
+    t.emit(f"P.arrive_there(L, {_barrier(t, made)}, {rank}, {t.mask}, {t.site(op)})")
+    return literal(0) if len(op.results) else None

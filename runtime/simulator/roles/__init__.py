@@ -1,10 +1,10 @@
 """Kernels whose warp groups go each their own way: memory barriers, asynchronous operations, and the clocks that order them."""
 
-from . import boxes, cluster, phases, products
+from . import boxes, meeting, phases, products
 from .clocks import MOST_OPERATIONS
 from .cluster import GroupLaunch
 
-CALLED = {"G": cluster, "P": phases, "X": boxes, "Q": products}
+CALLED = {"G": meeting, "P": phases, "X": boxes, "Q": products}
 """What generated code calls, by its names for it."""
 
 __all__ = ["CALLED", "MOST_OPERATIONS", "GroupLaunch"]

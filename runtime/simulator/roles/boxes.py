@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from .clocks import Moment
 from .cluster import Flight, Steps
 from .group import GroupLanes
 from .ordering import ClockShadow, Elements, OrderedMemory
-from .phases import BarrierGroup, landed
+from .phases import BarrierGroup, landed, of_rank
 
 
 @dataclass(frozen=True)
@@ -102,22 +102,39 @@ def _each_lane(group: GroupLanes, mask: Mask, values: Sequence[Lane]) -> Iterato
 
 def load(
     group: GroupLanes, memory: Shared, first: Lane, boxes: TensorBoxes, coordinates: Sequence[Lane], barriers: BarrierGroup,
-    number: Lane, mask: Mask, site: int,
+    number: Lane, multicast: Lane | None, mask: Mask, site: int,
 ) -> None:  # fmt: skip
-    """`nvgpu.tma.async.load`: each active lane issues one."""
-    for lane, (begin, at, *place) in _each_lane(group, mask, [first, number, *coordinates]):
+    """`nvgpu.tma.async.load`: each active lane issues one. `multicast`: a bit for each block of the cluster to which it goes."""
+    cluster, own = group.cluster, group.home.rank
+    for lane, (begin, at, bits, *place) in _each_lane(
+        group, mask, [first, number, 1 << own if multicast is None else multicast, *coordinates]
+    ):
         lanes = np.array([lane])
         to = tile(group, memory, begin, boxes.shape, lane, site)
-        if to is None or not barriers.usable(at, group, lanes, site):
+        ranks = [rank for rank in range(16) if bits >> rank & 1]
+        if outside := [rank for rank in ranks if rank >= len(cluster.blocks)]:
+            said = f"a box goes to block {outside[0]} of a cluster that has {len(cluster.blocks)}"
+            cluster.fault("out-of-bounds write", group, lane, site, said)
             continue
-        barriers.expect_fenced(at, group, lane, site)
+        targets = [_there(group, memory, barriers, rank) for rank in ranks]
+        if to is None or not all(signal.usable(at, group, lanes, site) for _, signal in targets):
+            continue
         where, there = boxes.at(place)
-        flight = group.cluster.issue(group, lanes, site, partial(_land, boxes, memory, to, where, there, barriers, at))
+        flight = cluster.issue(group, lanes, site, partial(_land, boxes, targets, to, where, there, at))
         _note_global(boxes.memory, where[there], flight, write=False)
-        _note_tile(memory, begin, len(to), flight, write=True)
-        data = memory.data.reshape(-1)
-        data[to] = noticed(_box(boxes, where, there))
-        group.cluster.begin(flight)
+        for target, signal in targets:
+            signal.expect_fenced(at, group, lane, site)
+            _note_tile(target, begin, len(to), flight, write=True)
+            target.data.reshape(-1)[to] = noticed(_box(boxes, where, there))
+            cluster.owe(signal.home, flight.row, flight.epoch, flight.witness(), f"a box comes to `{target.name}`")
+        cluster.begin(flight)
+
+
+def _there(group: GroupLanes, memory: Shared, barriers: BarrierGroup, rank: int) -> tuple[Shared, BarrierGroup]:
+    """The same buffer and barriers, of a block of the cluster."""
+    if rank == group.home.rank:
+        return memory, barriers
+    return group.cluster.blocks[rank].groups[0].shared(*memory.origin), of_rank(group, barriers, rank)
 
 
 def _box(boxes: TensorBoxes, where: np.ndarray, there: np.ndarray) -> np.ndarray:
@@ -127,12 +144,13 @@ def _box(boxes: TensorBoxes, where: np.ndarray, there: np.ndarray) -> np.ndarray
 
 
 def _land(
-    boxes: TensorBoxes, memory: Shared, to: np.ndarray, where: np.ndarray, there: np.ndarray, barriers: BarrierGroup, at: int,
-    flight: Flight,
+    boxes: TensorBoxes, targets: Sequence[tuple[Shared, BarrierGroup]], to: np.ndarray, where: np.ndarray, there: np.ndarray,
+    at: int, flight: Flight,
 ) -> None:  # fmt: skip
     """The bytes have come."""
-    memory.data.reshape(-1)[to] = _box(boxes, where, there)
-    landed(barriers, at, flight.group.cluster.clocks.ended(flight.row), boxes.shape.bytes)
+    for memory, barriers in targets:
+        memory.data.reshape(-1)[to] = _box(boxes, where, there)
+        landed(barriers, at, flight.group.cluster.clocks.ended(flight.row), boxes.shape.bytes)
 
 
 def _note_tile(memory: Shared, first: int, count: int, flight: Flight, *, write: bool) -> None:
@@ -215,6 +233,8 @@ def store(
             group, np.array([lane]), site, partial(_read_tile, made, boxes, memory, source, where, there)
         )
         StoreGroups.of(group).open.setdefault(lane, []).append(made)
+        said = f"a box of `{memory.name}` is stored"
+        group.cluster.owe(group.home, flight.row, flight.epoch, flight.witness(), said)
         _note_tile(memory, begin, len(source), flight, write=False)
         _note_global(boxes.memory, where[there], flight, write=True)
         boxes.memory.data[where[there]] = noticed(boxes.memory.data[where[there]])
@@ -248,6 +268,7 @@ def commit(group: GroupLanes, mask: Mask) -> None:
 class StoresOver:
     """Stores that have come so far: 1, their tiles are read; 2, they are done."""
 
+    releases: ClassVar[bool] = False
     group: GroupLanes
     due: Sequence[tuple[int, StoredBox]]
     stage: int

@@ -19,20 +19,13 @@ SHARED, GLOBAL = "shared", "global"
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """What somebody knew: by row the epochs, of what was done to shared and to global memory; and up to which of its epochs a
-    thread's stores are fenced for the async proxy."""
+    """What somebody knew, as `VectorClocks.tables` lists it."""
 
-    shared: np.ndarray
-    globally: np.ndarray
-    fenced: np.ndarray
+    tables: tuple[np.ndarray, ...]
 
     def joined(self, other: Moment | None) -> Moment:
         """What both knew."""
-        if other is None:
-            return self
-        return Moment(
-            _most(self.shared, other.shared), _most(self.globally, other.globally), _most(self.fenced, other.fenced)
-        )
+        return self if other is None else Moment(tuple(map(_most, self.tables, other.tables)))
 
 
 def _most(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -46,17 +39,21 @@ class VectorClocks:
     """Those of a cluster of `threads` threads.
 
     Attributes:
-        known: by space, and by row, what that knows of each other one.
-        fenced: by row, what it knows of fences.
+        known: by space, and by row, up to which epoch of each other one that knows what was done to memory.
+        fenced: likewise, up to which of its epochs a thread's stores are fenced for the async proxy.
     """
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
         self.operations = 0
         size = threads + 32
-        self.known = {space: np.zeros((size, size), np.int32) for space in (SHARED, GLOBAL)}
-        self.fenced = np.zeros((size, size), np.int32)
+        self.known, self.fenced = ({space: np.zeros((size, size), np.int32) for space in (SHARED, GLOBAL)} for _ in "kf")
         self._end(np.arange(threads))
+
+    @property
+    def tables(self) -> tuple[np.ndarray, ...]:
+        """By space, first what is known and then what is fenced."""
+        return (*self.known.values(), *self.fenced.values())
 
     def epochs(self, rows: np.ndarray) -> np.ndarray:
         return self.known[SHARED][rows, rows]
@@ -68,7 +65,7 @@ class VectorClocks:
 
     def told(self, rows: np.ndarray) -> Moment:
         """The threads tell what they know together; their epochs end."""
-        made = Moment(*(table[rows].max(axis=0) for table in (*self.known.values(), self.fenced)))
+        made = Moment(tuple(table[rows].max(axis=0) for table in self.tables))
         self._end(rows)
         return made
 
@@ -76,25 +73,24 @@ class VectorClocks:
         """The threads know from here on what was told, of some spaces."""
         if moment is None:
             return
-        news = {SHARED: moment.shared, GLOBAL: moment.globally}
-        tables = [(self.known[space], news[space]) for space in spaces]
-        for table, told in [*tables, *([(self.fenced, moment.fenced)] if SHARED in spaces else [])]:
-            table[rows, : len(told)] = np.maximum(table[rows, : len(told)], told)
+        for space, table, told in zip((SHARED, GLOBAL) * 2, self.tables, moment.tables, strict=True):
+            if space in spaces:
+                table[rows, : len(told)] = np.maximum(table[rows, : len(told)], told)
 
-    def fence(self, rows: np.ndarray) -> None:
+    def fence(self, rows: np.ndarray, spaces: Sequence[str]) -> None:
         """What the threads stored so far may be read by the async proxy, for those who learn of it."""
-        self.fenced[rows, rows] = self.epochs(rows)
+        for space in spaces:
+            self.fenced[space][rows, rows] = self.epochs(rows)
         self._end(rows)
 
     # ---- asynchronous operations ---------------------------------------------------------------------------------------
 
     def start(self, rows: np.ndarray) -> int:
         """The row of an operation that the threads issue together: it knows what all of them know. Their epochs end."""
-        tables = (*self.known.values(), self.fenced)
-        common = [table[rows].min(axis=0) for table in tables]
+        common = [table[rows].min(axis=0) for table in self.tables]
         row = self._free(np.minimum(common[0], common[1]))
         epoch = self.epochs(np.array([row]))[0] + 1
-        for table, known in zip((*self.known.values(), self.fenced), common, strict=True):
+        for table, known in zip(self.tables, common, strict=True):
             table[row, : len(known)] = known
         for table in self.known.values():
             table[row, row] = epoch
@@ -111,15 +107,15 @@ class VectorClocks:
         if self.operations == MOST_OPERATIONS:
             return first + int(self.epochs(used).argmin())
         self.operations += 1
-        if first + self.operations > len(self.fenced):
-            more = min(len(self.fenced), MOST_OPERATIONS)
-            self.known = {space: np.pad(table, ((0, more), (0, more))) for space, table in self.known.items()}
-            self.fenced = np.pad(self.fenced, ((0, more), (0, more)))
+        if first + self.operations > len(self.known[SHARED]):
+            more = ((0, min(len(self.known[SHARED]), MOST_OPERATIONS)),) * 2
+            self.known, self.fenced = ({space: np.pad(table, more) for space, table in tables.items()}
+                                       for tables in (self.known, self.fenced))  # fmt: skip
         return first + self.operations - 1
 
     def ended(self, row: int, *, more: bool = False) -> Moment:
         """An operation, or a part of it where there are `more`, has ended: what it knows, itself included."""
-        made = Moment(*(table[row].copy() for table in (*self.known.values(), self.fenced)))
+        made = Moment(tuple(table[row].copy() for table in self.tables))
         if more:
             self._end(row)
         return made

@@ -6,18 +6,19 @@ once, or as late as possible, when nobody can go on without it. Where nobody can
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from ....interpreter.memory.warpgroups import GROUP
 from ..machine.banks import BankCounter
 from ..machine.memory import Global
-from ..machine.shadow import KeyLayout, Mask
+from ..machine.shadow import KeyLayout
 from ..report import Fault, FaultKind, Recorder, Site, ThreadOp, Triple
-from .clocks import SHARED, VectorClocks
+from .clocks import SHARED, Moment, VectorClocks
 from .group import BlockState, GroupLanes
 from .ordering import OrderedMemory
 
@@ -29,7 +30,13 @@ WATCHED_STEPS = 64
 
 
 class Waiting(Protocol):
-    """What a coroutine waits for."""
+    """What a coroutine waits for.
+
+    Attributes:
+        releases: those who wait go on once it is said what is wrong.
+    """
+
+    releases: ClassVar[bool]
 
     def ready(self) -> bool: ...
 
@@ -47,10 +54,28 @@ class Coroutine:
     done: bool = False
 
 
+@dataclass(eq=False)
+class ClusterMeeting:
+    """The barrier of a cluster.
+
+    Args:
+        generation: how often all have met; `count`: how many threads have arrived since.
+        arrivals, waits: by row, how often that has done so.
+    """
+
+    generation: int = 0
+    count: int = 0
+    arrivals: Counter[int] = field(default_factory=Counter)
+    waits: Counter[int] = field(default_factory=Counter)
+    gathering: Moment | None = None
+    told: Moment | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Joined:
     """The end of other coroutines."""
 
+    releases: ClassVar[bool] = False
     parts: Sequence[Coroutine]
 
     def ready(self) -> bool:
@@ -65,7 +90,7 @@ class Flight:
     """An asynchronous operation that is under way.
 
     Args:
-        row: in the clocks; `epoch`: there, of what must be waited for before the block ends.
+        row: in the clocks; `epoch`: there.
         finish: what its end does.
         lanes: who issued it; `site`: by which op.
     """
@@ -153,6 +178,8 @@ class Cluster:
         self.coroutines: list[Coroutine] = []
         self.flying: list[Flight] = []
         self.issuers: dict[int, Flight] = {}
+        self.owed: dict[tuple[int, int], tuple[int, ThreadOp, str]] = {}
+        self.meeting = ClusterMeeting()
         self.blocks = [BlockState(rank, block) for rank, block in enumerate(blocks)]
         for home in self.blocks:
             for group in np.unique(launch.threads // GROUP):
@@ -192,7 +219,7 @@ class Cluster:
     def _give_up(self) -> bool:
         """Nobody can go on. Whether somebody can, once that is reported."""
         waiting = [one.waits for one in self.coroutines if one.waits is not None]
-        torn = [wait for wait in waiting if isinstance(wait, BlockBarrier)]
+        torn = [wait for wait in waiting if wait.releases]
         for wait in torn or waiting:
             for fault in wait.stuck():
                 self.launch.found.fault(fault)
@@ -203,11 +230,16 @@ class Cluster:
         for home in self.blocks:
             for barriers in home.barriers.values():
                 barriers.at_end()
-        rows = np.arange(self.clocks.threads)
-        for row, flight in self.issuers.items():
-            if self.clocks.known[SHARED][rows, row].max() < flight.epoch and not self.coroutines:
-                said = "its block ends, and nobody has waited for it"
-                self.launch.found.fault(Fault("unfinished copy", said, flight.witness()))
+        for (rank, row), (epoch, doing, what) in self.owed.items():
+            rows = np.arange(rank * self.threads, (rank + 1) * self.threads)
+            if not self.coroutines and self.clocks.known[SHARED][rows, row].max() < epoch:
+                block = self.blocks[rank].groups[0].block_at(self.blocks[rank].number)
+                said = f"{what}, and block {block} may end before that: none of its threads has waited for it"
+                self.launch.found.fault(Fault("unfinished copy", said, doing))
+
+    def owe(self, home: BlockState, row: int, epoch: int, doing: ThreadOp, what: str) -> None:
+        """What somebody does to a block's shared memory: one of its threads must know of it before they end."""
+        self.owed[home.rank, row] = epoch, doing, what
 
     def split(self, arms: Sequence[Steps]) -> Steps:
         """Lanes of a group part ways, and meet again."""
@@ -280,62 +312,3 @@ def blocks_of(number: int, launch: GroupLaunch) -> list[int]:
         x + i + gx * (y + j + gy * (z + k))
         for k in range(cz) for j in range(cy) for i in range(cx)
     ]  # fmt: skip
-
-
-# ---- what generated code calls ------------------------------------------------------------------------------------------
-
-
-def fork(lanes: GroupLanes, *arms: tuple[Any, Callable[[], Steps]]) -> Steps:
-    """The arms of a branch, those that have lanes, side by side."""
-    yield from lanes.cluster.split([arm() for mask, arm in arms if mask is not False])
-
-
-@dataclass(eq=False)
-class BlockBarrier:
-    """Some lanes of a group at a barrier of their block."""
-
-    group: GroupLanes
-    mask: Mask
-    site: int
-    spaces: Sequence[str]
-    passed: bool = False
-
-    def ready(self) -> bool:
-        if not self.passed:
-            self._meet()
-        return self.passed
-
-    def _others(self) -> list[BlockBarrier]:
-        found = (one.waits for one in self.group.cluster.coroutines)
-        return [w for w in found if isinstance(w, BlockBarrier) and w.group.home is self.group.home and not w.passed]
-
-    def _meet(self) -> None:
-        here = self._others()
-        if sum(len(w.group.active(w.mask)) for w in here) == self.group.cluster.threads and len({w.site for w in here}) == 1:
-            self._pass(here)
-
-    @staticmethod
-    def _pass(here: Sequence[BlockBarrier]) -> None:
-        rows = np.concatenate([w.group.rows[w.group.active(w.mask)] for w in here])
-        clocks = here[0].group.cluster.clocks
-        clocks.learn(rows, clocks.told(rows), here[0].spaces)
-        for w in here:
-            w.passed = True
-
-    def stuck(self) -> Iterator[Fault]:
-        if self.passed:
-            return
-        group, here = self.group, self._others()
-        there = {int(t) for w in here if w.site == self.site for t in w.group.threads[w.group.active(w.mask)]}
-        (missing, *_) = sorted(set(range(group.cluster.threads)) - there) or [0]
-        absent = group.access(self.site, missing, group.home.number).thread
-        doing = group.doing(int(group.active(self.mask)[0]), self.site)
-        said = f"thread {absent} of its block does not reach this barrier together with it"
-        yield Fault("divergent barrier", said, doing, count=len(there))
-        self._pass([w for w in here if w.site == self.site])
-
-
-def barrier(lanes: GroupLanes, mask: Mask, spaces: Sequence[str], site: int) -> Steps:
-    """`gpu.barrier`."""
-    lanes.executed = lanes.executed + 1
-    yield BlockBarrier(lanes, mask, site, spaces)

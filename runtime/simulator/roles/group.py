@@ -51,6 +51,9 @@ class GroupLanes(Lanes):
         self.cluster, self.home, self.number = cluster, home, number
         self.local = threads - threads.min()
         self.rows = threads + home.rank * cluster.threads
+        dims = launch.dims
+        self.cluster_dim = dims
+        self.rank_in_cluster = home.rank % dims[0], home.rank // dims[0] % dims[1], home.rank // (dims[0] * dims[1])
         self.who = self.rows
         self.check, self.layout, self.atomics = launch.check, launch.layout, launch.atomics
         self.banks = launch.counter(threads)
@@ -94,6 +97,7 @@ class GroupLanes(Lanes):
                 order = OrderedMemory(made.size, made.layout, self.atomics)
             found = self.home.memories[number] = made, order
         port, order = copy(found[0]), found[1]
+        port.origin = number, name, shape, dtype
         port.lanes, port.loads, port.stores, port.banks = self, {}, {}, self.banks
         port.keys = self.rows.astype(np.int64) << port.layout.site
         self._follow(port, order)

@@ -103,7 +103,7 @@ class ClockShadow:
             if stored.any():
                 row, ours = int(self.layout.threads_of(key)), self._ours(old)
                 who = self.layout.threads_of(np.maximum(old, 0))
-                fenced = self.clocks.fenced[row].take(who, mode="clip") >= (old >> self.layout.interval)
+                fenced = self.clocks.fenced[self.space][row].take(who, mode="clip") >= (old >> self.layout.interval)
                 if (bad := stored & ours & ~fenced).any():
                     self.unfenced(self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))
         self._compare_others("RAW", self.memory.updaters, elements, key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class PhasedBarrier:
 class BarrierGroup:
     """A group of them in the shared memory of a block."""
 
+    key: int
     name: str
     home: BlockState
     all: list[PhasedBarrier]
@@ -75,10 +76,11 @@ class BarrierGroup:
         return True
 
     def expect_fenced(self, number: int, group: GroupLanes, lane: int, site: int) -> None:
-        """A fault where an operation is to arrive at a barrier, and its thread knows of no fence behind the initialization."""
+        """A fault where a copy or another block is to arrive at a barrier, and its thread knows of no fence behind the
+        initialization."""
         fence, row = self.all[number].fenced, group.rows[lane]
         if fence is None or group.cluster.clocks.known[SHARED][row, fence[0]] < fence[1]:
-            said = f"bytes are to come to {self.named(number)}, and no fence is between that and its initialization"
+            said = f"{self.named(number)} is used by copies or another block, and no fence is behind its initialization"
             _misused(group, lane, site, said, self.name)
 
     def at_end(self) -> None:
@@ -113,8 +115,13 @@ def make(group: GroupLanes, key: int, name: str, count: int) -> BarrierGroup:
     """`nvgpu.mbarrier.create`: the block's."""
     found = group.home.barriers.get(key)
     if found is None:
-        found = group.home.barriers[key] = BarrierGroup(name, group.home, [PhasedBarrier() for _ in range(count)])
+        found = group.home.barriers[key] = BarrierGroup(key, name, group.home, [PhasedBarrier() for _ in range(count)])
     return found
+
+
+def of_rank(group: GroupLanes, barriers: BarrierGroup, rank: int) -> BarrierGroup:
+    """The same barriers, of another block of the cluster."""
+    return make(group.cluster.blocks[rank].groups[0], barriers.key, barriers.name, len(barriers.all))
 
 
 def init(group: GroupLanes, barriers: BarrierGroup, number: Lane, count: Lane, mask: Mask, site: int) -> None:
@@ -141,10 +148,11 @@ def fence_init(group: GroupLanes, mask: Mask) -> None:
     clocks.told(rows)
 
 
-def fence_proxy(group: GroupLanes, mask: Mask) -> None:
-    """`nvvm.fence.proxy`."""
-    fence_init(group, mask)
-    group.cluster.clocks.fence(group.rows[group.active(mask)])
+def fence_proxy(group: GroupLanes, spaces: Sequence[str], mask: Mask) -> None:
+    """`nvvm.fence.proxy`, of what was stored in some spaces."""
+    if SHARED in spaces:
+        fence_init(group, mask)
+    group.cluster.clocks.fence(group.rows[group.active(mask)], spaces)
 
 
 def arrive(group: GroupLanes, barriers: BarrierGroup, number: Lane, bytes_: Lane, mask: Mask, site: int) -> None:
@@ -152,6 +160,25 @@ def arrive(group: GroupLanes, barriers: BarrierGroup, number: Lane, bytes_: Lane
     for (at, more), lanes in by_number(group, mask, number, bytes_):
         if barriers.usable(at, group, lanes, site):
             arrived(barriers, at, group, lanes, more, site)
+
+
+def arrive_there(
+    group: GroupLanes, barriers: BarrierGroup, number: Lane, rank: Lane, mask: Mask, site: int
+) -> None:
+    """`nvvm.mbarrier.arrive` at a barrier of a block of the cluster."""
+    for (at, other), lanes in by_number(group, mask, number, rank):
+        if not 0 <= other < len(group.cluster.blocks):
+            said = f"{barriers.named(at)} of block {other} of a cluster that has {len(group.cluster.blocks)}"
+            _misused(group, int(lanes[0]), site, said, barriers.name)
+            continue
+        there = of_rank(group, barriers, other)
+        if there.usable(at, group, lanes, site):
+            if there.home is not group.home:
+                there.expect_fenced(at, group, int(lanes[0]), site)
+                for lane, row in zip(lanes.tolist(), group.rows[lanes].tolist(), strict=True):
+                    epoch = int(group.cluster.clocks.epochs(np.array([row]))[0])
+                    group.cluster.owe(there.home, row, epoch, group.doing(lane, site), f"it arrives at {there.named(at)}")
+            arrived(there, at, group, lanes, 0, site)
 
 
 def arrived(barriers: BarrierGroup, at: int, group: GroupLanes, lanes: np.ndarray, more: int, site: int) -> None:
@@ -186,6 +213,7 @@ def _bytes(one: PhasedBarrier) -> str:
 class PhaseWait:
     """Lanes that wait for phases: of each barrier and parity, which lanes, and the phase that was under way when they came."""
 
+    releases: ClassVar[bool] = False
     group: GroupLanes
     barriers: BarrierGroup
     asked: Sequence[tuple[int, int, np.ndarray, int]]

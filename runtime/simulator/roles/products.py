@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -69,6 +69,7 @@ def _elements(matrix: GroupMatrix, rows: int, columns: int) -> np.ndarray:
 class ProductOver:
     """The end of a product."""
 
+    releases: ClassVar[bool] = False
     flight: Flight
     sums: list[np.ndarray] = field(default_factory=list)
 

@@ -1,0 +1,130 @@
+"""Where threads meet: arms of a branch, barriers of a block, and of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..machine.shadow import Mask
+from ..report import Fault
+from .cluster import Steps
+from .group import GroupLanes
+
+
+def fork(lanes: GroupLanes, *arms: tuple[Any, Callable[[], Steps]]) -> Steps:
+    """The arms of a branch, those that have lanes, side by side."""
+    yield from lanes.cluster.split([arm() for mask, arm in arms if mask is not False])
+
+
+@dataclass(eq=False)
+class BlockBarrier:
+    """Some lanes of a group at a barrier of their block."""
+
+    releases: ClassVar[bool] = True
+    group: GroupLanes
+    mask: Mask
+    site: int
+    spaces: Sequence[str]
+    passed: bool = False
+
+    def ready(self) -> bool:
+        if not self.passed:
+            self._meet()
+        return self.passed
+
+    def _others(self) -> list[BlockBarrier]:
+        found = (one.waits for one in self.group.cluster.coroutines)
+        return [w for w in found if isinstance(w, BlockBarrier) and w.group.home is self.group.home and not w.passed]
+
+    def _meet(self) -> None:
+        here = self._others()
+        if sum(len(w.group.active(w.mask)) for w in here) == self.group.cluster.threads and len({w.site for w in here}) == 1:
+            self._pass(here)
+
+    @staticmethod
+    def _pass(here: Sequence[BlockBarrier]) -> None:
+        rows = np.concatenate([w.group.rows[w.group.active(w.mask)] for w in here])
+        clocks = here[0].group.cluster.clocks
+        clocks.learn(rows, clocks.told(rows), here[0].spaces)
+        for w in here:
+            w.passed = True
+
+    def stuck(self) -> Iterator[Fault]:
+        if self.passed:
+            return
+        group, here = self.group, self._others()
+        there = {int(t) for w in here if w.site == self.site for t in w.group.threads[w.group.active(w.mask)]}
+        (missing, *_) = sorted(set(range(group.cluster.threads)) - there) or [0]
+        absent = group.access(self.site, missing, group.home.number).thread
+        doing = group.doing(int(group.active(self.mask)[0]), self.site)
+        said = f"thread {absent} of its block does not reach this barrier together with it"
+        yield Fault("divergent barrier", said, doing, count=len(there))
+        self._pass([w for w in here if w.site == self.site])
+
+
+def barrier(lanes: GroupLanes, mask: Mask, spaces: Sequence[str], site: int) -> Steps:
+    """`gpu.barrier`."""
+    lanes.executed = lanes.executed + 1
+    yield BlockBarrier(lanes, mask, site, spaces)
+
+
+# ---- clusters ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterWait:
+    """Some lanes that wait for their cluster, after they have arrived."""
+
+    releases: ClassVar[bool] = False
+    group: GroupLanes
+    mask: Mask
+    site: int
+
+    @property
+    def rows(self) -> list[int]:
+        return self.group.rows[self.group.active(self.mask)].tolist()
+
+    def ready(self) -> bool:
+        meeting = self.group.cluster.meeting
+        return all(meeting.generation >= meeting.arrivals[row] for row in self.rows)
+
+    def passed(self) -> None:
+        meeting = self.group.cluster.meeting
+        self.group.cluster.clocks.learn(np.array(self.rows), meeting.told)
+        meeting.waits.update(self.rows)
+
+    def stuck(self) -> Iterator[Fault]:
+        cluster, lanes = self.group.cluster, self.group.active(self.mask)
+        said = f"waits for its cluster, of which {cluster.meeting.count} of {cluster.clocks.threads} threads have arrived"
+        yield Fault("deadlock", said, self.group.doing(int(lanes[0]), self.site), count=len(lanes))
+
+
+def arrive(group: GroupLanes, ordering: bool, mask: Mask, site: int) -> None:
+    """`nvvm.cluster.arrive`; one that is relaxed orders nothing."""
+    cluster, meeting = group.cluster, group.cluster.meeting
+    rows = group.rows[group.active(mask)]
+    ahead = [row for row in rows.tolist() if meeting.arrivals[row] > meeting.waits[row]]
+    if ahead:
+        lane = int(np.flatnonzero(group.rows == ahead[0])[0])
+        cluster.fault("mbarrier misuse", group, lane, site, "arrives at its cluster's barrier again before it has waited")
+    meeting.arrivals.update(rows.tolist())
+    meeting.count += len(rows)
+    if ordering:
+        meeting.gathering = cluster.clocks.told(rows).joined(meeting.gathering)
+    if meeting.count >= cluster.clocks.threads:
+        meeting.count, meeting.generation = 0, meeting.generation + 1
+        meeting.told, meeting.gathering = meeting.gathering, None
+
+
+def wait(group: GroupLanes, mask: Mask, site: int) -> Steps:
+    """`nvvm.cluster.wait`."""
+    meeting, lanes = group.cluster.meeting, group.active(mask)
+    for lane in lanes[[meeting.waits[row] >= meeting.arrivals[row] for row in group.rows[lanes].tolist()]][:1]:
+        said = "waits at its cluster's barrier, where it has not arrived"
+        group.cluster.fault("mbarrier misuse", group, int(lane), site, said)
+    request = ClusterWait(group, mask, site)
+    yield request
+    request.passed()
