@@ -41,7 +41,8 @@ def random_size(seed: int) -> dict[str, object]:
     r = random.Random(seed)
     d = r.choice((64, r.randint(1, 64), r.randint(65, 256)))
     n, m = (r.randint(1, 150) for _ in range(2))
-    chosen: dict[str, object] = {"b": r.randint(1, 2), "n": n, "m": m, "d": d, "type": ("f16", "bf16")[seed % 2], "causal": r.randint(0, 1)}
+    kind, causal = ("f16", "bf16")[seed % 2], r.randint(0, 1)
+    chosen: dict[str, object] = {"b": r.randint(1, 2), "n": n, "m": m, "d": d, "type": kind, "causal": causal}
     if r.random() < 0.3:
         chosen |= {"stages": r.choice((1, 3)), "bm": 16, "wm": 16, "bn": 16}
     return chosen
