@@ -77,11 +77,17 @@ def lanes(module: ir.Module) -> list[Site]:
         what = f"{shuffle} without thread {thread}"
         at, index, truth = ir.InsertionPoint(shuffle), ir.IndexType.get(), ir.IntegerType.get_signless(1)
 
-        def constant(value: ir.Attribute, place: ir.InsertionPoint) -> ir.Value:
-            return ir.Operation.create("arith.constant", [value.type], attributes={"value": value}, ip=place).result  # type: ignore[attr-defined]
+        def constant(value: ir.IntegerAttr, place: ir.InsertionPoint) -> ir.Value:
+            return ir.Operation.create("arith.constant", [value.type], attributes={"value": value}, ip=place).result
 
-        x = {"dimension": ir.Attribute.parse("#gpu<dim x>")}
-        own = ir.Operation.create("gpu.thread_id", [index], attributes=x, ip=at).result
+        (kernel,) = (op for op in mlir.ancestors(shuffle) if op.name == "gpu.func")
+        own, before = constant(ir.IntegerAttr.get(index, 0), at), 1
+        for axis, size in zip("xyz", ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"]), strict=True):
+            dimension = {"dimension": ir.Attribute.parse(f"#gpu<dim {axis}>")}
+            along = ir.Operation.create("gpu.thread_id", [index], attributes=dimension, ip=at).result
+            step = constant(ir.IntegerAttr.get(index, before), at)
+            term = ir.Operation.create("arith.muli", [index], [along, step], ip=at).result
+            own, before = ir.Operation.create("arith.addi", [index], [own, term], ip=at).result, before * size
         unequal = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)}
         others = [own, constant(ir.IntegerAttr.get(index, thread), at)]
         come = ir.Operation.create("arith.cmpi", [truth], others, unequal, ip=at).result
