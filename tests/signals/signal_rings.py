@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-TILE = 16
-"""Elements of a stage: 64 bytes."""
+TILE = 32
+"""Elements of a stage: 128 bytes, where boxes may begin."""
 
 
 @dataclass(frozen=True)

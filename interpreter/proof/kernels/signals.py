@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ....dsl.diagnostics import fail
 from ...indices.linear import TRUE, Formula, Linear
 from ...indices.values import Values
 from ...ir.functions import segments
-from ...ir.mlir import ir
+from ...ir.mlir import ir, producer
 from ...memory.mbarriers import (
     ARRIVE,
     AWAIT,
@@ -17,6 +18,7 @@ from ...memory.mbarriers import (
     FENCE_INIT,
     FENCE_PROXY,
     INIT,
+    MAKE,
     barrier_of,
     count_of,
     fenced_spaces,
@@ -84,6 +86,10 @@ class Signals:
     def signal(self, op: ir.Operation, place: Place) -> Signal:
         """An op of `SIGNALS`."""
         group, number = barrier_of(op)
+        made = producer(group)
+        if made is None or made.name != MAKE:
+            raise fail("W0640", f"the race analysis does not know which group of memory barriers {describe(op)} is about",
+                       hint="use what `nvgpu.mbarrier.create` makes")  # fmt: skip
         ring = self._rings.setdefault(group, Ring(self.called(group), count_of(group.type)))
         found = Signal("wait", ring, self.values.linear(number), place, describe(op))
         view = op.opview

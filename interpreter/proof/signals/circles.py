@@ -32,7 +32,7 @@ class Circles:
 
     def faults(self) -> Iterator[SignalFault]:
         """Waits that may wait for each other: none, where they have an order in which each needs earlier ones alone."""
-        waiting = [n for n in self.order.nodes if not n.product and (isinstance(n.thing, Barrier) or n.thing.kind == "wait")]
+        waiting = [n for n in self.order.nodes if isinstance(n.thing, Barrier) or n.thing.kind == "wait"]
         needs: dict[OrderNode, dict[OrderNode, isl.Map]] = {node: {} for node in waiting}
         for node in waiting:
             for needed, edge in self._needed(node):

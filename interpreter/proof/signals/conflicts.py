@@ -15,7 +15,7 @@ from typing import Literal
 import islpy as isl
 
 from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, either, equal, less
-from ..kernels.model import Access, space_of_both
+from ..kernels.model import ALL_SPACES, Access, space_of_both
 from ..kernels.places import Landing
 from ..races.conflicts import LIMIT, Conflict, Instance, as_conflict, not_affine, pairs_of
 from ..races.relations import PairClass
@@ -116,7 +116,7 @@ class Asynchronous:
         left, kind = pair.pairs, space_of_both(pair.first, pair.second)
         if self.instances.is_empty(left):
             return None
-        space: Kind = "global" if kind == "global" else "workgroup"
+        space: Kind = "global" if kind == "global" else "workgroup" if kind == "workgroup" else "any"
         for way in self.ways(pair.first, pair.second, space, fences=fences):
             left = self.instances.without(left, way)
             if self.instances.is_empty(left):
@@ -142,7 +142,8 @@ class Asynchronous:
         if first.agent == "store":
             return (w for landing in first.landings for w in self._behind(start, landing, end, kind))
         if fences and second.agent and first.kind == "write":
-            return self.order.fenced(start, [f for f in self.model.fences if kind in f.spaces], end, kind)
+            spaces = ALL_SPACES if kind == "any" else {kind}
+            return self.order.fenced(start, [f for f in self.model.fences if f.spaces >= spaces], end, kind)
         return self.order.paths(start, end, kind)
 
     def _behind(self, start: Point, landing: Landing, end: Point, kind: Kind) -> Iterator[isl.Map]:

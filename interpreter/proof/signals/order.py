@@ -15,14 +15,14 @@ from typing import Literal
 import islpy as isl
 
 from ...indices.linear import Linear, equal
-from ..kernels.model import Barrier
+from ..kernels.model import ALL_SPACES, Barrier
 from ..kernels.signals import Fence, Signal
 from .instances import Instances, Point
 from .laps import point_of
 
 HOPS = 4
-Kind = Literal["workgroup", "global", "time"]
-"""What an order is asked of: accesses to one of the memories; or only that something is done, in time."""
+Kind = Literal["workgroup", "global", "any", "time"]
+"""What an order is asked of: accesses to one of the memories, or to any; or only that something is done, in time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Order:
     def __init__(self, instances: Instances, phases: Mapping[Signal, Linear], barriers: tuple[Barrier, ...]) -> None:
         self.instances, self.phases = instances, phases
         signals = [OrderNode(point_of(s), s) for s in phases if s.kind in ("arrive", "wait")]
-        blocks = [OrderNode(Point(b.place, b.op), b) for b in barriers if b.place.settled]
+        blocks = [OrderNode(Point(b.place, b.op), b) for b in barriers]
         products = [OrderNode(Point(b.place, b.op), b, product=True) for b in instances.model.products]
         self.nodes = [*signals, *blocks, *products]
         self._edges: dict[tuple[OrderNode, OrderNode], isl.Map | None] = {}
@@ -58,7 +58,8 @@ class Order:
     def seen(self, node: OrderNode, kind: Kind) -> Iterator[tuple[OrderNode, isl.Map]]:
         """Who sees the end of an op, and in which instance."""
         if isinstance(node.thing, Barrier):
-            if node.product or kind in node.thing.spaces or (kind == "time" and node.thing.spaces):
+            spaces = node.thing.spaces
+            if node.product or kind in spaces or (kind == "time" and spaces) or (kind == "any" and spaces >= ALL_SPACES):
                 yield node, self._edge(node, node)
         elif node.thing.kind == "arrive":
             for wait in self._waits(node.thing):
