@@ -186,11 +186,11 @@ class _Layout:
 
     @classmethod
     def of(cls, accesses: Sequence[TileAccess]) -> _Layout:
-        """That of the accumulator of a product, or of the access with the most pieces. Raises `Unowned`."""
+        """That of a product's accumulator, or of the access with the fewest pieces, in which others find theirs. Raises `Unowned`."""
         found = [a for a in accesses if all(d.walked is None and not _is_sequential(d) for d in a.digits)]
         if not found:
             raise Unowned("nobody takes a tile of it")
-        access = max(found, key=lambda a: (instruction_of(a.op) is not None, len([d for d in a.digits if d.of and not d.who])))
+        access = max(found, key=lambda a: (instruction_of(a.op) is not None, -_own_loops(a)))
         pieces: list[Digit] = []
         for loop in access.loops:
             if (mapping := mapping_of(loop)) is None or mapping.distributes:
@@ -243,6 +243,11 @@ class _Layout:
                 if digit.stride % piece.stride or digit.stride * digit.count > piece.stride * piece.count:
                     raise Unowned("it is cut in different ways")
                 yield digit
+
+
+def _own_loops(access: TileAccess) -> int:
+    """How many loops of a thread's own walk through an access."""
+    return sum(digit.of is not None and digit.who is None and digit.count > 1 for digit in access.digits)
 
 
 def _is_sequential(digit: Digit) -> bool:
