@@ -132,12 +132,8 @@ def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
     if len(writers) > 1:
         raise refuse("W0376", f"{buffer_key(alloc)} is written by several ops in the loop", op)
     if op.parent is None or op.parent.operation != loop or not is_parallel_op(op) or mapping_of(op) is None:
-        tiled = [outer for outer, _ in enclosing_maps(op) if outer != loop]
-        how = (
-            "is filled inside another loop"
-            if tiled or op.parent != loop
-            else "is filled by an op that no map distributes"
-        )
+        inside = op.parent is None or op.parent.operation != loop
+        how = "is filled inside another loop" if inside else "is filled by an op that no map distributes"
         raise refuse(
             "W0376",
             f"{buffer_key(alloc)} {how}",
