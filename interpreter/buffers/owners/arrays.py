@@ -186,7 +186,7 @@ class _Layout:
 
     @classmethod
     def of(cls, accesses: Sequence[TileAccess]) -> _Layout:
-        """That of a product's accumulator, or of the access with the fewest pieces, in which others find theirs. Raises `Unowned`."""
+        """That of a product's accumulator, or of the access with the fewest pieces. Raises `Unowned`."""
         found = [a for a in accesses if all(d.walked is None and not _is_sequential(d) for d in a.digits)]
         if not found:
             raise Unowned("nobody takes a tile of it")
