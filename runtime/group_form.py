@@ -8,6 +8,7 @@ from math import prod
 from ..interpreter.ir.element_sizes import element_bytes
 from ..interpreter.ir.mlir import ir, made_by
 from ..interpreter.memory import mbarriers, tensor_maps, warpgroups
+from ..interpreter.memory.lanes import NUMBERED_BARRIER
 from ..interpreter.memory.layouts import is_shared, strided
 from ..interpreter.memory.limits import MOST_BOX, MOST_RANK, PIECE
 from ..interpreter.memory.tensor_maps import TensorMap, tensor_map
@@ -137,7 +138,7 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     return ExpectedGroupProduct(total.rows, total.columns, depth, kind, left, right, by_rows)
 
 
-GROUP_OPS = (mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.MMA, *mbarriers.OF_CLUSTERS)
+GROUP_OPS = (NUMBERED_BARRIER, mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.MMA, *mbarriers.OF_CLUSTERS)
 """Ops of kernels whose warp groups may each be elsewhere."""
-WAITING = (mbarriers.AWAIT, tensor_maps.DRAIN, warpgroups.MMA, mbarriers.AWAIT_CLUSTER, "gpu.barrier")
+WAITING = (mbarriers.AWAIT, tensor_maps.DRAIN, warpgroups.MMA, mbarriers.AWAIT_CLUSTER, NUMBERED_BARRIER, "gpu.barrier")
 """Those in which a warp group waits for others, or for what it has started."""

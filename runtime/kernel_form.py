@@ -17,7 +17,7 @@ from ..interpreter.ir.mlir import ancestors, children, constant_of, ir
 from ..interpreter.memory import mbarriers, tensor_maps, warpgroups
 from ..interpreter.memory.copies import COPY, GROUP, WAIT
 from ..interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
-from ..interpreter.memory.lanes import WARP_BARRIER
+from ..interpreter.memory.lanes import NUMBERED_BARRIER, WARP_BARRIER
 from ..interpreter.memory.layouts import space_of
 from ..interpreter.memory.limits import WARP
 from ..interpreter.session.rewriter import refuse as refuse
@@ -43,7 +43,8 @@ FORM: dict[str, str] = {
     "llvm": mbarriers.POINTER.removeprefix("llvm."),
     "builtin": warpgroups.SAME.removeprefix("builtin."),
     "nvvm": " ".join(
-        name.removeprefix("nvvm.") for name in (WARP_BARRIER, *_OF_GROUPS, *mbarriers.OF_CLUSTERS) if name.startswith("nvvm.")
+        name.removeprefix("nvvm.") for name in (WARP_BARRIER, NUMBERED_BARRIER, *_OF_GROUPS, *mbarriers.OF_CLUSTERS)
+        if name.startswith("nvvm.")
     ),
     "nvgpu": " ".join(
         name.removeprefix("nvgpu.") for name in (COPY, GROUP, WAIT, LDMATRIX, MMA, *_OF_GROUPS, mbarriers.ADDRESS)
@@ -67,7 +68,7 @@ EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch
 SIMULATOR_ALONE = frozenset(
     ("gpu.all_reduce", "math.ipowi", "vector.bitcast", "vector.constant_mask",
      "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",
-     "vector.outerproduct", "vector.step", *mbarriers.OF_CLUSTERS),
+     "vector.outerproduct", "vector.step", NUMBERED_BARRIER, *mbarriers.OF_CLUSTERS),
 )  # fmt: skip
 """What only one of the two knows, and the other refuses."""
 

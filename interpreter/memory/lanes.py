@@ -12,6 +12,8 @@ WARP_WIDE = frozenset({LDMATRIX, MMA, SHUFFLE, SUBGROUP_REDUCE})
 
 WARP_BARRIER = "nvvm.bar.warp.sync"
 """All lanes of a warp reach the same one; it orders what they did to memory. Its operand is a mask of all of them."""
+NUMBERED_BARRIER, NUMBERED = "nvvm.barrier", 16
+"""One of so many barriers that a block has, by its number, where so many of its threads meet as the op says: whole warps."""
 BARRIERS = ("gpu.barrier", WARP_BARRIER)
 ALL_LANES = (1 << WARP) - 1
 

@@ -18,7 +18,7 @@ from .operands import Grid
 from .pipes import SCHEDULERS, bank_conflicts, interval, is_of_group, pipe_of
 from .repeats import WINDOW, Repeats
 from .sass import Disassembly
-from .signals import MemoryBarrier, BarrierUse
+from .signals import BarrierUse, MemoryBarrier
 from .trace import Trace
 
 SHARED, STORE, GLOBAL, L1, OTHER = 30, 20, 650, 40, 12

@@ -17,7 +17,7 @@ OF_WARPS = f"%lanes = arith.constant -1 : i32\n nvvm.bar.warp.sync %lanes : i32\
 
 
 def ring(release: str, arrivals: int, *, read: str = "%sA[%c0, %back] : !tile", after: str = "", blocks: str = "%bx") -> str:
-    """Four boxes of 64 words, one after the other through one tile: a group copies each to where it belongs, by ordinary accesses."""
+    """Four boxes, one after the other through one tile: a group copies each to where it belongs, by ordinary accesses."""
     return f"""
 !bars = !nvgpu.mbarrier.group<memorySpace = {WORKGROUP}, num_barriers = 1>
 !tile = memref<1x128xf32, {WORKGROUP}>
@@ -34,6 +34,8 @@ module {{ gpu.module @kernels {{
     %bytes = arith.constant 512 : index
     %arrivals = arith.constant {arrivals} : index
     %ticks = arith.constant 10000000 : index
+    %number = arith.constant 3 : i32
+    %many = arith.constant 128 : i32
     %true = arith.constant true
     %t = gpu.thread_id x
     %bx = gpu.block_id x
@@ -86,7 +88,9 @@ def run(text: str, order: Order) -> tuple[LaunchReport, bool]:
     return report, np.array_equal(out, np.stack([source[:, ::-1]] * 2))
 
 
+OF_GROUP = f"nvvm.barrier id = %number number_of_threads = %many\n {ONE_ARRIVES}"
 RELEASES = {
+    "one, behind a barrier of the group": (OF_GROUP, 1, set()),
     "all arrive": (ALL_ARRIVE, 128, set()), "one arrives": (ONE_ARRIVES, 1, {"WAR"}), "one of each warp": (OF_WARPS, 4, set()),
     "one of each warp that has not met": (OF_WARPS.replace("nvvm.bar.warp.sync %lanes : i32", ""), 4, {"WAR"}),
 }  # fmt: skip
@@ -129,3 +133,20 @@ def test_a_stage_that_nobody_waits_for() -> None:
     for order in ORDERS:
         report, _ = run(text, order)
         assert {found.kind for found in (*report.races, *report.faults)} & {"in-flight", "uninitialized read"}
+
+
+NUMBERED = {
+    "too many": ("%many = arith.constant 128", "%many = arith.constant 96", "divergent barrier"),
+    "too few": ("%many = arith.constant 128", "%many = arith.constant 256", "deadlock"),
+    "no such barrier": ("%number = arith.constant 3", "%number = arith.constant 16", "divergent barrier"),
+    "not of a whole warp": (OF_GROUP, f"scf.if %one {{ {OF_GROUP} }}", "divergent barrier"),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+def test_a_barrier_by_its_number_is_for_as_many_as_it_says(name: str) -> None:
+    wrong, right, found = NUMBERED[name]
+    text = ring(OF_GROUP, 1)
+    assert text.count(wrong) == 1
+    report, _ = run(text.replace(wrong, right), "forward")
+    assert found in {fault.kind for fault in report.faults}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ....interpreter.ir.functions import name_of
+from ....interpreter.ir.functions import name_of, segments
 from ....interpreter.ir.mlir import ir, is_used, maker, users
 from ....interpreter.memory import mbarriers, tensor_maps, warpgroups
+from ....interpreter.memory.lanes import NUMBERED_BARRIER
 from ...group_form import boxed, expected_group_product, group_matrix
 from ...kernel_form import axis_of, refuse
 from ..roles.products import GroupProductForm
@@ -85,6 +86,14 @@ def fence_proxy(t: Translator, op: ir.Operation) -> None:
 @handles(mbarriers.REGISTERS)
 def registers(t: Translator, op: ir.Operation) -> None:
     t.emit(f"P.registers(L, {t.mask}, {t.site(op)})")
+
+
+@handles(NUMBERED_BARRIER)
+def numbered_barrier(t: Translator, op: ir.Operation) -> None:
+    if len(op.results):
+        raise refuse("W0750", f"`{op.name}` that reduces", op)
+    number, count = (next((t.value(v).text for v in part), None) for part in segments(op)[:2])
+    t.emit(f"yield from G.numbered_barrier(L, {number or 0}, {count}, {t.mask}, {t.site(op)})")
 
 
 # ---- boxes of tensors -----------------------------------------------------------------------------------------------------

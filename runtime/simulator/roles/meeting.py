@@ -8,7 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ....interpreter.memory.lanes import NUMBERED
+from ....interpreter.memory.limits import WARP
+from ..machine.lanes import Lane
 from ..machine.shadow import Mask
+from ..machine.warp import whole_warps
 from ..report import Fault
 from .cluster import Steps
 from .group import GroupLanes
@@ -69,6 +73,62 @@ def barrier(lanes: GroupLanes, mask: Mask, spaces: Sequence[str], site: int) -> 
     """`gpu.barrier`."""
     lanes.executed = lanes.executed + 1
     yield BlockBarrier(lanes, mask, site, spaces)
+
+
+# ---- barriers with a number ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class NumberedBarrier:
+    """Some lanes of a group at one of the barriers that a block has by number, where so many threads meet."""
+
+    releases: ClassVar[bool] = False
+    group: GroupLanes
+    mask: Mask
+    number: int
+    count: int
+    site: int
+    passed: bool = False
+
+    def here(self) -> list[NumberedBarrier]:
+        """Who is there."""
+        found = (one.waits for one in self.group.cluster.coroutines)
+        mine = (w for w in found if isinstance(w, NumberedBarrier) and w.group.home is self.group.home and not w.passed)
+        return [w for w in mine if w.number == self.number]
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self.group.rows[self.group.active(self.mask)]
+
+    def ready(self) -> bool:
+        here = [] if self.passed else self.here()
+        if sum(len(w.rows) for w in here) >= self.count:
+            clocks, rows = self.group.cluster.clocks, np.concatenate([w.rows for w in here])
+            clocks.learn(rows, clocks.told(rows))
+            if len(rows) > self.count or len({w.count for w in here}) > 1:
+                said = f"{len(rows)} threads meet at barrier {self.number}, which is for {self.count}"
+                lane = int(self.group.active(self.mask)[0])
+                self.group.cluster.fault("divergent barrier", self.group, lane, self.site, said)
+            for w in here:
+                w.passed = True
+        return self.passed
+
+    def stuck(self) -> Iterator[Fault]:
+        arrived, lanes = sum(len(w.rows) for w in self.here()), self.group.active(self.mask)
+        said = f"waits at barrier {self.number}, where {arrived} of {self.count} threads have arrived"
+        yield Fault("deadlock", said, self.group.doing(int(lanes[0]), self.site), count=len(lanes))
+
+
+def numbered_barrier(group: GroupLanes, number: Lane, count: Lane | None, mask: Mask, site: int) -> Steps:
+    """`nvvm.barrier`; without a count, all threads of the block."""
+    whole_warps(group, mask, site)
+    at = group.same(number, mask, "barriers", site)
+    most = group.cluster.threads if count is None else group.same(count, mask, "counts", site)
+    if not 0 <= at < NUMBERED or most % WARP or not 0 < most <= group.cluster.threads:
+        said = f"barrier {at} for {most} threads: a block has {NUMBERED}, each for whole warps of it"
+        group.cluster.fault("divergent barrier", group, int(group.active(mask)[0]), site, said)
+        return
+    yield NumberedBarrier(group, mask, at, most, site)
 
 
 # ---- clusters ---------------------------------------------------------------------------------------------------------------
