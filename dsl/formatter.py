@@ -16,7 +16,8 @@ from .parser import TreeBuilder
 from .syntax import read
 from .syntax_errors import BRACKETS, OPERATORS
 
-_CALLED = frozenset({"NAME", "WORD", "CALLED", "BLOCKS", "THREADS", "WARPS", "GRID", "GROUPED", "PANELS", "NOALIAS", "LANES"})
+_SPACES = frozenset({"BLOCKS", "THREADS", "WARPS", "WARPGROUPS", "GRID", "LANES"})
+_CALLED = _SPACES | {"NAME", "WORD", "CALLED", "GROUPED", "PANELS", "NOALIAS"}
 """Before a bracket, these call it: `blocks(y, x)`, `min(a, b)`."""
 
 _OPERAND_ENDS = frozenset({"NAME", "INT", "FLOAT", "STRING", "RPAR", "RSQB", "TRUE", "FALSE"})

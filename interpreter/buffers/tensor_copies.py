@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ..indices.arithmetic import known, value
+from ..indices.arithmetic import Sum, known, value
+from ..indices.values import range_of
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import set_name
-from ..ir.mlir import affine, ahead_of, ancestors, arith, i64, ir, nvgpu, operations, ops_of
+from ..ir.mlir import affine, ahead_of, ancestors, arith, i64, ir, is_within, nvgpu, operations, ops_of
 from ..ir.structured import body_of
 from ..loops.forall import end_of, make_forall
 from ..mapping.mapping import ATTRIBUTE, Mapping, enclosing_maps, mapping_of
@@ -31,6 +32,8 @@ ARRIVALS = "weft.arrivals"
 """On memory barriers, until they are initialized: how many arrivals end a phase."""
 PRODUCER = "weft.producer"
 """On a loop of one iteration that a warp group of its own executes: how many registers its threads keep."""
+COUNT = "weft.count"
+"""On a number of iterations that a loop has begun: how many it has each time, -1 where only a run knows."""
 TICKS = 10_000_000
 """How long a thread may be suspended until it looks again, in nanoseconds or so; it waits all the same."""
 
@@ -75,13 +78,88 @@ def arrive(barriers: ir.Value, number: ir.Value) -> None:
     nvgpu.MBarrierArriveOp(barriers, number, results=[ir.Type.parse("!nvgpu.mbarrier.token")])
 
 
-def wait(barriers: ir.Value, number: ir.Value, turns: ir.AffineExpr, operands: Sequence[ir.Value], *, before: bool = False) -> None:
-    """Wait, at the insertion point, for the end of the phase of that number (a form of index values), or with `before` of the one
-    in front of it."""
-    lap = ir.AffineExpr.get_mod(turns + 1 if before else turns, 2)
-    odd = affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [lap]), list(operands)).result
+def wait(barriers: ir.Value, number: ir.Value, count: ir.Value, stages: int = 1, *, before: bool = False) -> None:
+    """Wait, at the insertion point, for the end of the phase that the iteration of this count is in, of so many iterations that
+    have a barrier each; with `before` for that of the phase in front of it."""
+    lap = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(0), stages) + before
+    odd = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(lap, 2)]), [count]).result
     parity = arith.CmpIOp(arith.CmpIPredicate.ne, odd, value(0)).result
     nvgpu.MBarrierTryWaitParityOp(barriers, parity, value(TICKS), number)
+
+
+def turn(count: ir.Value, stages: int, ahead: int = 0) -> ir.Value:
+    """Which of so many barriers the iteration of this count has, or one that is so far ahead."""
+    place = ir.AffineExpr.get_mod(ir.AffineDimExpr.get(0) + ahead, stages)
+    return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [place]), [count]).result
+
+
+def iteration_count(loop: ir.Operation | None, variable: ir.Value | None = None) -> ir.Value:
+    """How many iterations of a sequential loop a block has begun, at the insertion point: in front of the loop, or inside of it, of
+    its variable. What loops around it add is known at launch (`continue_counts`). Raises W0405. None: of no loop, once."""
+    trips = 1 if loop is None else static_trips(loop)
+    expression, operands = ir.AffineExpr.get_constant(0), list[ir.Value]()
+    if loop is not None and variable is not None:
+        lower, step = known(loop.operands[0]), known(loop.operands[2])
+        if not isinstance(step, int):
+            raise refuse("W0405", "the step of the loop around the copy is known only at run time", loop, "tile with a number")
+        fixed = isinstance(lower, int)
+        operands = [variable] if fixed else [variable, lower]
+        counter = ir.AffineExpr.get_dim(0) - (lower if fixed else ir.AffineExpr.get_dim(1))
+        expression = ir.AffineExpr.get_floor_div(counter, step)
+    made = affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [expression]), operands)
+    made.operation.attributes[COUNT] = i64(-1 if trips is None else trips)
+    return made.result
+
+
+def static_trips(loop: ir.Operation) -> int | None:
+    """How often a `scf.for` runs each time, where that is a number."""
+    lower, upper, step = (known(bound) for bound in list(loop.operands)[:3])
+    if not (isinstance(lower, int) and isinstance(upper, int) and isinstance(step, int)):
+        return None
+    return max(-(-(upper - lower) // step), 0)
+
+
+def continue_counts(function: ir.Operation) -> None:
+    """Counts go on where loops around the counted one begin it anew. Raises W0405."""
+    for op in [op for op in operations(function, "affine.apply") if COUNT in op.attributes]:
+        trips: int | None = ir.IntegerAttr(op.attributes[COUNT]).value
+        around = [loop for loop in ancestors(op) if loop.name == "scf.for"]
+        if len(op.operands):
+            around = around[1:]
+        with ahead_of(op):
+            total = Sum.of(op.results[0])
+            for loop in around:
+                if trips is None or trips < 0:
+                    raise refuse(
+                        "W0405", "how often a block has waited for the copy is not known: only a run knows how many iterations an "
+                        "inner one of the loops around it has", loop, "a block has one tile: `map tiles to blocks(y, x)`",
+                    )  # fmt: skip
+                total = total + ordinal(loop).times(trips)
+                inner = static_trips(loop)
+                trips = None if inner is None else trips * inner
+        del op.attributes[COUNT]
+        if around:
+            with ir.InsertionPoint.after(op):
+                made = total.emit()
+            op.results[0].replace_all_uses_except(made, made.owner.operation)
+
+
+def ordinal(loop: ir.Operation) -> Sum:
+    """Which of its iterations a loop is in, at the insertion point."""
+    lower, step = known(loop.operands[0]), known(loop.operands[2])
+    variable = Sum.of(body_of(loop).arguments[0])
+    if lower == 0 and step == 1:
+        return variable
+    if not isinstance(step, int):
+        said = "the step of a loop around the copy is known only at run time"
+        raise refuse("W0405", said, loop, "let the number of blocks be one that is known")
+    first = loop.operands[0]
+    least, most = range_of(first)
+    below = least is not None and least >= 0 and most is not None and most < step  # a block's number: nothing is to be subtracted
+    operands = [body_of(loop).arguments[0], *([] if below else [first])]
+    counter = ir.AffineExpr.get_dim(0) - (0 if below else ir.AffineExpr.get_dim(1))
+    quotient = ir.AffineMap.get(len(operands), 0, [ir.AffineExpr.get_floor_div(counter, step)])
+    return Sum.of(affine.AffineApplyOp(quotient, operands).result)
 
 
 def complete_copies(root: ir.Operation) -> None:
@@ -108,52 +186,18 @@ def _runs(block: ir.Block) -> Iterator[list[ir.Operation]]:
 
 def _complete(root: ir.Operation, run: Sequence[ir.Operation]) -> None:
     first, last = run[0], run[-1]
-    turns, operands = iterations_before(first, root)
+    loop = next((one for one in ancestors(first) if one.name == "scf.for" and is_within(one, root)), None)
+    for around, mapping in enclosing_maps(first):
+        if mapping.space != "blocks":
+            raise refuse(
+                "W0405", f"how often a block has waited for the copy is not known: it is in a loop over `{mapping}`", first,
+                "sequential loops alone stand around the copy", f"`{mapping}` on {describe(around)}",
+            )  # fmt: skip
     tiles = [list(copy.operands)[-1] for copy in run]
     with ir.InsertionPoint.at_block_begin(body_of(root)), first.location:
         barriers = make_barriers("full", 1, 1)
     with ahead_of(last):
-        loop = start(barriers, value(0), tiles, lambda: run)
-        wait(barriers, value(0), turns, operands)
+        begun = start(barriers, value(0), tiles, lambda: run)
+        wait(barriers, value(0), iteration_count(loop, None if loop is None else body_of(loop).arguments[0]))
     for copy in run:
-        copy.move_before(ops_of(body_of(loop))[-1])
-
-
-def iterations_before(op: ir.Operation, root: ir.Operation) -> tuple[ir.AffineExpr, list[ir.Value]]:
-    """How often a block has come to an op, as a form of the variables of the loops around it. Raises W0405."""
-    turns, operands = ir.AffineExpr.get_constant(0), list[ir.Value]()
-    for around, mapping in enclosing_maps(op):
-        if mapping.space != "blocks" or mapping.dist is not None:
-            raise refuse(
-                "W0405",
-                f"how often a block has waited for the copy is not known: it is in a loop over `{mapping}`",
-                op,
-                "a block has one tile: `map tiles to blocks(y, x)`; inside, sequential loops alone stand around the copy",
-                f"`{mapping}` on {describe(around)}",
-            )
-    trips = 1
-    for loop in ancestors(op):
-        if loop == root:
-            break
-        if loop.name != "scf.for":
-            continue
-        lower, upper, step = (known(bound) for bound in list(loop.operands)[:3])
-        if trips is None or not isinstance(step, int):
-            raise refuse(
-                "W0405",
-                "how often a block has waited for the copy is not known: only a run knows how many iterations a loop around it has",
-                op,
-                "one loop of such a number may stand around the copy, and it is the outermost",
-            )
-        variable, first = body_of(loop).arguments[0], 0
-        counter = ir.AffineExpr.get_dim(len(operands))
-        operands.append(variable)
-        if isinstance(lower, int):
-            first = lower
-        else:
-            counter = counter - ir.AffineExpr.get_dim(len(operands))
-            operands.append(lower)
-        turns = turns + ir.AffineExpr.get_floor_div(counter - first, step) * trips
-        whole = isinstance(lower, int) and isinstance(upper, int)
-        trips = trips * max(-(-(upper - lower) // step), 0) if whole else None  # type: ignore[operator]
-    return turns, operands
+        copy.move_before(ops_of(body_of(begun))[-1])

@@ -11,28 +11,19 @@ from collections.abc import Callable
 
 from ..buffers.tensor_copies import ARRIVALS
 from ..indices.arithmetic import Sum, is_zero, value
-from ..ir.mlir import ancestors, gpu, ir, nvgpu, operations, ops_of
+from ..ir.mlir import gpu, ir, nvgpu, operations, ops_of
 from ..mapping.processors import loop_over, when
 from ..memory.mbarriers import FENCE_INIT, MAKE, count_of
-from ..session.rewriter import refuse
 
 
 def init_barriers(entry: ir.Block, thread: Callable[[], Sum]) -> ir.Operation | None:
-    """Initialize all memory barriers of a kernel that nobody has, and wait for that; what waits, if there are any. Raises W0405.
+    """Initialize all memory barriers of a kernel that nobody has, and wait for that; what waits, if there are any.
 
     `thread`: the thread's number in its block.
     """
     made = [op for op in operations(entry.owner.operation, MAKE) if ARRIVALS in op.attributes]
     if not made:
         return None
-    for op in made:
-        if (loop := next((one for one in ancestors(op) if one.name == "scf.for"), None)) is not None:
-            raise refuse(
-                "W0405",
-                "a block waits for the copies of a pipelined loop more than once: that loop is in another one",
-                loop,
-                "as many blocks as tiles, `map tiles to blocks(y, x)`, and one loop over the sum of a tile",
-            )
     with made[0].location:
         first = next(op for op in ops_of(entry) if not op.name.startswith("gpu."))  # behind the ids
         for op in made:

@@ -23,15 +23,16 @@ from ..indices.arithmetic import Bound, Sum, value
 from ..indices.neighbours import Neighbours
 from ..ir.cloning import index_dimension
 from ..ir.element_sizes import element_bytes
-from ..ir.mlir import ahead_of, arith, constant_of, ir, memref, nvgpu, operations, ops_of, producer
+from ..ir.mlir import ahead_of, arith, constant_of, ir, made_by, memref, nvgpu, operations, ops_of, producer
 from ..ir.sizes import dimension_behind, same_size, size_of
 from ..ir.structured import element_type, parts_of, structure
 from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
 from ..memory.limits import MOST_BOX, PIECE
 from ..memory.mbarriers import EXPECT, barrier_of
 from ..memory.swizzles import SWIZZLE
-from ..memory.tensor_maps import TensorMap, tensor_map
+from ..memory.tensor_maps import LOAD, TensorMap, tensor_map
 from ..memory.views import is_view
+from ..memory.warpgroups import DESCRIBE
 from ..session.rewriter import refuse
 from .kernel import End, Outlined
 
@@ -303,3 +304,12 @@ def _place_in(target: ir.Value) -> tuple[ir.Value, list[Bound]]:
     """The shared buffer that a view lies in, and where it begins."""
     base, starts, _ = place_of(target)
     return base, [start.emit() if start.terms else start.constant for start in starts]
+
+
+def drop_casts(function: ir.Operation) -> None:
+    """Parts of tiles whose place has become a number are taken as such by what copies and describes them."""
+    for op in operations(function, LOAD, DESCRIBE):
+        for number, operand in enumerate(op.operands):
+            cast = made_by(operand, "memref.cast")
+            if cast is not None:
+                op.operands[number] = cast.operands[0]

@@ -11,7 +11,7 @@ from typing import Any
 from ..buffers.owners.arrays import read_owned_as_operands
 from ..buffers.replicas import follow_readers, replicate
 from ..buffers.temporaries import place_temporaries
-from ..buffers.tensor_copies import complete_copies
+from ..buffers.tensor_copies import complete_copies, continue_counts
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module
@@ -153,6 +153,7 @@ def _materialize(kernel: Outlined) -> Materialized:
             kernel.function.attributes[name] = ir.DenseI32ArrayAttr.get(numbers)
     if None in geometry.static_grid() and any(n >= 0 for n in most):
         kernel.function.attributes[MOST_BLOCKS] = ir.DenseI64ArrayAttr.get(most)
+    continue_counts(kernel.function)
     passed = settle_arguments(kernel)
     shared = lower(kernel)
     kernel.module.operation.verify()

@@ -17,6 +17,7 @@ from ..memory.layouts import is_shared
 from ..memory.limits import MOST, block_bytes
 from ..memory.names import numbered
 from ..session.rewriter import describe, upstream_messages
+from .boxes import drop_casts
 from .kernel import Outlined, Passed, to_loops
 from .swizzle import apply_swizzles
 from .warp_groups import forward_sums
@@ -55,6 +56,7 @@ def lower(kernel: Outlined) -> int:
                 _run(kernel, passes, verify=False)
             apply_swizzles(function)
             forward_sums(function)
+            drop_casts(function)
             share_indices(function)
             # `cse` leaves what nothing uses when that has gone which used it; what is judged is what stands at the statement's end
             _run(kernel, "trivial-dce,cse", verify=False)

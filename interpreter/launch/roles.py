@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ..buffers.tensor_copies import PRODUCER
 from ..indices.arithmetic import Sum, is_zero, less
-from ..ir.mlir import ahead_of, i64, ir, operations, ops_of, producer, scf
+from ..ir.mlir import ahead_of, ancestors, i64, ir, is_used, is_within, operations, ops_of, producer, scf
 from ..ir.structured import body_of
 from ..mapping.geometry import MAX_THREADS, Geometry
 from ..mapping.processors import when
@@ -48,22 +48,24 @@ def split_roles(entry: ir.Block, start: ir.Operation | None, thread: Callable[[]
     if not roles or start is None:
         return geometry
     role = roles[0]
-    _check(entry, roles, geometry)
-    registers = ir.IntegerAttr(role.attributes[PRODUCER]).value
+    _check(roles, geometry)
+    registers, location = ir.IntegerAttr(role.attributes[PRODUCER]).value, role.location
     del role.attributes[PRODUCER]
-    ops = ops_of(role.block)
-    first = ops.index(start) + 1 if start in ops else 0
-    needed = _needed(role)
-    for op in needed.intersection(ops[first:]):
-        if not (is_pure(op) or op.name == "memref.alloc"):
+    for alloc in operations(entry.owner.operation, "memref.alloc"):  # the block's, whoever uses it
+        alloc.move_before(start)
+    mine = _alone(role, entry)
+    ops = ops_of(entry)
+    needed = _needed(mine)
+    for op in needed.intersection(ops[ops.index(start) :]):
+        if not is_pure(op):
             raise refuse("W0406", "what the producer copies depends on what the others do", op, "`pipeline … async` instead")
-    consumers = [op for op in ops[first:-1] if op != role and op not in needed]
-    with ir.InsertionPoint(ops[-1]), role.location:
+    consumers = [op for op in ops[ops.index(start) + 1 : -1] if op != mine and op not in needed]
+    with ir.InsertionPoint(ops[-1]), location:
         split = scf.IfOp(less(thread(), geometry.threads), has_else=True)
         groups = geometry.threads // GROUP
         given = min(MOST, (OF_BLOCK // GROUP - registers) // groups // 8 * 8)
         for block, moved, action, count in (
-            (split.then_block, consumers, "increase", given), (split.else_block, [role], "decrease", registers)
+            (split.then_block, consumers, "increase", given), (split.else_block, [mine], "decrease", registers)
         ):  # fmt: skip
             with ir.InsertionPoint(block):
                 if registers:
@@ -74,19 +76,29 @@ def split_roles(entry: ir.Block, start: ir.Operation | None, thread: Callable[[]
     return replace(geometry, block={**geometry.block, "x": geometry.block["x"] + GROUP})
 
 
-def _check(entry: ir.Block, roles: list[ir.Operation], geometry: Geometry) -> None:
+def _alone(role: ir.Operation, entry: ir.Block) -> ir.Operation:
+    """What the producer does, as one op of the kernel's: of loops over tiles around it a copy, in which nothing else stands; the
+    others go through theirs without it."""
+    if role.block == entry:
+        return role
+    outer = next(op for op in ancestors(role) if op.block == entry)
+    number = list(operations(outer)).index(role)
+    copy = outer.clone(ir.InsertionPoint(outer)).operation
+    mine = list(operations(copy))[number]
+    keep = {mine, *ancestors(mine)}
+    for around in [op for op in ancestors(mine) if is_within(op, copy)]:
+        for op in reversed(ops_of(body_of(around))[:-1]):
+            if op not in keep and not is_used(*op.results):
+                op.erase()
+    role.erase()
+    return copy
+
+
+def _check(roles: list[ir.Operation], geometry: Geometry) -> None:
     role = roles[0]
     if len(roles) > 1:
         way_out = "give one of them a producer, and `pipeline` the other `async`"
         raise refuse("W0406", "two loops have a producer each", roles[1], way_out)
-    inner = role
-    while inner.block != entry:  # blocks without a tile do nothing
-        inner = inner.parent.operation
-        if inner.name != "scf.if":
-            raise refuse(
-                "W0406", "a block has several tiles, and its producer starts with the first one's alone", inner,
-                "as many blocks as tiles: `map tiles to blocks(y, x)`",
-            )  # fmt: skip
     x, *others = (geometry.static_block()[n] for n in range(3))
     if x is None or x % GROUP or others != [1, 1]:
         said = "the consumers of a producer's tiles are whole warp groups, along x"
@@ -104,7 +116,7 @@ def _needed(role: ir.Operation) -> set[ir.Operation]:
         made = producer(waiting.pop())
         if made is not None and made.block == role.block and made not in found and made != role:
             found.add(made)
-            waiting += made.operands
+            waiting += [value for op in operations(made) for value in op.operands]
     return found
 
 

@@ -62,6 +62,11 @@ def test_text(sizes: tuple[int, int, int]) -> None:
     expect_right(made(m=m, n=n, k=k, bm=64, bn=128, stages=2), {}, SimDevice(), NativeDevice())
 
 
+def test_blocks_that_stay() -> None:
+    """Fewer blocks than tiles: the ring goes on from tile to tile."""
+    expect_right(made(m=300, n=264, k=200, bm=64, bn=64, stages=3, blocks=7), {}, SimDevice(), NativeDevice())
+
+
 def test_rows_that_no_tensor_map_has() -> None:
     """They are multiplied by warps, and the plan has nothing of a tensor map."""
     done = made(m=64, n=77, k=64)

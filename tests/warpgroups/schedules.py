@@ -47,6 +47,7 @@ class Case:
     pipeline: str = ""
     barriers: str = ""
     shape: str = ""
+    tiles: str = "blocks(y, x)"
 
     @property
     def payload(self) -> str:
@@ -65,7 +66,7 @@ class Case:
           let init = match? linalg.fill
           let (tiles, tile_mm) = tile gemm [{self.bm}, {self.bn}]
           fuse init into tiles
-          map tiles to blocks(y, x)
+          map tiles to {self.tiles}
           let (k, step) = tile tile_mm [_, _, {self.bk}]
           let (a, copy_a) = promote-to-shared step.lhs swizzle 128
           let (b, copy_b) = promote-to-shared step.rhs swizzle 128
@@ -77,7 +78,7 @@ class Case:
           promote-to-registers one.acc across k
           {self.pipeline}
           {self.barriers}
-          launch tiles unproven
+          launch tiles {'' if self.barriers else 'unproven'}
         }}"""
 
 

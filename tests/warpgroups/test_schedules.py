@@ -11,6 +11,13 @@ from schedules import Case, launched
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import constant_of, ir, operations
 from weft.interpreter.memory.tensor_maps import tensor_map
+from weft.pipeline import Choice, applied, planned
+from weft.runtime.files.inputs import random_inputs
+from weft.runtime.host.functions import signature
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = {
@@ -18,6 +25,7 @@ CASES = {
     "together_f16_ragged": Case(m=250, n=264, k=200, kind="f16"),
     "along_two_pieces": Case(own=128, along=True),
     "ahead": Case(k=512, pipeline="pipeline k stages 3 async"),
+    "over_tiles": Case(m=512, k=320, tiles="blocks(x: 3) cyclic order grouped(2)", pipeline="pipeline k stages 3 producer"),
     "producer": Case(k=512, pipeline="pipeline k stages 4 producer registers 24"),
 }
 
@@ -84,3 +92,28 @@ def test_refused(name: str) -> None:
     found = raised.value.diagnostics[0]
     assert found.code == code and said in found.message, str(found)
     assert found.hint
+
+
+RINGS = ["pipeline k stages 3 producer", "pipeline k stages 1 producer registers 24"]
+RIGHT = [
+    *((pipeline, "blocks(y, x)") for pipeline in ("", "pipeline k stages 2 async", "pipeline k stages 3 async", *RINGS)),
+    *((pipeline, tiles) for pipeline in RINGS for tiles in ("blocks(x: 3) cyclic", "blocks(x: 2) block")),
+]
+
+
+@pytest.mark.parametrize(("pipeline", "tiles"), RIGHT)
+def test_right_and_proven(pipeline: str, tiles: str, tmp_path: Path) -> None:
+    """Alone, ahead of time, and by a producer, one tile a block and several: what is proven is right on the simulator."""
+    expect_right(Case(m=200, n=136, k=168, bm=64, bn=64, tiles=tiles, pipeline=pipeline, barriers="insert-barriers"), tmp_path)
+
+
+def expect_right(case: Case, folder: Path) -> None:
+    (folder / "x.mlir").write_text(case.payload)
+    (folder / "case.weft").write_text(case.schedule)
+    done = planned(applied(Choice(str(folder / "case.weft")).open()))
+    payload = done.applied.payload
+    arrays = random_inputs(signature(payload), 1)
+    ran = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text)
+    assert not ran.races and not ran.faults
+    found = compare(signature(payload), ran.outputs, reference(payload, None, dict(arrays)), rounded=done.plan.rounded)
+    assert found.ok, found

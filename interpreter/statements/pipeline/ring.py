@@ -17,8 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...buffers.tensor_copies import PRODUCER, arrive, make_barriers, start, start_here, wait
-from ...indices.arithmetic import value
+from ...buffers.tensor_copies import PRODUCER, arrive, iteration_count, make_barriers, start, start_here, turn, wait
 from ...ir.element_sizes import bytes_of
 from ...ir.mlir import i64, ir, operations, scf
 from ...ir.structured import body_of
@@ -27,35 +26,34 @@ from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, mapping_of, trip_coun
 from ...mapping.processors import when
 from ...session.rewriter import refuse
 from .found import Pipelined
-from .rotation import before_the_loop, copies_of, count, following, turn
+from .rotation import before_the_loop, copies_of, following
 
 
 def together(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: ir.Operation) -> None:
     """All threads wait for a tile, one of them starts the one `stages` - 1 ahead, and all compute."""
-    tiles = [copy.target for copy in found.copies]
-    number, operands = count(found)
+    loop, tiles = found.loop, [copy.target for copy in found.copies]
 
-    def started(k: ir.Value, place: ir.Value, stage: ir.Value | int, *, keep_handles: bool) -> None:
-        start(full, place, tiles, lambda: copies_of(found, buffers, k, stage, keep_handles=keep_handles))
+    def started(k: ir.Value, place: ir.Value, *, keep_handles: bool) -> None:
+        start(full, place, tiles, lambda: copies_of(found, buffers, k, place, keep_handles=keep_handles))
 
-    with ir.InsertionPoint(found.loop):
+    with ir.InsertionPoint(loop):
         full = make_barriers("full", stages, 1)
+        begun = iteration_count(loop)
         for stage in range(stages - 1):
-            before_the_loop(found, stage, lambda k, stage=stage: started(k, value(stage), stage, keep_handles=False))
+            place = turn(begun, stages, stage)
+            before_the_loop(found, stage, lambda k, place=place: started(k, place, keep_handles=False))
     with ir.InsertionPoint(first):
-        wait(full, turn(found, stages), ir.AffineExpr.get_floor_div(number, stages), operands)
+        begun = iteration_count(loop, body_of(loop).arguments[0])
+        wait(full, turn(begun, stages), begun, stages)
         next_one, more = following(found, stages - 1)
         with when(more):
-            place = turn(found, stages, ahead=stages - 1)
-            started(next_one, place, place, keep_handles=True)
+            started(next_one, turn(begun, stages, stages - 1), keep_handles=True)
 
 
 def by_producer(found: Pipelined, buffers: Sequence[ir.Value], stages: int, registers: int | None) -> None:
     """A warp group of its own starts all tiles, and the others say when they have left one. Raises W0406."""
     loop, groups = found.loop, _groups(found.loop)
-    tiles = [copy.target for copy in found.copies]
-    number, operands = count(found)
-    lap = ir.AffineExpr.get_floor_div(number, stages)
+    expected = sum(bytes_of(copy.target.type) for copy in found.copies)
     with ir.InsertionPoint(loop):
         full, empty = make_barriers("full", stages, 1), make_barriers("empty", stages, groups)
         role = make_forall([0], [1], [1])
@@ -63,18 +61,18 @@ def by_producer(found: Pipelined, buffers: Sequence[ir.Value], stages: int, regi
     if registers is not None:
         role.attributes[PRODUCER] = i64(registers)
     with ir.InsertionPoint(end_of(role)):
-        made = scf.ForOp(*list(loop.operands)[:3])
+        made = scf.ForOp(loop.operands[0], loop.operands[1], loop.operands[2])
         with ir.InsertionPoint(made.body):
             k = made.induction_variable
-            mine = [k, *operands[1:]]
-            place = turn(found, stages, of=k)
-            wait(empty, place, lap, mine, before=True)
-            expected = sum(bytes_of(tile.type) for tile in tiles)
+            begun = iteration_count(loop, k)
+            place = turn(begun, stages)
+            wait(empty, place, begun, stages, before=True)
             start_here(full, place, expected, lambda: copies_of(found, buffers, k, place, keep_handles=True))
             scf.YieldOp([])
     with ir.InsertionPoint.at_block_begin(body_of(loop)):
-        here = turn(found, stages)
-        wait(full, here, lap, operands)
+        begun = iteration_count(loop, body_of(loop).arguments[0])
+        here = turn(begun, stages)
+        wait(full, here, begun, stages)
     with ir.InsertionPoint(body_of(loop).operations[-1]):
         leave = make_forall([0], [groups], [1])
         leave.attributes[ATTRIBUTE] = Mapping("warpgroups", ("x",), (groups,)).attribute()

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 
+from ...buffers import tensor_copies
 from ...buffers.asynchronous import ASYNCHRONOUS, commit
 from ...buffers.register_stages import ATTRIBUTE
 from ...buffers.views import rebased, retype, subview
@@ -143,20 +144,15 @@ def following(found: Pipelined, iterations: int) -> tuple[ir.Value, ir.Value]:
     return following, arith.CmpIOp(arith.CmpIPredicate.slt, following, found.loop.operands[1]).result
 
 
-def count(found: Pipelined) -> tuple[ir.AffineExpr, list[ir.Value]]:
-    """How many iterations came before: (k - lower) / step, and of what."""
+def turn(found: Pipelined, stages: int, ahead: int = 0) -> ir.Value:
+    """((k - lower) / step + ahead) mod stages: affine, so that the analysis tells the buffers apart."""
+    if found.by_tensor_maps:  # whose barriers go on where the loop is begun anew
+        return tensor_copies.turn(tensor_copies.iteration_count(found.loop, body_of(found.loop).arguments[0]), stages, ahead)
     k, lower = body_of(found.loop).arguments[0], known(found.loop.operands[0])
     fixed = isinstance(lower, int)
     counter = ir.AffineExpr.get_dim(0) - (lower if fixed else ir.AffineExpr.get_dim(1))
-    return ir.AffineExpr.get_floor_div(counter, found.step), [k] if fixed else [k, lower]
-
-
-def turn(found: Pipelined, stages: int, ahead: int = 0, of: ir.Value | None = None) -> ir.Value:
-    """((k - lower) / step + ahead) mod stages: affine, so that the analysis tells the buffers apart. `of`: k, where it is not the
-    loop's variable."""
-    number, (k, *lower) = count(found)
-    operands = [k if of is None else of, *lower]
-    turns = ir.AffineExpr.get_mod(number + ahead, stages)
+    operands = [k] if fixed else [k, lower]
+    turns = ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(counter, found.step) + ahead, stages)
     return affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [turns]), operands).result
 
 

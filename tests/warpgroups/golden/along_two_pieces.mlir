@@ -45,19 +45,17 @@ module attributes {gpu.container_module} {
       %5 = affine.apply #map2(%block_id_x)
       %6 = nvgpu.warpgroup.mma.init.accumulator -> <fragmented = vector<128x128xf32>>
       %7 = arith.cmpi slt, %thread_id_x, %c1 : index
-      %cast = memref.cast %arg3 : memref<128x64xbf16, #gpu.address_space<workgroup>> to memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>
-      %cast_0 = memref.cast %arg4 : memref<128x64xbf16, #gpu.address_space<workgroup>> to memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>
       %8 = scf.for %arg5 = %c0 to %c128 step %c64 iter_args(%arg6 = %6) -> (!nvgpu.warpgroup.accumulator<fragmented = vector<128x128xf32>>) {
         scf.if %7 {
           nvgpu.mbarrier.arrive.expect_tx %2[%c0], %c32768 : <memorySpace = #gpu.address_space<workgroup>>
-          nvgpu.tma.async.load %arg0[%arg5, %4], %2[%c0] to %cast : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>> -> memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>
-          nvgpu.tma.async.load %arg1[%arg5, %5], %2[%c0] to %cast_0 : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>> -> memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>
+          nvgpu.tma.async.load %arg0[%arg5, %4], %2[%c0] to %arg3 : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>> -> memref<128x64xbf16, #gpu.address_space<workgroup>>
+          nvgpu.tma.async.load %arg1[%arg5, %5], %2[%c0] to %arg4 : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none>, <memorySpace = #gpu.address_space<workgroup>> -> memref<128x64xbf16, #gpu.address_space<workgroup>>
         }
         %12 = affine.apply #map3(%arg5)
         %13 = arith.cmpi ne, %12, %c0 : index
         nvgpu.mbarrier.try_wait.parity %2[%c0], %13, %c10000000 : <memorySpace = #gpu.address_space<workgroup>>
-        %14 = nvgpu.warpgroup.generate.descriptor %cast, %arg0 : memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>>
-        %15 = nvgpu.warpgroup.generate.descriptor %cast_0, %arg1 : memref<128x64xbf16, strided<[64, 1]>, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>
+        %14 = nvgpu.warpgroup.generate.descriptor %arg3, %arg0 : memref<128x64xbf16, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>>
+        %15 = nvgpu.warpgroup.generate.descriptor %arg4, %arg1 : memref<128x64xbf16, #gpu.address_space<workgroup>>, <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> -> <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>
         %16 = nvgpu.warpgroup.mma %14, %15, %arg6 {waitGroup = 0 : i64} : <tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>>, <tensor = memref<64x128xbf16, #gpu.address_space<workgroup>>>, <fragmented = vector<128x128xf32>> -> <fragmented = vector<128x128xf32>>
         scf.yield %16 : !nvgpu.warpgroup.accumulator<fragmented = vector<128x128xf32>>
       }
