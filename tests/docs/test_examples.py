@@ -1,7 +1,7 @@
 """Every example of `docs/` runs and prints what the page says; every link leads somewhere. The README has its own test.
 
 `docs/statements.md` is made from docstrings, whose examples `tests/statements` runs; the tutorials and what was measured are
-made by `tests/docs/test_tutorial.py` and `test_reductions.py`. Parts of `docs/convolution.md` are made by
+made by `tests/docs/test_tutorial.py`, `test_reductions.py` and `test_warpgroups.py`. Parts of `docs/convolution.md` are made by
 `tests/docs/test_convolution.py`; its examples run here.
 """
 
@@ -22,7 +22,7 @@ from weft.dsl.render import render_all
 from weft.interpreter.session.statement import signatures
 from weft.pipeline import Choice, applied
 
-GENERATED = {ROOT / "docs" / name for name in ("statements.md", "tutorial.md", "reductions.md", "performance.md")}
+GENERATED = {ROOT / "docs" / name for name in ("statements.md", "tutorial.md", "reductions.md", "warpgroups.md", "performance.md")}
 PAGES = sorted(set((ROOT / "docs").glob("*.md")) - GENERATED)
 SECTIONS = [(page, section) for page in PAGES for section in sections(page)]
 TAGS = {"weft", "mlir", "console", "python", "lark", "ini"}
