@@ -18,9 +18,9 @@ CASES = {
     ),
     "spaces of map and match": (
         "schedule s() {\n map a . b to threads( y :? , x: 4 )block-cyclic ( 3 ) vector 2\n"
-        " match  a.b # 1 in  @f\n map a to threads( * )\n}",
+        " match  a.b # 1 in  @f\n map a to threads( * )\n map a to warpgroups( y )\n}",
         "schedule s() {\n  map a.b to threads(y: ?, x: 4) block-cyclic(3) vector 2\n"
-        "  match a.b #1 in @f\n  map a to threads(*)\n}\n",
+        "  match a.b #1 in @f\n  map a to threads(*)\n  map a to warpgroups(y)\n}\n",
     ),
     "blocks": (
         "schedule s() { if a{print}\nelse if not b {\n\n\n}\nelse {print } foreach x in [1]{ print\n\n\n\n print }\n\n}"
