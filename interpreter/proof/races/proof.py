@@ -154,10 +154,10 @@ class Findings:
             what = {"load": "a load", "store": "a store", "product": "a product"}[conflict.agent]
             meets = "may meet (assumed)" if conflict.assumed else "meets"
             message = f"{what} under way {meets} another access of `{conflict.buffer}`: {conflict.kind}"
-            hint = (
-                "wait for the phase of the load before what it loads is accessed, by each thread that does; and load again behind a"
-                " wait for arrivals that come behind the accesses"
-            )
+            finds = " (`insert-barriers` finds the place)" if self.source is None else ""
+            hint = f"let it begin behind the other access: behind a barrier{finds}, or a wait for arrivals that come behind that"
+            if conflict.kind == "RAW":
+                hint = "let each thread that accesses what is loaded wait for the phase of the load before"
             return Diagnostic("W0667", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         finds = " (`insert-barriers` finds the place)" if self.source is None else ""
         if conflict.in_flight:
