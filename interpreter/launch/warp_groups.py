@@ -32,7 +32,7 @@ from ..ir.mlir import (
 from ..ir.structured import body_of, element_type, structure
 from ..memory.fragments import MARK
 from ..memory.views import behind, is_view
-from ..memory.warpgroups import ROWS, SAME
+from ..memory.warpgroups import BY_ROWS, ROWS, SAME
 from ..session.rewriter import refuse
 from .boxes import Panels, place_of
 from .tensor_cores import matrix_dimensions, needs, whole_tile
@@ -78,6 +78,7 @@ class _GroupProduct:
         found = matrix_dimensions(op)
         assert found is not None, "`mma` marks products of matrices"
         self.rows, self.columns, self.summed = found
+        self.kind = ir.StringAttr(op.attributes[MARK]).value.split(" of ")[1].split(" in ")[0]
         self.array = behind(self.acc)
         if made_by(self.array, "memref.alloca") is None:
             raise refuse(
@@ -150,6 +151,14 @@ class _GroupProduct:
                 "the sum of its product is as long as that tile: `mma` makes several instructions of it",
             )  # fmt: skip
         kind, space = element_type(tile), ir.MemRefType(tile.type).memory_space
+        if self.kind == "tf32":
+            kind = ir.FloatTF32Type.get()
+        if operand and across and self.kind not in BY_ROWS:
+            raise refuse(
+                "W0369", f"the rows of a right operand of {self.kind} in memory are rows of the matrix, and the instruction wants its "
+                "columns", self.op,
+                "pass the right operand transposed, as n x k: a kernel in front of this one transposes it",
+            )  # fmt: skip
         if panels.box.swizzle == 0 or (across and panels.box.swizzle != 128 and operand):
             raise refuse(
                 "W0369", "operands of warp groups are swizzled, by 128 bytes where the sum runs across their rows", self.op,

@@ -37,6 +37,8 @@ ROWS, SUM_BYTES = 64, 32
 """Rows of an instruction, and bytes of a row of its operands."""
 COLUMNS = {"f16": 8, "bf16": 8, "tf32": 8, "f8E4M3FN": 8, "f8E5M2": 8, "i8": 16}
 """By the operands' type: columns come in multiples of these, 256 at most (i8: and 8 and 24)."""
+BY_ROWS = ("f16", "bf16")
+"""Types of which the rows of a right operand in memory may be those of the matrix."""
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1}
 SUMS = {
     "f16": ("f32", "f16"), "bf16": ("f32",), "tf32": ("f32",), "f8E4M3FN": ("f32", "f16"), "f8E5M2": ("f32", "f16"), "i8": ("i32",),
@@ -45,9 +47,13 @@ SUMS = {
 MOST_COLUMNS = 256
 
 
+WITHOUT_OP = ("i8",)
+"""Types that the instructions have and upstream's verifier of `MMA` does not let through."""
+
+
 def products(kind: str, total: str, columns: int) -> list[TileProduct]:
-    """The instructions for operands of a type and sums of one, with so many columns."""
-    if not has_columns(kind, columns) or total not in SUMS[kind]:
+    """The instructions for operands of a type and sums of one, with so many columns, that `MMA` can say."""
+    if not has_columns(kind, columns) or total not in SUMS[kind] or kind in WITHOUT_OP:
         return []
     return [TileProduct(ROWS, columns, SUM_BYTES // BYTES[kind], kind, total, 90)]
 

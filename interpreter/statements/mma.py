@@ -6,7 +6,7 @@ from ...dsl.signature import SpaceSpec
 from ..ir.mlir import ir, ops_of
 from ..ir.structured import body_of, element_type, structure
 from ..memory.fragments import AS_TYPE, MARK, PRODUCTS, SPLITS, TileProduct
-from ..memory.warpgroups import BYTES, COLUMNS, MOST_COLUMNS, ROWS, SUM_BYTES, SUMS, products
+from ..memory.warpgroups import BYTES, COLUMNS, MOST_COLUMNS, ROWS, SUM_BYTES, SUMS, WITHOUT_OP, products
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement, string
 from .coalesce import Coalesce
 from .map import Map
@@ -33,7 +33,8 @@ class Mma(Statement):
             is a warp group's (in a loop over warp groups), of whose reduction any multiple of k is left.
         shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and [16, 8, 8]
             for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`, `as f16` and `as bf16`. Of a warp group [64, n, 16]
-            for f16 and bf16, where n is the tile's, a multiple of 8 up to 256.
+            for f16 and bf16, where n is the tile's, a multiple of 8 up to 256; [64, n, 8] for f32 `as tf32`, of a right operand whose
+            rows in memory are columns of the matrix.
         as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
             `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are added up.
             An infinite operand gives NaN then. `as f16`, `as bf16`: they are rounded to that, beside another operand of that
@@ -162,9 +163,12 @@ class Mma(Statement):
         """Why it is not a product of a warp group, and the way out."""
         asked, extents, (kind, other, total) = list(self.shape), structure(op).extents, kinds
         what = f"no instruction of warp groups multiplies {kind} by {other} into {total}"
-        if kind != other or total not in SUMS.get(kind, ()):
-            there = ", ".join(f"{operands} in {' or '.join(sums)}" for operands, sums in SUMS.items())
-            return f"{what}; there are {there}", "take such operands"
+        if self.as_type not in (None, "tf32"):
+            return f"a warp group multiplies f32 as tf32, and not as {self.as_type}", "write `as tf32`, or map the loop to `warps`"
+        if kind != other or kind in WITHOUT_OP or total not in SUMS.get(kind, ()):
+            there = ", ".join(f"{operands} in {' or '.join(sums)}" for operands, sums in SUMS.items() if operands not in WITHOUT_OP)
+            way_out = "f32 is multiplied `as tf32`" if kind == "f32" else "map the loop to `warps`, for which there are others"
+            return f"{what}; there are {there}", way_out
         rows, columns, summed = (extents[d] for d in found)
         if not known or known[0].shape != self.shape:
             step = COLUMNS[kind]

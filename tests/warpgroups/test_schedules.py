@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,9 @@ def test_bytes_that_are_expected_are_those_of_the_boxes(case: Case) -> None:
 REFUSED = {
     "no such columns": (Case(shape="[64, 100, 16]"), "W0379", "for n = 8, 16, …, 256"),
     "another k": (Case(shape="[64, 128, 8]"), "W0379", "[64, n, 16]"),
+    "bytes": (Case(kind="i8", along=True, bk=128, shape="[64, 128, 32]"), "W0379", "multiplies i8 by i8 into i32; there are f16 in"),
+    "rows of tf32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as tf32"), "W0369", "the instruction wants its columns"),
+    "two parts of f32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as 3xtf32"), "W0379", "a warp group multiplies f32 as tf32"),
     "rows": (Case(own=32), "W0379", "whole 64 rows"),
     "types": (Case(kind="f32", shape="[64, 128, 8]"), "W0379", "no instruction of warp groups multiplies f32 by f32"),
     "unaligned rows": (Case(k=140), "W0405", "`A`, whose rows are 280 bytes apart, and a tensor map needs multiples of 16"),
@@ -105,6 +109,15 @@ RIGHT = [
 def test_right_and_proven(pipeline: str, tiles: str, tmp_path: Path) -> None:
     """Alone, ahead of time, and by a producer, one tile a block and several: what is proven is right on the simulator."""
     expect_right(Case(m=200, n=136, k=168, bm=64, bn=64, tiles=tiles, pipeline=pipeline, barriers="insert-barriers"), tmp_path)
+
+
+KINDS = [("f16", 64, "[64, 64, 16]"), ("bf16", 128, "[64, 64, 16]"), ("f32", 32, "[64, 64, 8] as tf32")]
+
+
+@pytest.mark.parametrize(("kind", "bk", "shape"), KINDS)
+def test_right_operands_whose_rows_are_columns(kind: str, bk: int, shape: str, tmp_path: Path) -> None:
+    tiles = Case(m=100, n=112, k=136, bm=64, bn=64, bk=bk, kind=kind, shape=shape, along=True)
+    expect_right(replace(tiles, pipeline=RINGS[0], barriers="insert-barriers"), tmp_path)
 
 
 def expect_right(case: Case, folder: Path) -> None:
