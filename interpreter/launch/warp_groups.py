@@ -155,8 +155,8 @@ class _GroupProduct:
             kind = ir.FloatTF32Type.get()
         if operand and across and self.kind not in BY_ROWS:
             raise refuse(
-                "W0369", f"the rows of a right operand of {self.kind} in memory are rows of the matrix, and the instruction wants its "
-                "columns", self.op,
+                "W0369", f"rows of a right operand of {self.kind} are rows of the matrix in memory, and the instruction wants "
+                "its columns there", self.op,
                 "pass the right operand transposed, as n x k: a kernel in front of this one transposes it",
             )  # fmt: skip
         if panels.box.swizzle == 0 or (across and panels.box.swizzle != 128 and operand):

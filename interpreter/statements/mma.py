@@ -33,8 +33,8 @@ class Mma(Statement):
             is a warp group's (in a loop over warp groups), of whose reduction any multiple of k is left.
         shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and [16, 8, 8]
             for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`, `as f16` and `as bf16`. Of a warp group [64, n, 16]
-            for f16 and bf16, where n is the tile's, a multiple of 8 up to 256; [64, n, 8] for f32 `as tf32`, of a right operand whose
-            rows in memory are columns of the matrix.
+            for f16 and bf16, where n is the tile's, a multiple of 8 up to 256; [64, n, 8] for f32 `as tf32`, of a right operand
+            whose rows in memory are columns of the matrix.
         as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
             `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are added up.
             An infinite operand gives NaN then. `as f16`, `as bf16`: they are rounded to that, beside another operand of that

@@ -67,8 +67,8 @@ def test_bytes_that_are_expected_are_those_of_the_boxes(case: Case) -> None:
 REFUSED = {
     "no such columns": (Case(shape="[64, 100, 16]"), "W0379", "for n = 8, 16, …, 256"),
     "another k": (Case(shape="[64, 128, 8]"), "W0379", "[64, n, 16]"),
-    "bytes": (Case(kind="i8", along=True, bk=128, shape="[64, 128, 32]"), "W0379", "multiplies i8 by i8 into i32; there are f16 in"),
-    "rows of tf32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as tf32"), "W0369", "the instruction wants its columns"),
+    "bytes": (Case(kind="i8", along=True, bk=128, shape="[64, 128, 32]"), "W0379", "multiplies i8 by i8 into i32; there are f16"),
+    "rows of tf32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as tf32"), "W0369", "the instruction wants its columns there"),
     "two parts of f32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as 3xtf32"), "W0379", "a warp group multiplies f32 as tf32"),
     "rows": (Case(own=32), "W0379", "whole 64 rows"),
     "types": (Case(kind="f32", shape="[64, 128, 8]"), "W0379", "no instruction of warp groups multiplies f32 by f32"),
@@ -120,10 +120,19 @@ def test_right_operands_whose_rows_are_columns(kind: str, bk: int, shape: str, t
     expect_right(replace(tiles, pipeline=RINGS[0], barriers="insert-barriers"), tmp_path)
 
 
+def test_an_epilogue() -> None:
+    """Bias and ReLU on the threads' own parts of the accumulator, in the consumers' role, at ragged edges."""
+    run_right(Path(__file__).parent / "layer" / "layer.weft")
+
+
 def expect_right(case: Case, folder: Path) -> None:
     (folder / "x.mlir").write_text(case.payload)
     (folder / "case.weft").write_text(case.schedule)
-    done = planned(applied(Choice(str(folder / "case.weft")).open()))
+    run_right(folder / "case.weft")
+
+
+def run_right(schedule: Path) -> None:
+    done = planned(applied(Choice(str(schedule)).open()))
     payload = done.applied.payload
     arrays = random_inputs(signature(payload), 1)
     ran = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text)
