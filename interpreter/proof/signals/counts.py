@@ -11,17 +11,16 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from ...indices.linear import THREAD, Formula, Linear, Symbol, equal
+from ...indices.linear import Formula, Linear, equal
 from ...memory.mbarriers import MOST_BYTES
 from ..kernels.model import KernelModel
 from ..kernels.signals import Ring, Signal
 from ..solver import Naming
 from .instances import IN, PARAM, SET, Instances, VagueError
-from .laps import point_of
+from .laps import phases_at, point_of
 
 MOST_THREADS = 1024
 
-BARRIER, PHASE = Symbol("barrier", "lane", THREAD), Symbol("phase", "lane", THREAD)
 Pieces = list[tuple[isl.Set, int]]
 
 
@@ -54,13 +53,6 @@ def share(signal: Signal, phase: Linear, instances: Instances) -> PhaseShare:
         raise VagueError(signal.op, "in other phases other threads do it")
     instances.solver.spend(MOST_THREADS)  # ISL counts what it has found where it is stopped by a limit: without one
     return PhaseShare(phases, threads.count_val().to_python(), at)
-
-
-def phases_at(signal: Signal, phase: Linear, instances: Instances) -> isl.Map:
-    """Instances → (barrier, phase)."""
-    return instances.relation(point_of(signal), (BARRIER, PHASE), lambda x, y: [
-        equal(Linear.of(y(BARRIER)), x.form(signal.index)), equal(Linear.of(y(PHASE)), x.form(phase))
-    ])  # fmt: skip
 
 
 def total(shares: Iterable[tuple[isl.Set, int]], instances: Instances) -> Pieces:

@@ -18,9 +18,9 @@ from ..kernels.model import Barrier, KernelModel
 from ..kernels.signals import Ring, Signal
 from ..solver import Naming, Solver
 from .circles import Circles
-from .counts import Counts, SignalFault, of, phases_at
+from .counts import Counts, SignalFault, of
 from .instances import Instances, VagueError
-from .laps import mismatch, phases, point_of
+from .laps import mismatch, phases, phases_at, point_of
 from .order import Order
 
 

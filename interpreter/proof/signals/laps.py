@@ -7,14 +7,17 @@ follows from it (arrivals in each phase, what is over when) is proven, and none 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from ...indices.linear import Floor, Formula, Linear, both, either, equal
+import islpy as isl
+
+from ...indices.linear import THREAD, Floor, Formula, Linear, Symbol, both, either, equal
 from ..kernels.places import Loop, Place
 from ..kernels.signals import Ring, Signal
 from ..solver import Naming
 from .instances import Instances, Point, VagueError
 
+BARRIER, PHASE = Symbol("barrier", "lane", THREAD), Symbol("phase", "lane", THREAD)
 LATER = (0, -1)
 """How many phases behind its own turn a wait may be for: who refills waits for the phase before."""
 
@@ -34,9 +37,16 @@ def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Line
             raise VagueError(vague.op)
         known = {s: at for s, at in turns.items() if at is not None}
         first = _first(ring, known)
+        arrivals = {s: (at - first).floordiv(ring.size) for s, at in known.items() if s.kind == "arrive"}
         for signal, at in known.items():
-            laps = [(at - begin).floordiv(ring.size) for begin in dict.fromkeys((first, 0))]
-            out[signal] = laps[0] if signal.kind != "wait" else _awaited(signal, laps, instances)
+            begins = dict.fromkeys((first, 0, at.bounds()[0] or 0))
+            laps = [(at - begin).floordiv(ring.size) for begin in begins]
+            if signal.kind == "wait":
+                out[signal] = _awaited(signal, laps, instances)
+            elif signal.kind == "load":
+                out[signal] = _loaded(signal, laps, arrivals, instances)
+            else:
+                out[signal] = arrivals[signal]
     return out
 
 
@@ -99,6 +109,26 @@ def _trips(place: Place, loops: Sequence[Loop]) -> int | None:
                 return None
             out *= step.loop.trips
     return out
+
+
+def phases_at(signal: Signal, phase: Linear, instances: Instances) -> isl.Map:
+    """Instances → (barrier, phase)."""
+    return instances.relation(point_of(signal), (BARRIER, PHASE), lambda x, y: [
+        equal(Linear.of(y(BARRIER)), x.form(signal.index)), equal(Linear.of(y(PHASE)), x.form(phase))
+    ])  # fmt: skip
+
+
+def _loaded(load: Signal, laps: Sequence[Linear], arrivals: Mapping[Signal, Linear], instances: Instances) -> Linear:
+    """The phase that it counts in: one in which somebody arrives; the likeliest where none always is."""
+    ask = instances.solver.ask
+    there = [ask(phases_at(arrival, phase, instances).range) for arrival, phase in arrivals.items()]
+    for phase in laps:
+        left = ask(phases_at(load, phase, instances).range)
+        for some in there:
+            left = ask(lambda a=left, b=some: a.subtract(b))
+        if instances.is_empty(left):
+            return phase
+    return laps[0]
 
 
 def _awaited(wait: Signal, laps: Sequence[Linear], instances: Instances) -> Linear:
