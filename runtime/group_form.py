@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from ..interpreter.ir.element_sizes import element_bytes
-from ..interpreter.ir.mlir import ir, made_by
+from ..interpreter.ir.mlir import ir, is_used, made_by, maker, users
 from ..interpreter.memory import mbarriers, tensor_maps, warpgroups
 from ..interpreter.memory.lanes import NUMBERED_BARRIER
 from ..interpreter.memory.layouts import is_shared, strided
@@ -136,6 +136,25 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     if wrong is not None:
         raise refuse(code, f"there is no `{op.name}` of {size}: {wrong}", op)
     return ExpectedGroupProduct(total.rows, total.columns, depth, kind, left, right, by_rows)
+
+
+def expect_address(op: ir.Operation, code: str) -> None:
+    """Raises `code` where an address is not that of a memory barrier, to arrive there."""
+    ways = {mbarriers.POINTER, mbarriers.OTHER_BLOCK, mbarriers.ARRIVE_THERE}
+    if not mbarriers.is_address(op.results[0]) or not {user.name for user in users(op.results[0])} <= ways:
+        raise refuse(code, f"`{op.name}` of something else than a memory barrier, to arrive at", op)
+
+
+def arrives_at(op: ir.Operation, code: str) -> tuple[ir.Operation, ir.Value | None]:
+    """Of a `nvvm.mbarrier.arrive`, the op that takes the barrier's address, and in which block of the cluster it is; None: here."""
+    made, block = maker(op.operands[0]), None
+    if made.name == mbarriers.OTHER_BLOCK:
+        made, block = maker(made.operands[0]), made.operands[1]
+    while made.name == mbarriers.POINTER:
+        made = maker(made.operands[0])
+    if made.name != mbarriers.ADDRESS or any(map(is_used, op.results)) or len(op.operands) > 1:
+        raise refuse(code, f"`{op.name}` at an address that is computed otherwise, or whose state is used", op)
+    return made, block
 
 
 GROUP_OPS = (NUMBERED_BARRIER, mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.MMA, *mbarriers.OF_CLUSTERS)

@@ -68,7 +68,7 @@ EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch
 SIMULATOR_ALONE = frozenset(
     ("gpu.all_reduce", "math.ipowi", "vector.bitcast", "vector.constant_mask",
      "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",
-     "vector.outerproduct", "vector.step", NUMBERED_BARRIER, *mbarriers.OF_CLUSTERS),
+     "vector.outerproduct", "vector.step", NUMBERED_BARRIER),
 )  # fmt: skip
 """What only one of the two knows, and the other refuses."""
 

@@ -32,7 +32,7 @@ import numpy as np
 from weft.runtime.plan.plan import Boxes
 
 SHIM = Path(__file__).parent / "cuda" / "shim"
-KERNEL = re.compile(r'extern "C" __global__ void (?:__(?:launch_bounds|maxnreg)__\([\d, ]+\) )?(\w+)\(')
+KERNEL = re.compile(r'extern "C" __global__ void (?:__(?:cluster_dims|launch_bounds|maxnreg)__\([\d, ]+\) )*(\w+)\(')
 ARRAY = re.compile(r"^( *(?:alignas\(\d+\) )?(?:__shared__ )?)(\w+(?: \w+)*) (\w+)((?:\[\d+\])+);", re.MULTILINE)
 FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-Werror=narrowing")
 

@@ -39,8 +39,12 @@ def workgroup_buffers(function: ir.Operation) -> int:
     return 0 if attribute is None else ir.IntegerAttr(attribute).value
 
 
+CLUSTER_SIZE = "known_cluster_size"
+"""On a kernel: how many blocks a cluster has along x, y, z."""
+
+
 def sizes_of(function: ir.Operation, attribute: str) -> tuple[int, int, int] | None:
-    """`known_block_size` or `known_grid_size`."""
+    """`known_block_size`, `known_grid_size` or `known_cluster_size`."""
     if attribute not in function.attributes:
         return None
     x, y, z = (int(n) for n in function.attributes[attribute])

@@ -48,10 +48,14 @@ ALL = (INIT, ARRIVE, EXPECT, AWAIT, FENCE_INIT, FENCE_PROXY, REGISTERS)
 
 MEET_CLUSTER, MEET_RELAXED, AWAIT_CLUSTER = "nvvm.cluster.arrive", "nvvm.cluster.arrive.relaxed", "nvvm.cluster.wait"
 """All threads of a cluster arrive, and wait until the others have; one that is relaxed orders nothing."""
+MEETINGS = (MEET_CLUSTER, MEET_RELAXED, AWAIT_CLUSTER, ARRIVE_THERE)
+"""Those of clusters whose place among other ops matters."""
 OTHER_BLOCK, POINTER = "nvvm.mapa", "llvm.inttoptr"
 """The address in a block of the cluster, by its number there, of what a pointer means in this one."""
+RANK, BLOCKS = "gpu.cluster_block_id", "gpu.cluster_dim_blocks"
+"""Which block of its cluster it is, and how many there are."""
 OF_CLUSTERS = (
-    "gpu.cluster_block_id", "gpu.cluster_dim_blocks", MEET_CLUSTER, MEET_RELAXED, AWAIT_CLUSTER, ADDRESS, POINTER, OTHER_BLOCK,
+    RANK, BLOCKS, MEET_CLUSTER, MEET_RELAXED, AWAIT_CLUSTER, ADDRESS, POINTER, OTHER_BLOCK,
     ARRIVE_THERE,
 )  # fmt: skip
 """What blocks of a cluster ask for, and do for each other."""

@@ -8,7 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ...interpreter.ir.functions import inputs_of, most_of, multiples_of, name_of, sizes_of, workgroup_buffers
+from ...interpreter.ir.functions import (
+    CLUSTER_SIZE,
+    inputs_of,
+    most_of,
+    multiples_of,
+    name_of,
+    sizes_of,
+    workgroup_buffers,
+)
 from ...interpreter.ir.mlir import DYNAMIC, ancestors, gpu, ir, operations, scf
 from ...interpreter.memory import limits
 from ...interpreter.memory.lanes import SHUFFLE
@@ -119,7 +127,9 @@ def _that_are_read(lines: Sequence[str]) -> list[str]:
 
 
 def _opening(kernel: KernelWriter, kernel_name: str, parameters: list[str], capped: bool) -> str:
-    start = f'extern "C" __global__ void {_bounds(kernel, capped)}{kernel_name}('
+    size = sizes_of(kernel.func, CLUSTER_SIZE)
+    cluster = "" if size is None else f"__cluster_dims__({', '.join(map(str, size))}) "
+    start = f'extern "C" __global__ void {cluster}{_bounds(kernel, capped)}{kernel_name}('
     one_line = f"{start}{', '.join(parameters)}) {{"
     if len(one_line) <= WIDTH:
         return one_line

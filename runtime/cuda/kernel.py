@@ -31,7 +31,9 @@ from .values.views import NamedMemory, NamedView, access
 Lanes = tuple[Expr, ...]
 Binding = Lanes | NamedView
 
-_SEQUENCED = frozenset([*BARRIERS, "gpu.printf", "gpu.return", GROUP, WAIT, *mbarriers.ALL, *tensor_maps.ALL, MMA])
+_SEQUENCED = frozenset([
+    *BARRIERS, "gpu.printf", "gpu.return", GROUP, WAIT, *mbarriers.ALL, *mbarriers.MEETINGS, *tensor_maps.ALL, MMA,
+])  # fmt: skip
 """Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while"])
 _OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")

@@ -46,13 +46,28 @@ __device__ inline void barrier_expect(unsigned long long* barrier, int bytes) {
 #endif"""
 
 _BARRIER_WAIT = """\
-// Waits for the end of the phase of that parity.
+// Waits for the end of the phase of that parity{who}.
 #ifdef __CUDA_ARCH__
-__device__ inline void barrier_wait(unsigned long long* barrier, unsigned parity) {
-  asm volatile("{\\n.reg .pred over;\\n"
-      "again: mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 over, [%0], %1;\\n"
-      "@over bra done;\\nbra again;\\ndone:\\n}" :: "r"(in_shared(barrier)), "r"(parity) : "memory");
+__device__ inline void {name}(unsigned long long* barrier, unsigned parity) {{
+  asm volatile("{{\\n.reg .pred over;\\n"
+      "again: mbarrier.try_wait.parity.acquire.{scope}.shared::cta.b64 over, [%0], %1;\\n"
+      "@over bra done;\\nbra again;\\ndone:\\n}}" :: "r"(in_shared(barrier)), "r"(parity) : "memory");
+}}
+#endif"""
+
+_BARRIER_ARRIVE_IN = """\
+// Arrives at the barrier in the same place of another block of the cluster, by its number there.
+#ifdef __CUDA_ARCH__
+__device__ inline void barrier_arrive_in(unsigned long long* barrier, unsigned block) {
+  asm volatile("{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\\n}" :: "r"(in_shared(barrier)), "r"(block) : "memory");
 }
+#endif"""
+
+_CLUSTER = """\
+// All threads of the cluster {what}.
+#ifdef __CUDA_ARCH__
+__device__ inline void {name}() {{ asm volatile("barrier.cluster.{ptx};" ::: "memory"); }}
 #endif"""
 
 _FENCE_BARRIERS = """\
@@ -74,14 +89,16 @@ template <int n> __device__ inline void {name}() {{ asm volatile("setmaxnreg.{wo
 #endif"""
 
 _LOAD_BOX = """\
-// Starts the copy of a box of a tensor to shared memory; its bytes are counted on the barrier. Coordinates stand innermost first.
+// Starts the copy of a box of a tensor to shared memory{where}; its bytes are counted on the barrier{there}. Coordinates stand
+// innermost first.
 #ifdef __CUDA_ARCH__
-__device__ inline void {name}(void* to, const TensorMap& map, unsigned long long* barrier, {given}) {{
-  asm volatile("cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-      " [%0], [%1, {{{holes}}}], [%2];"
-      :: "r"(in_shared(to)), "l"(&map), "r"(in_shared(barrier)), {ins} : "memory");
+__device__ inline void {name}(void* to, const TensorMap& map, unsigned long long* barrier, {given}{blocks}) {{
+  asm volatile("cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{multicast}"
+      " [%0], [%1, {{{holes}}}], [%2]{mask};"
+      :: "r"(in_shared(to)), "l"(&map), "r"(in_shared(barrier)), {ins}{taken} : "memory");
 }}
 #endif"""
+_HERE = {"where": "", "there": "", "blocks": "", "multicast": "", "mask": "", "taken": ""}
 
 _STORE_BOX = """\
 // Starts the copy of a box from shared memory to a tensor. Coordinates stand innermost first.
@@ -222,9 +239,9 @@ def products(words: Iterable[str]) -> list[str]:
     return [GroupProduct(int(match[1]), match[2], match[3] is not None).text for match in found]
 
 
-def load_box_name(rank: int) -> str:
-    """What loads a box of so many dimensions."""
-    return f"load_box_{rank}d"
+def load_box_name(rank: int, *, blocks: bool = False) -> str:
+    """What loads a box of so many dimensions; for several blocks of a cluster."""
+    return f"load_box_{rank}d{'_for' if blocks else ''}"
 
 
 def store_box_name(rank: int) -> str:
@@ -232,14 +249,29 @@ def store_box_name(rank: int) -> str:
     return f"store_box_{rank}d"
 
 
-def _box(template: str, name: str, rank: int, first: int) -> str:
+def _box(template: str, name: str, rank: int, first: int, **more: str) -> str:
     letters = [f"x{d}" for d in range(rank)]
     return template.format(
-        name=name, rank=rank, given=", ".join(f"int {letter}" for letter in letters),
+        **more, name=name, rank=rank, given=", ".join(f"int {letter}" for letter in letters),
         holes=", ".join(f"%{first + d}" for d in range(rank)), ins=", ".join(f'"r"({letter})' for letter in letters),
     )  # fmt: skip
 
 
+def _for_blocks(rank: int) -> str:
+    """The load of a box for all blocks of a mask."""
+    return _box(
+        _LOAD_BOX, load_box_name(rank, blocks=True), rank, 3, where=", of each block of a mask", there=" there",
+        blocks=", unsigned short blocks", multicast=".multicast::cluster", mask=f", %{3 + rank}", taken=', "h"(blocks)',
+    )  # fmt: skip
+
+
+_MEETINGS = {
+    "cluster_arrive": ("arrive", "arrive.release.aligned"), "cluster_wait": ("are waited for", "wait.acquire.aligned"),
+    "cluster_arrive_relaxed": ("arrive, which orders nothing", "arrive.relaxed.aligned"),
+    "cluster_arrive_each": ("arrive, each by itself", "arrive.release"),
+    "cluster_wait_each": ("are waited for, by each by itself", "wait.acquire"),
+    "cluster_arrive_relaxed_each": ("arrive, each by itself, which orders nothing", "arrive.relaxed"),
+}  # fmt: skip
 _RANKS = range(1, MOST_RANK + 1)
 _HAVE = ("TensorMap", "in_shared")
 
@@ -249,12 +281,19 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "barrier_init": (("in_shared",), _BARRIER_INIT),
     "barrier_arrive": (("in_shared",), _BARRIER_ARRIVE),
     "barrier_expect": (("in_shared",), _BARRIER_EXPECT),
-    "barrier_wait": (("in_shared",), _BARRIER_WAIT),
+    "barrier_wait": (("in_shared",), _BARRIER_WAIT.format(name="barrier_wait", who="", scope="cta")),
+    "barrier_wait_in_cluster": (
+        ("in_shared",),
+        _BARRIER_WAIT.format(name="barrier_wait_in_cluster", who=", in which other blocks may arrive", scope="cluster"),
+    ),
+    "barrier_arrive_in": (("in_shared",), _BARRIER_ARRIVE_IN),
+    **{name: ((), _CLUSTER.format(name=name, what=what, ptx=ptx)) for name, (what, ptx) in _MEETINGS.items()},
     "fence_barriers": ((), _FENCE_BARRIERS),
     "fence_async": ((), _FENCE_ASYNC),
     "fewer_registers": ((), _REGISTERS.format(name="fewer_registers", how="fewer registers from here on", word="dec")),
     "more_registers": ((), _REGISTERS.format(name="more_registers", how="more registers from here on", word="inc")),
-    **{load_box_name(rank): (_HAVE, _box(_LOAD_BOX, load_box_name(rank), rank, 3)) for rank in _RANKS},
+    **{load_box_name(rank): (_HAVE, _box(_LOAD_BOX, load_box_name(rank), rank, 3, **_HERE)) for rank in _RANKS},
+    **{load_box_name(rank, blocks=True): (_HAVE, _for_blocks(rank)) for rank in _RANKS},
     **{store_box_name(rank): (_HAVE, _box(_STORE_BOX, store_box_name(rank), rank, 2)) for rank in _RANKS},
     "commit_stores": ((), _COMMIT_STORES),
     "wait_stores": ((), _WAIT_STORES.format(name="wait_stores", what="", read="")),

@@ -9,7 +9,7 @@ from typing import Any
 from ...dsl.diagnostics import fail
 from ...interpreter.ir import mlir
 from ...interpreter.ir.cloning import UNPROVEN
-from ...interpreter.ir.functions import MOST_BLOCKS, launch_sizes, sizes_of, symbol
+from ...interpreter.ir.functions import CLUSTER_SIZE, MOST_BLOCKS, launch_sizes, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory import limits, warpgroups
 from ...interpreter.memory.fragments import AS_TYPE, MMA
@@ -24,6 +24,9 @@ from ..plan.plan import Apply, Arg, Assumption, BufferView, DimOf, Launch, Narro
 from ..plan.resolve import fold
 from .functions import array_type
 from .program import Claim, Host, HostValue, TokenValue, rule
+
+MOST_OF_CLUSTER = 8
+"""Blocks, on every chip that has clusters."""
 
 
 def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
@@ -73,8 +76,6 @@ def required_chip(kernel: ir.Operation) -> str | None:
 def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view: Any = op.opview
     sizes = [host.size(v, op) for v in launch_sizes(op)]
-    if view.clusterSizeX is not None:
-        raise refuse("W0731", "a launch with a cluster size is not supported", op)
     shared = view.dynamicSharedMemorySize
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
     kernel = host.kernels.get(f"{outer}::{inner}")
@@ -86,6 +87,7 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         raise refuse("W0731", f"the module has no kernel @{outer}::@{inner}", op, "bring its `gpu.module` along")
     _check_known(host, op, kernel.op, "known_block_size", sizes[3:])
     _check_known(host, op, kernel.op, "known_grid_size", sizes[:3])
+    _check_clusters(host, op, kernel.op, sizes[:3])
     parameters = kernel.op.regions[0].blocks[0].arguments
     for argument, operand in zip(parameters, view.kernelOperands, strict=False):
         host.assume(argument, host.value(operand, op), op)
@@ -156,6 +158,21 @@ def _check_known(host: Host, op: ir.Operation, kernel: ir.Operation, key: str, s
     known = sizes_of(kernel, key)
     if known is not None and any(isinstance(size, int) and size != n for size, n in zip(sizes, known, strict=True)):
         raise refuse("W0737", f"{key} of @{symbol(kernel)} is {list(known)}, the launch says {list(sizes)}", op)
+
+
+def _check_clusters(host: Host, op: ir.Operation, kernel: ir.Operation, grid: Sequence[Size]) -> None:
+    """Whole clusters, of as many blocks as the kernel says: its text tells the launch."""
+    known, seen = sizes_of(kernel, CLUSTER_SIZE), op.opview
+    given = [seen.clusterSizeX, seen.clusterSizeY, seen.clusterSizeZ]
+    said = None if given[0] is None else tuple(host.number(size, op, "the size of a cluster") for size in given)
+    if said is not None and said != (known or (1, 1, 1)):
+        raise refuse("W0737", f"{CLUSTER_SIZE} of @{symbol(kernel)} is {list(known or ())}, the launch says {list(said)}", op)
+    if prod(known or ()) > MOST_OF_CLUSTER:
+        raise refuse("W0731", f"clusters of {prod(known or ())} blocks; a chip has room for {MOST_OF_CLUSTER} at most", op)
+    for axis, blocks, each in zip("xyz", grid, known or (), strict=False):
+        if isinstance(blocks, int) and blocks % each:
+            raise refuse("W0737", f"{blocks} blocks along {axis} are no whole clusters of {each}", op)
+        host.expect(Assumption(blocks, each, ""), op)
 
 
 def _argument(host: Host, value: ir.Value, op: ir.Operation) -> Arg:

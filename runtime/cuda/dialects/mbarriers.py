@@ -5,18 +5,19 @@ Each is a call of a device function that the text brings along.
 
 from __future__ import annotations
 
-from ....interpreter.ir.functions import name_of
+from ....interpreter.ir.functions import CLUSTER_SIZE, name_of, sizes_of
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory import mbarriers, tensor_maps
 from ....interpreter.memory.layouts import is_shared
-from ...group_form import boxed
-from ...kernel_form import refuse
-from ..kernel import KernelWriter, writes
-from ..values.expression import Expr, cast, identifier
+from ...group_form import arrives_at, boxed, expect_address
+from ...kernel_form import axis_of, refuse
+from ..kernel import KernelWriter, Lanes, writes
+from ..values.expression import Expr, binary, cast, identifier
 from ..values.integers import literal
-from ..values.types import BARRIER
+from ..values.types import BARRIER, Range
 from ..values.views import NamedMemory, NamedView, access, linear
 from ..warp_groups import load_box_name, store_box_name
+from .control import hardware
 
 
 @writes(mbarriers.MAKE)
@@ -68,7 +69,8 @@ def expect(kernel: KernelWriter, op: ir.Operation) -> None:
 
 @writes(mbarriers.AWAIT)
 def wait(kernel: KernelWriter, op: ir.Operation) -> None:
-    _call(kernel, "barrier_wait", _barrier(kernel, op), kernel.expr(op.opview.phaseParity).text)
+    function = "barrier_wait" if clusters(kernel) is None else "barrier_wait_in_cluster"
+    _call(kernel, function, _barrier(kernel, op), kernel.expr(op.opview.phaseParity).text)
 
 
 @writes(mbarriers.FENCE_INIT)
@@ -89,6 +91,48 @@ def registers(kernel: KernelWriter, op: ir.Operation) -> None:
     more = "increase" in str(op.attributes["action"])
     count = ir.IntegerAttr(op.attributes["regCount"]).value
     _call(kernel, f"{'more' if more else 'fewer'}_registers<{count}>")
+
+
+# ---- clusters ------------------------------------------------------------------------------------------------------------
+
+
+def clusters(kernel: KernelWriter) -> tuple[int, int, int] | None:
+    """How many blocks a cluster has, as the kernel says."""
+    return sizes_of(kernel.func, CLUSTER_SIZE)
+
+
+@writes(mbarriers.RANK, mbarriers.BLOCKS)
+def place_in_cluster(kernel: KernelWriter, op: ir.Operation) -> Lanes:
+    """Blocks whose numbers follow each other are in one cluster, along each axis."""
+    axis, size = axis_of(op), clusters(kernel)
+    if size is None:
+        raise refuse("W0503", f"`{op.name}` in a kernel whose clusters are not known", op, hint=f"state `{CLUSTER_SIZE}` of it")
+    if op.name == mbarriers.BLOCKS or size[axis] == 1:
+        return (literal(size[axis] if op.name == mbarriers.BLOCKS else 0),)
+    block = hardware(kernel, "block", "id", axis)
+    return (binary("%", block, literal(size[axis]), "int", Range(0, size[axis] - 1)),)
+
+
+@writes(mbarriers.MEET_CLUSTER, mbarriers.MEET_RELAXED, mbarriers.AWAIT_CLUSTER)
+def meet(kernel: KernelWriter, op: ir.Operation) -> None:
+    name = {mbarriers.MEET_CLUSTER: "arrive", mbarriers.MEET_RELAXED: "arrive_relaxed", mbarriers.AWAIT_CLUSTER: "wait"}[op.name]
+    _call(kernel, f"cluster_{name}{'' if 'aligned' in op.attributes else '_each'}")
+
+
+@writes(mbarriers.ADDRESS, mbarriers.POINTER, mbarriers.OTHER_BLOCK)
+def address(kernel: KernelWriter, op: ir.Operation) -> None:
+    """The address of a barrier: who arrives there looks back here."""
+    expect_address(op, "W0503")
+    kernel.values[op.results[0]] = ()
+
+
+@writes(mbarriers.ARRIVE_THERE)
+def arrive_there(kernel: KernelWriter, op: ir.Operation) -> None:
+    made, block = arrives_at(op, "W0503")
+    if block is None:
+        _call(kernel, "barrier_arrive", _barrier(kernel, made))
+        return
+    _call(kernel, "barrier_arrive_in", _barrier(kernel, made), _int(kernel.expr(block)))
 
 
 # ---- boxes of tensors ----------------------------------------------------------------------------------------------------
@@ -115,11 +159,10 @@ def _box(kernel: KernelWriter, op: ir.Operation, memref: ir.Value) -> tuple[str,
 @writes(tensor_maps.LOAD)
 def load(kernel: KernelWriter, op: ir.Operation) -> None:
     seen = op.opview
-    if seen.multicastMask is not None:
-        raise refuse("W0503", f"`{op.name}` to several blocks of a cluster", op)
     given, to, coordinates = _box(kernel, op, seen.dst)
-    arguments = [to, given, _barrier(kernel, op), *coordinates]
-    _call(kernel, load_box_name(len(coordinates)), *arguments, predicate=seen.predicate)
+    blocks = [] if seen.multicastMask is None else [cast("unsigned short", kernel.expr(seen.multicastMask)).text]
+    arguments = [to, given, _barrier(kernel, op), *coordinates, *blocks]
+    _call(kernel, load_box_name(len(coordinates), blocks=bool(blocks)), *arguments, predicate=seen.predicate)
 
 
 @writes(tensor_maps.STORE)

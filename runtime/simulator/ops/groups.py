@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ....interpreter.ir.functions import name_of, segments
-from ....interpreter.ir.mlir import ir, is_used, maker, users
+from ....interpreter.ir.mlir import ir
 from ....interpreter.memory import mbarriers, tensor_maps, warpgroups
 from ....interpreter.memory.lanes import NUMBERED_BARRIER
-from ...group_form import boxed, expected_group_product, group_matrix
+from ...group_form import arrives_at, boxed, expect_address, expected_group_product, group_matrix
 from ...kernel_form import axis_of, refuse
 from ..roles.products import GroupProductForm
 from ..translate import INT64, Translator, Val, handles, literal, value_type
@@ -173,7 +173,7 @@ def multiply(t: Translator, op: ir.Operation) -> Val:
 
 # ---- clusters -------------------------------------------------------------------------------------------------------------
 
-_PLACES = {"gpu.cluster_block_id": "L.rank_in_cluster", "gpu.cluster_dim_blocks": "L.cluster_dim"}
+_PLACES = {mbarriers.RANK: "L.rank_in_cluster", mbarriers.BLOCKS: "L.cluster_dim"}
 
 
 @handles(*_PLACES)
@@ -194,22 +194,13 @@ def wait_for_cluster(t: Translator, op: ir.Operation) -> None:
 @handles(mbarriers.ADDRESS, mbarriers.POINTER, mbarriers.OTHER_BLOCK)
 def address(t: Translator, op: ir.Operation) -> Val:
     """The address of a barrier, and of the one in its place in another block: who arrives there looks back here."""
-    if not mbarriers.is_address(op.results[0]) or not {user.name for user in users(op.results[0])} <= _BY_ADDRESS:
-        raise refuse("W0750", f"`{op.name}` of something else than a memory barrier, to arrive at", op)
+    expect_address(op, "W0750")
     return literal(0)
-
-
-_BY_ADDRESS = {mbarriers.POINTER, mbarriers.OTHER_BLOCK, mbarriers.ARRIVE_THERE}
 
 
 @handles(mbarriers.ARRIVE_THERE)
 def arrive_there(t: Translator, op: ir.Operation) -> Val | None:
-    made, rank = maker(op.operands[0]), "L.home.rank"
-    if made.name == mbarriers.OTHER_BLOCK:
-        made, rank = maker(made.operands[0]), t.value(made.operands[1]).text
-    while made.name == mbarriers.POINTER:
-        made = maker(made.operands[0])
-    if made.name != mbarriers.ADDRESS or any(map(is_used, op.results)) or len(op.operands) > 1:
-        raise refuse("W0750", f"`{op.name}` at an address that is computed otherwise, or whose state is used", op)
+    made, block = arrives_at(op, "W0750")
+    rank = "L.home.rank" if block is None else t.value(block).text
     t.emit(f"P.arrive_there(L, {_barrier(t, made)}, {rank}, {t.mask}, {t.site(op)})")
     return literal(0) if len(op.results) else None
