@@ -68,7 +68,7 @@ EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch
 SIMULATOR_ALONE = frozenset(
     ("gpu.all_reduce", "math.ipowi", "vector.bitcast", "vector.constant_mask",
      "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",
-     "vector.outerproduct", "vector.step", NUMBERED_BARRIER),
+     "vector.outerproduct", "vector.step"),
 )  # fmt: skip
 """What only one of the two knows, and the other refuses."""
 

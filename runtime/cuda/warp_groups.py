@@ -70,6 +70,14 @@ _CLUSTER = """\
 __device__ inline void {name}() {{ asm volatile("barrier.cluster.{ptx};" ::: "memory"); }}
 #endif"""
 
+_MEET_AT = """\
+// So many threads of the block meet at a barrier with a number: whole warps.
+#ifdef __CUDA_ARCH__
+__device__ inline void meet_at(int number, int threads) {
+  asm volatile("bar.sync %0, %1;" :: "r"(number), "r"(threads) : "memory");
+}
+#endif"""
+
 _FENCE_BARRIERS = """\
 // The barriers that were made are visible to the tensor memory accelerator.
 #ifdef __CUDA_ARCH__
@@ -286,6 +294,7 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
         ("in_shared",),
         _BARRIER_WAIT.format(name="barrier_wait_in_cluster", who=", in which other blocks may arrive", scope="cluster"),
     ),
+    "meet_at": ((), _MEET_AT),
     "barrier_arrive_in": (("in_shared",), _BARRIER_ARRIVE_IN),
     **{name: ((), _CLUSTER.format(name=name, what=what, ptx=ptx)) for name, (what, ptx) in _MEETINGS.items()},
     "fence_barriers": ((), _FENCE_BARRIERS),

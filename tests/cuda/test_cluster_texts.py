@@ -1,12 +1,14 @@
-"""Kernels of clusters as text, and their launches in a plan."""
+"""Kernels of clusters as text, and their launches in a plan; barriers of some of a block's threads."""
 
 from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from contexts import one_context
 from cuda_cases import emit_text
+from native import run_native
 from sass import compiled, resources, whole
 
 from weft.dsl.diagnostics import WeftError
@@ -131,3 +133,38 @@ def test_what_is_refused_of_clusters() -> None:
     count = "%count = arith.constant 2 : i32\n        nvvm.mbarrier.arrive %here, %count : !llvm.ptr<3>"
     with pytest.raises(WeftError, match=r"W0503: .*`nvvm.mbarrier.arrive` at an address that is computed otherwise"):
         emit_text(module().replace("nvvm.mbarrier.arrive %here : !llvm.ptr<3>", count))
+
+
+NUMBERED = """gpu.module @m {
+  gpu.func @k(%A: memref<128xf32> {weft.name = "A"}, %B: memref<128xf32> {weft.name = "B"})
+      workgroup(%s: memref<128xf32, #gpu.address_space<workgroup>> {weft.name = "s"})
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c63 = arith.constant 63 : index
+    %c64 = arith.constant 64 : index
+    %n = arith.constant 64 : i32
+    %one = arith.constant 1 : i32
+    %t = gpu.thread_id x
+    %half = arith.divui %t, %c64 : index
+    %h = arith.index_cast %half : index to i32
+    %number = arith.addi %h, %one : i32
+    %v = memref.load %A[%t] : memref<128xf32>
+    memref.store %v, %s[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    nvvm.barrier id = %number number_of_threads = %n
+    %other = arith.xori %t, %c63 : index
+    %w = memref.load %s[%other] : memref<128xf32, #gpu.address_space<workgroup>>
+    memref.store %w, %B[%t] : memref<128xf32>
+    gpu.return
+  }
+}"""
+
+
+def test_barriers_with_numbers() -> None:
+    text = emit_text(NUMBERED)
+    assert "meet_at((int)(tx / 64) + 1, 64);" in text or "meet_at(tx / 64 + 1, 64);" in text
+    assert whole(text, "k", "sm_80").barriers == 1
+    a, b = np.arange(128, dtype=np.float32), np.zeros(128, np.float32)
+    for mode in ("fibers", "tsan"):
+        found = run_native(text, "k", (1, 1, 1), (128, 1, 1), [a, b], mode)
+        np.testing.assert_array_equal(b, np.concatenate([a[63::-1], a[:63:-1]]))
+        assert not found.diverged and not found.races
+    assert run_native(text.replace("meet_at(", "(void)("), "k", (1, 1, 1), (128, 1, 1), [a, b], "tsan").races

@@ -5,9 +5,12 @@ Each is a call of a device function that the text brings along.
 
 from __future__ import annotations
 
-from ....interpreter.ir.functions import CLUSTER_SIZE, name_of, sizes_of
+from math import prod
+
+from ....interpreter.ir.functions import CLUSTER_SIZE, name_of, segments, sizes_of
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory import mbarriers, tensor_maps
+from ....interpreter.memory.lanes import NUMBERED_BARRIER
 from ....interpreter.memory.layouts import is_shared
 from ...group_form import arrives_at, boxed, expect_address
 from ...kernel_form import axis_of, refuse
@@ -133,6 +136,18 @@ def arrive_there(kernel: KernelWriter, op: ir.Operation) -> None:
         _call(kernel, "barrier_arrive", _barrier(kernel, made))
         return
     _call(kernel, "barrier_arrive_in", _barrier(kernel, made), _int(kernel.expr(block)))
+
+
+@writes(NUMBERED_BARRIER)
+def numbered_barrier(kernel: KernelWriter, op: ir.Operation) -> None:
+    """Some of the block's threads meet; where no number of them is given, all do."""
+    if len(op.results):
+        raise refuse("W0503", f"`{op.name}` that reduces", op)
+    number, count = (next((kernel.expr(value) for value in part), None) for part in segments(op)[:2])
+    known = count if count is not None or kernel.block is None else literal(prod(kernel.block))
+    if known is None:
+        raise refuse("W0503", f"`{op.name}` of a block whose threads are not known", op, hint="say how many threads meet")
+    _call(kernel, "meet_at", _int(number or literal(0)), _int(known))
 
 
 # ---- boxes of tensors ----------------------------------------------------------------------------------------------------

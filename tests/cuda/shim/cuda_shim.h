@@ -187,6 +187,8 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) {
   shim_together([](void**) {}, nullptr);
 }
 
+static unsigned shim_at_numbers[16];  // how often threads have come to barriers with numbers
+
 // ---- threads ---------------------------------------------------------------------------------------------------------
 #ifdef SHIM_THREADS
 #include <barrier>
@@ -352,6 +354,7 @@ template <typename T, long long size, long long... sizes> struct shim_array<T, s
 // (SHIM_GUARDED), or 3 if `warp_groups.h` finds something wrong, which it prints. SHIM_REVERSE runs the threads of a block backwards: what depends on their order then shows.
 template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body) {
   gridDim = grid, blockDim = block, shim_outside = shim_fault = false;
+  std::memset(shim_at_numbers, 0, sizeof shim_at_numbers);
   shim_agents.clear();
   unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   bool backwards = std::getenv("SHIM_REVERSE") != nullptr;
@@ -406,6 +409,13 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
   return 0;
 }
 #endif
+
+// ---- barriers with numbers: the block that comes next finds none waiting ----------------------------------------------------
+inline void meet_at(int number, int threads) {
+  unsigned* there = &shim_at_numbers[number];
+  unsigned all = (__atomic_fetch_add(there, 1, __ATOMIC_ACQ_REL) / threads + 1) * threads;
+  shim_wait([=] { return __atomic_load_n(there, __ATOMIC_ACQUIRE) >= all; });
+}
 
 // ---- launching -------------------------------------------------------------------------------------------------------
 // As cudaLaunchKernel: `args[i]` points at the value of parameter i.
