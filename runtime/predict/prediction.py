@@ -47,6 +47,8 @@ PIPES = {
 }  # fmt: skip
 SAMPLE = 1 << 18
 """Threads, the blocks of which are asked whether they do anything."""
+OF_CLUSTERS = frozenset(["UCGABAR_ARV", "UCGABAR_WAIT", "CGAERRBAR"])
+"""Instructions that only kernels of clusters have."""
 PARAMETERS = 0x198
 """Where in the constant bank stands where it has the parameters."""
 NEARLY = 0.75
@@ -160,6 +162,9 @@ class _Kernel:
     ) -> None:  # fmt: skip
         self.chip, self.entry, self.program, self.resources = chip, entry, program, resources
         self.constants, self.boxes = constants, boxes
+        if any(one.mnemonic in OF_CLUSTERS or "MULTICAST" in one.modifiers for one in program.instructions):
+            message = f"the time of `{entry.name}` is not predicted: blocks of a cluster wait for each other"
+            raise fail("W0782", message, hint="predict it without clusters: what they save is bytes from L2")
         self.grid, self.block = triple(step.grid), triple(step.block)
         self.threads, self.blocks = math.prod(self.block), math.prod(self.grid)
         (passed,) = integers([step.shared_bytes])
