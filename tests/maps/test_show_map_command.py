@@ -52,6 +52,19 @@ def test_colour_and_no_colour(capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert ";48;" in coloured and ";48;" not in plain
 
 
+LAYER = Path(__file__).parents[1] / "warpgroups" / "layer" / "layer.weft"
+
+
+@pytest.mark.parametrize(("handle", "text"), [
+    ("of_groups", "2 iterations, 2 warp groups, 1 each"),
+    ("quarters", "8 iterations, 8 warps, 1 each"),
+    ("lanes", "1,0,3,0,0,0,0  248 249 250 251 252 253 254 255"),
+])  # fmt: skip
+def test_warp_groups(handle: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = show_map(capsys, str(LAYER), handle)
+    assert code == 0 and err == "" and text in out
+
+
 def test_one_thread_and_banks(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = show_map(capsys, "shared", "copy_a", "--thread", "18", "--banks", *SMALL)
     assert "thread 18 owns 1: [1, 2]\n" in out and "banks of shared memory" in out

@@ -79,14 +79,15 @@ def _period(array: np.ndarray) -> int:
 
 
 def group_of(number: int, space: str) -> int:
-    """What a processor is coloured by: its warp, or itself where it is a block or a warp."""
-    return number if space in ("blocks", "warps") else number // WARP
+    """What a processor is coloured by: its warp, or itself where it is a block, a warp, or warps."""
+    return number if space in ("blocks", "warpgroups", "quarters", "warps") else number // WARP
 
 
 def groups(shown: Ownership) -> tuple[list[int], str]:
     """The groups that own anything, and what one is called."""
     owners = np.unique(shown.owners[shown.owners != NOBODY])
-    return sorted({group_of(int(n), shown.space) for n in owners}), "block" if shown.space == "blocks" else "warp"
+    called = {"blocks": "block", "warpgroups": "warp group"}.get(shown.space, "warp")
+    return sorted({group_of(int(n), shown.space) for n in owners}), called
 
 
 def colour(group: int) -> str:
@@ -97,8 +98,9 @@ def summary(shown: Ownership, table: Cells) -> str:
     """`16 × 16 elements, 64 threads of 64; a cell is 1 × 4 elements`."""
     owners = np.unique(shown.owners[shown.owners != NOBODY])
     unit, space = f"{shown.unit}s", "threads of the grid" if shown.space == "grid" else shown.space
-    if shown.space == "lanes" and len(shown.map) > 1:
-        space = "threads"
+    if shown.space in _INNER and len(shown.map) > 1:
+        space = _INNER[shown.space]
+    space = space.replace("warpgroups", "warp groups")
     space = space.removesuffix("s") if len(owners) == 1 and shown.space != "grid" else space
     extent = " × ".join(map(str, shown.owners.shape))
     text = f"{extent} {unit}, {len(owners)} {space}"
@@ -122,6 +124,8 @@ def repeats(table: Cells) -> str:
     return f"repeats {' and '.join(parts)}" if parts else ""
 
 
+_INNER = {"lanes": "threads", "quarters": "warps"}
+"""What these are, in loops over warps or warp groups."""
 MOST_ROWS = 64
 """Rows of cells that a terminal shows; the picture has all."""
 LISTED = 16

@@ -27,6 +27,8 @@ from ..interpreter.launch.materialize import Materializer
 from ..interpreter.mapping.geometry import Geometry, geometry_of
 from ..interpreter.mapping.mapping import (
     ATTRIBUTE,
+    IN_WARPS,
+    OF_ALL,
     Mapped,
     enclosing_maps,
     extents,
@@ -37,7 +39,6 @@ from ..interpreter.mapping.mapping import (
 from ..interpreter.mapping.preconditions import mapped_things
 from ..interpreter.mapping.processors import Hardware
 from ..interpreter.memory.layouts import is_shared, strided
-from ..interpreter.memory.limits import WARP
 from ..interpreter.session.environment import named_handles
 from ..interpreter.session.rewriter import describe
 from ..interpreter.session.session import Session
@@ -142,13 +143,14 @@ class Ownership:
     def processors(self) -> int:
         """How many there are, whether they own anything or not."""
         block, blocks = (math.prod(size or 1 for size in sizes) for sizes in (self.block, self.grid))
-        lanes = block if len(self.map) > 1 else WARP
-        return {"blocks": blocks, "grid": blocks * block, "threads": block, "warps": -(-block // WARP), "lanes": lanes}[self.space]
+        if self.space in IN_WARPS:
+            return -(-block // IN_WARPS[self.space]) if len(self.map) > 1 or self.space not in OF_ALL else OF_ALL[self.space]
+        return {"blocks": blocks, "grid": blocks * block, "threads": block}[self.space]
 
     @property
     def processor(self) -> str:
         """What one is called."""
-        return {"blocks": "block", "warps": "warp"}.get(self.space, "thread")
+        return {"blocks": "block", "warpgroups": "warp group", "quarters": "warp", "warps": "warp"}.get(self.space, "thread")
 
     @property
     def unit(self) -> str:
@@ -184,7 +186,7 @@ def _around(mapped: list[Mapped], target: Mapped) -> list[Mapped]:
 
 def _labels(target: Mapped, rank: int) -> tuple[str, ...]:
     axes = target.mapping.axes
-    if len(axes) == rank and target.mapping.space != "lanes":
+    if len(axes) == rank and target.mapping.space not in OF_ALL:
         return tuple(f"d{d} ({axis})" for d, axis in enumerate(axes))
     return tuple(f"d{d}" for d in range(rank))
 
@@ -264,6 +266,8 @@ class _Trial:
                 "blocks": lambda: block,
                 "grid": lambda: block.times(self.geometry.threads) + hardware.linear_thread().index,
                 "threads": lambda: hardware.linear_thread().index,
+                "warpgroups": lambda: hardware.group().index,
+                "quarters": lambda: (hardware.warp() if len(self.chain) > 1 else hardware.quarter()).index,
                 "warps": lambda: hardware.warp().index,
                 "lanes": lambda: (hardware.linear_thread() if len(self.chain) > 1 else hardware.lane()).index,
             }[self.space]()
