@@ -159,5 +159,8 @@ def arrives_at(op: ir.Operation, code: str) -> tuple[ir.Operation, ir.Value | No
 
 GROUP_OPS = (NUMBERED_BARRIER, mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.MMA, *mbarriers.OF_CLUSTERS)
 """Ops of kernels whose warp groups may each be elsewhere."""
-WAITING = (mbarriers.AWAIT, tensor_maps.DRAIN, warpgroups.MMA, mbarriers.AWAIT_CLUSTER, NUMBERED_BARRIER, "gpu.barrier")
-"""Those in which a warp group waits for others, or for what it has started."""
+WAITING = (
+    mbarriers.AWAIT, mbarriers.ARRIVE, mbarriers.ARRIVE_THERE, mbarriers.EXPECT, tensor_maps.DRAIN, warpgroups.MMA,
+    mbarriers.AWAIT_CLUSTER, NUMBERED_BARRIER, "gpu.barrier",
+)  # fmt: skip
+"""Those in which a warp group waits for others or for what it has started, and those before which others may be first."""

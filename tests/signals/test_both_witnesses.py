@@ -13,7 +13,7 @@ from weft.dsl.diagnostics import WeftError
 
 sys.path.append(str(Path(__file__).parents[1] / "simulator"))
 
-from group_mutants import EQUAL, MUTANTS
+from group_mutants import EQUAL, MUTANTS, SELDOM
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -33,6 +33,6 @@ def test_what_is_right_all_the_same_is_proven() -> None:
 def test_a_release_of_the_next_stage_can_be_too_early() -> None:
     """Most runs are right. But who reads may have released a stage before the one that loads waits for it the first time: that
     waits for the phase behind then, forever."""
-    found = said(EQUAL["release of another stage"].text())
+    found = said(SELDOM["release of another stage"].text())
     assert found[0].code == "W0662" and any("of phase -1 of `empty[1]`" in note for note in found[0].notes)
     assert Machine(Ring(stages=3, trips=7, readers=2, release=1), most=200_000).faults == {"deadlock"}

@@ -93,10 +93,12 @@ MUTANTS = {
         " scf.yield %got : !acc } else { scf.yield %acc : !acc }", "divergent barrier"
     ),
 }  # fmt: skip
-EQUAL = {
+EQUAL = {"a fence too many": _mutant(RELEASE, f"{FENCE}\n{RELEASE}")}
+"""Edits after which the ring is right."""
+SELDOM = {
     "release of another stage": _mutant(
-        RELEASE, "%s1 = arith.addi %s, %c1 : index\n %s2 = arith.remui %s1, %S : index\n" + RELEASE.replace("[%s]", "[%s2]")
-    ),
-    "a fence too many": _mutant(RELEASE, f"{FENCE}\n{RELEASE}"),
-}  # fmt: skip
-"""Edits after which the ring is right: the producer goes through the stages in order, so that it has waited for older ones."""
+        RELEASE, "%s1 = arith.addi %s, %c1 : index\n %s2 = arith.remui %s1, %S : index\n" + RELEASE.replace("[%s]", "[%s2]"),
+        "deadlock",
+    )
+}
+"""Edits whose mistake shows in some orders alone: here where a stage is released before who loads looks at it the first time."""

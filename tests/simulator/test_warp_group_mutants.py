@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from group_kernels import DRAIN, FENCE, arguments, expected, kernel, squared, stored
-from group_mutants import EQUAL, MUTANTS, RING
+from group_mutants import EQUAL, MUTANTS, RING, SELDOM
 from hopper import Product
 
 from weft.runtime.simulator.kernel import Order, SimKernel
@@ -41,6 +41,13 @@ def test_a_mistake_is_found(name: str) -> None:
         report, _ = run(made, RING, order)
         assert kinds(report) & mutant.found, (order, kinds(report))
         assert report.diagnostics()
+
+
+@pytest.mark.parametrize("name", SELDOM)
+def test_a_mistake_that_needs_a_slow_thread_is_found_in_some_orders(name: str) -> None:
+    made = kernel(SELDOM[name].text())
+    found = [kinds(run(made, RING, order)[0]) for order in range(24)]
+    assert {kind for each in found for kind in each} & SELDOM[name].found and set() in found
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -54,14 +54,14 @@ def init(t: Translator, op: ir.Operation) -> None:
 def arrive(t: Translator, op: ir.Operation) -> Val:
     if list(op.results[0].uses):
         raise refuse("W0750", f"the token of `{op.name}` is used", op, hint=f"wait by parity: `{mbarriers.AWAIT}`")
-    t.emit(f"P.arrive(L, {_barrier(t, op)}, 0, {t.mask}, {t.site(op)})")
+    t.emit(f"yield from P.arrive(L, {_barrier(t, op)}, 0, {t.mask}, {t.site(op)})")
     return literal(0)
 
 
 @handles(mbarriers.EXPECT)
 def expect(t: Translator, op: ir.Operation) -> None:
     with _where(t, op.opview.predicate):
-        t.emit(f"P.arrive(L, {_barrier(t, op)}, {t.value(op.opview.txcount).text}, {t.mask}, {t.site(op)})")
+        t.emit(f"yield from P.arrive(L, {_barrier(t, op)}, {t.value(op.opview.txcount).text}, {t.mask}, {t.site(op)})")
 
 
 @handles(mbarriers.AWAIT)
@@ -202,5 +202,5 @@ def address(t: Translator, op: ir.Operation) -> Val:
 def arrive_there(t: Translator, op: ir.Operation) -> Val | None:
     made, block = arrives_at(op, "W0750")
     rank = "L.home.rank" if block is None else t.value(block).text
-    t.emit(f"P.arrive_there(L, {_barrier(t, made)}, {rank}, {t.mask}, {t.site(op)})")
+    t.emit(f"yield from P.arrive_there(L, {_barrier(t, made)}, {rank}, {t.mask}, {t.site(op)})")
     return literal(0) if len(op.results) else None

@@ -1,7 +1,9 @@
 """A cluster of blocks in flight: its warp groups as coroutines, its asynchronous operations, and who goes on next.
 
 A group runs until it waits. Who goes on then, and when an operation ends that is under way, is drawn from the seed: each ends at
-once, or as late as possible, when nobody can go on without it. Where nobody can go on at all, that is a deadlock.
+once, or as late as possible, when nobody can go on without it. Where nobody can go on at all, that is a deadlock. Half of the seeds
+draw each time; the others draw who (and what) goes first, for a while (S. Burckhardt et al., "A randomized scheduler", ASPLOS
+2010), which finds what needs a thread that is slow.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from .ordering import OrderedMemory
 Steps = Generator["Waiting | None", None, None]
 
 SOMETIMES = 16
-"""In one of so many steps an operation ends although somebody could go on."""
+"""In one of so many steps an operation ends although somebody could go on, or who goes first is drawn anew."""
 WATCHED_STEPS = 64
 
 
@@ -47,9 +49,10 @@ class Waiting(Protocol):
 
 @dataclass(eq=False)
 class Coroutine:
-    """A group, or some lanes of it, that go through a part of the kernel."""
+    """A group, or some lanes of it, that go through a part of the kernel; `first`: who has more of that goes on before others."""
 
     steps: Steps
+    first: float = 0.0
     waits: Waiting | None = None
     done: bool = False
 
@@ -93,6 +96,7 @@ class Flight:
         row: in the clocks; `epoch`: there.
         finish: what its end does.
         lanes: who issued it; `site`: by which op.
+        first: as that of a coroutine.
     """
 
     row: int
@@ -101,6 +105,7 @@ class Flight:
     group: GroupLanes
     lanes: np.ndarray
     site: int
+    first: float = 0.0
     over: bool = False
 
     def witness(self, unlike: int | None = None) -> ThreadOp:
@@ -175,6 +180,7 @@ class Cluster:
         self.clocks = VectorClocks(self.threads * len(blocks))
         self.random = np.random.default_rng((launch.seed, number))
         self.policy = launch.seed
+        self.ranked = self.policy > 1 and bool(self.random.integers(2))
         self.coroutines: list[Coroutine] = []
         self.flying: list[Flight] = []
         self.issuers: dict[int, Flight] = {}
@@ -186,7 +192,7 @@ class Cluster:
                 lanes = GroupLanes(self, home, int(group), launch.threads[launch.threads // GROUP == group])
                 given = [lanes.of_launch(v, launch.orders.get(id(v))) if isinstance(v, Global) else
                          v.seen_by(lanes, launch.orders) if hasattr(v, "seen_by") else v for v in launch.values]  # fmt: skip
-                self.coroutines.append(Coroutine(launch.run(lanes, *given)))
+                self._start(launch.run(lanes, *given))
 
     def run(self) -> None:
         steps = 0
@@ -195,15 +201,30 @@ class Cluster:
             if steps % WATCHED_STEPS == 0:
                 self.launch.watch()
             able = [one for one in self.coroutines if one.waits is None or one.waits.ready()]
-            if self.flying and (not able or (self.policy > 1 and self.random.integers(SOMETIMES) == 0)):
-                self.end(self.flying[self._draw(len(self.flying))])
-            elif able:
-                self._step(able[self._draw(len(able))])
+            if able or self.flying:
+                chosen = self._next(able)
+                self.end(chosen) if isinstance(chosen, Flight) else self._step(chosen)
             elif not self._give_up():
                 break
         for one in self.coroutines:
             one.steps.close()
         self._after()
+
+    def _next(self, able: Sequence[Coroutine]) -> Coroutine | Flight:
+        """Who goes on, or what ends."""
+        if self.ranked:
+            found = max((*able, *self.flying), key=lambda one: one.first)
+            if self.random.integers(SOMETIMES) == 0:
+                found.first = self.random.random()
+            return found
+        ends = self.flying and (not able or (self.policy > 1 and self.random.integers(SOMETIMES) == 0))
+        those = self.flying if ends else able
+        return those[self._draw(len(those))]
+
+    def _start(self, steps: Steps) -> Coroutine:
+        made = Coroutine(steps, self.random.random() if self.ranked else 0.0)
+        self.coroutines.append(made)
+        return made
 
     def _draw(self, count: int) -> int:
         """Which of several is next: the first, the last, or any."""
@@ -246,9 +267,12 @@ class Cluster:
         if len(arms) == 1:
             yield from arms[0]
         elif arms:
-            parts = [Coroutine(arm) for arm in arms]
-            self.coroutines += parts
-            yield Joined(parts)
+            yield Joined([self._start(arm) for arm in arms])
+
+    def pause(self) -> Steps:
+        """Somebody else may go on first, where that is drawn."""
+        if self.policy > 1:
+            yield None
 
     # ---- asynchronous operations ----------------------------------------------------------------------------------------
 
@@ -264,7 +288,9 @@ class Cluster:
     def begin(self, flight: Flight) -> None:
         """It is under way, and ends at once or later."""
         self.flying.append(flight)
-        if self.policy == 1 or (self.policy > 1 and self.random.integers(2)):
+        if self.ranked:
+            flight.first = self.random.random()
+        elif self.policy == 1 or (self.policy > 1 and self.random.integers(2)):
             self.end(flight)
 
     def end(self, flight: Flight) -> None:

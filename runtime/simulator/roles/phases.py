@@ -155,8 +155,9 @@ def fence_proxy(group: GroupLanes, spaces: Sequence[str], mask: Mask) -> None:
     group.cluster.clocks.fence(group.rows[group.active(mask)], spaces)
 
 
-def arrive(group: GroupLanes, barriers: BarrierGroup, number: Lane, bytes_: Lane, mask: Mask, site: int) -> None:
+def arrive(group: GroupLanes, barriers: BarrierGroup, number: Lane, bytes_: Lane, mask: Mask, site: int) -> Steps:
     """`nvgpu.mbarrier.arrive`, and `arrive.expect_tx`."""
+    yield from group.cluster.pause()
     for (at, more), lanes in by_number(group, mask, number, bytes_):
         if barriers.usable(at, group, lanes, site):
             arrived(barriers, at, group, lanes, more, site)
@@ -164,8 +165,9 @@ def arrive(group: GroupLanes, barriers: BarrierGroup, number: Lane, bytes_: Lane
 
 def arrive_there(
     group: GroupLanes, barriers: BarrierGroup, number: Lane, rank: Lane, mask: Mask, site: int
-) -> None:
+) -> Steps:
     """`nvvm.mbarrier.arrive` at a barrier of a block of the cluster."""
+    yield from group.cluster.pause()
     for (at, other), lanes in by_number(group, mask, number, rank):
         if not 0 <= other < len(group.cluster.blocks):
             said = f"{barriers.named(at)} of block {other} of a cluster that has {len(group.cluster.blocks)}"
@@ -249,13 +251,15 @@ class PhaseWait:
 
 
 def wait(group: GroupLanes, barriers: BarrierGroup, number: Lane, parity: Lane, mask: Mask, site: int) -> Steps:
-    """`nvgpu.mbarrier.try_wait.parity`."""
+    """`nvgpu.mbarrier.try_wait.parity`: others may go on before it looks."""
+    yield from group.cluster.pause()
     asked: list[tuple[int, int, np.ndarray, int]] = []
     for (at, odd), lanes in by_number(group, mask, number, np.asarray(parity).astype(np.int64)):
         if barriers.usable(at, group, lanes, site):
             asked.append((at, odd & 1, lanes, barriers.all[at].phase))
     request = PhaseWait(group, barriers, asked, site)
-    yield request
+    if not request.ready():
+        yield request
     request.passed()
 
 
