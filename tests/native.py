@@ -54,7 +54,14 @@ class NativeMap:
         return struct.pack("<QBBBB5I5q5H", *words).ljust(128, b"\0")
 
 
-Argument = np.ndarray | NativeMap | np.generic | int | float | bool
+@dataclass(frozen=True)
+class ByValue:
+    """An argument that is passed as these bytes."""
+
+    data: bytes
+
+
+Argument = np.ndarray | NativeMap | ByValue | np.generic | int | float | bool
 Mode = Literal["fibers", "quick", "ucontext", "tsan", "guarded"]
 
 
@@ -201,6 +208,8 @@ def _memory(value: Argument) -> np.ndarray | None:
 
 def _scalar(value: Argument) -> bytes:
     """The bytes of a parameter that is passed by value."""
+    if isinstance(value, ByValue):
+        return value.data
     assert not isinstance(value, NativeMap | np.ndarray)
     if isinstance(value, np.generic):
         return value.tobytes()
