@@ -3,6 +3,12 @@
 from ...dsl.diagnostics import explanations
 
 CODES = explanations("""
+W0649 a block that ends while its copies are under way
+    The shared memory of a block is another one's as soon as it ends. Somebody must have waited for each box that is loaded into it
+    (at its memory barrier), and the thread that stores one, until it is read.
+
+    wrong: nvgpu.tma.async.store …; nvvm.cp.async.bulk.commit.group; gpu.return
+    right: …; nvvm.cp.async.bulk.wait_group 0 {read}; gpu.return
 W0650 a race, found by the simulator
     Two threads accessed one element, at least one of them wrote it, and nothing orders the two accesses: no barrier
     of their block that covers the memory's address space is between them, or they are in different blocks.
@@ -67,12 +73,6 @@ W0659 a memory barrier that is not used as it must be
 
     wrong: nvgpu.mbarrier.arrive.expect_tx %full[%s], %bytes with fewer bytes than the copies have
     right: the bytes of all copies that complete on the barrier in this phase
-W0660 a block that ends while its copies are under way
-    The shared memory of a block is another one's as soon as it ends. Somebody must have waited for each box that is loaded into it
-    (at its memory barrier), and the thread that stores one, until it is read.
-
-    wrong: nvgpu.tma.async.store …; nvvm.cp.async.bulk.commit.group; gpu.return
-    right: …; nvvm.cp.async.bulk.wait_group 0 {read}; gpu.return
 W0750 an op that the simulator does not know
     The simulator runs gpu, scf, affine, arith, math, memref and vector ops inside a `gpu.func`, nvgpu's asynchronous
     copies and products, memory barriers and boxes of tensors. Others must be lowered first, and a few forms of known

@@ -41,7 +41,7 @@ FAULT_CODES: dict[str, str] = {
     "missing proxy fence": "W0657",
     "deadlock": "W0658",
     "mbarrier misuse": "W0659",
-    "unfinished copy": "W0660",
+    "unfinished copy": "W0649",
 }
 
 
