@@ -18,9 +18,8 @@ from ..dsl.diagnostics import fail
 from ..interpreter.buffers.views import subview
 from ..interpreter.indices.arithmetic import Bound, Sum
 from ..interpreter.ir.cloning import clone_module, tagged
-from ..interpreter.ir.element_sizes import element_bytes
 from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, is_used, memref
-from ..interpreter.ir.structured import generic, is_structured, structure
+from ..interpreter.ir.structured import generic
 from ..interpreter.launch.kernel import Outlined, outline
 from ..interpreter.launch.lowering import lower
 from ..interpreter.launch.materialize import Materializer
@@ -38,7 +37,6 @@ from ..interpreter.mapping.mapping import (
 )
 from ..interpreter.mapping.preconditions import mapped_things
 from ..interpreter.mapping.processors import Hardware
-from ..interpreter.memory.layouts import is_shared, strided
 from ..interpreter.session.environment import named_handles
 from ..interpreter.session.rewriter import describe
 from ..interpreter.session.session import Session
@@ -46,23 +44,7 @@ from ..interpreter.session.statement import Handle
 from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
 from ..runtime.plan.dtypes import NUMPY
 from ..runtime.simulator.kernel import SimKernel
-from ..runtime.simulator.machine.banks import BANKS, WORD
-
-
-def banks_of(op: ir.Operation) -> np.ndarray | None:
-    """The bank where each element that a linalg op writes begins, of 32 that successive 32-bit words take in turn; None where it
-    writes no shared memory of static shape."""
-    if not is_structured(op) or not is_shared(op.operands[-1].type):
-        return None
-    kind, maps, extents = ir.MemRefType(op.operands[-1].type), structure(op).maps, structure(op).extents
-    strides, offset = strided(kind)
-    sizes = [extent for extent in extents if extent is not None]
-    positions, at = [r.position for r in maps[-1].results if isinstance(r, ir.AffineDimExpr)], np.full(sizes, offset)
-    if len(sizes) != len(extents) or len(positions) != kind.rank or min([offset, *strides]) < 0:
-        return None
-    for position, stride in zip(positions, strides, strict=True):
-        at = at + stride * np.arange(sizes[position]).reshape([-1 if d == position else 1 for d in range(len(sizes))])
-    return at * element_bytes(kind.element_type) // WORD % BANKS
+from .banks import banks_of
 
 
 @dataclass(frozen=True)
