@@ -90,7 +90,8 @@ template <int n> __device__ inline void fewer_registers() { asm volatile("setmax
 template <int n> __device__ inline void more_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(n)); }
 #endif
 
-// Starts the copy of a box of a tensor to shared memory; its bytes are counted on the barrier. Coordinates stand innermost first.
+// Starts the copy of a box of a tensor to shared memory; its bytes are counted on the barrier. Coordinates stand
+// innermost first.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_box_2d(void* to, const TensorMap& map, unsigned long long* barrier, int x0, int x1) {
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
