@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
-from ...interpreter.ir.functions import sizes_of
+from ...interpreter.ir.functions import CLUSTER_SIZE, sizes_of
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.lanes import WARP_BARRIER
 from ..kernel_lowering import LOWERED, normal
@@ -145,7 +145,7 @@ class SimKernel:
         self.has_turns = not self.grouped and any(True for _ in operations(operation, WARP_BARRIER))
         self.known_block = sizes_of(operation, "known_block_size")
         self.known_grid = sizes_of(operation, "known_grid_size")
-        self.cluster = sizes_of(operation, "known_cluster_size") or (1, 1, 1)
+        self.cluster = sizes_of(operation, CLUSTER_SIZE) or (1, 1, 1)
         self.arguments = translator.arguments
         namespace: dict[str, Any] = {
             "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "W": warp, "A": copies,
