@@ -35,7 +35,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @conv2d_bias_relu_kernel {
-    gpu.func @conv2d_bias_relu(%arg0: memref<1x16x16x16xf32> {weft.name = "X"}, %arg1: memref<3x3x16x32xf32> {weft.name = "W"}, %arg2: memref<32xf32> {weft.name = "bias"}, %arg3: memref<1x16x16x32xf32> {weft.name = "Y"}) workgroup(%arg4 : memref<16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg5 : memref<16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 2, 1>, weft.max_registers = 168 : i64} {
+    gpu.func @conv2d_bias_relu(%arg0: memref<1x16x16x16xf32> {weft.name = "X"}, %arg1: memref<3x3x16x32xf32> {weft.name = "W"}, %arg2: memref<32xf32> {weft.name = "bias"}, %arg3: memref<1x16x16x32xf32> {weft.name = "Y"}) workgroup(%arg4 : memref<16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg5 : memref<16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 2, 1>, weft.max_registers = 255 : i64} {
       %cst = arith.constant dense<0.000000e+00> : vector<4xf32>
       %c8 = arith.constant 8 : index
       %c32 = arith.constant 32 : index

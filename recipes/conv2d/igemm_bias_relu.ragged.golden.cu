@@ -20,7 +20,7 @@ __device__ inline double maximum(double a, double b) {
   return a > b ? a : b;
 }
 
-extern "C" __global__ void __launch_bounds__(128, 3) conv2d_bias_relu(
+extern "C" __global__ void __maxnreg__(255) conv2d_bias_relu(
     const float* __restrict__ X,
     const float* __restrict__ W,
     const float* __restrict__ bias,

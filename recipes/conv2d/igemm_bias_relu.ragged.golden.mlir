@@ -46,7 +46,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @conv2d_bias_relu_kernel {
-    gpu.func @conv2d_bias_relu(%arg0: memref<3x29x23x5xf32> {weft.name = "X"}, %arg1: memref<3x3x5x39xf32> {weft.name = "W"}, %arg2: memref<39xf32> {weft.name = "bias"}, %arg3: memref<3x15x12x39xf32> {weft.name = "residual"}, %arg4: memref<3x15x12x39xf32> {weft.name = "Y"}) workgroup(%arg5 : memref<16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg6 : memref<16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 5, 1>, weft.max_registers = 168 : i64} {
+    gpu.func @conv2d_bias_relu(%arg0: memref<3x29x23x5xf32> {weft.name = "X"}, %arg1: memref<3x3x5x39xf32> {weft.name = "W"}, %arg2: memref<39xf32> {weft.name = "bias"}, %arg3: memref<3x15x12x39xf32> {weft.name = "residual"}, %arg4: memref<3x15x12x39xf32> {weft.name = "Y"}) workgroup(%arg5 : memref<16x132xf32, #gpu.address_space<workgroup>> {weft.name = "X_shared"}, %arg6 : memref<16x64xf32, #gpu.address_space<workgroup>> {weft.name = "W_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 5, 1>, weft.max_registers = 255 : i64} {
       %c8 = arith.constant 8 : index
       %c39 = arith.constant 39 : index
       %c2 = arith.constant 2 : index

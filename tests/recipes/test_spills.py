@@ -62,6 +62,7 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     ("igemm_bias_relu", {"n": "3", "h": "13", "w": "11", "c": "5", "k": "7"}, "sm_86"),
     ("igemm_bias_relu", {"residual": "1"}, "sm_90a"),
     ("igemm_bias_relu", {"residual": "0"}, "sm_100a"),
+    ("igemm_bias_relu", {"n": "3", "h": "13", "w": "13", "c": "7", "k": "65", "r": "1", "s": "1", "pad": "0"}, "sm_90a"),
     ("igemm_pipelined", {**SPREAD, "type": "f16"}, "sm_100a"),
     ("tensor", {"m": "?", "n": "?", "k": "?", "type": "bf16"}, "sm_90a"),
     ("igemm_split_k", {**dict.fromkeys("nchwk", "?"), "type": "f32"}, "sm_100a"),

@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 import pytest
 from convolution_oracle import convolved
-from native import run_native
+from native import Argument, NativeMap, run_native
 from stand_in_torch import Tensors
 from test_memset import fake_cupy
 
 from weft.runtime.files.bundle import Bundle, read_bundle
 from weft.runtime.plan.dtypes import NUMPY, itemsize
-from weft.runtime.run import cupy_device
+from weft.runtime.plan.plan import Param
+from weft.runtime.run import cupy_device, tensor_maps
 
 ROOT = Path(__file__).parents[2]
 NAIVE = "recipes: naive m=48 n=40 k=40"
@@ -58,6 +59,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch, folder: Path) -> ModuleType:
     made = fake_cupy(monkeypatch)
     monkeypatch.setenv("WEFT_CACHE_DIR", os.devnull)
     monkeypatch.setattr(cupy_device, "_memory", {})
+    monkeypatch.setattr(tensor_maps, "driver", Driver)
     for name in ("NVIDIA_TF32_OVERRIDE", "CUPY_TF32"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setattr(importlib.import_module("evidence.contest"), "MOST_SAMPLES", 2)
@@ -92,14 +94,36 @@ def natively(bundle: Bundle, name: str) -> Callable[[Any, Any, tuple[Any, ...]],
     params = next(k for k in bundle.plan.kernels if k.name == name).params
 
     def kernel(grid: Any, block: Any, values: tuple[Any, ...]) -> None:
-        arrays = []
-        for value, param in zip(values, params, strict=True):
-            count = prod(n for n in param.shape or () if n is not None)
-            raw = (ctypes.c_uint8 * (count * itemsize(param.dtype))).from_address(int(value))
-            arrays.append(np.frombuffer(raw, NUMPY[param.dtype]))
-        run_native(bundle.cuda, name, grid, block, arrays, mode="quick")
+        run_native(bundle.cuda, name, grid, block, list(map(passed, values, params)), mode="quick")
 
     return kernel
+
+
+def passed(value: Any, param: Param) -> Argument:
+    """An argument as the text takes it on the CPU."""
+    if param.boxes is not None:
+        address, rank, *words = map(int, value)
+        shape = tuple(reversed(words[:rank]))
+        strides = (*reversed(words[5 : 5 + rank - 1]), itemsize(param.dtype))
+        raw = (ctypes.c_uint8 * (shape[0] * strides[0])).from_address(address)
+        return NativeMap(np.ndarray(shape, NUMPY[param.dtype], raw, 0, strides), param.boxes)
+    count = prod(n for n in param.shape or () if n is not None)
+    raw = (ctypes.c_uint8 * (count * itemsize(param.dtype))).from_address(int(value))
+    return np.frombuffer(raw, NUMPY[param.dtype])
+
+
+class Driver:
+    """A stand-in for CUDA's, whose tensor maps say what they were made of: address, rank, 5 sizes, strides."""
+
+    @staticmethod
+    def cuTensorMapEncodeTiled(made: Any, kind: Any, rank: Any, address: Any, sizes: Any, strides: Any, *_: Any) -> int:
+        words = (ctypes.c_uint64 * 16).from_address(made.value)
+        words[0], words[1] = address.value, rank.value
+        for number in range(rank.value):
+            words[2 + number] = sizes[number]
+        for number in range(rank.value - 1):
+            words[7 + number] = strides[number]
+        return 0
 
 
 def only(folder: Path, target: Path, *names: str) -> list[Bundle]:
