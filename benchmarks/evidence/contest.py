@@ -22,6 +22,7 @@ from weft.runtime.files.bundle import Bundle, read_bundle
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.plan.dtypes import NUMPY, itemsize, poison_byte
 from weft.runtime.plan.plan import KernelEntry, Param
+from weft.runtime.run.compare import TOLERANCES
 from weft.runtime.run.cupy_device import CupyDevice
 from weft.runtime.run.runner import contents
 from weft.runtime.run.work import Pool, Work
@@ -138,7 +139,8 @@ class _Contest:
         device.synchronize()
         results = [self.cupy.ndarray(o.shape, NUMPY[o.dtype], memptr=memory[o.name].pointer) for o in plan.outputs]
         temporaries = sum(math.prod(map(int, b.shape)) * itemsize(b.dtype) for b in plan.buffers if b.role == "temp")  # type: ignore[arg-type]
-        return verdict(self._error(results), TOLERANCE) | {"temporaries": temporaries}, run
+        allowed = max(TOLERANCE, TOLERANCES[plan.rounded]) if plan.rounded is not None else TOLERANCE
+        return verdict(self._error(results), allowed) | {"temporaries": temporaries}, run
 
     def _error(self, got: Sequence[Any]) -> float:
         """max|got - expected| / max|expected|, of the worst result; infinite where it is not finite: what nobody wrote is NaN."""

@@ -182,7 +182,8 @@ def test_from_the_schedules_to_the_page(
             *one.get("libraries", {}).values(),
             *(one["entries"] if "libraries" in one else one["ways"]).values(),
         ):
-            assert who["error"] < 1e-5 and 0 < who["seconds"] <= 0.0015
+            assert who["right"] and 0 < who["seconds"] <= 0.0015
+            assert who["error"] < (1e-5 if one.get("recipe") != "attention_tensor" else 1e-2)  # powers in bf16
     assert list(found[LAYER]["entries"]) == ["128x64", "128x128", "64x64", "split 4", "split 8"]
     assert {name: entry["temporaries"] > 0 for name, entry in found[LAYER]["entries"].items()}["split 4"]
     assert set(found[LAYER]["libraries"]) == {"library", "cudnn"} and set(found[NAIVE]["libraries"]) == {"library"}
