@@ -97,9 +97,9 @@ def types_of(recipe: str) -> Sequence[str | None]:
 
 
 def compiled(recipe: str, settings: Sizes, chips: Sequence[str]) -> Iterator[tuple[str, Mapping[str, KernelResources]]]:
-    """Each chip, with what each kernel takes there. Raises WeftError for what the recipe refuses."""
+    """Each chip that has the kernels' instructions, with what each takes there. Raises WeftError for what the recipe refuses."""
     made = planned(applied(Choice(recipe, None, settings).open()))
-    for chip in chips:
+    for chip in [one for one in chips if all(kernel.runs_on(one) for kernel in made.plan.kernels)]:
         yield chip, compile_cubin(made.cuda, chip).kernels
 
 
@@ -130,7 +130,8 @@ def _line(recipe: str, settings: Sizes, chips: Sequence[str], *, only_spills: bo
             print(f"{named}: {error.diagnostics[0].code} {error.diagnostics[0].message}", flush=True)
         return
     if not only_spills or any(one.spill_bytes for kernels in found.values() for one in kernels.values()):
-        print(f"{named:60}", *(f"{cell(kernels):>16}" for kernels in found.values()), flush=True)
+        cells = (f"{cell(found[chip]) if chip in found else '–':>16}" for chip in chips)
+        print(f"{named:60}", *cells, flush=True)
 
 
 def _names(recipe: str) -> dict[str, Sequence[str]]:

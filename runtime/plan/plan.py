@@ -160,6 +160,16 @@ class KernelEntry:
         """All that its text takes."""
         return (*self.params, *(Param(name, "i64") for name in self.reciprocals))
 
+    def runs_on(self, chip: str) -> bool:
+        """Whether a chip (`sm_90a`) has its instructions."""
+        if self.requires is None or self.requires == chip:
+            return True
+        return not self.requires.endswith("a") and _capability(chip) >= _capability(self.requires)
+
+
+def _capability(chip: str) -> int:
+    return int(chip.removeprefix("sm_").rstrip("a"))
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlanStep:

@@ -99,7 +99,7 @@ class CupyDevice(CupyWork):
     def _expect_chip(self, kernel: KernelEntry) -> None:
         """W0727: before it is compiled, which would fail less readably."""
         wanted = kernel.requires
-        if wanted is None or (self.arch == wanted if wanted.endswith("a") else capability(self.arch) >= capability(wanted)):
+        if wanted is None or kernel.runs_on(self.arch):
             return
         have, without, instead = (
             (f"{wanted} alone has", "warp groups", "the simulator: `--target sim`") if wanted.endswith("a")
@@ -247,11 +247,6 @@ class CupyDevice(CupyWork):
                 self._cupy.cuda.runtime.deviceSynchronize()
         finally:
             self._freed.clear()
-
-
-def capability(arch: str) -> int:
-    """90 for `sm_90a`."""
-    return int(arch.removeprefix("sm_").rstrip("a"))
 
 
 def architecture(capability: int) -> str:

@@ -93,7 +93,7 @@ def test_what_products_round_to_is_read_again(as_type: str) -> None:
     text = weft.apply("tensor", settings=settings).text
     assert f'weft.as_type = "{as_type}"' in text and verify_source(Source("k.mlir", text)).ok
     with pytest.raises(WeftError, match=r"W0489: nvgpu.mma.sync .* has to be one of tf32, 3xtf32, bf16x3"):
-        parse_module(Source("k.mlir", text.replace(f'weft.as_type = "{as_type}"', 'weft.as_type = "f16"')))
+        parse_module(Source("k.mlir", text.replace(f'weft.as_type = "{as_type}"', 'weft.as_type = "f64"')))
 
 
 SIZES = "func.func @f(%x: memref<?x4xf32> {{weft.multiples = {0}}}, %n: index) {{\n  return\n}}\n"

@@ -1,8 +1,8 @@
 """Every example of `docs/` runs and prints what the page says; every link leads somewhere. The README has its own test.
 
 `docs/statements.md` is made from docstrings, whose examples `tests/statements` runs; the tutorials and what was measured are
-made by `tests/docs/test_tutorial.py`, `test_reductions.py` and `test_warpgroups.py`. Parts of `docs/convolution.md` are made by
-`tests/docs/test_convolution.py`; its examples run here.
+made by `tests/docs/test_tutorial.py`, `test_reductions.py` and `test_warpgroups_page.py`. Parts of `docs/convolution.md` are made
+by `tests/docs/test_convolution.py`; its examples run here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`docs/warpgroups.md` is made from prose and the tool (`pytest --update tests/docs/test_warpgroups.py`); what it says is so."""
+"""`docs/warpgroups.md` is made from prose and the tool (`pytest --update tests/docs/test_warpgroups_page.py`), and is right."""
 
 from __future__ import annotations
 
