@@ -165,8 +165,8 @@ def _statements_of(number: int) -> list[str]:
     if number == 1:
         return ["tile", "fuse", "map", "launch"]
     before, now = (RUNGS[n].read_text().splitlines() for n in (number - 2, number - 1))
-    added = " ".join(line for line in now if line not in before and not line.startswith(("//", "schedule ")))
-    return [word for word in signatures() if re.search(rf"(?<![\w-]){word}(?![\w-])", added)]
+    added = "\n".join(line for line in now if line not in before and not line.startswith(("//", "schedule ")))
+    return [word for word in signatures() if re.search(rf"^ *(let [^=]*= )?{word}(?![\w-])", added, re.MULTILINE)]
 
 
 SQUARE = ("1024x1024x1024", "2048x2048x2048", "4096x4096x4096", "8192x8192x8192")
