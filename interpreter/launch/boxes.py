@@ -27,7 +27,7 @@ from ..ir.mlir import ahead_of, arith, constant_of, ir, made_by, memref, nvgpu, 
 from ..ir.sizes import dimension_behind, same_size, size_of
 from ..ir.structured import element_type, parts_of, structure
 from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
-from ..memory.limits import MOST_BOX, PIECE
+from ..memory.limits import MOST_BOX, MOST_RANK, PIECE
 from ..memory.mbarriers import EXPECT, barrier_of
 from ..memory.swizzles import SWIZZLE
 from ..memory.tensor_maps import LOAD, TensorMap, tensor_map
@@ -35,9 +35,6 @@ from ..memory.views import is_view
 from ..memory.warpgroups import DESCRIBE
 from ..session.rewriter import refuse
 from .kernel import End, Outlined
-
-MOST_DIMENSIONS = 5
-"""Of a tensor map."""
 
 
 @dataclass(frozen=True)
@@ -227,8 +224,8 @@ class _Copy:
         name = value_name(box.tensor)
         if list(axes) != sorted(axes) or axes[-1] != kind.rank - 1:
             raise self._refused("takes the axes of its operand in another order than they lie in memory", "leave `transpose` out")
-        if kind.rank > MOST_DIMENSIONS:
-            raise self._refused(f"reads `{name}` of {kind.rank} dimensions, and a tensor map has at most {MOST_DIMENSIONS}")
+        if kind.rank > MOST_RANK:
+            raise self._refused(f"reads `{name}` of {kind.rank} dimensions, and a tensor map has at most {MOST_RANK}")
         lanes = PIECE // self.item
         if not aligned_rows(box.tensor, lanes):
             row = strided(kind)[0][-2] if kind.rank > 1 else kind.shape[0]

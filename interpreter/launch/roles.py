@@ -19,12 +19,13 @@ from ..ir.structured import body_of
 from ..mapping.geometry import MAX_THREADS, Geometry
 from ..mapping.processors import when
 from ..memory.effects import is_pure
+from ..memory.limits import ALL_REGISTERS
 from ..memory.mbarriers import REGISTERS
 from ..memory.warpgroups import GROUP
 from ..session.rewriter import refuse
 
-OF_BLOCK, MOST = 65536, 240
-"""Registers of a block's threads together; the most that one can ask for."""
+MOST = 240
+"""Registers that a thread can ask for."""
 
 
 def begin_role(thread: Sum, threads: int, loop: ir.Operation) -> None:
@@ -63,7 +64,7 @@ def split_roles(entry: ir.Block, start: ir.Operation | None, thread: Callable[[]
     with ir.InsertionPoint(ops[-1]), location:
         split = scf.IfOp(less(thread(), geometry.threads), has_else=True)
         groups = geometry.threads // GROUP
-        given = min(MOST, (OF_BLOCK // GROUP - registers) // groups // 8 * 8)
+        given = min(MOST, (ALL_REGISTERS // GROUP - registers) // groups // 8 * 8)
         for block, moved, action, count in (
             (split.then_block, consumers, "increase", given), (split.else_block, [mine], "decrease", registers)
         ):  # fmt: skip

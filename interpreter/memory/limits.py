@@ -1,5 +1,5 @@
-"""What GPUs give: threads in a warp, and shared memory for a block, as much as a text can declare and as a chip has. No MLIR is
-needed here."""
+"""What GPUs give: threads in a warp, registers, and shared memory for a block, as much as a text can declare and as a chip has.
+No MLIR is needed here."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ WARP = 32
 
 GROUP_WARPS = 4
 """Warps in a warp group."""
+
+ALL_REGISTERS, MOST_REGISTERS = 65536, 255
+"""Of all threads of a multiprocessor together, and so of a block's; and what an instruction can name, of a thread."""
 
 OF_A_THREAD = 512
 """Bytes that a thread keeps in registers at most: half of them. Beyond that nothing is left to compute with."""

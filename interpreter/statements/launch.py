@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
 from ..ir.mlir import i64
+from ..memory.limits import ALL_REGISTERS, MOST_REGISTERS
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integer, statement
 from .bufferize import ensure_bufferized
 
@@ -14,9 +15,8 @@ if TYPE_CHECKING:
     from ..launch.launch import LaunchInfo
 
 REGISTERS = "weft.max_registers"
-FEWEST, MOST = 24, 255
-"""ptxas does not go below 24 registers, whatever it is told; an instruction names at most 255."""
-OF_BLOCK = 65536
+FEWEST = 24
+"""ptxas does not go below so many registers, whatever it is told."""
 
 
 @statement("launch", returns=("launch",))
@@ -154,7 +154,7 @@ class LaunchStatement(Statement):
     reach = "handles"
 
     loop: Handle = consumed()
-    max_registers: int | None = integer(optional=True, minimum=FEWEST, maximum=MOST)
+    max_registers: int | None = integer(optional=True, minimum=FEWEST, maximum=MOST_REGISTERS)
     unproven: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
@@ -195,13 +195,13 @@ class LaunchStatement(Statement):
         sizes = [size for size in info.block if size is not None]
         threads = math.prod(sizes)
         taken = -(-threads // 32) * 32 * (-(-most // 8) * 8)  # a warp gets its registers in steps of 8 a thread
-        if len(sizes) == len(info.block) and taken > OF_BLOCK:
-            room = OF_BLOCK // (-(-threads // 32) * 32) // 8 * 8
+        if len(sizes) == len(info.block) and taken > ALL_REGISTERS:
+            room = ALL_REGISTERS // (-(-threads // 32) * 32) // 8 * 8
             raise rewrite.error(
                 "W0373",
-                f"{most} registers for each of {threads} threads are {taken} registers, and a block has {OF_BLOCK}",
+                f"{most} registers for each of {threads} threads are {taken} registers, and a block has {ALL_REGISTERS}",
                 at="max_registers",
-                hint=f"at most {min(room, MOST)}, or fewer threads a block",
+                hint=f"at most {min(room, MOST_REGISTERS)}, or fewer threads a block",
             )
         info.kernel.attributes[REGISTERS] = i64(most)
         rewrite.remark(f"at most {most} registers a thread")

@@ -38,8 +38,6 @@ from .values.views import NamedMemory, NamedView
 SIZE = Range(0, 1 << 47)  # an address space holds no more elements
 STRIDE = Range(-(1 << 47), 1 << 47)
 WIDTH = 120
-REGISTERS_OF_SM = 65536
-REGISTERS_OF_THREAD = 255
 THREADS_OF_SM = 1536  # of the chips the one with fewest: ptxas ignores a number of blocks that has no room
 FULL_WARPS = 128  # threads: a warp to each of the four parts of an SM
 
@@ -156,11 +154,11 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
     if not capped or "weft.max_registers" not in kernel.func.attributes:
         return "" if threads is None else f"__launch_bounds__({threads}) "
     cap = ir.IntegerAttr(kernel.func.attributes["weft.max_registers"]).value
-    if cap == REGISTERS_OF_THREAD and threads is not None and not _has_steps(kernel.func):
+    if cap == limits.MOST_REGISTERS and threads is not None and not _has_steps(kernel.func):
         return f"__launch_bounds__({threads}) "
     if threads is not None and threads % FULL_WARPS == 0:
         for blocks in range(1, THREADS_OF_SM // threads + 1):
-            if REGISTERS_OF_SM // (threads * blocks) // 8 * 8 == cap:
+            if limits.ALL_REGISTERS // (threads * blocks) // 8 * 8 == cap:
                 return f"__launch_bounds__({threads}, {blocks}) "
     return f"__maxnreg__({cap}) "
 

@@ -51,7 +51,7 @@ class Chip:
     parameters: int = 0x160
     threads: int = 2048
     blocks: int = 32
-    registers: int = 65536
+    registers: int = limits.ALL_REGISTERS
     tensor_share: float = 1.0
     group_share: float = 1.0
 
