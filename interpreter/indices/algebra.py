@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import gcd
+from math import gcd, prod
 from typing import Literal
 
 from ..ir.affine_maps import constraints, results_of
@@ -37,10 +37,11 @@ Sizes = tuple[int | None, int | None, int | None]
 
 @dataclass(frozen=True)
 class LaunchShape:
-    """Threads per block and blocks per grid, (x, y, z); None where the launch decides."""
+    """Threads per block and blocks per grid, (x, y, z); None where the launch decides. Blocks per cluster are always known."""
 
     block: Sizes = (None, None, None)
     grid: Sizes = (None, None, None)
+    cluster: tuple[int, int, int] = (1, 1, 1)
 
     def size(self, what: str, axis: str) -> int | None:
         sizes = self.block if what in ("thread_id", "block_dim") else self.grid
@@ -51,6 +52,11 @@ class LaunchShape:
         """Threads per block."""
         x, y, z = self.block
         return None if x is None or y is None or z is None else x * y * z
+
+    @property
+    def blocks(self) -> int:
+        """Blocks per cluster."""
+        return prod(self.cluster)
 
     def linear_id(self, ids: Sequence[Linear]) -> Linear:
         """x + X*(y + Y*z), the order in which hardware counts threads. Block sizes must be known."""
@@ -159,22 +165,38 @@ class Algebra:
         return made
 
     def hardware(self, what: str, axis: str) -> Linear:
-        """`thread_id x` and its kin; sizes that are known are constants."""
+        """`thread_id x` and its kin; sizes that are known are constants.
+
+        Blocks whose numbers follow each other are in one cluster: of n blocks along an axis, `block_id` is n times the cluster's
+        number, and the block's in it.
+        """
+        together = self.shape.cluster["xyz".index(axis)]
+        if what == "cluster_block_id":
+            return self._id(what, axis, together, Depends(block=True, rank=True)) if together > 1 else Linear.of(0)
+        if what == "cluster_dim_blocks":
+            return Linear.of(together)
         size = self.shape.size(what, axis)
         if what in ("block_dim", "grid_dim") and size is not None:
             return Linear.of(size)
-        if what in ("thread_id", "block_id") and size == 1:
+        if what == "thread_id":
+            return self._id(what, axis, size, THREAD)
+        if what == "block_id":
+            clusters = None if size is None else size // together
+            number = self._id(what, axis, clusters, Depends(block=True)) * together
+            return number + self.hardware("cluster_block_id", axis)
+        if (what, axis) not in self._hardware:
+            self._hardware[what, axis] = Symbol(f"{'B' if what == 'block_dim' else 'G'}{axis}", "parameter", NOTHING, 1)
+        return Linear.of(self._hardware[what, axis]) * (together if what == "grid_dim" else 1)
+
+    def _id(self, what: str, axis: str, size: int | None, depends: Depends) -> Linear:
+        if size == 1:
             return Linear.of(0)
-        key = (what, axis)
-        if key not in self._hardware:
-            if what == "thread_id":
-                symbol = Symbol(f"t{axis}", "thread", THREAD, 0, None if size is None else size - 1)
-            elif what == "block_id":
-                symbol = Symbol(f"b{axis}", "block", Depends(block=True), 0, None if size is None else size - 1)
-            else:
-                symbol = Symbol(f"{'B' if what == 'block_dim' else 'G'}{axis}", "parameter", NOTHING, 1)
-            self._hardware[key] = symbol
-        symbol = self._hardware[key]
+        if (what, axis) not in self._hardware:
+            letter = {"thread_id": "t", "block_id": "b", "cluster_block_id": "r"}[what]
+            kind: SymbolKind = "thread" if depends.thread else "block"
+            symbol = Symbol(f"{letter}{axis}", kind, depends, 0, None if size is None else size - 1)
+            self._hardware[what, axis] = symbol
+        symbol = self._hardware[what, axis]
         return self._split.get(symbol) or Linear.of(symbol)
 
     def split(self, digits: Mapping[Symbol, Linear]) -> None:
@@ -186,6 +208,18 @@ class Algebra:
 
     def block_ids(self) -> tuple[Linear, ...]:
         return tuple(self.hardware("block_id", axis) for axis in AXES)
+
+    def cluster_ids(self) -> tuple[Linear, ...]:
+        """What all blocks of a cluster have in common, and none of another one."""
+        ranks = (self.hardware("cluster_block_id", axis) for axis in AXES)
+        return tuple(block - rank for block, rank in zip(self.block_ids(), ranks, strict=True))
+
+    @property
+    def rank(self) -> Linear:
+        """The number of a block in its cluster."""
+        x, y, _ = self.shape.cluster
+        ids = [self.hardware("cluster_block_id", axis) for axis in AXES]
+        return ids[0] + ids[1] * x + ids[2] * (x * y)
 
     def size_facts(self) -> list[Formula]:
         """Ids are below their symbolic sizes."""

@@ -20,10 +20,10 @@ from .linear import FALSE, NOTHING, THREAD, TRUE, Depends, Formula, Linear, at_l
 _KERNELS = ("gpu.func", "gpu.launch")
 HARDWARE = {
     "gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim", "gpu.lane_id", "gpu.subgroup_id",
-    "gpu.global_id", "gpu.subgroup_size", "gpu.num_subgroups",
+    "gpu.global_id", "gpu.subgroup_size", "gpu.num_subgroups", "gpu.cluster_block_id", "gpu.cluster_dim_blocks",
 }  # fmt: skip
-_UNIFORM = {"gpu.cluster_dim", "gpu.cluster_dim_blocks"}
-_OF_BLOCKS = {"gpu.cluster_id", "gpu.cluster_block_id"}
+_UNIFORM = {"gpu.cluster_dim"}
+_OF_BLOCKS = {"gpu.cluster_id"}
 _OPEN = {"ub.poison", "tensor.empty", "memref.extract_aligned_pointer_as_index"}
 """Each thread may find something else: nothing says what is in there; private memory has an address for each thread."""
 
@@ -97,7 +97,7 @@ class Dependence(Algebra):
 
     def hardware_op(self, op: ir.Operation) -> Linear:
         what = op.name.removeprefix("gpu.")
-        if what in ("thread_id", "block_id", "block_dim", "grid_dim"):
+        if what in ("thread_id", "block_id", "block_dim", "grid_dim", "cluster_block_id", "cluster_dim_blocks"):
             return self.hardware(what, _axis(op))
         if what == "subgroup_size":
             return Linear.of(WARP)

@@ -20,16 +20,18 @@ SymbolKind = Literal["thread", "block", "loop", "parameter", "opaque", "defined"
 
 @dataclass(frozen=True)
 class Depends:
-    """On what a value depends: the thread's own ids (or data it alone may see), the block ids, the counters of loops."""
+    """On what a value depends: the thread's ids (or data it alone may see), the block's, its `rank` in the cluster, loops' counters."""
 
     thread: bool = False
     block: bool = False
     loops: frozenset[int] = frozenset()
+    rank: bool = False
 
     def __or__(self, other: Depends) -> Depends:
         if self == other:
             return self
-        return Depends(self.thread or other.thread, self.block or other.block, self.loops | other.loops)
+        thread, block, rank = self.thread or other.thread, self.block or other.block, self.rank or other.rank
+        return Depends(thread, block, self.loops | other.loops, rank)
 
     @staticmethod
     def of(parts: Iterable[Symbol | Linear | Formula]) -> Depends:

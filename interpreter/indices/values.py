@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import gcd, prod
 
-from ..ir.functions import MOST, MULTIPLES, most_of, multiples_of, segments, sizes_of
+from ..ir.functions import CLUSTER_SIZE, MOST, MULTIPLES, most_of, multiples_of, segments, sizes_of
 from ..ir.mlir import FUNCTIONS, ancestors, ir, maker, producer
 from ..ir.reshapes import groups_of
 from ..ir.sizes import Axis, size_behind
@@ -262,8 +262,9 @@ class KnownIndices(Values):
         around = () if op is None else (op, *ancestors(op))
         kernel = next((op for op in around if op.name == "gpu.func"), None)
         unknown = (None, None, None)
-        stated = [kernel and sizes_of(kernel, f"known_{what}_size") for what in ("block", "grid")]
-        super().__init__(LaunchShape(*(sizes or unknown for sizes in stated)), lambda _: NOTHING)
+        block, grid = (sizes_of(kernel, f"known_{what}_size") if kernel else None for what in ("block", "grid"))
+        cluster = sizes_of(kernel, CLUSTER_SIZE) if kernel else None
+        super().__init__(LaunchShape(block or unknown, grid or unknown, cluster or (1, 1, 1)), lambda _: NOTHING)
 
     def _evaluate(self, value: ir.Value) -> Linear:
         loop = maker(value)

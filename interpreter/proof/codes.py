@@ -127,7 +127,9 @@ W0663 an arrival that may come too early
     its thread, or by one that it waited for), it may count there: that phase ends too early, and its own never does.
 W0664 a memory barrier that is used before it is initialized
     One thread initializes each barrier, once. `nvvm.fence.mbarrier.init` behind that lets the tensor memory
-    accelerator see it, and a `gpu.barrier` all threads of the block.
+    accelerator see it, and a `gpu.barrier` all threads of the block. Those of other blocks of the cluster see it when all
+    have met since: `nvvm.cluster.arrive` and `nvvm.cluster.wait`. There are as many blocks as the cluster has: a mask of a
+    load, or an arrival, for another one is a mistake.
 W0665 a wait without an end
     The phase that is waited for never ends, because too few threads arrive in it or too few bytes come; or what would
     end it comes behind waits that need each other in a circle. The note says who waits for what. A load that nobody
@@ -148,4 +150,11 @@ W0668 memory barriers that are not understood
     Which phase an op on a memory barrier is of must follow from the iterations around it: the number of the barrier
     is `i mod n` in a ring of n, or constant, its parity that of `i div n`, and `i` counts the iterations of one loop
     or of nested ones of known sizes. Of anything else nothing is proven.
+W0669 a block that ends before another one is done with it
+    Blocks of a cluster arrive at each other's memory barriers, which are gone when their block has ended. A thread of
+    that block has to know of each such arrival before it ends: by a wait for the phase that it is of, or by a meeting
+    of all threads of the cluster behind it.
+
+    wrong: nvvm.mbarrier.arrive %there; gpu.return
+    right: nvvm.mbarrier.arrive %there; nvvm.cluster.arrive; nvvm.cluster.wait; gpu.return
 """)

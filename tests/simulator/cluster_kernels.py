@@ -1,6 +1,6 @@
-"""A ring over two blocks of a cluster: each loads half of A's tile, for both of them, and its own tile of B.
+"""A ring over the blocks of a cluster: each loads its part of A's tile, 64 rows, for all of them, and its own tile of B.
 
-Who is done with a stage tells both producers. As edits of the ring that `tests/hopper.py` writes; mutants are further edits.
+Who is done with a stage tells all producers. As edits of the ring that `tests/hopper.py` writes; mutants are further edits.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from group_mutants import INIT_EMPTY, RELEASE, RING, RingMutant
+from hopper import Product
 
 PAIR = replace(RING, n=128)
 MEET = "nvvm.cluster.arrive {aligned}\n nvvm.cluster.wait {aligned}"
@@ -18,24 +19,40 @@ ARRIVE = """%address{0} = nvgpu.mbarrier.get %empty[%s] : !bars -> i32
             nvvm.mbarrier.arrive %there{0} {{scope = #nvvm.mem_scope<cluster>}} : !llvm.ptr<7>"""
 FIRST_MEETING, LAST_MEETING = f"{MEET} // first", f"{MEET} // last"
 
-EDITS = (
-    ("known_block_size", "known_cluster_size = array<i32: 2, 1, 1>, known_block_size"),
-    ("!mapA = !nvgpu.tensormap.descriptor<tensor = memref<128x64", "!mapA = !nvgpu.tensormap.descriptor<tensor = memref<64x64"),
-    ("!panelA = memref<128x64", "!panelA = memref<64x64"),
-    ("%row = arith.muli %by, %BM : index", """%row = arith.muli %by, %BM : index
+
+def of_blocks(product: Product, blocks: int) -> tuple[tuple[str, str], ...]:
+    """The edits of a product's ring that make it one of a cluster of so many blocks, in a row along x."""
+    ranks = "\n".join(f"%rank{n} = arith.constant {n} : i32" for n in range(blocks))
+    arrivals = "\n".join(ARRIVE.format(n) for n in range(blocks))
+    return (
+        ("known_block_size", f"known_cluster_size = array<i32: {blocks}, 1, 1>, known_block_size"),
+        (f"!mapA = !nvgpu.tensormap.descriptor<tensor = memref<{product.bm}x64",
+         "!mapA = !nvgpu.tensormap.descriptor<tensor = memref<64x64"),
+        (f"!panelA = memref<{product.bm}x64", "!panelA = memref<64x64"),
+        ("%row = arith.muli %by, %BM : index", f"""%row = arith.muli %by, %BM : index
       %rank = gpu.cluster_block_id x
-      %rank0 = arith.constant 0 : i32
-      %rank1 = arith.constant 1 : i32
-      %both = arith.constant 3 : i16
+      {ranks}
+      %both = arith.constant {2**blocks - 1} : i16
+      %arrivals = arith.constant {product.consumers * blocks} : index
       %moved = arith.muli %rank, %own : index
       %half = arith.addi %row, %moved : index"""),
-    ("memref.subview %sA[%to, 0, 0, 0] [1, 1, 128, 64]", "memref.subview %sA[%to, 0, %moved, 0] [1, 1, 64, 64]"),
-    ("nvgpu.tma.async.load %mA[%x0, %row], %full[%to] to %p0 : !mapA, !bars -> !panelA", LOAD_A),
-    (INIT_EMPTY, INIT_EMPTY.replace("%consumers", "%c4")),
-    ("gpu.barrier", FIRST_MEETING),
-    (RELEASE, f"scf.if %speaks {{ {ARRIVE.format(0)}\n{ARRIVE.format(1)} }}"),
-    ("gpu.return", f"{LAST_MEETING}\n gpu.return"),
-)  # fmt: skip
+        (f"memref.subview %sA[%to, 0, 0, 0] [1, 1, {product.bm}, 64]", "memref.subview %sA[%to, 0, %moved, 0] [1, 1, 64, 64]"),
+        ("nvgpu.tma.async.load %mA[%x0, %row], %full[%to] to %p0 : !mapA, !bars -> !panelA", LOAD_A),
+        (INIT_EMPTY, INIT_EMPTY.replace("%consumers", "%arrivals")),
+        ("gpu.barrier", FIRST_MEETING),
+        (RELEASE, f"scf.if %speaks {{ {arrivals} }}"),
+        ("gpu.return", f"{LAST_MEETING}\n gpu.return"),
+    )  # fmt: skip
+
+
+def cluster(blocks: int, stages: int = 3, k: int = 448, *, open_sizes: bool = False) -> RingMutant:
+    """A ring of so many blocks and stages, with a consumer for each 64 rows."""
+    rows = 64 * blocks
+    product = replace(RING, m=rows, bm=rows, consumers=blocks, n=rows, k=k, stages=stages, open_sizes=open_sizes)
+    return RingMutant(of_blocks(product, blocks), frozenset(), product)
+
+
+EDITS = of_blocks(PAIR, 2)
 
 
 def _mutant(wrong: str, right: str, *found: str) -> RingMutant:
@@ -53,7 +70,7 @@ CLUSTER_MUTANTS = {
     "a mask of a block that is not there": _mutant("%both = arith.constant 3", "%both = arith.constant 7", "out-of-bounds write"),
     "released here alone": _mutant("%rank1 = arith.constant 1", "%rank1 = arith.constant 0", "deadlock", "in-flight"),
     "of one's own consumers alone": _mutant(
-        INIT_EMPTY.replace("%consumers", "%c4"), INIT_EMPTY, "in-flight", "deadlock", "mbarrier misuse"
+        INIT_EMPTY.replace("%consumers", "%arrivals"), INIT_EMPTY, "in-flight", "deadlock", "mbarrier misuse"
     ),
     "an arrival of a block that is not there": _mutant("%rank1 = arith.constant 1", "%rank1 = arith.constant 2", "mbarrier misuse"),
     "a meeting of one warp group": _mutant(

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from cluster_kernels import CLUSTER, CLUSTER_MUTANTS, PAIR
+from cluster_kernels import CLUSTER, CLUSTER_MUTANTS, PAIR, cluster
 from group_kernels import arguments, expected, kernel
 from group_mutants import RingMutant
 
@@ -21,7 +21,7 @@ def run(made: SimKernel, mutant: RingMutant, order: Order) -> tuple[LaunchReport
     """The report, and whether the numbers are right."""
     a, b, c = arguments(mutant.product)
     assert made.known_block is not None
-    report = made.launch((2, 1, 1), made.known_block, [a, b, c], order=order)
+    report = made.launch((mutant.product.n // mutant.product.bn, 1, 1), made.known_block, [a, b, c], order=order)
     return report, np.array_equal(c, expected(a, b, mutant.product))
 
 
@@ -33,6 +33,12 @@ def test_a_ring_of_two_blocks() -> None:
         assert report.traffic is not None
         read = {traffic.buffer: traffic.elements for traffic in report.traffic if traffic.kind == "load"}
         assert read["A_map"] == PAIR.m * PAIR.k, "each element once, for both blocks"
+
+
+def test_a_ring_of_four_blocks() -> None:
+    mutant = cluster(4, stages=2, k=256)
+    report, right = run(kernel(mutant.text()), mutant, 0)
+    assert report.clean and right
 
 
 @pytest.mark.parametrize("name", CLUSTER_MUTANTS)

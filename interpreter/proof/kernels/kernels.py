@@ -12,6 +12,7 @@ from ...indices.algebra import AXES, LaunchShape, Sizes
 from ...indices.linear import NOTHING
 from ...indices.values import Values
 from ...ir.functions import (
+    CLUSTER_SIZE,
     arguments,
     inputs_of,
     launch_sizes,
@@ -56,13 +57,17 @@ def kernel_model(
     op, host = kernel.operation, launch
     if op.name == "gpu.launch":  # block arguments are ids (block, thread) and sizes (grid, block), then what it attributes
         if any(segments(op)[7:10]):
-            raise fail("W0640", f"the race analysis does not know clusters of blocks: {describe(op)}",
-                       hint="launch it without a cluster size")  # fmt: skip
+            raise fail("W0640", f"the race analysis does not follow a `gpu.launch` of clusters of blocks: {describe(op)}",
+                       hint=f"outline it, and state `{CLUSTER_SIZE}` of the kernel")  # fmt: skip
         name, count, host, (own_block, own_grid) = op.name, 12, op, stated_sizes(op)
         shape = LaunchShape(block or own_block, grid or own_grid)
     else:
         name, count, known = symbol(op), inputs_of(op), sizes_of(op, "known_block_size") or block or (None, None, None)
-        shape = LaunchShape(known, sizes_of(op, "known_grid_size") or grid or (None, None, None))
+        cluster = sizes_of(op, CLUSTER_SIZE) or (1, 1, 1)
+        shape = LaunchShape(known, sizes_of(op, "known_grid_size") or grid or (None, None, None), cluster)
+    if launch is not None and CLUSTER_SIZE not in op.attributes and any(segments(launch)[7:10]):
+        raise fail("W0640", f"the race analysis does not follow clusters that the kernel does not state: {describe(launch)}",
+                   hint=f"state `{CLUSTER_SIZE}` of the kernel")  # fmt: skip
     shared, reader = workgroup_buffers(op), Reader(name, shape, names, may_alias=may_alias)
     body = only_block(op.regions[0], op)
     # numbers among the arguments of what stands around the launch are the same for all of its threads
@@ -100,6 +105,8 @@ def kernel_model(
     model.given = reader.values.of_arguments(reader.views.called)
     split_ids(model)
     model.barriers, model.divergent = split_uniform(model, model.solver)
+    apart = {barrier.place for barrier in model.divergent}
+    model.gatherings = [met for met in model.gatherings if met.arrival not in apart and met.wait not in apart]
     return model
 
 

@@ -16,11 +16,12 @@ from math import prod
 from typing import Literal
 
 from ...indices.algebra import LaunchShape
-from ...indices.linear import Formula, Linear, Symbol, Term, at_least, equal, settled
+from ...indices.linear import Depends, Formula, Linear, Symbol, Term, at_least, equal, settled
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ...memory.limits import WARP
 from ..solver import Naming, Solver, Unknown, points
+from .clusters import Gathering
 from .places import Landing, Place
 from .roots import RootBuffer
 from .signals import Fence, Signal
@@ -60,6 +61,8 @@ class Access:
     """A swizzle is in its last subscript that not all accesses of the buffer have."""
     agent: Literal["", "load", "store", "product"] = ""
     """Who makes it, while its thread goes on: the tensor memory accelerator, or the tensor cores of a warp group."""
+    block: Linear | None = None
+    """For which block of the cluster it is, by its number there; None: for the thread's own."""
 
     @property
     def settled(self) -> bool:
@@ -96,6 +99,7 @@ class Barrier:
         threads: of a narrow one, how many in a row it waits for.
         narrow: it waits for a warp alone, and orders what that does (or for those that a named barrier counts: it orders nothing).
         assumed: it is not proven that all threads reach it, nor that they do not.
+        of_cluster: it waits for all threads of the cluster.
     """
 
     place: Place
@@ -105,6 +109,7 @@ class Barrier:
     narrow: bool = False
     assumed: bool = False
     threads: int = WARP
+    of_cluster: bool = False
 
     @property
     def weight(self) -> int:
@@ -118,12 +123,13 @@ class KernelModel:
 
     Args:
         barriers: those that all threads of a block reach together, or, of a narrow one, all of a warp.
-        warp_wide: other ops that all threads of a warp reach together, or none: as barriers that order nothing.
+        warp_wide: other ops that all threads of a warp (or of a cluster) reach together, or none: as barriers that order nothing.
         divergent: the others: faults, which order nothing.
         facts: what holds for every instance (ids are below their sizes).
         given: sizes and numbers of arguments that are known at run time only, by their names.
         may_alias: buffers from outside may be the same memory, in any overlap.
         signals, fences: what is done with memory barriers, and what orders ordinary accesses before asynchronous ones.
+        gatherings: where all threads of a cluster meet.
         products: those of warp groups; each is executed by all threads of one, and ends for all of them together.
         solver: who is asked about the model where nobody else is named: what it has answered, it knows.
     """
@@ -139,6 +145,7 @@ class KernelModel:
     signals: list[Signal] = field(default_factory=list)
     fences: list[Fence] = field(default_factory=list)
     products: list[Barrier] = field(default_factory=list)
+    gatherings: list[Gathering] = field(default_factory=list)
     facts: tuple[Formula, ...] = ()
     given: Mapping[str, Linear] = field(default_factory=dict)
     may_alias: bool = False
@@ -164,8 +171,8 @@ class KernelModel:
 
     @property
     def is_asynchronous(self) -> bool:
-        """Whether memory barriers order something, or somebody else than a thread accesses memory."""
-        return bool(self.signals) or any(access.agent for access in self.accesses)
+        """Whether memory barriers or clusters order something, or somebody else than a thread accesses memory."""
+        return self.shape.blocks > 1 or bool(self.signals) or any(access.agent for access in self.accesses)
 
     def may_meet(self, a: Access, b: Access) -> bool:
         """Whether the accesses may touch the same memory, as far as their buffers tell."""
@@ -188,19 +195,22 @@ def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], li
 
 
 def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["together", "apart", "unknown"]:
-    """Whether the conditions around the barrier hold for all threads of a block or for none, in each iteration.
+    """Whether the conditions around the barrier hold for all threads of a block (or a cluster) or for none, in each iteration.
 
     Conditions that do not depend on the thread need no proof. Those that do are compared for two threads, by ISL.
     """
-    guards = [g for g in barrier.place.guards if g.depends().thread]
+    def differs(depends: Depends) -> bool:
+        return depends.thread or (barrier.of_cluster and depends.rank)
+
+    guards = [g for g in barrier.place.guards if differs(g.depends())]
     if not guards:
         return "together"
-    if any(s.kind == "opaque" and s.depends.thread for g in guards for s in g.symbols()):
+    if any(s.kind == "opaque" and differs(s.depends) for g in guards for s in g.symbols()):
         return "unknown"
     shared = Naming("")
 
     def shares(symbol: Symbol) -> bool:
-        return not symbol.depends.thread
+        return not differs(symbol.depends)
 
     x, y = Naming("x_", shared, shares), Naming("y_", shared, shares)
     here = [x.formula(g) for g in (*barrier.place.guards, *model.facts)] + [y.formula(g) for g in model.facts]
@@ -300,6 +310,8 @@ def _restate(model: KernelModel, change: Change) -> None:
         step.guards = tuple(guard.changed(change) for guard in step.guards)
     for number, access in enumerate(model.accesses):
         coordinates = None if access.coordinates is None else tuple(map(change, access.coordinates))
-        model.accesses[number] = dataclasses.replace(access, coordinates=coordinates, when=access.when.changed(change))
+        block = None if access.block is None else change(access.block)
+        when = access.when.changed(change)
+        model.accesses[number] = dataclasses.replace(access, coordinates=coordinates, when=when, block=block)
     model.signals[:] = [signal.changed(change) for signal in model.signals]
     model.facts = tuple(fact.changed(change) for fact in model.facts)

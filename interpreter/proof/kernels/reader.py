@@ -17,7 +17,7 @@ from ...ir.structured import loop_inits
 from ...memory import copies, effects
 from ...memory.lanes import WARP_BARRIER, WARP_WIDE
 from ...memory.limits import WARP
-from ...memory.mbarriers import MAKE, REGISTERS
+from ...memory.mbarriers import ADDRESS, MAKE, OTHER_BLOCK, POINTER, REGISTERS
 from ...memory.swizzles import Swizzle
 from ...memory.table import ALLOCATIONS
 from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
@@ -25,9 +25,10 @@ from ...memory.views import terminator
 from ...memory.warpgroups import DESCRIBE, GROUP, ZERO
 from ...memory.warpgroups import MMA as PRODUCT
 from ...session.rewriter import describe
+from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
 from .in_flight import GroupEvent, landings_of, with_ends
 from .memory_ops import Touch, touches
-from .model import Access, KernelModel
+from .model import ALL_SPACES, Access, Barrier, KernelModel
 from .places import Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
 from .rows import joined
@@ -40,6 +41,7 @@ _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
 """Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
 _KNOWN = {copies.COPY, *WARP_WIDE, MAKE, DESCRIBE, ZERO, REGISTERS, PREFETCH, *AGENTS, *SIGNALS}
+_KNOWN |= {ADDRESS, POINTER, OTHER_BLOCK, *MEETS}
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 
 
@@ -61,6 +63,7 @@ class Reader:
         self._exchanged: list[tuple[tuple[Swizzle, Linear], ...]] = []
         self._stored: list[tuple[GroupEvent, bool]] = []
         self._signals = Signals(self.values, self.views.called)
+        self._meetings: list[ClusterOp] = []
 
     # ---- what a load depends on ---------------------------------------------------------------------------------------
 
@@ -227,7 +230,7 @@ class Reader:
         carried = [*before.arguments, *after.arguments]
         self.values.settle(carried, list(op.operands), [*terminator(after).operands, *passed], number)
         depends = self.values.depends(condition[0])
-        outer = Depends(depends.thread, depends.block, depends.loops - {number} | {lp.number for lp in place.loops})
+        outer = replace(depends, loops=depends.loops - {number} | {lp.number for lp in place.loops})
         trips = self.values.opaque(outer, 0, guessed=True)
         counter = self.values.fresh("loop", Depends(loops=frozenset({number})), 0)
         loop = Loop(number, counter, None, None, describe(op))
@@ -255,7 +258,10 @@ class Reader:
         if op.name in (PRODUCT, REGISTERS):
             together(self.model, op, place, GROUP)
         if op.name in SIGNALS:
-            self.model.signals.append(self._signals.signal(op, place))
+            self.model.signals += self._signals.signals(op, place)
+        if op.name in MEETS:
+            self._meetings.append(ClusterOp(place, op))
+            self.model.warp_wide.append(Barrier(place, frozenset(), describe(op), of_cluster=True))
         if op.name in AGENTS:
             found = list(asynchronous(op, place, self.model, self.views))
             self.model.accesses += found
@@ -292,7 +298,12 @@ class Reader:
         flat = {a.buffer for a in self.model.accesses if a.flat or len(kinds[a.buffer]) > 1}
         self.model.accesses[:] = [a.flattened() if a.buffer in flat else a for a in self.model.accesses]
         self.model.accesses[:] = joined(self.model.accesses, self.model.barriers, self.values)
-        self.model.buffers = tuple(self.views.buffers)
+        of_blocks = OfBlocks(self.values)
+        for number, access in enumerate(self.model.accesses):
+            buffer, coordinates = of_blocks.place(access.buffer, access.block, access.coordinates)
+            self.model.accesses[number] = replace(access, buffer=buffer, coordinates=coordinates)
+        self.model.buffers = tuple(map(of_blocks.buffer, self.views.buffers))
+        self.model.gatherings = list(gatherings(self._meetings, ALL_SPACES))
         self.model.facts = tuple(self.values.size_facts())
         return self.model
 

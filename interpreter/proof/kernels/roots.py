@@ -20,6 +20,7 @@ class RootBuffer:
         plain: it lies row by row from its first element on.
         foreign: it comes from outside what is analysed (an argument), so that nothing tells it from other such ones.
         value: the memref that is it, or the name of a global.
+        of_each_block: each block of a cluster has one: its number is the first subscript.
     """
 
     name: str
@@ -29,6 +30,7 @@ class RootBuffer:
     plain: bool = False
     foreign: bool = False
     value: ir.Value | str | None = field(default=None, repr=False)
+    of_each_block: bool = False
 
     @property
     def anything(self) -> bool:

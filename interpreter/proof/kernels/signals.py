@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ....dsl.diagnostics import fail
-from ...indices.linear import TRUE, Formula, Linear
+from ...indices.linear import TRUE, Formula, Linear, both
 from ...indices.values import Values
 from ...ir.functions import segments
 from ...ir.mlir import ir, producer
 from ...memory.mbarriers import (
+    ADDRESS,
     ARRIVE,
+    ARRIVE_THERE,
     AWAIT,
     EXPECT,
     FENCE_INIT,
     FENCE_PROXY,
     INIT,
     MAKE,
+    OTHER_BLOCK,
+    POINTER,
     barrier_of,
     count_of,
     fenced_spaces,
 )
 from ...memory.tensor_maps import LOAD, tensor_map
 from ...session.rewriter import describe
+from .clusters import targets
 from .places import Place
 
-SIGNALS = frozenset({INIT, ARRIVE, EXPECT, AWAIT, LOAD})
+SIGNALS = frozenset({INIT, ARRIVE, ARRIVE_THERE, EXPECT, AWAIT, LOAD})
 FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
 
 
@@ -45,6 +50,7 @@ class Signal:
 
     Args:
         index: which one of its ring.
+        block: the block of the cluster whose barrier it is, by its number there.
         when: the condition under which it is done, beside the guards of the place.
         amount: of an `init`, how many arrivals a phase has; of an arrival, how many bytes it says are to come; of a load, how many
             it brings.
@@ -54,6 +60,7 @@ class Signal:
     kind: Literal["init", "arrive", "load", "wait"]
     ring: Ring
     index: Linear
+    block: Linear
     place: Place
     op: str
     when: Formula = TRUE
@@ -62,8 +69,8 @@ class Signal:
 
     def changed(self, change: Callable[[Linear], Linear]) -> Signal:
         """The same in other forms."""
-        index, amount = change(self.index), change(self.amount)
-        return replace(self, index=index, amount=amount, when=self.when.changed(change), odd=self.odd.changed(change))
+        index, block, amount = change(self.index), change(self.block), change(self.amount)
+        return replace(self, index=index, block=block, amount=amount, when=self.when.changed(change), odd=self.odd.changed(change))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +90,24 @@ class Signals:
         self.values, self.called = values, called
         self._rings: dict[ir.Value, Ring] = {}
 
-    def signal(self, op: ir.Operation, place: Place) -> Signal:
-        """An op of `SIGNALS`."""
-        group, number = barrier_of(op)
+    def signals(self, op: ir.Operation, place: Place) -> Iterator[Signal]:
+        """An op of `SIGNALS`: one signal, or one for each block of the cluster that a load is for."""
+        found = self._signal(op, place)
+        if op.name != LOAD:
+            yield found
+            return
+        for block, when in targets(op, self.values):
+            yield replace(found, block=block, when=both(found.when, when))
+
+    def _signal(self, op: ir.Operation, place: Place) -> Signal:
+        told, block = self._addressed(op) if op.name == ARRIVE_THERE else (op, self.values.rank)
+        group, number = barrier_of(told)
         made = producer(group)
         if made is None or made.name != MAKE:
             raise fail("W0640", f"the race analysis does not know which group of memory barriers {describe(op)} is about",
                        hint="use what `nvgpu.mbarrier.create` makes")  # fmt: skip
         ring = self._rings.setdefault(group, Ring(self.called(group), count_of(group.type)))
-        found = Signal("wait", ring, self.values.linear(number), place, describe(op))
+        found = Signal("wait", ring, self.values.linear(number), block, place, describe(op))
         view = op.opview
         if op.name == AWAIT:
             return replace(found, odd=self.values.condition(view.phaseParity))
@@ -100,10 +116,21 @@ class Signals:
             assert box is not None
             given = segments(op)[-1]
             return replace(found, kind="load", amount=Linear.of(box.bytes), when=self._if(given[0] if given else None))
-        if op.name == ARRIVE:
+        if op.name in (ARRIVE, ARRIVE_THERE):
             return replace(found, kind="arrive")
         amount = self.values.linear(view.count if op.name == INIT else view.txcount)
         return replace(found, kind="init" if op.name == INIT else "arrive", amount=amount, when=self._if(view.predicate))
+
+    def _addressed(self, op: ir.Operation) -> tuple[ir.Operation, Linear]:
+        """The op that takes the address of the barrier that one arrives at, and the block of the cluster in which that is."""
+        made, block = producer(op.operands[0]), self.values.rank
+        while made is not None and made.name in (POINTER, OTHER_BLOCK):
+            block = self.values.linear(made.operands[1]) if made.name == OTHER_BLOCK else block
+            made = producer(made.operands[0])
+        if made is None or made.name != ADDRESS or len(op.operands) > 1:
+            raise fail("W0640", f"the race analysis does not know at which memory barrier {describe(op)} arrives",
+                       hint="take its address by `nvgpu.mbarrier.get`, and of another block's by `nvvm.mapa` of that")  # fmt: skip
+        return made, block
 
     def _if(self, predicate: ir.Value | None) -> Formula:
         return TRUE if predicate is None else self.values.condition(predicate)

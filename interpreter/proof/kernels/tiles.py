@@ -22,6 +22,7 @@ from ...memory.tensor_maps import LINES, LOAD, STORE, TensorMap, tensor_map
 from ...memory.warpgroups import DESCRIBE, MMA, Matrix, matrix, may_pend
 from ...session.rewriter import describe
 from ..solver import Naming, Unknown, points
+from .clusters import targets
 from .model import Access, KernelModel
 from .places import Place
 from .roots import RootBuffer
@@ -53,10 +54,13 @@ def asynchronous(op: ir.Operation, place: Place, model: KernelModel, views: View
         raise fail("W0640", f"the race analysis does not follow {unknown}: {describe(op)}", hint=OTHERWISE)
     agent, given = AGENTS[op.name], segments(op)[-1] if op.name != MMA else []
     always = model.values.condition(given[0]) if given else TRUE
+    blocks = list(targets(op, model.values)) if op.name == LOAD else [(model.values.rank, TRUE)]
     for box in boxes(op, model.values, views, lambda form, size: _inside(model, form, size, place)):
         kind, seen = "write" if box.writes else "read", box.view
-        when = both(seen.when, always)
-        yield Access(kind, seen.root, box.coordinates, place, describe(op), when, box.flat, seen.sizes, agent=agent)
+        for block, asked in blocks:
+            when = both(seen.when, always, asked)
+            here = kind, seen.root, box.coordinates, place, describe(op), when, box.flat, seen.sizes
+            yield Access(*here, agent=agent, block=block)
 
 
 def _inside(model: KernelModel, form: Linear, size: int, place: Place) -> bool:
@@ -87,15 +91,13 @@ def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Ite
         yield from _described(described, number == 0 or "transposeB" in op.attributes, turned, values, views, inside)
 
 
-OTHERWISE = "let products wait for all of their groups (`waitGroup = 0`), and load into one block alone, without a multicast mask"
+OTHERWISE = "let products wait for all of their groups (`waitGroup = 0`)"
 
 
 def not_followed(op: ir.Operation) -> str | None:
     """What it does that is not followed."""
     if op.name == MMA and may_pend(op):
         return "products that are in flight behind the op (`waitGroup` is not 0)"
-    if op.name == LOAD and op.opview.multicastMask is not None:
-        return "loads into several blocks of a cluster"
     return None
 
 

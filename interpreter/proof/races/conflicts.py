@@ -99,6 +99,7 @@ class Conflict:
         in_flight: `first` is an asynchronous copy that has not arrived yet: no barrier orders them either.
         unfenced: a barrier that would order them if its fence named the memory.
         in_between: a barrier of a warp, which orders what other threads do in between.
+        of_block: in whose shared memory the element is, by the number of the block in its cluster; None without clusters.
         where: values of the witness of what is known at run time only, by name.
         needed: what such sizes have to be for it, in words.
     """
@@ -122,6 +123,7 @@ class Conflict:
     in_flight: bool = False
     agent: str = ""
     unfenced_proxy: bool = False
+    of_block: int | None = None
 
     @property
     def assumed(self) -> bool:
@@ -137,7 +139,13 @@ class Conflict:
             needed = self.needed()
             least = f"; it needs {', '.join(needed)}" if needed else ""
             said.append(f"found at {', '.join(f'{name} = {value}' for name, value in self.where)}{least}")
+        element += of_block(self.of_block)
         return (f"element {self.buffer}{element}", *said, *([self.assumption] if self.assumption else []))
+
+
+def of_block(number: int | None) -> str:
+    """` of block 1 of the cluster`; nothing without a number."""
+    return "" if number is None else f" of block {number} of the cluster"
 
 
 def _triple(ids: Iterable[int | None]) -> str:
@@ -268,6 +276,8 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     element = [pair.x.form(c).value(point) for c in (() if aliased else a.coordinates or ())]
     numbers = tuple(e for e in element if e is not None)
     whole = numbers if len(numbers) == len(element) else ()
+    block = whole[0] if whole and a.buffer.of_each_block else None
+    whole = whole if block is None else whole[1:]
     first, second = Instance.of(pair.model, a, pair.x, point), Instance.of(pair.model, b, pair.y, point)
     if loop is None and not across_blocks and (earlier := _carrier(a, b, first, second)) is not None:
         # no barrier is in the loop, so that all its iterations are one question; in the witness the one below comes first
@@ -278,7 +288,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     where = [(called, form.value(point)) for called, form in given.items()]
     return Conflict(
         kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks, together, *_others_between(pair),
-        tuple((called, value) for called, value in where if value is not None), lambda: needed(pair, left, given),
+        tuple((called, value) for called, value in where if value is not None), lambda: needed(pair, left, given), of_block=block,
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from ..kernels.model import Barrier, KernelModel
 from ..signals.counts import SignalFault
 from ..signals.judgement import judge_signals
 from .barriers import superfluous_barriers
-from .conflicts import Conflict, conflicts, conflicts_between_blocks
+from .conflicts import Conflict, conflicts, conflicts_between_blocks, of_block
 from .unwritten import UnwrittenRead, unwritten_reads
 
 _PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
@@ -65,7 +65,7 @@ EXACT = "; a loop that the payload calls parallel is believed where it is all th
 
 def divergence(barrier: Barrier, source: Source | None = None) -> Diagnostic:
     """What is said of a barrier, or of what a warp does together, that some threads may not reach."""
-    group = "a subgroup" if barrier.narrow else "a block"
+    group = "a subgroup" if barrier.narrow else "a cluster" if barrier.of_cluster else "a block"
     message = f"not all threads of {group} reach {barrier.op}"
     note = "a condition or a loop around it is not the same for all of them"
     if barrier.assumed:
@@ -179,7 +179,7 @@ class Findings:
     def _unwritten(self, read: UnwrittenRead) -> Diagnostic:
         element = f"[{', '.join(map(str, read.element))}]" if read.element else " (any element)"
         state = "may read" if read.assumed else "reads"
-        notes = [f"element {read.buffer}{element}"]
+        notes = [f"element {read.buffer}{element}{of_block(read.of_block)}"]
         if read.reader is not None:
             notes.append(read.reader.said() + quoted(self.source, read.op))
         notes += [read.assumption] if read.assumed else []

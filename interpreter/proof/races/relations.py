@@ -56,15 +56,15 @@ class PairClass:
     _separated: dict[tuple[Steps, int, int, bool], isl.Set | bool | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        fixed = {loop.number for loop in self.shared[: self.equal]}
-
-        def shares(symbol: Symbol) -> bool:
-            on = symbol.depends
-            return not on.thread and on.loops <= fixed and (self.same_block or not on.block)
-
+        self._same = {loop.number for loop in self.shared[: self.equal]}
         self.shared_names = Naming("")
-        self.x = Naming("x_", self.shared_names, shares)
-        self.y = Naming("y_", self.shared_names, shares)
+        self.x = Naming("x_", self.shared_names, self._shares)
+        self.y = Naming("y_", self.shared_names, self._shares)
+
+    def _shares(self, symbol: Symbol) -> bool:
+        """Whether both instances see one value."""
+        on = symbol.depends
+        return not on.thread and on.loops <= self._same and (self.same_block or not on.block)
 
     @property
     def loop(self) -> Loop | None:
@@ -166,9 +166,9 @@ class PairClass:
         return either(*(part for i in ids for part in _unequal(self.x.form(i), self.y.form(i))))
 
     def _different_blocks(self) -> Formula:
-        ids = [i for i in self.model.values.block_ids() if not i.is_constant]
+        ids = [i for i in self.model.values.cluster_ids() if not i.is_constant]
         for naming in (self.x, self.y):
-            for i in (*ids, *self.model.values.thread_ids()):
+            for i in (*self.model.values.block_ids(), *self.model.values.thread_ids()):
                 naming.form(i)
         sides = [part for i in ids for part in _unequal(self.x.form(i), self.y.form(i))]
         if self.first is self.second:

@@ -28,6 +28,7 @@ class UnwrittenRead:
 
     Args:
         assumption: why it is not proven; empty if it is.
+        of_block: in whose shared memory the element is, as of a `Conflict`.
     """
 
     buffer: str
@@ -35,6 +36,7 @@ class UnwrittenRead:
     op: str
     reader: Instance | None
     assumption: str
+    of_block: int | None = None
 
     @property
     def assumed(self) -> bool:

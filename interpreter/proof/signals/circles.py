@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 
 from ...indices.linear import Linear, at_least, equal
+from ..kernels.clusters import Gathering
 from ..kernels.model import Barrier
 from ..kernels.signals import Signal
 from .counts import SignalFault, of
@@ -32,7 +33,7 @@ class Circles:
 
     def faults(self) -> Iterator[SignalFault]:
         """Waits that may wait for each other: none, where they have an order in which each needs earlier ones alone."""
-        waiting = [n for n in self.order.nodes if isinstance(n.thing, Barrier) or n.thing.kind == "wait"]
+        waiting = [n for n in self.order.nodes if n.waits or n.product]
         needs: dict[OrderNode, dict[OrderNode, isl.Map]] = {node: {} for node in waiting}
         for node in waiting:
             for needed, edge in self._needed(node):
@@ -80,6 +81,10 @@ class Circles:
         if isinstance(node.thing, Barrier):
             yield from ((node.point, edge) for _, edge in self.order.seen(node, "time"))
             return
+        if isinstance(node.thing, Gathering):
+            arrivals = (n for n in self.order.nodes if n.thing is node.thing and n.sends)
+            yield from ((n.point, edge) for n in arrivals for _, edge in self.order.met(n))
+            return
         for signal in of(self.instances.model, node.thing.ring, "arrive", "load"):
             yield point_of(signal), self.order.same_phase(signal, node.thing)
 
@@ -118,7 +123,7 @@ class Circles:
         return None if self.instances.is_empty(found) else found
 
     def _turn(self, node: OrderNode) -> Linear | None:
-        if isinstance(node.thing, Barrier):
+        if not isinstance(node.thing, Signal):
             return _iteration(node)
         return self.phases[node.thing] * node.thing.ring.size + node.thing.index
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 import islpy as isl
 
-from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, either, equal, less
+from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, both, either, equal, less
 from ..kernels.model import ALL_SPACES, Access, space_of_both
 from ..kernels.places import Landing
 from ..races.conflicts import LIMIT, Conflict, Instance, as_conflict, not_affine, pairs_of
@@ -33,12 +33,19 @@ class Unordered(PairClass):
 
     instances: Instances = field(kw_only=True)
 
+    def _shares(self, symbol: Symbol) -> bool:
+        return super()._shares(symbol) and not symbol.depends.rank
+
     def _different_threads(self) -> Formula:
         for naming, access in ((self.x, self.first), (self.y, self.second)):
             for symbol in self.instances.dimensions(access.place):
                 naming(symbol)  # all that tells instances apart is a dimension
         if not (self.first.agent or self.second.agent):
-            return super()._different_threads()
+            rank, alike = self.model.values.rank, super()._different_threads()
+            x, y = self.x.form(rank), self.y.form(rank)
+            if self.model.shape.blocks == 1:
+                return alike
+            return either(less(x, y), both(equal(x, y), alike), *([] if self.first is self.second else [less(y, x)]))
         if self.first is not self.second:
             return TRUE
         told = self.instances.dimensions(self.first.place)
@@ -94,8 +101,9 @@ class Asynchronous:
         self._points: dict[tuple[object, str], Point] = {}
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Those within a block."""
-        if self.model.shape.threads == 1 and not any(access.agent for access in self.model.accesses):
+        """Those within a block, or a cluster."""
+        alone = self.model.shape.threads == 1 and self.model.shape.blocks == 1
+        if alone and not any(access.agent for access in self.model.accesses):
             return
         for a, b in pairs_of(self.model):
             if "ended" in (a.phase, b.phase):
@@ -134,10 +142,10 @@ class Asynchronous:
         """Pairs of instances of which the first is over when the second begins."""
         start, end = self._point(first), self._point(second)
         if first.agent == "load":
-            loads = [s for s in self.model.signals if s.place is first.place]
+            loads = [s for s in self.model.signals if s.place is first.place and s.block == first.block]
             return self.order.onward(dict(self.order.landing(loads[0])), end, kind)
         if first.agent == "product":
-            node = next(n for n in self.order.nodes if n.product and n.thing.place is first.place)
+            node = next(n for n in self.order.nodes if n.product and n.point.place is first.place)
             return self.order.onward(self.order.product_ends(node, kind), end, kind)
         if first.agent == "store":
             return (w for landing in first.landings for w in self._behind(start, landing, end, kind))
@@ -229,5 +237,6 @@ class Asynchronous:
         values, rest = found
         naming = Naming("", None, same_for_all)
         at = {naming(symbol): value for symbol, value in values.items()}
-        return UnwrittenRead(read.buffer.name, tuple(rest), read.op, Instance.of(self.model, read, naming, at), why)
+        block, element = (rest[0], rest[1:]) if read.buffer.of_each_block else (None, rest)
+        return UnwrittenRead(read.buffer.name, tuple(element), read.op, Instance.of(self.model, read, naming, at), why, block)
 

@@ -1,13 +1,15 @@
 """How many arrivals and bytes each phase of each barrier gets.
 
-An arrival of several threads counts once for each; how many there are must not depend on the phase. What is counted is a list of
-pieces, each of which is a set of (barrier, phase) that have one number.
+An arrival of several threads counts once for each; how many there are must not depend on the phase, but on the block of the
+cluster whose barrier it is. What is counted is a list of pieces, each of which is a set of (block, barrier, phase) that have one
+number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import islpy as isl
 
@@ -16,35 +18,53 @@ from ...memory.mbarriers import MOST_BYTES
 from ..kernels.model import KernelModel
 from ..kernels.signals import Ring, Signal
 from ..solver import Naming
-from .instances import IN, PARAM, SET, Instances, VagueError
-from .laps import phases_at, point_of
+from .instances import IN, OUT, PARAM, SET, Instances, VagueError
+from .laps import of_one_barrier, phases_at, point_of
 
 MOST_THREADS = 1024
 
 Pieces = list[tuple[isl.Set, int]]
 
 
+class At(NamedTuple):
+    """A phase of a barrier."""
+
+    block: int
+    stage: int
+    phase: int
+
+
 @dataclass(frozen=True)
 class PhaseShare:
-    """What a signal has of the phases: in each of `phases`, so many threads do it once. `at`: instances → (barrier, phase)."""
+    """What a signal has of the phases: in each of `phases` (those of one block's barriers), so many threads do it once."""
 
     phases: isl.Set
     threads: int
-    at: isl.Map
 
 
-def share(signal: Signal, phase: Linear, instances: Instances) -> PhaseShare:
-    """Raises VagueError where a thread does it several times in a phase, or another number of threads in others."""
-    point, ask = point_of(signal), instances.solver.ask
+def shares(signal: Signal, phase: Linear, instances: Instances) -> Iterator[PhaseShare]:
+    """For each block of the cluster at whose barriers it is done.
+
+    Raises VagueError where a thread does it several times in a phase, or another number of threads in others.
+    """
+    point = point_of(signal)
 
     def twice(x: Naming, y: Naming) -> Iterable[Formula]:
-        same = [equal(x.form(form), y.form(form)) for form in (signal.index, phase)]
+        same = [*of_one_barrier(signal, signal, x, y), equal(x.form(phase), y.form(phase))]
         return [*instances.same_thread(x, y), instances.earlier(signal.place, signal.place, x, y), *same]
 
     if not instances.is_empty(instances.relation(point, point, twice)):
         raise VagueError(signal.op, "a thread does it several times in a phase")
-    at = phases_at(signal, phase, instances)
-    count = len(instances.threads)
+    everything, context = phases_at(signal, phase, instances), instances.solver.context
+    for block in range(instances.model.shape.blocks):
+        at = everything.fix_val(OUT, 0, isl.Val(block, context))
+        if not instances.is_empty(at):
+            yield _share(signal, at, instances)
+
+
+def _share(signal: Signal, at: isl.Map, instances: Instances) -> PhaseShare:
+    """`at`: instances → (block, barrier, phase), of one block."""
+    ask, count = instances.solver.ask, len(instances.threads)
     kept = ask(lambda: at.project_out(IN, count, at.dim(IN) - count))
     threads, phases = ask(kept.domain), ask(at.range)
     threads = ask(lambda: threads.project_out(PARAM, 0, threads.dim(PARAM)))
@@ -52,7 +72,7 @@ def share(signal: Signal, phase: Linear, instances: Instances) -> PhaseShare:
     if not instances.is_empty(ask(lambda: everywhere.subtract(kept))):
         raise VagueError(signal.op, "in other phases other threads do it")
     instances.solver.spend(MOST_THREADS)  # ISL counts what it has found where it is stopped by a limit: without one
-    return PhaseShare(phases, threads.count_val().to_python(), at)
+    return PhaseShare(phases, threads.count_val().to_python())
 
 
 def total(shares: Iterable[tuple[isl.Set, int]], instances: Instances) -> Pieces:
@@ -107,12 +127,16 @@ class Counts:
     instances: Instances
     phases: Mapping[Signal, Linear]
     full: dict[Ring, isl.Set] = field(default_factory=dict)
-    _shares: dict[Signal, PhaseShare] = field(default_factory=dict)
+    _shares: dict[Signal, list[PhaseShare]] = field(default_factory=dict)
 
-    def share_of(self, signal: Signal) -> PhaseShare:
+    def shares_of(self, signal: Signal) -> list[PhaseShare]:
+        """Of each block whose barriers it is about."""
         if signal not in self._shares:
-            self._shares[signal] = share(signal, self.phases.get(signal, Linear.of(0)), self.instances)
+            self._shares[signal] = list(shares(signal, self.phases.get(signal, Linear.of(0)), self.instances))
         return self._shares[signal]
+
+    def _shared(self, signals: Iterable[Signal]) -> Iterator[tuple[Signal, PhaseShare]]:
+        return ((signal, share) for signal in signals for share in self.shares_of(signal))
 
     def faults(self) -> Iterator[SignalFault]:
         for ring in rings(self.model):
@@ -120,12 +144,12 @@ class Counts:
             vague = next((s for s in self.model.signals if s.ring is ring and not s.amount.is_constant), None)
             if vague is not None:
                 raise VagueError(vague.op, "how many arrivals or bytes it is about is no constant")
-            made = total(((self.share_of(s).phases, self.share_of(s).threads) for s in inits), self.instances)
+            made = total(((share.phases, share.threads) for _, share in self._shared(inits)), self.instances)
             if (again := next(((where, n) for where, n in made if n > 1), None)) is not None:
-                stage = self._phase(again[0])[0]
+                at = self._phase(again[0])._replace(phase=0)
                 yield SignalFault(
-                    "W0664", f"{self._name(ring, stage)} is initialized {again[1]} times", inits[0].op,
-                    (f"by {self.who(inits, stage, 0)}",), "let one thread initialize each barrier once",
+                    "W0664", f"{self.name(ring, at)} is initialized {again[1]} times", inits[0].op,
+                    (f"by {self.who(inits, at)}",), "let one thread initialize each barrier once",
                 )  # fmt: skip
                 continue
             yield from self._arrivals_of(ring, inits)
@@ -133,38 +157,40 @@ class Counts:
 
     def _arrivals_of(self, ring: Ring, inits: list[Signal]) -> Iterator[SignalFault]:
         arrivals = of(self.model, ring, "arrive")
-        pieces = total(((self.share_of(s).phases, self.share_of(s).threads) for s in arrivals), self.instances)
+        pieces = total(((share.phases, share.threads) for _, share in self._shared(arrivals)), self.instances)
         full: isl.Set | None = None
         for where, count in pieces:
-            for init in inits:
-                there = self.instances.solver.ask(lambda w=where, i=init: w.intersect(self._any_phase(self.share_of(i).phases)))
+            for init, share in self._shared(inits):
+                there = self.instances.solver.ask(lambda w=where, s=share: w.intersect(self._any_phase(s.phases)))
                 expected = init.amount.constant
                 if count == expected and not self.instances.is_empty(there):
                     full = there if full is None else self.instances.solver.ask(lambda f=full, t=there: f.union(t).coalesce())
                 elif count > expected and not self.instances.is_empty(there):
-                    stage, phase = self._phase(there)
+                    at = self._phase(there)
                     yield SignalFault(
-                        "W0660", f"{count} threads arrive at {self._name(ring, stage)} in a phase of {expected} arrivals", init.op,
-                        (f"phase {phase}: {self.who(arrivals, stage, phase)}",),
+                        "W0660", f"{count} threads arrive at {self.name(ring, at)} in a phase of {expected} arrivals", init.op,
+                        (f"phase {at.phase}: {self.who(arrivals, at)}",),
                         "make the count of `nvgpu.mbarrier.init` the number of arrivals of each phase: each thread that arrives"
                         " counts, and `arrive.expect_tx` is one of them",
                     )  # fmt: skip
-        nothing = isl.Set.empty(isl.Space.set_alloc(self.instances.solver.context, 0, 2))
+        nothing = isl.Set.empty(isl.Space.set_alloc(self.instances.solver.context, 0, len(At._fields)))
         self.full[ring] = nothing if full is None else full
 
     def _any_phase(self, where: isl.Set) -> isl.Set:
-        return where.project_out(SET, 1, 1).add_dims(SET, 1)
+        return where.project_out(SET, 2, 1).add_dims(SET, 1)
 
     def _bytes_of(self, ring: Ring) -> Iterator[SignalFault]:
         arrivals, loads = of(self.model, ring, "arrive"), of(self.model, ring, "load")
-        said = [(self.share_of(s).phases, self.share_of(s).threads * s.amount.constant) for s in arrivals if s.amount.constant]
-        come = [(self.share_of(s).phases, self.share_of(s).threads * s.amount.constant) for s in loads]
+        said, come = (
+            [(share.phases, share.threads * s.amount.constant) for s, share in self._shared(some) if s.amount.constant]
+            for some in (arrivals, loads)
+        )
         for where, missing in total([*said, *((where, -n) for where, n in come)], self.instances):
             if missing:
-                stage, phase = self._phase(where)
-                expected, brought = (self._at(total(list(each), self.instances), stage, phase) for each in (said, come))
-                message = f"a phase of {self._name(ring, stage)} expects {expected} bytes, and {brought} come"
-                who = f"phase {phase}: {self.who([*arrivals, *loads], stage, phase)}"
+                at = self._phase(where)
+                expected, brought = (self._at(total(list(each), self.instances), at) for each in (said, come))
+                message = f"a phase of {self.name(ring, at)} expects {expected} bytes, and {brought} come"
+                who = f"phase {at.phase}: {self.who([*arrivals, *loads], at)}"
                 yield SignalFault(
                     "W0661", message, (arrivals or loads)[0].op, (who,),
                     "expect the bytes of all boxes that are loaded in the phase, of whole ones where they reach beyond the tensor",
@@ -172,26 +198,29 @@ class Counts:
                 self.full[ring] = self.instances.solver.ask(lambda f=self.full[ring], w=where: f.subtract(w))
         for where, expected in total(said, self.instances):
             if expected > MOST_BYTES:
-                message = f"a phase of {self._name(ring, self._phase(where)[0])} expects {expected} bytes, more than {MOST_BYTES}"
-                yield SignalFault("W0661", message, arrivals[0].op, (f"by {self.who(arrivals, *self._phase(where))}",), "load less")
+                at = self._phase(where)
+                message = f"a phase of {self.name(ring, at)} expects {expected} bytes, more than {MOST_BYTES}"
+                yield SignalFault("W0661", message, arrivals[0].op, (f"by {self.who(arrivals, at)}",), "load less")
 
-    def _at(self, pieces: Pieces, stage: int, phase: int) -> int:
-        return sum(n for where, n in pieces if self._contains(where, stage, phase))
+    def _at(self, pieces: Pieces, at: At) -> int:
+        return sum(n for where, n in pieces if self._contains(where, at))
 
-    def _contains(self, where: isl.Set, stage: int, phase: int) -> bool:
-        at = where.fix_val(SET, 0, isl.Val(stage, self.instances.solver.context))
-        return not self.instances.is_empty(at.fix_val(SET, 1, isl.Val(phase, self.instances.solver.context)))
+    def _contains(self, where: isl.Set, at: At) -> bool:
+        for number, value in enumerate(at):
+            where = where.fix_val(SET, number, isl.Val(value, self.instances.solver.context))
+        return not self.instances.is_empty(where)
 
-    def _phase(self, where: isl.Set) -> tuple[int, int]:
+    def _phase(self, where: isl.Set) -> At:
         """One of the phases: the first one."""
         found = self.instances.solver.sample(where.project_out(PARAM, 0, where.dim(PARAM)))
-        return (found[0], found[1]) if found is not None else (0, 0)
+        return At(0, 0, 0) if found is None else At(*found[: len(At._fields)])
 
-    def who(self, signals: list[Signal], stage: int, phase: int) -> str:
+    def who(self, signals: list[Signal], at: At) -> str:
         """The ops that have a share in the phase."""
-        there = [s for s in signals if self._contains(self.share_of(s).phases, stage, phase)]
-        said = [f"{s.op}{f' by {n} threads' if (n := self.share_of(s).threads) > 1 else ''}" for s in there]
+        there = [(signal, share) for signal, share in self._shared(signals) if self._contains(share.phases, at)]
+        said = [f"{s.op}{f' by {share.threads} threads' if share.threads > 1 else ''}" for s, share in there]
         return ", ".join(said) or "nobody"
 
-    def _name(self, ring: Ring, stage: int) -> str:
-        return f"`{ring.name}[{stage}]`"
+    def name(self, ring: Ring, at: At) -> str:
+        """`full[1]`; in a cluster, with the block."""
+        return f"`{ring.name}[{at.stage}]`{f' of block {at.block}' if self.model.shape.blocks > 1 else ''}"

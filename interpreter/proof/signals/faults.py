@@ -18,10 +18,10 @@ from ..kernels.model import Barrier, KernelModel
 from ..kernels.signals import Ring, Signal
 from ..solver import Naming, Solver
 from .circles import Circles
-from .counts import Counts, SignalFault, of
+from .counts import At, Counts, SignalFault, of
 from .instances import Instances, VagueError
-from .laps import mismatch, phases, phases_at, point_of
-from .order import Order
+from .laps import mismatch, of_one_barrier, phases, phases_at, point_of
+from .order import Order, OrderNode
 
 
 class SignalJudge:
@@ -41,7 +41,8 @@ class SignalJudge:
 
     def faults(self) -> Iterator[SignalFault]:
         """All of them, one of a kind for each ring. Where counts are wrong, nothing else is looked at: it would follow."""
-        for check in (self.counts.faults, self._parities, self._begins, self._waits, self._arrivals, self._ends):
+        fundamental = (self._blocks, self.counts.faults, self._parities)
+        for check in (*fundamental, self._begins, self._waits, self._arrivals, self._ends):
             seen: set[tuple[str, Ring | None]] = set()
             ring_of = {signal.op: signal.ring for signal in self.model.signals}
             for fault in check():
@@ -49,8 +50,19 @@ class SignalJudge:
                 if key not in seen:
                     yield fault
                 seen.add(key)
-            if seen and check in (self.counts.faults, self._parities):
+            if seen and check in fundamental:
                 return
+
+    def _blocks(self) -> Iterator[SignalFault]:
+        """Signals for blocks that the cluster does not have."""
+        blocks = self.model.shape.blocks
+        for signal in self.phases:
+            if (left := self._one(signal, lambda x, s=signal: [outside(x.form(s.block), blocks)])) is not None:
+                where = f"of a cluster of {blocks}: {signal.op}"
+                yield SignalFault(
+                    "W0664", f"a memory barrier of a block that is not there, {where}", signal.op, (left[1],),
+                    "number the blocks of a cluster from 0, in masks as well",
+                )  # fmt: skip
 
     # ---- which phase ----------------------------------------------------------------------------------------------------------
 
@@ -86,13 +98,16 @@ class SignalJudge:
         return values, self.instances.told(point_of(signal), values)
 
     def _phase_of(self, signal: Signal, values: dict[Symbol, int]) -> str:
-        stage, phase = signal.index.value(values), self.phases[signal].value(values)
-        return f"it is taken to be of phase {phase} of `{signal.ring.name}[{stage}]`"
+        at = self._at(signal, values)
+        return f"it is taken to be of phase {at.phase} of {self.counts.name(signal.ring, at)}"
+
+    def _at(self, signal: Signal, values: dict[Symbol, int]) -> At:
+        return At(*(form.value(values) or 0 for form in (signal.block, signal.index, self.phases[signal])))
 
     # ---- before its time ------------------------------------------------------------------------------------------------------
 
     def _begins(self) -> Iterator[SignalFault]:
-        """Barriers are initialized before they are used, and what loads use is fenced."""
+        """Barriers are initialized before they are used, and what loads and other blocks use is fenced."""
         for init in (s for s in self.model.signals if s.kind == "init"):
             if (left := self._one(init, lambda x, s=init: [outside(x.form(s.index), s.ring.size)])) is not None:
                 message = f"`{init.ring.name}` has {init.ring.size} barriers: {init.op}"
@@ -103,22 +118,24 @@ class SignalJudge:
             if (left := self._uncovered(signal, ways)) is not None:
                 yield SignalFault(
                     "W0664", f"a memory barrier may be used before it is initialized: {signal.op}", signal.op, (left[1],),
-                    "let one thread initialize it, with `nvvm.fence.mbarrier.init` behind it, and all threads pass a `gpu.barrier`",
+                    "let one thread initialize it, with `nvvm.fence.mbarrier.init` behind it, and all threads pass a `gpu.barrier`"
+                    + ("; where other blocks of the cluster use it, all of them meet" if self.model.shape.blocks > 1 else ""),
                 )  # fmt: skip
-            elif signal.kind == "load":
+            elif signal.kind == "load" or self._is_remote(signal):
                 fences = [fence for fence in self.model.fences if fence.inits]
                 ways = (self.order.fenced(point_of(init), fences, use, "workgroup") for init in inits)
                 fenced = (way for init, some in zip(inits, ways, strict=True) for way in self._same(init, signal, some))
                 if (left := self._uncovered(signal, fenced)) is not None:
-                    message = f"the tensor memory accelerator may not see that a barrier was initialized: {signal.op}"
+                    who = "the tensor memory accelerator" if signal.kind == "load" else "another block"
+                    message = f"{who} may not see that a barrier was initialized: {signal.op}"
                     yield SignalFault(
                         "W0664", message, signal.op, (left[1],),
-                        "put `nvvm.fence.mbarrier.init` between the thread's inits and the barrier of the block",
+                        "put `nvvm.fence.mbarrier.init` between the thread's inits and the barrier of the block or of the cluster",
                     )  # fmt: skip
 
     def _same(self, a: Signal, b: Signal, ways: Iterator[isl.Map]) -> Iterator[isl.Map]:
         """Of these ways, those of one barrier."""
-        one = self.instances.relation(point_of(a), point_of(b), lambda x, y: [equal(x.form(a.index), y.form(b.index))])
+        one = self.instances.relation(point_of(a), point_of(b), lambda x, y: of_one_barrier(a, b, x, y))
         return (self.ask(lambda w=way: w.intersect(one)) for way in ways)
 
     def _uncovered(
@@ -141,7 +158,7 @@ class SignalJudge:
         for wait in of(self.model, signal.ring, "wait"):
             mine, its = self.phases[signal], self.phases[wait]
             known = self.instances.relation(point_of(wait), point_of(signal), lambda x, y, w=wait, m=mine, i=its: [
-                equal(x.form(w.index), y.form(signal.index)), at_least(x.form(i) + before, y.form(m))
+                *of_one_barrier(w, signal, x, y), at_least(x.form(i) + before, y.form(m))
             ])  # fmt: skip
             for way in self.order.paths(point_of(wait), point_of(signal), "time"):
                 yield self.ask(lambda w=way, k=known: w.intersect(k))
@@ -173,12 +190,12 @@ class SignalJudge:
         for wait in (s for s in self.phases if s.kind == "wait"):
             if (found := self._endless(wait)) is not None:
                 point, told = found
-                stage, phase = wait.index.value(point) or 0, self.phases[wait].value(point) or 0
+                at = self._at(wait, point)
                 arrivals, loads = of(self.model, wait.ring, "arrive"), of(self.model, wait.ring, "load")
                 yield SignalFault(
                     "W0665", f"a wait is for a phase that never ends: {wait.op}", wait.op,
-                    (told, f"phase {phase} of `{wait.ring.name}[{stage}]`: arrivals: {self.counts.who(arrivals, stage, phase)};"
-                     f" loads: {self.counts.who(loads, stage, phase)}"),
+                    (told, f"phase {at.phase} of {self.counts.name(wait.ring, at)}: arrivals: {self.counts.who(arrivals, at)};"
+                     f" loads: {self.counts.who(loads, at)}"),
                     "let as many threads arrive in each phase as `init` says, and the bytes come that are expected",
                 )  # fmt: skip
                 continue
@@ -226,7 +243,34 @@ class SignalJudge:
                     "W0665", f"nobody waits for the bytes of a load: {load.op}", load.op, (left[1], self._phase_of(load, left[0])),
                     "wait for each phase in which something is loaded, before the block ends",
                 )  # fmt: skip
+        yield from self._outlived()
         yield from Circles(self.instances, self.order, self.phases).faults()
+
+
+    def _is_remote(self, signal: Signal) -> bool:
+        """Whether it may be about a barrier of another block."""
+        return signal.block != self.model.values.rank
+
+    def _outlived(self) -> Iterator[SignalFault]:
+        """Arrivals in blocks that may have ended by then: a thread of theirs knows of each, by a wait or a meeting."""
+        rank = self.model.values.rank
+        for signal in (s for s in self.phases if s.kind == "arrive" and self._is_remote(s)):
+            (node,) = [node for node in self.order.nodes if node.thing is signal]
+
+            def seen(signal: Signal = signal, node: OrderNode = node) -> Iterator[isl.Set]:
+                for other, way in self.order.told(node):
+                    there = self.instances.relation(node.point, other.point, lambda x, y: [
+                        equal(x.form(signal.block), y.form(rank))
+                    ])  # fmt: skip
+                    yield self.ask(lambda w=way, t=there: w.intersect(t).domain())
+
+            if (left := self._left(signal, self.instances.of(node.point), seen())) is not None:
+                at = self._at(signal, left[0])
+                yield SignalFault(
+                    "W0669", f"a block may end before another one arrives at its barrier: {signal.op}", signal.op,
+                    (left[1], f"{self.counts.name(signal.ring, at)}: none of that block's threads knows that it has been done"),
+                    "let all blocks of the cluster meet before they end: `nvvm.cluster.arrive` and `nvvm.cluster.wait`",
+                )  # fmt: skip
 
 
 def outside(index: Linear, size: int) -> Formula:

@@ -1,6 +1,7 @@
 """Executions of ops as sets of ISL, and orders of them as relations: (thread, iterations) → (thread, iterations).
 
-What is the same for all threads of a block (sizes, its ids) are parameters.
+A thread is one of all those of a cluster: which block it is of is one of its ids. What is the same for all of them (sizes, the
+ids of the cluster) are parameters.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Instances:
 
     def __init__(self, model: KernelModel, solver: Solver) -> None:
         self.model, self.solver = model, solver
-        ids = model.values.thread_ids()
+        ids = (model.values.rank, *model.values.thread_ids())
         self.threads = tuple(dict.fromkeys(symbol for form in ids for symbol in form.symbols()))
         self._before: dict[tuple[Place, Place], isl.Map] = {}
 
@@ -110,11 +111,16 @@ class Instances:
         """The two are of one thread."""
         return [equal(_of(x, s), _of(y, s)) for s in self.threads]
 
+    def same_block(self, x: Naming, y: Naming) -> list[Formula]:
+        """The two are of one block."""
+        rank = self.model.values.rank
+        return [equal(x.form(rank), y.form(rank))] if self.model.shape.blocks > 1 else []
+
     def same_group(self, x: Naming, y: Naming, threads: int) -> list[Formula]:
-        """The two are of one group of so many threads in a row."""
+        """The two are of one group of so many threads of a block in a row."""
         number = self.model.group_of(threads)
         assert number is not None
-        return [equal(x.form(number), y.form(number))]
+        return [*self.same_block(x, y), equal(x.form(number), y.form(number))]
 
     def same_iterations(self, place: Place, x: Naming, y: Naming) -> list[Formula]:
         """All loops around the place are in the same iteration."""
@@ -173,7 +179,7 @@ class Instances:
         return out | dict(zip(own, values[count:], strict=False)), values[count + len(own) :]
 
     def _parameters(self) -> Iterable[Symbol]:
-        places = [thing.place for thing in (*self.model.accesses, *self.model.signals, *self.model.barriers)]
+        places = [thing.place for thing in (*self.model.accesses, *self.model.signals, *self.model.barriers, *self.model.warp_wide)]
         forms: list[Linear | Formula] = [g for place in places for g in place.guards]
         forms += [signal.index for signal in self.model.signals]
         forms += [form for access in self.model.accesses for form in access.coordinates or ()]
@@ -181,16 +187,22 @@ class Instances:
         return (symbol for form in forms for symbol in form.symbols() if same_for_all(symbol))
 
     def told(self, a: Point, point: Mapping[Symbol, int]) -> str:
-        """`thread (128, 0, 0), iteration 4: op at …`."""
+        """`thread (128, 0, 0), iteration 4: op at …`; in a cluster, with the number of the block in front."""
         x, y, z = (form.value(point) or 0 for form in self.model.values.thread_ids())
         numbers = [(loop.variable or Linear.of(loop.counter)).value(point) for loop in a.place.loops]
         said = ", ".join("?" if n is None else str(n) for n in numbers)
-        return f"thread ({x}, {y}, {z}){f', iteration {said}' if numbers else ''}: {a.op}"
+        return f"{self.block_of(point)}thread ({x}, {y}, {z}){f', iteration {said}' if numbers else ''}: {a.op}"
+
+    def block_of(self, point: Mapping[Symbol, int]) -> str:
+        """`block 1 of the cluster, `; nothing where it has one."""
+        if self.model.shape.blocks == 1:
+            return ""
+        return f"block {self.model.values.rank.value(point) or 0} of the cluster, "
 
 
 def same_for_all(symbol: Symbol) -> bool:
-    """Whether all threads of a block see one value, in all iterations."""
-    return not symbol.depends.thread and not symbol.depends.loops
+    """Whether all threads of a cluster see one value, in all iterations."""
+    return not symbol.depends.thread and not symbol.depends.loops and not symbol.depends.rank
 
 
 def _of(naming: Naming, symbol: Symbol) -> Linear:

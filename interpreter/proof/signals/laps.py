@@ -17,7 +17,7 @@ from ..kernels.signals import Ring, Signal
 from ..solver import Naming
 from .instances import Instances, Point, VagueError
 
-BARRIER, PHASE = Symbol("barrier", "lane", THREAD), Symbol("phase", "lane", THREAD)
+BLOCK, BARRIER, PHASE = (Symbol(name, "lane", THREAD) for name in ("block", "barrier", "phase"))
 LATER = (0, -1)
 """How many phases behind its own turn a wait may be for: who refills waits for the phase before."""
 
@@ -112,10 +112,16 @@ def _trips(place: Place, loops: Sequence[Loop]) -> int | None:
 
 
 def phases_at(signal: Signal, phase: Linear, instances: Instances) -> isl.Map:
-    """Instances → (barrier, phase)."""
-    return instances.relation(point_of(signal), (BARRIER, PHASE), lambda x, y: [
-        equal(Linear.of(y(BARRIER)), x.form(signal.index)), equal(Linear.of(y(PHASE)), x.form(phase))
+    """Instances → (block, barrier, phase)."""
+    said = ((BLOCK, signal.block), (BARRIER, signal.index), (PHASE, phase))
+    return instances.relation(point_of(signal), (BLOCK, BARRIER, PHASE), lambda x, y: [
+        equal(Linear.of(y(symbol)), x.form(form)) for symbol, form in said
     ])  # fmt: skip
+
+
+def of_one_barrier(a: Signal, b: Signal, x: Naming, y: Naming) -> list[Formula]:
+    """The two are about one barrier of one block."""
+    return [equal(x.form(p), y.form(q)) for p, q in ((a.block, b.block), (a.index, b.index))]
 
 
 def _loaded(load: Signal, laps: Sequence[Linear], arrivals: Mapping[Signal, Linear], instances: Instances) -> Linear:

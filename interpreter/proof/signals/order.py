@@ -1,8 +1,9 @@
-"""What happens before what: paths of program order, arrivals that waits see, and barriers.
+"""What happens before what: paths of program order, arrivals that waits see, barriers, and meetings of clusters.
 
 A path leads from an op to one that another thread sees the end of (an arrival, a barrier, a product of a warp group), from there to
-who sees it (a wait for that phase, the barrier in each thread), and so on to the other op. Relations of ISL are put one behind the
-other, exactly; paths of more hops than `HOPS` are not looked for, so that an order may be missed, and none is made up.
+who sees it (a wait for that phase, the barrier in each thread of the block), and so on to the other op. Relations of ISL are put
+one behind the other, exactly; paths of more hops than `HOPS` are not looked for, so that an order may be missed, and none is made
+up.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import Literal
 
 import islpy as isl
 
-from ...indices.linear import Linear, equal
+from ...indices.linear import Formula, Linear, equal
+from ..kernels.clusters import Gathering
 from ..kernels.model import ALL_SPACES, Barrier
 from ..kernels.signals import Fence, Signal
+from ..solver import Naming
 from .instances import Instances, Point
-from .laps import point_of
+from .laps import of_one_barrier, point_of
 
 HOPS = 4
 Kind = Literal["workgroup", "global", "any", "time"]
@@ -30,8 +33,22 @@ class OrderNode:
     """An op that others see the end of, or who sees it."""
 
     point: Point
-    thing: Signal | Barrier
+    thing: Signal | Barrier | Gathering
     product: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether threads go on there once others have done something."""
+        if isinstance(self.thing, Gathering):
+            return self.point.place is self.thing.wait
+        return not self.product and (isinstance(self.thing, Barrier) or self.thing.kind == "wait")
+
+    @property
+    def sends(self) -> bool:
+        """Whether others see the end of it."""
+        if isinstance(self.thing, Gathering):
+            return self.point.place is self.thing.arrival
+        return isinstance(self.thing, Barrier) or self.thing.kind != "wait"
 
 
 class Order:
@@ -45,25 +62,41 @@ class Order:
 
     def __init__(self, instances: Instances, phases: Mapping[Signal, Linear], barriers: tuple[Barrier, ...]) -> None:
         self.instances, self.phases = instances, phases
-        signals = [OrderNode(point_of(s), s) for s in phases if s.kind in ("arrive", "wait")]
+        signals = [OrderNode(point_of(s), s) for s in phases if s.kind in ("arrive", "wait") or self._is_told_by_bytes(s)]
         blocks = [OrderNode(Point(b.place, b.op), b) for b in barriers]
         products = [OrderNode(Point(b.place, b.op), b, product=True) for b in instances.model.products]
-        self.nodes = [*signals, *blocks, *products]
+        meetings = [
+            OrderNode(Point(place, op), meeting) for meeting in instances.model.gatherings
+            for place, op in ((meeting.arrival, meeting.op), (meeting.wait, meeting.waiting_op))
+        ]  # fmt: skip
+        self.nodes = [*signals, *blocks, *products, *meetings]
+        self._waiting = {node.point.place for node in self.nodes if node.waits}
         self._edges: dict[tuple[OrderNode, OrderNode], isl.Map | None] = {}
         self._steps: dict[tuple[Point, OrderNode], isl.Map] = {}
         self._reached: dict[tuple[OrderNode, Kind], dict[OrderNode, isl.Map]] = {}
+
+    def _is_told_by_bytes(self, signal: Signal) -> bool:
+        """Whether what others see of it are its bytes alone: a load for another block, where its thread does not arrive."""
+        return signal.kind == "load" and signal.block != self.instances.model.values.rank
 
     # ---- hops ---------------------------------------------------------------------------------------------------------------
 
     def seen(self, node: OrderNode, kind: Kind) -> Iterator[tuple[OrderNode, isl.Map]]:
         """Who sees the end of an op, and in which instance."""
-        if isinstance(node.thing, Barrier):
+        if isinstance(node.thing, Barrier | Gathering):
             spaces = node.thing.spaces
             if node.product or kind in spaces or (kind == "time" and spaces) or (kind == "any" and spaces >= ALL_SPACES):
-                yield node, self._edge(node, node)
-        elif node.thing.kind == "arrive":
+                yield from self.met(node)
+        elif node.thing.kind == "arrive" or (node.thing.kind == "load" and kind == "time"):
             for wait in self._waits(node.thing):
                 yield wait, self._edge(node, wait)
+
+    def met(self, node: OrderNode) -> Iterator[tuple[OrderNode, isl.Map]]:
+        """Who waits for an arrival at a barrier of a block, or of the cluster."""
+        if isinstance(node.thing, Barrier):
+            yield node, self._edge(node, node)
+        elif node.sends:
+            yield from ((other, self._edge(node, other)) for other in self.nodes if other.thing is node.thing and other.waits)
 
     def _waits(self, signal: Signal) -> list[OrderNode]:
         return [n for n in self.nodes if isinstance(n.thing, Signal) and n.thing.kind == "wait" and n.thing.ring is signal.ring]
@@ -78,7 +111,7 @@ class Order:
         """Those of one barrier where `b` is of a phase so many later."""
         mine, its = self.phases[a], self.phases[b]
         return self.instances.relation(point_of(a), point_of(b), lambda x, y: [
-            equal(x.form(a.index), y.form(b.index)), equal(x.form(mine) + later, y.form(its))
+            *of_one_barrier(a, b, x, y), equal(x.form(mine) + later, y.form(its))
         ])  # fmt: skip
 
     def _edge(self, a: OrderNode, b: OrderNode) -> isl.Map:
@@ -87,18 +120,23 @@ class Order:
             if isinstance(a.thing, Signal) and isinstance(b.thing, Signal):
                 found = self.same_phase(a.thing, b.thing)
             else:
-                assert isinstance(a.thing, Barrier)
                 barrier, here = a.thing, self.instances
+                assert not isinstance(barrier, Signal)
+
+                def together(x: Naming, y: Naming) -> list[Formula]:
+                    if isinstance(barrier, Gathering):
+                        return []
+                    return here.same_group(x, y, barrier.threads) if barrier.narrow else here.same_block(x, y)
+
                 found = here.relation(a.point, b.point, lambda x, y: [
-                    *here.same_iterations(barrier.place, x, y),
-                    *(here.same_group(x, y, barrier.threads) if barrier.narrow else ()),
+                    *here.same_iterations(a.point.place, x, y), *together(x, y)
                 ])  # fmt: skip
             self._edges[a, b] = found
         return found
 
     @cached_property
     def _senders(self) -> list[OrderNode]:
-        return [n for n in self.nodes if isinstance(n.thing, Barrier) or n.thing.kind == "arrive"]
+        return [n for n in self.nodes if n.sends]
 
     def _before(self, a: Point, b: OrderNode) -> isl.Map:
         if (a, b) not in self._steps:
@@ -111,6 +149,9 @@ class Order:
         for sender in self._senders:
             if sender.product and kind != "time":
                 continue
+            by_bytes = isinstance(sender.thing, Signal) and sender.thing.kind == "load"
+            if by_bytes and not (kind == "time" and start.place in self._waiting):
+                continue  # what its thread does before it may be done after its bytes have come, but no wait is
             there = self._before(start, sender)
             if there.plain_is_empty():
                 continue
@@ -154,6 +195,16 @@ class Order:
         return {}
 
     # ---- paths ----------------------------------------------------------------------------------------------------------------
+
+    def told(self, node: OrderNode) -> Iterator[tuple[OrderNode, isl.Map]]:
+        """Who knows that an op has been done, in time."""
+        seen = dict(self._hop(node.point, "time"))
+        for end, way in self.seen(node, "time"):
+            self._add(seen, end, way)
+        for middle, way in seen.items():
+            yield middle, way
+            for further, more in self.reached(middle, "time").items():
+                yield further, self.instances.then(way, more)
 
     def paths(self, start: Point, end: Point, kind: Kind) -> Iterator[isl.Map]:
         """Pairs of instances of which the first comes before the second: in one thread, then by more and more hops."""

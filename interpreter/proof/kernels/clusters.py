@@ -1,0 +1,108 @@
+"""Blocks of a cluster: for which of them a load is, where they meet, and whose shared memory is accessed.
+
+The proof takes the threads of a whole cluster together: which block a thread is of is one more of its ids (`Algebra.rank`). Each
+block has its own shared memory, so that the number of the block is one more subscript there, the first one. A load for several
+blocks is one load for each of them, of one box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ....dsl.diagnostics import fail
+from ...indices.linear import TRUE, Formula, Linear, at_least, equal
+from ...indices.values import Values
+from ...ir.mlir import ir
+from ...memory.mbarriers import AWAIT_CLUSTER, MEET_CLUSTER, MEET_RELAXED
+from ...session.rewriter import describe
+from .places import Place
+from .roots import RootBuffer
+
+MEETS = frozenset({MEET_CLUSTER, MEET_RELAXED, AWAIT_CLUSTER})
+MASK_BITS = 16
+"""Of the mask of a load: one for each block that a cluster may have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gathering:
+    """Where all threads of a cluster meet: they arrive at one place, and wait at another one.
+
+    Args:
+        spaces: the memory whose accesses it orders; none where arrivals are relaxed.
+    """
+
+    arrival: Place
+    wait: Place
+    spaces: frozenset[str]
+    op: str
+    waiting_op: str
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterOp:
+    """An arrival at a cluster's barrier, or a wait there."""
+
+    place: Place
+    op: ir.Operation
+
+
+def gatherings(ops: list[ClusterOp], spaces: frozenset[str]) -> Iterator[Gathering]:
+    """The meetings that arrivals and waits are, in the order of the text. `spaces`: what those order that are not relaxed.
+
+    Raises:
+        WeftError: W0640 where an arrival and its wait are not in one block of ops, one behind the other.
+    """
+    for one, other in zip(ops[::2], (*ops[1::2], None), strict=False):
+        paired = other is not None and one.op.name != AWAIT_CLUSTER and other.op.name == AWAIT_CLUSTER
+        if other is None or not paired or one.place.steps != other.place.steps:
+            raise fail(
+                "W0640", f"the race analysis does not know where all threads of a cluster meet that execute {describe(one.op)}",
+                hint="let each `nvvm.cluster.arrive` be followed by its `nvvm.cluster.wait`, in the same block of ops",
+            )  # fmt: skip
+        orders = spaces if one.op.name == MEET_CLUSTER else frozenset[str]()
+        yield Gathering(one.place, other.place, orders, describe(one.op), describe(other.op))
+
+
+def targets(load: ir.Operation, values: Values) -> Iterator[tuple[Linear, Formula]]:
+    """The blocks of the cluster for which a load is, and when it is for each of them. One that is not there may be among them."""
+    mask = load.opview.multicastMask
+    if mask is None:
+        yield values.rank, TRUE
+        return
+    form, blocks = values.linear(mask), values.shape.blocks
+    if form.is_constant:
+        yield from ((Linear.of(n), TRUE) for n in range(MASK_BITS) if form.constant >> n & 1)
+        return
+    yield from ((Linear.of(n), equal(form.floordiv(2**n).modulo(2), Linear.of(1))) for n in range(blocks))
+    yield Linear.of(blocks), at_least(form.floordiv(2**blocks).modulo(2 ** (MASK_BITS - blocks)), 1)
+
+
+class OfBlocks:
+    """The shared buffers of a cluster: each once for each block.
+
+    Args:
+        values: of the kernel.
+    """
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self._made: dict[RootBuffer, RootBuffer] = {}
+
+    def buffer(self, buffer: RootBuffer) -> RootBuffer:
+        """The buffer; a shared one has the number of the block as its first subscript."""
+        blocks = self.values.shape.blocks
+        if buffer.space != "workgroup" or blocks == 1:
+            return buffer
+        if buffer not in self._made:
+            self._made[buffer] = replace(buffer, shape=(blocks, *buffer.shape), strides=None, of_each_block=True)
+        return self._made[buffer]
+
+    def place(
+        self, buffer: RootBuffer, block: Linear | None, coordinates: tuple[Linear, ...] | None
+    ) -> tuple[RootBuffer, tuple[Linear, ...] | None]:
+        """Where an element lies that has these coordinates in the buffer of a block; None: of the thread's own."""
+        found = self.buffer(buffer)
+        if found is buffer or coordinates is None:
+            return found, coordinates
+        return found, (self.values.rank if block is None else block, *coordinates)
