@@ -20,7 +20,7 @@ SymbolKind = Literal["thread", "block", "loop", "parameter", "opaque", "defined"
 
 @dataclass(frozen=True)
 class Depends:
-    """On what a value depends: the ids of its thread (or data that alone may see), of its block, `rank` in its cluster, loops."""
+    """On what a value depends: the thread's ids (or data it alone may see), the block's, its `rank` in the cluster, loops' counters."""
 
     thread: bool = False
     block: bool = False

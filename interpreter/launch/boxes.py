@@ -34,7 +34,7 @@ from ..memory.tensor_maps import LOAD, TensorMap, tensor_map
 from ..memory.views import is_view
 from ..memory.warpgroups import DESCRIBE
 from ..session.rewriter import refuse
-from .kernel import End, Outlined
+from .kernel import End, Factor, Outlined, joined
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,8 @@ class _Copy:
                     "promote an operand whose tiles end where it does",
                 )
             bound = test.operands[1]
-            if not is_zero_constant(bound) and not same_size(bound, size_of(tensor, on[axis])):
+            own = dimension_behind(bound) == (tensor, on[axis]) or same_size(bound, size_of(tensor, on[axis]))
+            if not is_zero_constant(bound) and not own:
                 ends[on[axis]] = self._end(bound)
         return tuple(ends)
 
@@ -204,19 +205,23 @@ class _Copy:
             return None
         return next((axis for axis, subscript in enumerate(subscripts) if known.same(index, subscript)), None)
 
-    def _end(self, bound: ir.Value) -> End:
-        """A size that the host knows. Raises W0405."""
-        number, found, arguments = constant_of(bound), dimension_behind(bound), list(self.kernel.entry.arguments)
+    def _end(self, bound: ir.Value) -> tuple[Factor, ...]:
+        """A size that the host knows, or a product of such. Raises W0405."""
+        number, found, product = constant_of(bound), dimension_behind(bound), made_by(bound, "arith.muli")
         if number is not None:
-            return number
-        if found is None or found[0] not in arguments:
+            return (number,)
+        if product is not None:
+            return tuple(factor for one in product.operands for factor in self._end(one))
+        source, seen = (None, None) if found is None else joined(found[0])
+        arguments = list(self.kernel.entry.arguments)
+        if found is None or source not in arguments:
             why = "reads under a mask that depends on more than sizes"
             raise self._refused(why, "promote an operand whose tiles end where it does")
-        return arguments.index(found[0]), found[1]
+        return ((arguments.index(source), found[1], seen),)
 
     def _expect_tensor(self, tensor: ir.Value) -> None:
-        arguments = list(self.kernel.entry.arguments)
-        if tensor not in arguments or is_shared(tensor.type):
+        source, _ = joined(tensor)
+        if source not in list(self.kernel.entry.arguments) or is_shared(source.type):
             raise self._refused("does not read an argument of the kernel", "promote an operand in global memory")
 
     def _checked(self, box: Box, axes: Sequence[int]) -> Box:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
 from ...dsl.diagnostics import fail
 from ..buffers.views import subview
@@ -20,7 +21,21 @@ from ..indices.arithmetic import Bound, value
 from ..indices.values import stated_sizes
 from ..ir.cloning import clone_with, replace_operands, text_of
 from ..ir.functions import NAME, attributes_of, name_of, symbol
-from ..ir.mlir import DYNAMIC, ahead_of, ancestors, gpu, ir, is_used, memref, nvgpu, operations, producer, regions_of
+from ..ir.mlir import (
+    DYNAMIC,
+    ahead_of,
+    ancestors,
+    gpu,
+    ir,
+    is_used,
+    made_by,
+    memref,
+    nvgpu,
+    operations,
+    producer,
+    regions_of,
+)
+from ..ir.sizes import product_of
 from ..ir.structured import body_of
 from ..memory.names import called
 from ..memory.tensor_maps import tensor_map
@@ -70,9 +85,20 @@ class Likeness:
         return cls((text, tuple(map(places.index, locations))), places, called)
 
 
-End = int | tuple[int, int] | None
-"""Where a tensor ends along an axis: where it does; behind so many elements; behind as many as an operand (by number) has along
-an axis."""
+Joined: TypeAlias = "tuple[ir.Type, ir.Attribute] | None"
+"""How an array is seen with several axes as one: the type that it has then, and which axes those are; None: as it is."""
+
+
+def joined(view: ir.Value) -> tuple[ir.Value, Joined]:
+    """The array that a view is of, and how it sees that, where all that it does is to join axes."""
+    made = made_by(view, "memref.collapse_shape")
+    return (view, None) if made is None else (made.operands[0], (view.type, made.attributes["reassociation"]))
+
+
+Factor: TypeAlias = "int | tuple[int, int, Joined]"
+"""A number, or how many elements an operand (by number) has along an axis, as it is seen."""
+End: TypeAlias = "tuple[Factor, ...] | None"
+"""Where a tensor ends along an axis: behind so many elements; None: where it does."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +108,7 @@ class HostMap:
     operand: int
     kind: ir.Type
     ends: tuple[End, ...]
+    joined: Joined = None
 
 
 Passed = int | HostMap
@@ -106,7 +133,7 @@ class Outlined:
     root: ir.Operation
     operands: tuple[ir.Value, ...]
     on_host: dict[ir.Value, ir.Value]
-    maps: dict[tuple[ir.Value, ir.Type, tuple[End, ...]], ir.Value] = field(default_factory=dict)
+    maps: dict[tuple[ir.Value, ir.Type, tuple[End, ...], Joined], ir.Value] = field(default_factory=dict)
 
     @property
     def entry(self) -> ir.Block:
@@ -118,8 +145,9 @@ class Outlined:
         return Likeness.of(self.function)
 
     def tensor_map(self, tensor: ir.Value, kind: ir.Type, ends: tuple[End, ...]) -> ir.Value:
-        """An argument of the kernel: a map of that type, which the host makes of another one."""
-        key = tensor, kind, ends
+        """An argument of the kernel: a map of that type, which the host makes of another one, some of whose axes may be joined."""
+        source, seen = joined(tensor)
+        key = source, kind, ends, seen
         if key not in self.maps:
             self.maps[key] = self.entry.add_argument(kind, self.function.location)
         return self.maps[key]
@@ -135,11 +163,11 @@ class Outlined:
         kinds: list[ir.Type] = []
         said: list[dict[str, ir.Attribute]] = []
         for number, argument in enumerate(own[: len(self.operands)]):
-            mine = [(kind, ends, made) for (tensor, kind, ends), made in self.maps.items() if tensor == argument]
+            mine = [(kind, ends, seen, made) for (of, kind, ends, seen), made in self.maps.items() if of == argument]
             called = ir.StringAttr(given[number][NAME]).value if NAME in given[number] else None
-            for nth, (kind, ends, made) in enumerate(mine):
+            for nth, (kind, ends, seen, made) in enumerate(mine):
                 made.replace_all_uses_with(self.entry.add_argument(kind, self.function.location))
-                passed.append(HostMap(number, kind, ends))
+                passed.append(HostMap(number, kind, ends, seen))
                 kinds.append(kind)
                 said.append({} if called is None else {NAME: ir.StringAttr.get(numbered(f"{called}_map", nth))})
             if not mine or is_used(argument):
@@ -231,16 +259,28 @@ def _tensor_map(operands: Sequence[ir.Value], made: HostMap, size: Callable[[Bou
     """Make a tensor map on the host, at the insertion point."""
     tensor, found = operands[made.operand], tensor_map(made.kind)
     assert found is not None
+    tensor = _seen(tensor, made.joined)
     kind = ir.MemRefType(tensor.type)
     if any(end is not None for end in made.ends):
+
+        def number(factor: Factor) -> Bound:
+            if isinstance(factor, int):
+                return factor
+            operand, axis, seen = factor
+            return memref.DimOp(_seen(operands[operand], seen), size(axis)).result
+
         ends = [
-            end if isinstance(end, int) else memref.DimOp(operands[end[0]] if end else tensor, size(end[1] if end else axis)).result
+            memref.DimOp(tensor, size(axis)).result if end is None else product_of(list(map(number, end)))
             for axis, end in enumerate(made.ends)
         ]
         kind = ir.MemRefType.get([end if isinstance(end, int) else DYNAMIC for end in ends], kind.element_type, kind.layout)
         tensor = subview(tensor, [[0] * kind.rank, ends, [1] * kind.rank], kind)
     ranked = memref.CastOp(ir.UnrankedMemRefType.get(kind.element_type, kind.memory_space), tensor).result
     return nvgpu.TmaCreateDescriptorOp(made.kind, ranked, list(map(size, found.box))).result
+
+
+def _seen(array: ir.Value, how: Joined) -> ir.Value:
+    return array if how is None else memref.CollapseShapeOp(how[0], array, how[1]).result
 
 
 def _recomputable(outside: ir.Value) -> ir.Operation | None:

@@ -37,6 +37,7 @@ from ..ir.mlir import (
 )
 from ..ir.structured import element_type, operand_names, parts_of, structure
 from ..mapping.processors import loop_over
+from ..memory import fragments
 from ..memory.fragments import AS_TYPE, REGISTERS_OF_LHS, ROW_BYTES, SPLITS, TF32_BITS, TileProduct, instruction_of
 from ..memory.layouts import is_shared, strided
 from ..memory.views import behind, is_view
@@ -118,8 +119,8 @@ class _Product:
             total = vector.ShapeCastOp(sums, before).result
             for a, b in _products(self._terms(lhs()), self._terms(rhs())):
                 made = nvgpu.MmaSyncOp(sums, a, b, total, mmaShape=shape, tf32Enabled=rounded)
-                if self.split is not None:
-                    made.attributes[AS_TYPE] = ir.StringAttr.get(self.split)
+                if (became := fragments.given_as(self.op)) is not None:
+                    made.attributes[AS_TYPE] = became
                 total = made.result
             vector.StoreOp(vector.ShapeCastOp(kind, total).result, array, at)
         self.inside.erase()

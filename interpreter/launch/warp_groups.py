@@ -22,6 +22,7 @@ from ..ir.mlir import (
     ir,
     is_within,
     made_by,
+    maker,
     nvgpu,
     operations,
     ops_of,
@@ -30,7 +31,7 @@ from ..ir.mlir import (
     vector,
 )
 from ..ir.structured import body_of, element_type, structure
-from ..memory.fragments import MARK
+from ..memory.fragments import AS_TYPE, MARK, given_as
 from ..memory.views import behind, is_view
 from ..memory.warpgroups import BY_ROWS, ROWS, SAME
 from ..session.rewriter import refuse
@@ -117,6 +118,8 @@ class _GroupProduct:
             inner.append(body_of(made[-1]).arguments[1])
         with ahead_of(self.outer):
             last = nvgpu.WarpgroupMmaOp(whole, lhs, rhs, inner[-1], waitGroup=0, transposeB=True if along else None).result
+            if (became := given_as(self.op)) is not None:
+                maker(last).attributes[AS_TYPE] = became
         for loop in reversed(made):
             with ir.InsertionPoint(body_of(loop)):
                 scf.YieldOp([last])
@@ -157,7 +160,7 @@ class _GroupProduct:
             raise refuse(
                 "W0369", f"rows of a right operand of {self.kind} are rows of the matrix in memory, and the instruction wants "
                 "its columns there", self.op,
-                "pass the right operand transposed, as n x k: a kernel in front of this one transposes it",
+                "`pack` the product in front of the kernel: a launch of its own copies the operand as n x k",
             )  # fmt: skip
         if panels.box.swizzle == 0 or (across and panels.box.swizzle != 128 and operand):
             raise refuse(

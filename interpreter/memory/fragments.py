@@ -29,6 +29,8 @@ SPLITS = {"tf32": ("tf32", 1), "3xtf32": ("tf32", 2), "bf16x3": ("bf16", 2), "f1
 """How a schedule spells what operands of f32 become: numbers of which type, and of how many of these each is the sum."""
 AS_TYPE = "weft.as_type"
 """On a product of operands of f32: which of `SPLITS`."""
+PACKED = "weft.packed"
+"""On a product of copies that hold what operands of f32 became: which of `SPLITS`, as whose parts the copies have their numbers."""
 MARK = "weft.mma"
 """On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is spelled)."""
 REGISTERS_OF_LHS = "weft.lhs_registers"
@@ -91,6 +93,11 @@ class TileProduct:
 
     def __str__(self) -> str:
         return f"[{self.m}, {self.n}, {self.k}] of {self.kind} in {self.sum}"
+
+
+def given_as(product: ir.Operation) -> ir.Attribute | None:
+    """Which of `SPLITS` operands of f32 become, in copies or in registers, for a marked product; None: they stay as they are."""
+    return next((product.attributes[mark] for mark in (PACKED, AS_TYPE) if mark in product.attributes), None)
 
 
 PRODUCTS = (

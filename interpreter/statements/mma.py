@@ -164,7 +164,9 @@ class Mma(Statement):
         asked, extents, (kind, other, total) = list(self.shape), structure(op).extents, kinds
         what = f"no instruction of warp groups multiplies {kind} by {other} into {total}"
         if self.as_type not in (None, "tf32"):
-            return f"a warp group multiplies f32 as tf32, and not as {self.as_type}", "write `as tf32`, or map the loop to `warps`"
+            both = f"`pack … as {self.as_type}` the product before `tile`, or map the loop to `warps`"
+            way_out = both if SPLITS.get(self.as_type, ("", 1))[1] > 1 else "write `as tf32`, or map the loop to `warps`"
+            return f"a warp group multiplies f32 as tf32, and not as {self.as_type}", way_out
         if kind != other or kind in WITHOUT_OP or total not in SUMS.get(kind, ()):
             there = ", ".join(f"{operands} in {' or '.join(sums)}" for operands, sums in SUMS.items() if operands not in WITHOUT_OP)
             way_out = "f32 is multiplied `as tf32`" if kind == "f32" else "map the loop to `warps`, for which there are others"

@@ -57,11 +57,11 @@ def rounded_to(kernel: ir.Operation) -> str | None:
 
 
 def _rounded(product: ir.Operation) -> str | None:
+    if AS_TYPE in product.attributes:
+        return ir.StringAttr(product.attributes[AS_TYPE]).value
     left = warpgroups.matrix(product.operands[0].type)
     if left is not None:
         return "tf32" if str(left.element) == "tf32" else None
-    if AS_TYPE in product.attributes:
-        return ir.StringAttr(product.attributes[AS_TYPE]).value
     return "tf32" if "tf32Enabled" in product.attributes else None
 
 

@@ -60,7 +60,7 @@ class Writer:
             f"let c{n} = coalesce {self._loop()}", f"pipeline {self._loop()} stages 2",
             f"let s{n} = split-k {self._op()} {r.randint(2, 4)}{r.choice(('', ' atomic'))}",
             f"let n{n} = online {self._op()} by {r.choice((1, 4, 7, 16))}",
-            f"let g{n} = as-gemm {self._op()}",
+            f"let g{n} = as-gemm {self._op()}", f"let k{n} = pack {self._op()}{r.choice(('', ' as bf16x3', ' as 3xtf32'))}",
             "insert-barriers", "verify-sync", f"launch {self._loop()}",
             "bufferize" if n > 6 else f"fuse {self._op()} into {self._loop()}",
         ))  # fmt: skip

@@ -18,6 +18,7 @@ from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
+from weft.runtime.simulator.roles import products
 
 SOAK = "WEFT_SOAK" in os.environ
 TILES = [  # a block's, a warp group's rows, and stages
@@ -62,6 +63,55 @@ def test_text(sizes: tuple[int, int, int]) -> None:
     expect_right(made(m=m, n=n, k=k, bm=64, bn=128, stages=2), {}, SimDevice(), NativeDevice())
 
 
+OF_F32 = ["tf32", "3xtf32", "bf16x3"]
+
+
+@pytest.mark.parametrize("as_type", OF_F32)
+def test_f32(as_type: str) -> None:
+    """Copies in front of the product, at sizes that a run brings, of any number of columns; others by warps."""
+    done = made(type="f32", as_type=as_type, m="?", n="?", k="?", bm=64, bn=64, stages=2)
+    for m, n, k in ((100, 77, 136), (64, 64, 24), (30, 21, 27)):
+        expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice())
+
+
+@pytest.mark.parametrize("as_type", OF_F32)
+def test_text_of_f32(as_type: str) -> None:
+    done = made(type="f32", as_type=as_type, m=100, n=77, k=136, bm=64, bn=128, stages=2)
+    assert done.plan.rounded == as_type
+    expect_right(done, {}, SimDevice(), NativeDevice())
+
+
+def test_parts_are_of_tf32(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tensor cores need not round them once more, in whatever way they do."""
+    done = made(type="f32", m=64, n=64, k=40, bm=64, bn=64, stages=2)
+    arrays = random_inputs(signature(done.applied.payload), 1)
+    before = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text).outputs["C"]
+    monkeypatch.setattr(products, "to_tf32", lambda x: x)
+    after = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text).outputs["C"]
+    assert (before == after).all()
+
+
+def test_operands_that_lie_right_are_not_copied(tmp_path: Path) -> None:
+    """Whose rows are columns of the product, in f32 as tf32."""
+    (tmp_path / "product.mlir").write_text(K_MAJOR)
+    settings = {"bm": "64", "bn": "64", "stages": "2", "type": "f32", "as_type": "tf32"}
+    done = planned(applied(Choice("hopper", tmp_path / "product.mlir", settings).open()))
+    assert "packed" not in done.cuda and done.cuda.count("__global__") == 1
+    expect_right(done, {}, SimDevice(), NativeDevice())
+
+
+K_MAJOR = """
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (j, k)>
+#c = affine_map<(i, j, k) -> (i, j)>
+func.func @product(%A: tensor<72x64xf32>, %B: tensor<77x64xf32>, %C: tensor<72x77xf32>) -> tensor<72x77xf32> {
+  %r = linalg.matmul indexing_maps = [#a, #b, #c] ins(%A, %B : tensor<72x64xf32>, tensor<77x64xf32>)
+       outs(%C : tensor<72x77xf32>) -> tensor<72x77xf32>
+  return %r : tensor<72x77xf32>
+}
+"""
+
+
 def test_blocks_that_stay() -> None:
     """Fewer blocks than tiles: the ring goes on from tile to tile."""
     expect_right(made(m=300, n=264, k=200, bm=64, bn=64, stages=3, blocks=7), {}, SimDevice(), NativeDevice())
@@ -90,14 +140,18 @@ def test_accumulates(tmp_path: Path) -> None:
     expect_right(done, {}, SimDevice(), NativeDevice())
 
 
-CODE = [{"m": 4096, "n": 4096, "k": 4096}, {"m": 1000, "n": 776, "k": 328}, {"m": "?", "n": "?", "k": "?"}]
+WHOLE, OPEN = {"m": 4096, "n": 4096, "k": 4096}, {"m": "?", "n": "?", "k": "?"}
+CODE = [
+    ("matmul", WHOLE), ("matmul", {"m": 1000, "n": 776, "k": 328}), ("matmul_32", OPEN),
+    ("matmul", WHOLE | {"type": "f32", "as_type": "tf32"}), ("matmul_32", OPEN | {"type": "f32", "as_type": "3xtf32"}),
+    ("matmul", {"m": 1000, "n": 777, "k": 328, "type": "f32", "as_type": "bf16x3"}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("sizes", CODE, ids=str)
-def test_machine_code(sizes: dict[str, object]) -> None:
+@pytest.mark.parametrize(("name", "sizes"), CODE, ids=str)
+def test_machine_code(name: str, sizes: dict[str, object]) -> None:
     """No spills, no more registers than three warp groups have, tiles by UTMALDG, products by HGMMA, waits by SYNCS."""
     text = made(**sizes).cuda
-    name = "matmul_32" if "?" in sizes.values() else "matmul"
     used = sass.resources(text, name, "sm_90a")
     assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 168, used
     code = sass.whole(text, name, "sm_90a").by_mnemonic

@@ -9,7 +9,8 @@ from ..interpreter.ir.functions import given_name
 from ..interpreter.ir.mlir import ir
 
 _RESULT = re.compile(r"%([\w$.-]++)(?::\d+)?+\s*+(?:,\s*+)?")
-_PLACE = re.compile(r":(\d+):(\d+)\)?$")
+_PLACE = re.compile(r":(\d+):(\d+)\)*$")
+_NAMED = re.compile(r'loc\("([^"]*)"\(')
 _HEADER = re.compile(
     r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|->|(?P<open>\battributes\s*+\{|[(\[{<])|(?P<close>[)\]}>])|%(?P<name>[\w$.-]+)\s*+:'
 )
@@ -58,8 +59,11 @@ class WrittenNames:
         return names[number] if 0 <= number < len(names) else None
 
     def at(self, place: ir.Location) -> list[str]:
-        """The names that the text gives to the results of the op at a place, as identifiers; nothing where they are numbers."""
-        at = self._offset(place)
+        """The names that the text, or the place itself, gives to the results of the op at a place, as identifiers; nothing where
+        they are numbers."""
+        at, named = self._offset(place), _NAMED.match(str(place))
+        if named is not None:  # a statement's
+            return [named[1]]
         names = results(self.source.text[self.source.text.rfind("\n", 0, at) + 1 : at]) if at is not None else []
         return [re.sub(r"\W", "_", name, flags=re.ASCII) for name in names if not name[0].isdigit()]
 

@@ -23,6 +23,7 @@ from ..interpreter.ir.functions import (
 from ..interpreter.ir.mlir import ir, operations
 from ..interpreter.memory.fragments import AS_TYPE, MMA, SPLITS
 from ..interpreter.memory.names import name_buffers
+from ..interpreter.memory.warpgroups import MMA as PRODUCT
 from ..recipes.builder import Value
 from .naming import WrittenNames, span_of
 from .settings import Layer, builder_of, builder_values
@@ -161,7 +162,7 @@ def _expect_no_marks(module: ir.Module) -> None:
 
     for op in operations(module.operation):
         for name, value, rank in _marks(op):
-            if name not in _OF_FINISHED_MODULES or (name == AS_TYPE and op.name != MMA):
+            if name not in _OF_FINISHED_MODULES or (name == AS_TYPE and op.name not in (MMA, PRODUCT)):
                 wrong = f"`{name}`, a mark that only statements set"
                 hint = " of the payload; `weft.name` on arguments is fine"
             elif not _says(name, value, rank):

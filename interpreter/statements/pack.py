@@ -1,0 +1,189 @@
+"""`pack OP [as …]`: operands of a product become arrays of their own, as the instructions of tensor cores read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.mlir import ahead_of, arith, ir, linalg, ops_of, tensor
+from ..ir.structured import body_of, element_type, generic, structure
+from ..memory.fragments import PACKED, SPLITS, TF32_BITS
+from ..session.statement import Handle, Results, Rewriter, Statement, consumed, statement, string
+from ..tensors import levels
+
+
+@statement("pack", returns=("gemm", "lhs", "rhs"))
+class Pack(Statement):
+    """Let a product read copies of its operands, in which the sum runs along rows.
+
+    Tensor cores of warp groups read both operands where they lie in shared memory, and of most types only if the elements of a sum
+    are side by side: B of C = A·B as n × k. And they read them as they are: what is to be the sum of two numbers has to lie there
+    as two. Here such copies are ops of their own, in front of the product: each is tiled, mapped and launched like any other op,
+    and its time is that of the run.
+
+    Without `as` an operand is copied where its sum does not run along its rows, and left alone otherwise. With `as` both are
+    copied: each element becomes the sum of two numbers, big + small, and each row three rows, one behind the other, so that the
+    product of the copies is a product with a sum three times as long: small · big, big · small, and big · big.
+
+    Args:
+        target: a product of two matrices, of any order of rows and columns; not in a loop; consumed.
+        as_type: what operands of f32 become. `as bf16x3`: big and small are of bf16, and so are the copies. `as 3xtf32`: they are
+            of f32, rounded to what tf32 has of it; `mma … as tf32` multiplies these. What is left out is as with `mma`.
+
+    Returns:
+        gemm: the product of what was copied, or left alone: a `linalg.generic` over rows, columns and sum.
+        lhs, rhs: what copies that operand; absent where it is left alone. A `linalg.generic` over the operand's own rows (columns
+            of the product, of the right one), with `as` the three parts, and the sum.
+
+    Errors:
+        W0477: a product that is not one of two matrices.
+            `pack` takes an op with two operands of two dimensions each, one of which both have and sum over:
+            `linalg.matmul` with any order of its operands' dimensions. Products in batches, and of vectors, are not packed.
+        W0478: operands that are not the sum of two numbers.
+            `as 3xtf32` and `as bf16x3` are for operands of f32. Others are exact as they are.
+        W0479: a product in a loop.
+            The copies are launches of their own, from which all tiles of the product read. Use `pack` before `tile`.
+
+    Source: the packing of Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; CUTLASS's 3xTF32.
+
+    Example:
+        let (product, lhs, rhs) = pack gemm as bf16x3
+        before: linalg.matmul
+        after:  arith.truncf … tensor.collapse_shape … linalg.generic … arith.extf
+    """
+
+    target: Handle = consumed()
+    as_type: str | None = string(optional=True, written="as")
+
+    def apply(self, rewrite: Rewriter) -> Results:
+        from ..launch.tensor_cores import matrix_dimensions
+
+        op = rewrite.find(self.target)
+        rewrite.expect_structured(op, "W0477")
+        if op.parent is not None and op.parent.operation.name != "func.func":
+            why = f"this op is in {op.parent.operation.name}, and copies of its operands need launches of their own"
+            raise rewrite.error("W0479", why, op, "use `pack` before `tile`")
+        op = levels.expect_values(rewrite, self.target, "W0454", "op")
+        found, space = matrix_dimensions(op), structure(op)
+        body = {inner.name for inner in ops_of(body_of(op))}
+        if found is None or space.rank != 3 or not body <= _BODY:
+            why = f"{op.name} is not a product of two matrices that is summed over one dimension"
+            hint = "`as-gemm` makes one of a convolution"
+            raise rewrite.error("W0477", why, op, hint, notes=(f"dimensions {space.spelled()}",))
+        self._expect_type(rewrite, op)
+        rows, columns, summed = found
+        split = self.as_type and SPLITS[self.as_type][0]
+        copied: list[_Copy | None] = []
+        with ahead_of(op):
+            for value, indexing, mine in zip(op.operands, space.maps, (rows, columns), strict=False):
+                along = [ir.AffineDimExpr(e).position for e in indexing.results] == [mine, summed]
+                copied.append(None if along and split is None else _Copy(value, along, split, len(copied)))
+            operands = [op.operands[i] if one is None else one.result for i, one in enumerate(copied)]
+            made = _product(op, operands)
+        if self.as_type is not None:
+            made.attributes[PACKED] = ir.StringAttr.get(self.as_type)
+        op.results[0].replace_all_uses_with(made.results[0])
+        op.erase()
+        for name, one in zip(("lhs", "rhs"), copied, strict=True):
+            rewrite.remark(f"`{name}` is left alone" if one is None else f"`{name}` in {one.made.results[0].type}")
+        handles = [Handle(-1, absent=True) if one is None else rewrite.new_handle(one.made) for one in copied]
+        return {"gemm": rewrite.new_handle(made), "lhs": handles[0], "rhs": handles[1]}
+
+    def _expect_type(self, rewrite: Rewriter, op: ir.Operation) -> None:
+        if self.as_type is None:
+            return
+        of_two = [name for name, (_, count) in SPLITS.items() if count == 2]
+        kinds = [str(element_type(v)) for v in op.operands]
+        if self.as_type not in of_two:
+            hint = f"`mma … as {self.as_type}` rounds operands of f32, which need no copies"
+            message = f"operands are not copied `as {self.as_type}`, only as {', '.join(of_two)}"
+            raise rewrite.error("W0478", message, op, hint, at="as_type")
+        if kinds != ["f32"] * 3:
+            given = f"{kinds[0]} by {kinds[1]} into {kinds[2]}"
+            raise rewrite.error("W0478", f"`as {self.as_type}` is for operands of f32, and these are {given}", op,
+                                f"leave `as {self.as_type}` out", at="as_type")  # fmt: skip
+
+
+class _Copy:
+    """What copies an operand, in front of the product.
+
+    Args:
+        along: whether the sum runs along the operand's rows already.
+        split: what its elements become two of, `bf16` or `tf32`; None: they stay as they are.
+        operand: 0 of the left one, whose small parts stand in front; 1 of the right one.
+    """
+
+    def __init__(self, value: ir.Value, along: bool, split: str | None, operand: int) -> None:
+        from ..ir.sizes import sizes_of
+        from ..padding.masked_loads import empty
+
+        self.split, self.operand = split, operand
+        own, length = sizes_of(value)[:: 1 if along else -1]
+        kind = ir.BF16Type.get() if split == "bf16" else element_type(value)
+        parts = [] if split is None else [PARTS]
+        d, rank = ir.AffineDimExpr.get, 2 + len(parts)
+        read = [d(0), d(rank - 1)][:: 1 if along else -1]
+        maps = [ir.AffineMap.get(rank, 0, read), ir.AffineMap.get_identity(rank)]
+        name = f"{levels.origin(value) or ('lhs', 'rhs')[operand]}_packed"
+        with ir.Location.name(name, ir.Location.current):
+            self.made = generic([value], [empty([own, *parts, length], kind)], maps, ["parallel"] * rank, self._body)
+        self.result = self.made.results[0]
+        if parts:
+            self.result = _joined(self.result)
+
+    def _body(self, own: list[ir.Value]) -> Sequence[ir.Value]:
+        x = own[0]
+        if self.split is None:
+            return [x]
+        big, small = (_halves if self.split == "bf16" else _tf32s)(x)
+        part, first = linalg.IndexOp(1).result, arith.ConstantOp(ir.IndexType.get(), self.operand).result
+        is_small = arith.CmpIOp(arith.CmpIPredicate.eq, part, first).result
+        return [arith.SelectOp(is_small, small, big).result]
+
+
+PARTS = 3
+"""small · big, big · small, big · big: the left operand's are small, big, big, and the right one's big, small, big."""
+
+
+def _halves(x: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """Two numbers of bf16 that add up to an f32, but for 2^-16 of it."""
+    half = ir.BF16Type.get()
+    big = arith.TruncFOp(half, x).result
+    return big, arith.TruncFOp(half, arith.SubFOp(x, arith.ExtFOp(x.type, big).result).result).result
+
+
+def _tf32s(x: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """Two numbers of tf32, in f32, that do but for 2^-22 of it. The big one is what is left when bits are cut off."""
+    bits = ir.IntegerType.get_signless(32)
+
+    def cut(word: ir.Value) -> ir.Value:
+        return arith.BitcastOp(x.type, arith.AndIOp(word, arith.ConstantOp(bits, TF32_BITS).result).result).result
+
+    big = cut(arith.BitcastOp(bits, x).result)
+    rest = arith.BitcastOp(bits, arith.SubFOp(x, big).result).result
+    return big, cut(arith.AddIOp(rest, arith.ConstantOp(bits, -TF32_BITS // 2).result).result)
+
+
+def _joined(parts: ir.Value) -> ir.Value:
+    """The same array, each of whose rows is the parts of a row, one behind the other."""
+    kind = ir.RankedTensorType(parts.type)
+    rows, count, length = kind.shape
+    dynamic = ir.ShapedType.get_dynamic_size()
+    joined = ir.RankedTensorType.get([rows, dynamic if length == dynamic else count * length], kind.element_type)
+    return tensor.CollapseShapeOp(joined, parts, [[0], [1, 2]]).result
+
+
+def _product(op: ir.Operation, operands: Sequence[ir.Value]) -> ir.Operation:
+    """C[i, j] += A[i, q] · B[j, q], as the op has computed it; numbers of bf16 are extended first."""
+    from ..ir.cloning import clone_body
+
+    def body(own: list[ir.Value]) -> list[ir.Value]:
+        kinds = [argument.type for argument in body_of(op).arguments]
+        given = [v if v.type == kind else arith.ExtFOp(kind, v).result for v, kind in zip(own, kinds, strict=True)]
+        return clone_body(body_of(op), given, [])
+
+    d = ir.AffineDimExpr.get
+    maps = [ir.AffineMap.get(3, 0, [d(i), d(j)]) for i, j in ((0, 2), (1, 2), (0, 1))]
+    return generic(operands, [op.operands[2]], maps, ["parallel", "parallel", "reduction"], body)
+
+
+_BODY = {f"arith.{name}" for name in ("extf", "extsi", "mulf", "muli", "addf", "addi")} | {"linalg.yield"}

@@ -1,0 +1,130 @@
+"""`pack`: products of copies compute what the payload does, in every order of its operands, at ragged and at open sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from native_device import NativeDevice
+
+from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.files.inputs import random_inputs, sized
+from weft.runtime.host.functions import signature
+from weft.runtime.reference.reference import reference
+from weft.runtime.run.compare import compare
+from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
+
+ORDERS = {
+    "A·B": ("(i, j, k) -> (i, k)", "(i, j, k) -> (k, j)"),
+    "Aᵀ·B": ("(i, j, k) -> (k, i)", "(i, j, k) -> (k, j)"),
+    "A·Bᵀ": ("(i, j, k) -> (i, k)", "(i, j, k) -> (j, k)"),
+    "the sum in front": ("(k, i, j) -> (i, k)", "(k, i, j) -> (k, j)"),
+}
+SUMS = {"f32": "f32", "f16": "f32", "i8": "i32"}
+SIZES = {"i": 20, "j": 37, "k": 29}
+
+SCHEDULE = """
+payload "product.mlir"
+
+schedule packed() {{
+  let gemm = match linalg.generic
+  let init = match linalg.fill
+  let (product, lhs, rhs) = pack gemm {as_type}
+  foreach copied in [lhs, rhs] {{
+    let (rows, row) = tile copied {tile}
+    map rows to blocks({axes})
+    map row to threads(x: 32) cyclic
+    launch rows
+  }}
+  let (tiles, tile) = tile product [8, 8]
+  fuse init into tiles
+  map tiles to blocks(y, x)
+  let (elements, one) = tile tile [1, 1]
+  map elements to threads(y, x)
+  map init to threads(y: 8, x: 8) cyclic
+  insert-barriers
+  launch tiles
+}}
+"""
+
+
+def payload_of(order: str, kind: str, *, is_open: bool) -> str:
+    """A generic product in that order of dimensions."""
+    total, (a, b) = SUMS[kind], ORDERS[order]
+    dimensions = a.split(" -> ")[0]
+
+    def axes(along: str) -> list[str]:
+        return along.split(" -> ")[1].strip("()").split(", ")
+
+    def tensor(along: str, element: str) -> str:
+        sizes = ("?" if is_open else str(SIZES[d]) for d in axes(along))
+        return f"tensor<{'x'.join(sizes)}x{element}>"
+
+    of_a, of_b, of_c = tensor(a, kind), tensor(b, kind), tensor(f"{dimensions} -> (i, j)", total)
+    extend = {"f32": ("", ""), "i8": ("extsi", "i"), "f16": ("extf", "f")}[kind]
+    wide = ("%a", "%b") if kind == total else ("%x", "%y")
+    extended = "".join(
+        f"    {to} = arith.{extend[0]} {of} : {kind} to {total}\n" for to, of in zip(wide, ("%a", "%b"), strict=True) if to != of
+    )
+    letter = "i" if total == "i32" else "f"
+    iterators = ", ".join(f'"{"reduction" if d == "k" else "parallel"}"' for d in dimensions.strip("()").split(", "))
+    dims = "".join(
+        f"  %{d}a = arith.constant {axes(along).index(d)} : index\n  %{d}n = tensor.dim {of}, %{d}a : {tensor(along, kind)}\n"
+        for d, of, along in (("i", "%A", a), ("j", "%B", b))
+    )
+    return f"""
+func.func @product(%A: {of_a}, %B: {of_b}) -> {of_c} {{
+  %zero = arith.constant {"0" if total == "i32" else "0.0"} : {total}
+{dims if is_open else ""}  %empty = tensor.empty({"%in, %jn" if is_open else ""}) : {of_c}
+  %init = linalg.fill ins(%zero : {total}) outs(%empty : {of_c}) -> {of_c}
+  %C = linalg.generic {{indexing_maps = [affine_map<{a}>, affine_map<{b}>, affine_map<{dimensions} -> (i, j)>],
+      iterator_types = [{iterators}]}} ins(%A, %B : {of_a}, {of_b}) outs(%init : {of_c}) {{
+  ^bb0(%a: {kind}, %b: {kind}, %c: {total}):
+{extended}    %p = arith.mul{letter} {wide[0]}, {wide[1]} : {total}
+    %s = arith.add{letter} %c, %p : {total}
+    linalg.yield %s : {total}
+  }} -> {of_c}
+  return %C : {of_c}
+}}
+"""
+
+
+def packed(folder: Path, order: str, kind: str = "f32", as_type: str = "", *, is_open: bool = False) -> Planned:
+    (folder / "product.mlir").write_text(payload_of(order, kind, is_open=is_open))
+    tile, axes = ("[4, 1, 8]", "x, z, y") if as_type else ("[4, 8]", "x, y")
+    (folder / "packed.weft").write_text(SCHEDULE.format(as_type=as_type and f"as {as_type}", tile=tile, axes=axes))
+    return planned(applied(Choice(str(folder / "packed.weft")).open()))
+
+
+def error_of(done: Planned, *devices: SimDevice | NativeDevice) -> float:
+    """The worst of the devices', which race nowhere."""
+    payload = signature(done.applied.payload)
+    sizes = {"A.0": "20", "B.1": "37", "A.1": "29"} if done.plan.agreements else {}
+    arrays = random_inputs(sized(payload, sizes, done.plan.agreements, None), 1)
+    wanted, errors = reference(done.applied.payload, None, dict(arrays)), []
+    for device in devices or (SimDevice(),):
+        ran = run_plan(done.plan, device, arrays, text=done.cuda if device.wants == "cuda" else done.applied.located_text)
+        assert not ran.races and not ran.faults
+        errors.append(compare(payload, ran.outputs, wanted, rounded=done.plan.rounded).max_rel_error)
+    return max(errors)
+
+
+@pytest.mark.parametrize("kind", SUMS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_transposed(order: str, kind: str, tmp_path: Path) -> None:
+    done = packed(tmp_path, order, kind)
+    assert error_of(done) <= (0 if kind == "i8" else 1e-6)
+    copies = {name for name in ("A", "B") if f"{name}_packed" in done.cuda}
+    assert copies == {"A·B": {"B"}, "Aᵀ·B": {"A", "B"}, "A·Bᵀ": set(), "the sum in front": {"B"}}[order]
+
+
+@pytest.mark.parametrize(("as_type", "most"), [("bf16x3", 2e-5), ("3xtf32", 1e-6)])
+@pytest.mark.parametrize("order", ORDERS)
+def test_in_parts(order: str, as_type: str, most: float, tmp_path: Path) -> None:
+    assert error_of(packed(tmp_path, order, "f32", as_type), SimDevice(), NativeDevice()) <= most
+
+
+@pytest.mark.parametrize("as_type", ["", "bf16x3", "3xtf32"])
+def test_open_sizes(as_type: str, tmp_path: Path) -> None:
+    assert error_of(packed(tmp_path, "A·B", "f32", as_type, is_open=True)) <= 2e-5
