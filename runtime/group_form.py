@@ -161,6 +161,6 @@ GROUP_OPS = (NUMBERED_BARRIER, mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL,
 """Ops of kernels whose warp groups may each be elsewhere."""
 WAITING = (
     mbarriers.AWAIT, mbarriers.ARRIVE, mbarriers.ARRIVE_THERE, mbarriers.EXPECT, tensor_maps.DRAIN, warpgroups.MMA,
-    mbarriers.AWAIT_CLUSTER, NUMBERED_BARRIER, "gpu.barrier",
+    mbarriers.AWAIT_CLUSTER, NUMBERED_BARRIER, "gpu.barrier", mbarriers.REGISTERS,
 )  # fmt: skip
 """Those in which a warp group waits for others or for what it has started, and those before which others may be first."""

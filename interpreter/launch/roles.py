@@ -19,7 +19,7 @@ from ..ir.structured import body_of
 from ..mapping.geometry import MAX_THREADS, Geometry
 from ..mapping.processors import when
 from ..memory.effects import is_pure
-from ..memory.limits import ALL_REGISTERS
+from ..memory.limits import REGISTERS_STEP, registers_at_start
 from ..memory.mbarriers import REGISTERS
 from ..memory.warpgroups import GROUP
 from ..session.rewriter import refuse
@@ -64,7 +64,8 @@ def split_roles(entry: ir.Block, start: ir.Operation | None, thread: Callable[[]
     with ir.InsertionPoint(ops[-1]), location:
         split = scf.IfOp(less(thread(), geometry.threads), has_else=True)
         groups = geometry.threads // GROUP
-        given = min(MOST, (ALL_REGISTERS // GROUP - registers) // groups // 8 * 8)
+        all_of_them = registers_at_start(geometry.threads + GROUP, MOST) * (groups + 1)
+        given = min(MOST, (all_of_them - registers) // groups // REGISTERS_STEP * REGISTERS_STEP)
         for block, moved, action, count in (
             (split.then_block, consumers, "increase", given), (split.else_block, [mine], "decrease", registers)
         ):  # fmt: skip

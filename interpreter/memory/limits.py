@@ -14,6 +14,16 @@ GROUP_WARPS = 4
 ALL_REGISTERS, MOST_REGISTERS = 65536, 255
 """Of all threads of a multiprocessor together, and so of a block's; and what an instruction can name, of a thread."""
 
+REGISTERS_STEP = 8
+"""A warp's registers are allocated in steps of so many for each thread."""
+
+
+def registers_at_start(threads: int, asked: int) -> int:
+    """Registers of each thread of a block that has the multiprocessor to itself, one of whose threads asks for so many later:
+    as many as there are for all of them. Together they are the block's, and no more come (PTX ISA, "setmaxnreg")."""
+    return min(asked, ALL_REGISTERS // threads // REGISTERS_STEP * REGISTERS_STEP)
+
+
 OF_A_THREAD = 512
 """Bytes that a thread keeps in registers at most: half of them. Beyond that nothing is left to compute with."""
 

@@ -41,7 +41,8 @@ FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
 MOST_BYTES = 2**20 - 1
 """What may be missing in a phase."""
 REGISTERS = "nvvm.setmaxregister"
-"""All warps of a warp group execute it together: each of their threads has so many registers from then on."""
+"""All warps of a warp group execute it together: each of their threads has so many registers from then on. Who asks for more waits
+until others of the block have given enough away."""
 
 ALL = (INIT, ARRIVE, EXPECT, AWAIT, FENCE_INIT, FENCE_PROXY, REGISTERS)
 """Those whose place among other ops matters."""
@@ -59,6 +60,11 @@ OF_CLUSTERS = (
     ARRIVE_THERE,
 )  # fmt: skip
 """What blocks of a cluster ask for, and do for each other."""
+
+
+def registers_of(op: ir.Operation) -> tuple[int, bool]:
+    """Of a `REGISTERS`, how many each thread has from there on, and whether that is more than before."""
+    return ir.IntegerAttr(op.attributes["regCount"]).value, "increase" in str(op.attributes["action"])
 
 
 def is_mbarriers(kind: ir.Type) -> bool:

@@ -157,4 +157,12 @@ W0669 a block that ends before another one is done with it
 
     wrong: nvvm.mbarrier.arrive %there; gpu.return
     right: nvvm.mbarrier.arrive %there; nvvm.cluster.arrive; nvvm.cluster.wait; gpu.return
+W0670 registers that warp groups may wait for forever
+    `nvvm.setmaxregister` gives registers of a warp group away (decrease), or asks for more, and waits until they are free
+    (increase). At the beginning each thread has as many as there are for all threads of the block, in steps of 8: 168 of
+    384, 96 of 640. The sum may not be more than that, and nobody may give some away behind something for which one is
+    needed that has asked for them.
+
+    wrong: decrease 24 of 128 threads, increase 120 of 512
+    right: decrease 24 of 128 threads, increase 112 of 512
 """)

@@ -3,6 +3,13 @@
 from ...dsl.diagnostics import explanations
 
 CODES = explanations("""
+W0648 registers that a warp group does not have, or has already
+    `nvvm.setmaxregister` gives registers away (decrease), or asks for more (increase). At the beginning each thread has as
+    many as there are for all of the block, in steps of 8: 168 of 384 threads, 96 of 640. Who asks for more than others give
+    away waits forever (W0658).
+
+    wrong: nvvm.setmaxregister decrease 200, in a block of 384 threads
+    right: nvvm.setmaxregister decrease 24
 W0649 a block that ends while its copies are under way
     The shared memory of a block is another one's as soon as it ends. Somebody must have waited for each box that is loaded into it
     (at its memory barrier), and the thread that stores one, until it is read.

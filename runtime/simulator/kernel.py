@@ -15,6 +15,8 @@ from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.ir.functions import CLUSTER_SIZE, sizes_of
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.lanes import WARP_BARRIER
+from ...interpreter.memory.limits import registers_at_start
+from ...interpreter.memory.mbarriers import REGISTERS, registers_of
 from ..kernel_lowering import LOWERED, normal
 from . import (
     ops,  # noqa: F401 - it fills the table of handlers
@@ -116,7 +118,7 @@ BATCH = 16384
 MOST_THREADS = 1024
 MOST_BLOCKS = 1 << 31
 
-Order = Literal["forward", "reverse"] | int
+Order = Literal["forward", "reverse"] | int | roles.Ranking
 
 
 class SimKernel:
@@ -146,6 +148,7 @@ class SimKernel:
         self.known_block = sizes_of(operation, "known_block_size")
         self.known_grid = sizes_of(operation, "known_grid_size")
         self.cluster = sizes_of(operation, CLUSTER_SIZE) or (1, 1, 1)
+        self.most_registers = max((registers_of(op)[0] for op in operations(operation, REGISTERS)), default=0)
         self.arguments = translator.arguments
         namespace: dict[str, Any] = {
             "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "W": warp, "A": copies,
@@ -179,7 +182,8 @@ class SimKernel:
             names: what reports call the arguments; by default their `weft.name`, else `arg0`, ….
             written: per argument a boolean array of its shape (laid out like it) that tells which elements have been
                 written, or None: all. Updated in place.
-            order: in which order lanes of one op act, blocks included: a number shuffles them.
+            order: in which order lanes of one op act, blocks included: a number shuffles them. A ranking says which warp groups
+                go on, where each may be elsewhere.
             batch: how many lanes run at a time.
             budget: how long it may take; None: any time.
             banks: count the bank conflicts of shared memory, and the traffic of global memory; None: where `check` is set.
@@ -213,7 +217,8 @@ class SimKernel:
         threads, blocks = _Order(nt, order).ids(0, nt), _Order(total // together, order)
         counter = BankCounter(threads) if counted else None
         width = together if self.grouped else max(1, batch // nt)
-        seed = order + 2 if isinstance(order, int) else int(order == "reverse")
+        ranking = order if isinstance(order, roles.Ranking) else None
+        seed = order + 2 if isinstance(order, int) else 2 if ranking is not None else int(order == "reverse")
 
         def watch() -> None:
             if budget.is_over:
@@ -221,7 +226,7 @@ class SimKernel:
 
         launch = roles.GroupLaunch(
             self._run, values, grid, block, self.sites, found, layout, check, self.atomics, threads, seed, watch, counter,
-            self.cluster,
+            self.cluster, registers_at_start(nt, self.most_registers), ranking,
         )  # fmt: skip
         if self.grouped and check:
             launch.follow(memories)
@@ -250,7 +255,7 @@ class SimKernel:
                 if (expected := budget.spent(last, total)) is not None:
                     raise too_long(self.name, grid, block, expected, budget.seconds)
         seconds = time.perf_counter() - start
-        statistics = Statistics(total, nt, batches, loads, stores, seconds)
+        statistics = Statistics(total, nt, batches, loads, stores, seconds, launch.turns)
         return LaunchReport(
             found.races, found.faults, found.race_count, found.fault_count, barriers, statistics,
             None if counter is None else bank_uses(counter, self.sites),

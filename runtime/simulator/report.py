@@ -19,6 +19,7 @@ FaultKind = Literal[
     "missing proxy fence",
     "deadlock",
     "mbarrier misuse",
+    "register misuse",
     "unfinished copy",
 ]
 Kind = Literal["load", "store"]
@@ -41,6 +42,7 @@ FAULT_CODES: dict[str, str] = {
     "missing proxy fence": "W0657",
     "deadlock": "W0658",
     "mbarrier misuse": "W0659",
+    "register misuse": "W0648",
     "unfinished copy": "W0649",
 }
 
@@ -131,7 +133,8 @@ class Fault:
 
 @dataclass(frozen=True)
 class Statistics:
-    """`loads` and `stores` count ops executed by a whole batch of lanes, not by single threads. `seconds` is wall time."""
+    """`loads` and `stores` count ops executed by a whole batch of lanes, not by single threads. `seconds` is wall time. `turns`: of
+    warp groups that each may be elsewhere, how often it was decided who goes on, in one cluster."""
 
     blocks: int = 0
     threads: int = 0
@@ -139,6 +142,7 @@ class Statistics:
     loads: int = 0
     stores: int = 0
     seconds: float = 0.0
+    turns: int = 0
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import sass
 from native_device import NativeDevice
 
 from weft.interpreter.ir.mlir import operations
+from weft.interpreter.memory.limits import registers_at_start
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
@@ -138,6 +139,13 @@ def test_accumulates(tmp_path: Path) -> None:
     settings = {"bm": "64", "bn": "64", "stages": "2"}
     done = planned(applied(Choice("hopper", tmp_path / "product.mlir", settings).open()))
     expect_right(done, {}, SimDevice(), NativeDevice())
+
+
+def test_a_block_has_the_registers_that_its_consumers_ask_for() -> None:
+    """What NVRTC gives each thread is what the proof takes it to be: all that the consumers of 256 rows can get."""
+    done = made(m=512, n=512, k=512, bm=256, bn=64, stages=2)
+    assert sass.resources(done.cuda, "matmul", "sm_90a").registers == registers_at_start(640, 112) == 96
+    assert "more_registers<112>" in done.cuda and "fewer_registers<24>" in done.cuda
 
 
 WHOLE, OPEN = {"m": 4096, "n": 4096, "k": 4096}, {"m": "?", "n": "?", "k": "?"}

@@ -152,6 +152,24 @@ def test_one_stage_less_is_a_conflict_where_one_group_runs_ahead() -> None:
     assert judged(edited(one.together(), (r"gpu\.barrier\n(\s+scf\.yield)", r"\1"))).clean
 
 
+MORE = "nvvm.setmaxregister increase 240"
+REGISTERS: dict[str, Edits] = {
+    "nobody gives any away": ((r"nvvm\.setmaxregister decrease 24", ""),),
+    "fewer are given away": ((r"decrease 24", "decrease 32"),),
+    "more are given away than there are": ((r"decrease 24", "decrease 200"),),
+    "given away behind a barrier": (
+        (r"gpu\.barrier\n", f"scf.if %consumes {{ {MORE} }}\ngpu.barrier\n"), (MORE + r"\n\s+%mine", "%mine"),
+        (r"(%first = arith)", r"%consumes = arith.cmpi uge, %t, %c128 : index\n\1"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REGISTERS)
+def test_registers_that_never_come_are_found(name: str) -> None:
+    found = said(edited(LONG.ring(), *REGISTERS[name]))
+    assert [d.code for d in found] == ["W0670"], [(d.code, d.message) for d in found]
+
+
 def test_a_witness_names_iteration_stage_phase_and_thread() -> None:
     found = said(edited(LONG.ring(), (EMPTY, "")))
     first = next(d for d in found if d.code == "W0667")

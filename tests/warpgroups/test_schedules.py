@@ -11,6 +11,8 @@ from schedules import Case, launched
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import constant_of, ir, operations
+from weft.interpreter.memory.limits import registers_at_start
+from weft.interpreter.memory.mbarriers import REGISTERS, registers_of
 from weft.interpreter.memory.tensor_maps import tensor_map
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.files.inputs import random_inputs
@@ -62,6 +64,19 @@ def test_bytes_that_are_expected_are_those_of_the_boxes(case: Case) -> None:
     assert len(expected) == 1 and all(maps)
     assert constant_of(expected[0].operands[1]) == sum(one.bytes for one in maps if one is not None)
     assert constant_of(expected[0].operands[1]) == 2 * case.bk * (case.bm + case.bn)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 4])
+def test_registers_that_consumers_ask_for_are_there(groups: int) -> None:
+    """A block begins with as many for each of its threads as a compiler gives all of them, in steps of 8; no more come."""
+    case = Case(m=64 * groups, bm=64 * groups, n=64, bn=64, k=256, pipeline="pipeline k stages 2 producer registers 24",
+                barriers="insert-barriers")  # fmt: skip
+    module = launched(case)
+    kernel = next(operations(module.operation, "gpu.func"))
+    changes = dict(reversed(registers_of(op)) for op in operations(kernel, REGISTERS))
+    start = registers_at_start(128 * (groups + 1), max(changes.values()))
+    assert 128 * (groups * changes[True] + changes[False]) <= 128 * (groups + 1) * start
+    assert changes[True] == {1: 240, 2: 240, 3: 160, 4: 112}[groups]
 
 
 REFUSED = {

@@ -24,7 +24,7 @@ from ..solver import Naming, Solver, Unknown, points
 from .clusters import Gathering
 from .places import Landing, Place
 from .roots import RootBuffer
-from .signals import Fence, Signal
+from .signals import Fence, RegisterChange, Signal
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +129,7 @@ class KernelModel:
         given: sizes and numbers of arguments that are known at run time only, by their names.
         may_alias: buffers from outside may be the same memory, in any overlap.
         signals, fences: what is done with memory barriers, and what orders ordinary accesses before asynchronous ones.
+        registers: those that warp groups give away, or ask for.
         gatherings: where all threads of a cluster meet.
         products: those of warp groups; each is executed by all threads of one, and ends for all of them together.
         solver: who is asked about the model where nobody else is named: what it has answered, it knows.
@@ -144,6 +145,7 @@ class KernelModel:
     divergent: list[Barrier] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
     fences: list[Fence] = field(default_factory=list)
+    registers: list[RegisterChange] = field(default_factory=list)
     products: list[Barrier] = field(default_factory=list)
     gatherings: list[Gathering] = field(default_factory=list)
     facts: tuple[Formula, ...] = ()
@@ -171,8 +173,9 @@ class KernelModel:
 
     @property
     def is_asynchronous(self) -> bool:
-        """Whether memory barriers or clusters order something, or somebody else than a thread accesses memory."""
-        return self.shape.blocks > 1 or bool(self.signals) or any(access.agent for access in self.accesses)
+        """Whether threads wait for more than barriers of their block, or somebody else than a thread accesses memory."""
+        waits = self.signals or self.registers
+        return self.shape.blocks > 1 or bool(waits) or any(access.agent for access in self.accesses)
 
     def may_meet(self, a: Access, b: Access) -> bool:
         """Whether the accesses may touch the same memory, as far as their buffers tell."""
@@ -301,7 +304,7 @@ def _restate(model: KernelModel, change: Change) -> None:
         known.number = change(known.number)
     for known in values.multiples:
         known.processor = change(known.processor)
-    things = (*model.accesses, *model.barriers, *model.warp_wide, *model.signals, *model.fences, *model.products)
+    things = (*model.accesses, *model.barriers, *model.warp_wide, *model.signals, *model.fences, *model.products, *model.registers)
     steps = dict.fromkeys(step for thing in things for step in thing.place.steps)
     for loop in dict.fromkeys(step.loop for step in steps):
         if loop is not None and loop.variable is not None:

@@ -17,7 +17,7 @@ from ...ir.structured import loop_inits
 from ...memory import copies, effects
 from ...memory.lanes import WARP_BARRIER, WARP_WIDE
 from ...memory.limits import WARP
-from ...memory.mbarriers import ADDRESS, MAKE, OTHER_BLOCK, POINTER, REGISTERS
+from ...memory.mbarriers import ADDRESS, MAKE, OTHER_BLOCK, POINTER, REGISTERS, registers_of
 from ...memory.swizzles import Swizzle
 from ...memory.table import ALLOCATIONS
 from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
@@ -32,7 +32,7 @@ from .model import ALL_SPACES, Access, Barrier, KernelModel
 from .places import Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
 from .rows import joined
-from .signals import FENCES, SIGNALS, Signals, fence
+from .signals import FENCES, SIGNALS, RegisterChange, Signals, fence
 from .tiles import AGENTS, asynchronous
 from .views import View, Views
 from .waits import barrier, together, warp_barrier
@@ -257,6 +257,8 @@ class Reader:
             together(self.model, op, place, WARP)
         if op.name in (PRODUCT, REGISTERS):
             together(self.model, op, place, GROUP)
+        if op.name == REGISTERS:
+            self.model.registers.append(RegisterChange(place, describe(op), *registers_of(op)))
         if op.name in SIGNALS:
             self.model.signals += self._signals.signals(op, place)
         if op.name in MEETS:

@@ -83,6 +83,16 @@ class Fence:
     inits: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class RegisterChange:
+    """Each thread of a warp group has `count` registers from there on; `more`: it asks for more than it has."""
+
+    place: Place
+    op: str
+    count: int
+    more: bool
+
+
 class Signals:
     """Reads the ops of a kernel."""
 

@@ -22,6 +22,7 @@ from .counts import At, Counts, SignalFault, of
 from .instances import Instances, VagueError
 from .laps import mismatch, of_one_barrier, phases, phases_at, point_of
 from .order import Order, OrderNode
+from .registers import register_faults
 
 
 class SignalJudge:
@@ -245,6 +246,7 @@ class SignalJudge:
                 )  # fmt: skip
         yield from self._outlived()
         yield from Circles(self.instances, self.order, self.phases).faults()
+        yield from register_faults(self.instances)
 
 
     def _is_remote(self, signal: Signal) -> bool:

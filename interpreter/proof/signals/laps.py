@@ -32,15 +32,16 @@ def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Line
     out: dict[Signal, Linear] = {}
     for ring in dict.fromkeys(signal.ring for signal in signals):
         mine = [s for s in signals if s.ring is ring and s.kind != "init"]
-        turns = {s: turn(s.index, s.place, ring.size) for s in mine}
+        size = _taken(ring, mine)
+        turns = {s: turn(s.index, s.place, size) for s in mine}
         if (vague := next((s for s, at in turns.items() if at is None), None)) is not None:
             raise VagueError(vague.op)
         known = {s: at for s, at in turns.items() if at is not None}
         first = _first(ring, known)
-        arrivals = {s: (at - first).floordiv(ring.size) for s, at in known.items() if s.kind == "arrive"}
+        arrivals = {s: (at - first).floordiv(size) for s, at in known.items() if s.kind == "arrive"}
         for signal, at in known.items():
             begins = dict.fromkeys((first, 0, at.bounds()[0] or 0))
-            laps = [(at - begin).floordiv(ring.size) for begin in begins]
+            laps = [(at - begin).floordiv(size) for begin in begins]
             if signal.kind == "wait":
                 out[signal] = _awaited(signal, laps, instances)
             elif signal.kind == "load":
@@ -48,6 +49,13 @@ def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Line
             else:
                 out[signal] = arrivals[signal]
     return out
+
+
+def _taken(ring: Ring, signals: Sequence[Signal]) -> int:
+    """How many of a ring's barriers are taken in turn: all, or fewer where all numbers are remainders of as many."""
+    divisors = [{t.divisor for t, c in s.index.terms.items() if isinstance(t, Floor) and c == -t.divisor} for s in signals]
+    common = set.intersection(*divisors) if divisors else set()
+    return min((n for n in common if n <= ring.size), default=ring.size)
 
 
 def _first(ring: Ring, turns: dict[Signal, Linear]) -> int:

@@ -91,8 +91,7 @@ def fence_proxy(kernel: KernelWriter, op: ir.Operation) -> None:
 
 @writes(mbarriers.REGISTERS)
 def registers(kernel: KernelWriter, op: ir.Operation) -> None:
-    more = "increase" in str(op.attributes["action"])
-    count = ir.IntegerAttr(op.attributes["regCount"]).value
+    count, more = mbarriers.registers_of(op)
     _call(kernel, f"{'more' if more else 'fewer'}_registers<{count}>")
 
 

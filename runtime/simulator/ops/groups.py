@@ -85,7 +85,8 @@ def fence_proxy(t: Translator, op: ir.Operation) -> None:
 
 @handles(mbarriers.REGISTERS)
 def registers(t: Translator, op: ir.Operation) -> None:
-    t.emit(f"P.registers(L, {t.mask}, {t.site(op)})")
+    count, more = mbarriers.registers_of(op)
+    t.emit(f"yield from R.registers(L, {count}, {more}, {t.mask}, {t.site(op)})")
 
 
 @handles(NUMBERED_BARRIER)

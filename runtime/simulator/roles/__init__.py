@@ -1,10 +1,11 @@
 """Kernels whose warp groups go each their own way: memory barriers, asynchronous operations, and the clocks that order them."""
 
-from . import boxes, meeting, phases, products
+from . import boxes, meeting, phases, products, registers
 from .clocks import MOST_OPERATIONS
 from .cluster import GroupLaunch
+from .rankings import Ranking
 
-CALLED = {"G": meeting, "P": phases, "X": boxes, "Q": products}
+CALLED = {"G": meeting, "P": phases, "X": boxes, "Q": products, "R": registers}
 """What generated code calls, by its names for it."""
 
-__all__ = ["CALLED", "MOST_OPERATIONS", "GroupLaunch"]
+__all__ = ["CALLED", "MOST_OPERATIONS", "GroupLaunch", "Ranking"]

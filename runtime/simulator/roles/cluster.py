@@ -1,9 +1,7 @@
 """A cluster of blocks in flight: its warp groups as coroutines, its asynchronous operations, and who goes on next.
 
-A group runs until it waits. Who goes on then, and when an operation ends that is under way, is drawn from the seed: each ends at
-once, or as late as possible, when nobody can go on without it. Where nobody can go on at all, that is a deadlock. Half of the seeds
-draw each time; the others draw who (and what) goes first, for a while (S. Burckhardt et al., "A randomized scheduler", ASPLOS
-2010), which finds what needs a thread that is slow.
+A group runs until it waits. `GroupTurns` says who goes on then, and when an operation ends that is under way: at once, or as late
+as possible, when nobody can go on without it. Where nobody can go on at all, that is a deadlock.
 """
 
 from __future__ import annotations
@@ -23,11 +21,11 @@ from ..report import Fault, FaultKind, Recorder, Site, ThreadOp, Triple
 from .clocks import SHARED, Moment, VectorClocks
 from .group import BlockState, GroupLanes
 from .ordering import OrderedMemory
+from .rankings import Ranking
+from .turns import GroupTurns
 
 Steps = Generator["Waiting | None", None, None]
 
-SOMETIMES = 16
-"""In one of so many steps an operation ends although somebody could go on, or who goes first is drawn anew."""
 WATCHED_STEPS = 64
 
 
@@ -49,7 +47,7 @@ class Waiting(Protocol):
 
 @dataclass(eq=False)
 class Coroutine:
-    """A group, or some lanes of it, that go through a part of the kernel; `first`: who has more of that goes on before others."""
+    """A group, or some lanes of it, that go through a part of the kernel; `first`: as `Ranked`."""
 
     steps: Steps
     first: float = 0.0
@@ -122,11 +120,13 @@ class GroupLaunch:
     Args:
         run: the generated function; `values`: its arguments.
         threads: ids of a block's threads, in the order in which they act.
-        seed: 0 (forward), 1 (reverse) or a number behind.
+        seed: 0 (forward), 1 (reverse) or a number behind; `ranking`: who goes on, where that is said.
         banks: counts bank conflicts.
 
     Attributes:
         dims: blocks of a cluster along x, y, z.
+        registers: of each thread at the beginning.
+        turns: how often it was decided in a cluster who goes on, at most.
         orders: by buffer in global memory what is known of it.
         owners: by the keys of operations on global memory whose thread issued them.
     """
@@ -145,9 +145,12 @@ class GroupLaunch:
     watch: Callable[[], None]
     banks: BankCounter | None
     dims: Triple = (1, 1, 1)
+    registers: int = 0
+    ranking: Ranking | None = None
     orders: dict[int, OrderedMemory] = field(default_factory=dict)
     owners: dict[int, ThreadOp] = field(default_factory=dict)
     counters: dict[int, BankCounter] = field(default_factory=dict)
+    turns: int = 0
 
     def follow(self, memories: Sequence[Global]) -> None:
         """Look for races in these: one that nobody writes can have none."""
@@ -178,9 +181,7 @@ class Cluster:
         self.launch, self.number = launch, number
         self.threads = len(launch.threads)
         self.clocks = VectorClocks(self.threads * len(blocks))
-        self.random = np.random.default_rng((launch.seed, number))
-        self.policy = launch.seed
-        self.ranked = self.policy > 1 and bool(self.random.integers(2))
+        self.turns = GroupTurns(launch.seed, number, launch.ranking)
         self.coroutines: list[Coroutine] = []
         self.flying: list[Flight] = []
         self.issuers: dict[int, Flight] = {}
@@ -192,43 +193,27 @@ class Cluster:
                 lanes = GroupLanes(self, home, int(group), launch.threads[launch.threads // GROUP == group])
                 given = [lanes.of_launch(v, launch.orders.get(id(v))) if isinstance(v, Global) else
                          v.seen_by(lanes, launch.orders) if hasattr(v, "seen_by") else v for v in launch.values]  # fmt: skip
-                self._start(launch.run(lanes, *given))
+                self._start(launch.run(lanes, *given), self.turns.of_agent(len(self.coroutines)))
 
     def run(self) -> None:
-        steps = 0
         while self.coroutines or self.flying:
-            steps += 1
-            if steps % WATCHED_STEPS == 0:
+            if self.turns.count % WATCHED_STEPS == WATCHED_STEPS - 1:
                 self.launch.watch()
             able = [one for one in self.coroutines if one.waits is None or one.waits.ready()]
             if able or self.flying:
-                chosen = self._next(able)
+                chosen = self.turns.next(able, self.flying)
                 self.end(chosen) if isinstance(chosen, Flight) else self._step(chosen)
             elif not self._give_up():
                 break
         for one in self.coroutines:
             one.steps.close()
+        self.launch.turns = max(self.launch.turns, self.turns.count)
         self._after()
 
-    def _next(self, able: Sequence[Coroutine]) -> Coroutine | Flight:
-        """Who goes on, or what ends."""
-        if self.ranked:
-            found = max((*able, *self.flying), key=lambda one: one.first)
-            if self.random.integers(SOMETIMES) == 0:
-                found.first = self.random.random()
-            return found
-        ends = self.flying and (not able or (self.policy > 1 and self.random.integers(SOMETIMES) == 0))
-        those = self.flying if ends else able
-        return those[self._draw(len(those))]
-
-    def _start(self, steps: Steps) -> Coroutine:
-        made = Coroutine(steps, self.random.random() if self.ranked else 0.0)
+    def _start(self, steps: Steps, first: float) -> Coroutine:
+        made = Coroutine(steps, first)
         self.coroutines.append(made)
         return made
-
-    def _draw(self, count: int) -> int:
-        """Which of several is next: the first, the last, or any."""
-        return int(self.random.integers(count)) if self.policy > 1 else (count - 1) * self.policy
 
     def _step(self, one: Coroutine) -> None:
         try:
@@ -267,11 +252,11 @@ class Cluster:
         if len(arms) == 1:
             yield from arms[0]
         elif arms:
-            yield Joined([self._start(arm) for arm in arms])
+            yield Joined([self._start(arm, self.turns.of_arm(number, len(arms))) for number, arm in enumerate(arms)])
 
     def pause(self) -> Steps:
         """Somebody else may go on first, where that is drawn."""
-        if self.policy > 1:
+        if self.turns.pauses:
             yield None
 
     # ---- asynchronous operations ----------------------------------------------------------------------------------------
@@ -288,9 +273,8 @@ class Cluster:
     def begin(self, flight: Flight) -> None:
         """It is under way, and ends at once or later."""
         self.flying.append(flight)
-        if self.ranked:
-            flight.first = self.random.random()
-        elif self.policy == 1 or (self.policy > 1 and self.random.integers(2)):
+        flight.first = self.turns.of_started()
+        if self.turns.ends_at_once():
             self.end(flight)
 
     def end(self, flight: Flight) -> None:

@@ -29,6 +29,7 @@ class BlockState:
         rank: in its cluster; `number`: its linear id.
         memories, orders: shared buffers and what is known of them, by their number in the kernel's text.
         barriers: groups of memory barriers likewise.
+        free: registers that none of its threads has.
     """
 
     rank: int
@@ -36,6 +37,7 @@ class BlockState:
     groups: list[GroupLanes] = field(default_factory=list)
     memories: dict[int, tuple[Shared, OrderedMemory | None]] = field(default_factory=dict)
     barriers: dict[int, Any] = field(default_factory=dict)
+    free: int = 0
 
 
 class GroupLanes(Lanes):
@@ -43,13 +45,16 @@ class GroupLanes(Lanes):
 
     Args:
         threads: their linear ids in the block; `number`: the group's.
+
+    Attributes:
+        registers: of each thread.
     """
 
     def __init__(self, cluster: Cluster, home: BlockState, number: int, threads: np.ndarray) -> None:
         launch = cluster.launch
         super().__init__(launch.grid, launch.block, threads, np.array([home.number]), launch.sites, launch.found)
         self.cluster, self.home, self.number = cluster, home, number
-        self.local = threads - threads.min()
+        self.local, self.registers = threads - threads.min(), launch.registers
         self.rows = threads + home.rank * cluster.threads
         dims = launch.dims
         self.cluster_dim = dims

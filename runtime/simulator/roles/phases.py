@@ -263,11 +263,6 @@ def wait(group: GroupLanes, barriers: BarrierGroup, number: Lane, parity: Lane, 
     request.passed()
 
 
-def registers(group: GroupLanes, mask: Mask, site: int) -> None:
-    """`nvvm.setmaxregister`."""
-    whole(group, mask, site, "changes its registers together")
-
-
 def whole(group: GroupLanes, mask: Mask, site: int, what: str) -> None:
     """A fault where some threads of a warp group are not there, or are elsewhere."""
     here: Any = group.full(mask)

@@ -1,0 +1,96 @@
+"""Registers that warp groups hand on: who asks for more gets them, once others have given enough away.
+
+Each group changes its registers once, not in a loop. Then what all of them have in the end is what there must be for; and who gives
+some away does not wait in front of that for one that has asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+
+from ...memory.limits import registers_at_start
+from ..kernels.signals import RegisterChange
+from .counts import MOST_THREADS, SignalFault
+from .instances import PARAM, SET, Instances, Point, VagueError
+from .laps import point_of
+
+FIRST = "change registers where roles begin, once: `decrease` in front of all waits of the group"
+
+
+def register_faults(instances: Instances) -> Iterator[SignalFault]:
+    """What is wrong, or not known to be right. Raises VagueError, Unknown."""
+    changes, threads = instances.model.registers, instances.model.shape.threads
+    if not changes:
+        return
+    if threads is None:
+        raise VagueError(changes[0].op, "it is not known how many threads the block has")
+    start = registers_at_start(threads, max(change.count for change in changes))
+    for change in changes:
+        if (change.count < start) if change.more else (change.count > start):
+            what, than = ("increase", "more") if change.more else ("decrease", "fewer")
+            message = f"registers {what} to {change.count}, which is not {than} than a thread has: {change.op}"
+            yield SignalFault("W0670", message, change.op, (_all(start, threads),), f"take {than}")
+            return
+    yield from _sum(changes, start, threads, instances)
+    yield from _late(changes, instances)
+
+
+def _sum(changes: list[RegisterChange], start: int, threads: int, instances: Instances) -> Iterator[SignalFault]:
+    """Whether all can have what they ask for."""
+    others, needed, asked = threads, 0, ""
+    seen: isl.Set | None = None
+    for change in changes:
+        if change.place.loops:
+            raise VagueError(change.op, "it changes registers in a loop")
+        who = _threads(change, instances)
+        if seen is not None and not instances.is_empty(instances.solver.ask(lambda a=seen, b=who: a.intersect(b))):
+            raise VagueError(change.op, "some threads change their registers twice")
+        seen = who if seen is None else instances.solver.ask(lambda a=seen, b=who: a.union(b))
+        instances.solver.spend(MOST_THREADS)
+        count = who.count_val().to_python()
+        others, needed, asked = others - count, needed + count * change.count, change.op if change.more else asked
+    if (missing := needed + others * start - threads * start) > 0 and asked:
+        yield SignalFault(
+            "W0670", f"a warp group waits for registers that nobody gives away: {asked}", asked,
+            (_all(start, threads), f"{missing} more are asked for than there are"), "ask for fewer, or let others give more away",
+        )  # fmt: skip
+
+
+def _late(changes: list[RegisterChange], instances: Instances) -> Iterator[SignalFault]:
+    """Whether somebody gives registers away behind what may need one that has asked for them."""
+    model = instances.model
+    for given in (change for change in changes if not change.more):
+        for wait in (signal for signal in model.signals if signal.kind == "wait"):
+            if not instances.is_empty(instances.before(point_of(wait), _point(given))):
+                message = f"registers are given away behind a wait, which others may have to have them for (assumed): {given.op}"
+                yield SignalFault("W0670", message, given.op, (f"behind {wait.op}",), FIRST, assumed=True)
+                return
+        for barrier in (each for each in model.barriers if not each.narrow):
+            at = Point(barrier.place, barrier.op)
+            for asked in (change for change in changes if change.more):
+                ways = instances.before(_point(asked), at), instances.before(at, _point(given))
+                if not any(map(instances.is_empty, ways)):
+                    message = f"a warp group waits for registers that are given away behind a barrier of the block: {asked.op}"
+                    told = f"it comes to {barrier.op} later, and behind that is {given.op}"
+                    yield SignalFault("W0670", message, asked.op, (told,), FIRST)
+                    return
+
+
+def _point(change: RegisterChange) -> Point:
+    return Point(change.place, change.op)
+
+
+def _threads(change: RegisterChange, instances: Instances) -> isl.Set:
+    """Those of a block that execute it, in some block."""
+    found = instances.of(_point(change))
+    own = {symbol for form in instances.model.values.thread_ids() for symbol in form.symbols()}
+    for position in reversed(range(len(instances.threads))):
+        if instances.threads[position] not in own:
+            found = found.project_out(SET, position, 1)
+    return found.project_out(PARAM, 0, found.dim(PARAM))
+
+
+def _all(start: int, threads: int) -> str:
+    return f"each of the block's {threads} threads begins with {start} registers, and together they have all that there are"

@@ -1,0 +1,47 @@
+"""Registers that the warp groups of a block hand on: who asks for more waits until others have given enough away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..machine.shadow import Mask
+from ..report import Fault
+from .cluster import Steps
+from .group import GroupLanes
+from .phases import whole
+
+
+@dataclass(eq=False)
+class RegisterWait:
+    """A warp group that needs so many registers more, of those that its block has free."""
+
+    releases: ClassVar[bool] = False
+    group: GroupLanes
+    needed: int
+    site: int
+
+    def ready(self) -> bool:
+        return self.needed <= self.group.home.free
+
+    def stuck(self) -> Iterator[Fault]:
+        if not self.ready():
+            said = f"waits for {self.needed} registers more, and {self.group.home.free} of its block are free"
+            yield Fault("deadlock", said, self.group.doing(0, self.site), count=self.group.nt)
+
+
+def registers(group: GroupLanes, count: int, more: bool, mask: Mask, site: int) -> Steps:
+    """`nvvm.setmaxregister`."""
+    whole(group, mask, site, "changes its registers together")
+    if (count < group.registers) if more else (count > group.registers):
+        what, than = ("increase", "more") if more else ("decrease", "fewer")
+        said = f"registers {what} to {count}, where each thread has {group.registers}: that is not {than}"
+        group.cluster.fault("register misuse", group, int(group.active(mask)[0]), site, said)
+        return
+    yield from group.cluster.pause()
+    request = RegisterWait(group, (count - group.registers) * group.nt, site)
+    if not request.ready():
+        yield request
+    group.home.free -= request.needed
+    group.registers = count
