@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
+from weft.interpreter.memory.limits import registers_at_start
+
 BYTES = {"bf16": 2, "f16": 2, "f32": 4, "i8": 1}
 
 
@@ -73,7 +75,7 @@ class Product:
           }}
         }}
       }} else {{
-        nvvm.setmaxregister increase 240
+        nvvm.setmaxregister increase {self._registers()}
         %mine = arith.subi %group, %c1 : index
         %elected = arith.remui %t, %c128 : index
         %speaks = arith.cmpi eq, %elected, %c0 : index
@@ -85,6 +87,11 @@ class Product:
         }}{self._epilogue("%mine")}
       }}"""
         return self._module(128 * (self.consumers + 1), "empty", steps)
+
+    def _registers(self) -> int:
+        """Of a consumer's thread, where one of the producer keeps 24: as many as there are."""
+        threads = 128 * (self.consumers + 1)
+        return min(240, (registers_at_start(threads, 240) * threads // 128 - 24) // self.consumers // 8 * 8)
 
     # ---- parts ---------------------------------------------------------------------------------------------------------
 

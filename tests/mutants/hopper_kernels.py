@@ -1,0 +1,104 @@
+"""What the recipe `hopper` makes at small sizes, as text in which a mistake can be made by hand: what matters has names.
+
+    kernel("ring").text       a module: `%full[%stage]`, `%A_map`, `!bars`, … in place of numbers and long types
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+
+from weft.interpreter.ir.mlir import ir
+from weft.pipeline import Choice, applied
+
+RECIPES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType({
+    "ring": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3}),
+    "tiles": ("hopper", {"m": 120, "n": 192, "k": 104, "bm": 64, "bn": 64, "stages": 3, "blocks": 2, "group": 1}),
+})  # fmt: skip
+"""Recipes and their settings: two consumers, seven steps on three stages, ragged along each dimension; and two blocks that take
+tile after tile, so that the ring goes on in the middle."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A right kernel: its payload, and the module with names."""
+
+    payload: ir.Module
+    text: str
+
+
+@cache
+def kernel(name: str) -> Made:
+    recipe, settings = RECIPES[name]
+    done = applied(Choice(recipe, None, {key: str(value) for key, value in settings.items()}).open())
+    return Made(done.payload, named(done.text))
+
+
+BARS = r"(?:!nvgpu\.mbarrier\.group)?(<memorySpace = #gpu\.address_space<workgroup>, num_barriers = \d+>)"
+MAP = r"(?:!nvgpu\.tensormap\.descriptor)?(<tensor = memref<\w+, #gpu\.address_space<workgroup>>, swizzle = [^<>]*>)"
+WAIT = r"try_wait\.parity %{}\[(%\w+)\], (%\w+),"
+ITSELF = (
+    r"(%\w+) = nvgpu\.mbarrier\.create \{weft\.name = \"(\w+)\"\}", r"(%\w+) ?: [^%]*\{weft\.name = \"(\w+)\"\}",
+)  # fmt: skip
+"""What names itself."""
+STARTS = [(r"scf\.if (%\w+) \{\s+scf\.for", "first"), (r"scf\.if (%\w+) \{\s+$", "consumer")]
+USES = [
+    (WAIT.format("full"), "stage", "phase"), (r"scf\.for (%\w+) = \S+ to \S+ step \S+ iter_args\((%\w+)", "k", "before"),
+    (r"(%\w+) = nvgpu\.warpgroup\.mma\.init", "zero"), (r"(%\w+) = nvgpu\.warpgroup\.mma (%\w+), (%\w+)", "sums", "a", "b"),
+    (r"(%\w+) = memref\.subview %A_shared", "own_A"), (r"(%\w+) = memref\.subview %B_shared", "own_B"),
+    (r"scf\.if (%\w+) \{\s+(%\w+) = nvgpu\.mbarrier\.arrive %empty", "speaks", "token"),
+]  # fmt: skip
+STORES = [
+    (r"(%\w+) = builtin\.unrealized_conversion_cast (%\w+)", "held", "total"), (r"(%\w+) = vector\.extract", "pair"),
+    (r"vector\.store %pair, %C\[(%\w+), (%\w+)\]", "m", "n"),
+]  # fmt: skip
+LOADS = [
+    (WAIT.format("empty"), "slot", "other"), (r"scf\.for (%\w+) = [^{]*\{\s+%slot", "k"),
+    (r"nvgpu\.tma\.async\.load %A_map\[%k, (%\w+)\], %full\[%slot\] to (%\w+)", "row", "tile_A"),
+    (r"nvgpu\.tma\.async\.load %B_map\[(%\w+), %k\], %full\[%slot\] to (%\w+)", "col", "tile_B"),
+    (r"scf\.if (%\w+) \{", "loads"),
+]  # fmt: skip
+
+
+ROLES = ((1, 2), (3,))
+"""Of the parts of a kernel, those of consumers and of the producer; what a role does not define stands in front of both."""
+
+
+def named(text: str) -> str:
+    """A module of two roles with names for what its memory barriers, copies and products use, and with maps where they are used."""
+    for name, said in re.findall(r"^(#map\d*) = (.*)\n", text, re.MULTILINE):
+        text = re.sub(rf"{name}(?!\d)", said, text.replace(f"{name} = {said}\n", ""))
+    host, body = text.split("  gpu.module", 1)
+    for pattern in ITSELF:
+        for found in re.findall(pattern, body):
+            body = _renamed(body, *found)
+    parts = re.split(r"(?=nvvm\.setmaxregister)|(?=\n +%\w+ = builtin\.unrealized)", body)
+    for at, patterns in enumerate((STARTS, USES, STORES, LOADS)):
+        for pattern, *names in patterns:
+            _name(parts, at, pattern, *names)
+    text, types = f"{host}  gpu.module{''.join(parts)}", ""
+    for pattern, kind, names in ((BARS, "!nvgpu.mbarrier.group", ["bars"]), (MAP, "!nvgpu.tensormap.descriptor", ["mapA", "mapB"])):
+        for name, said in zip(names, dict.fromkeys(re.findall(pattern, text)), strict=False):
+            text = text.replace(kind + said, f"!{name}").replace(said, f"!{name}")
+            types += f"!{name} = {kind}{said}\n"
+    return types + text
+
+
+def _name(parts: list[str], at: int, pattern: str, *names: str) -> None:
+    """Give names to what a pattern finds in a part: in that part alone, or in all where it is defined in front of it."""
+    found = re.search(pattern, parts[at])
+    assert found, pattern
+    for old, new in zip(found.groups(), names, strict=True):
+        if re.fullmatch(r"%(\d+|arg\d+|subview\w*)", old):  # the others have names
+            defined = [number for number, part in enumerate(parts) if f"{old} = " in part]
+            own = [role for role in ROLES if at in role and set(role).intersection(defined)]
+            others = [0, *(n for role in ROLES if not set(role).intersection(defined) for n in role)]
+            for number in [at] if at and at in defined else own[0] if own else others:
+                parts[number] = _renamed(parts[number], old, new)
+
+
+def _renamed(part: str, old: str, new: str) -> str:
+    return re.sub(rf"{old}(?!\w)", f"%{new}", part)

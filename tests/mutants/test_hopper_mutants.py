@@ -1,0 +1,65 @@
+"""Each mistake in what the recipe `hopper` makes is found by those who must find it, and what is right raises no alarm.
+
+Eight of the table in a test run, all of it in a soak (`WEFT_SOAK`).
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+import pytest
+from hopper_kernels import RECIPES, kernel
+from hopper_mutants import MUTANTS, Mutant
+from hopper_verdicts import Runs, proof
+
+from weft.runtime.simulator.kernel import Order
+from weft.runtime.simulator.roles.rankings import rankings
+
+SOAK = "WEFT_SOAK" in os.environ
+ORDERS: list[Order] = ["forward", "reverse", *range(6)] if SOAK else ["forward", 0]
+QUICK = (
+    "one consumer does not wait for full stages", "a stage is released before its product", "the next stage is released",
+    "the producer takes registers, too", "too few bytes", "products read another stage", "both consumers multiply the first rows",
+    "a ring of two of three stages",
+)  # fmt: skip
+
+
+@cache
+def runs(name: str) -> Runs:
+    return Runs(kernel(name))
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_kernels_are_right(name: str) -> None:
+    text = kernel(name).text
+    assert not proof(text)
+    assert not any(runs(name).simulated(text, order) for order in ORDERS)
+    assert not any(runs(name).native(text, reverse=reverse) for reverse in (False, True))
+
+
+@pytest.mark.parametrize("name", MUTANTS if SOAK else QUICK)
+def test_mistakes_are_found(name: str) -> None:
+    mutant = MUTANTS[name]
+    text, run = mutant.text(), runs(mutant.of)
+    said = proof(text)
+    if mutant.kind == "order":
+        assert said & mutant.codes, said
+        expect_alarms(mutant, text)
+        return
+    assert not said
+    simulated, native = [run.simulated(text, order) for order in ORDERS], run.native(text)
+    if mutant.kind == "value":
+        assert all("values" in found for found in simulated) and native, (simulated, native)
+    else:
+        assert not any(simulated) and not native, (simulated, native)
+
+
+def expect_alarms(mutant: Mutant, text: str) -> None:
+    """In each order; or, where it takes a slow thread, in one of those in which one after the other is slow."""
+    if mutant.seldom:
+        assert any(runs(mutant.of).simulated(text, order) & mutant.found for order in rankings(mutant.seldom))
+        return
+    for order in ORDERS:
+        found = runs(mutant.of).simulated(text, order)
+        assert found & mutant.found, (order, found)
