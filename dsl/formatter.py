@@ -17,7 +17,7 @@ from .syntax import read
 from .syntax_errors import BRACKETS, OPERATORS
 
 _SPACES = frozenset({"BLOCKS", "THREADS", "WARPS", "WARPGROUPS", "GRID", "LANES"})
-_CALLED = _SPACES | {"NAME", "WORD", "CALLED", "GROUPED", "PANELS", "NOALIAS"}
+_CALLED = _SPACES | {"NAME", "WORD", "CALLED", "GROUPED", "PANELS", "NOALIAS", "CLUSTER"}
 """Before a bracket, these call it: `blocks(y, x)`, `min(a, b)`."""
 
 _OPERAND_ENDS = frozenset({"NAME", "INT", "FLOAT", "STRING", "RPAR", "RSQB", "TRUE", "FALSE"})

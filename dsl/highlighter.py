@@ -14,7 +14,7 @@ _STATEMENT = rf"(?!(?:{'|'.join(CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:
 _OPTIONS = (
     "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "padding", "pad", "swizzle", "transpose",
     "max-registers", "order", "grouped", "panels", "atomic", "async", "producer", "as", "tf32", "3xtf32", "bf16x3", "noalias",
-    "unproven", "blocks", "threads", "warpgroups", "quarters", "warps", "lanes", "registers", "grid", "tma",
+    "cluster", "unproven", "blocks", "threads", "warpgroups", "quarters", "warps", "lanes", "registers", "grid", "tma",
     "block-cyclic", "block", "cyclic",
 )  # fmt: skip
 

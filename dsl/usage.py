@@ -34,7 +34,7 @@ def _shown(definition: str, field: str) -> str:
     optional = re.sub(r"\(([^()]*)\)\*", lambda found: " ".join(f"[{one.strip()}]" for one in found[1].split("|")), definition)
     parts = re.findall(r'"[^"]*"|\w+|[\[\]()|]', optional)
     text = " ".join(part.strip('"') if part[0] == '"' else _value(part, field) for part in parts)
-    return re.sub(r"(?<=[\[(#]) | (?=[\])])| (?=\|)|(?<=\|) |(?<=grouped) |(?<=panels) ", "", text)
+    return re.sub(r"(?<=[\[(#]) | (?=[\])])| (?=\|)|(?<=\|) |(?<=grouped) |(?<=panels) |(?<=cluster) ", "", text)
 
 
 def _value(part: str, field: str) -> str:

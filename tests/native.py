@@ -33,6 +33,8 @@ from weft.runtime.plan.plan import Boxes
 
 SHIM = Path(__file__).parent / "cuda" / "shim"
 KERNEL = re.compile(r'extern "C" __global__ void (?:__(?:cluster_dims|launch_bounds|maxnreg)__\([\d, ]+\) )*(\w+)\(')
+CLUSTER = re.compile(r"__cluster_dims__\((\d+, \d+, \d+)\) (?:__\w+__\([\d, ]+\) )*(\w+)\(")
+SHARED = re.compile(r"^( *)((?:alignas\(\d+\) )?)__shared__ (\w+(?: \w+)*) (\w+)((?:\[\d+\])+);", re.MULTILINE)
 ARRAY = re.compile(r"^( *(?:alignas\(\d+\) )?(?:__shared__ )?)(\w+(?: \w+)*) (\w+)((?:\[\d+\])+);", re.MULTILINE)
 FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-Werror=narrowing")
 
@@ -122,12 +124,16 @@ def _folder() -> Path:
 def source(text: str) -> str:
     """The translation unit: the header, the text, and one entry per kernel.
 
-    `static` cannot stand beside `extern`, so the declaration of dynamic shared memory is the one line that is rewritten.
+    `static` cannot stand beside `extern`, so the declaration of dynamic shared memory is rewritten; and those of shared arrays,
+    where blocks run side by side.
     """
-    text = re.sub(r"(?:alignas\(\d+\) )?extern __shared__ float4 (\w+)\[\];", r"float4* \1 = shim_dynamic_shared;", text)
+    text = re.sub(r"(?:alignas\(\d+\) )?extern __shared__ float4 (\w+)\[\];", r"float4* \1 = shim_own_dynamic();", text)
+    clusters = {kernel: sizes for sizes, kernel in CLUSTER.findall(text)}
+    if clusters:
+        text = SHARED.sub(r"\1\2static \3 shim_all_\4[shim_most_blocks]\5; auto& \4 = shim_part(shim_all_\4);", text)
     entries = [
         f'extern "C" int run_{k}(const unsigned* grid, const unsigned* block, void** args) {{ '
-        f"return shim_launch({k}, grid, block, args); }}"
+        f"return shim_launch({k}, {{{clusters.get(k, '1, 1, 1')}}}, grid, block, args); }}"
         for k in KERNEL.findall(text)
     ]
     cases = "".join(f'  if (!std::strcmp(name, "{k}")) return run_{k}(g, b, args);\n' for k in KERNEL.findall(text))

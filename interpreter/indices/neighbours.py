@@ -4,27 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.mlir import ir, producer
+from ..ir.mlir import ir, maker, producer
+from ..ir.structured import body_of
+from ..memory.views import terminator
 from .linear import Linear, Symbol
 from .values import KnownIndices
 
 
 class Neighbours:
-    """Forms of index values, where an index in `last` is the e-th of `lanes` neighbours from a multiple of `lanes` on."""
+    """Forms of index values, where an index in `last` is the e-th of `lanes` neighbours from a multiple of `lanes` on, and one in
+    `places` is e."""
 
-    def __init__(self, last: Sequence[ir.Value], lanes: int) -> None:
-        self.last, self.lanes = last, lanes
-        self._varying = dict.fromkeys(last, True)
+    def __init__(self, last: Sequence[ir.Value], lanes: int, places: Sequence[ir.Value] = ()) -> None:
+        self.last, self.lanes, self.places = last, lanes, places
+        self._varying = dict.fromkeys((*last, *places), True)
         group = Linear.of(Symbol("u", "lane")) * lanes
-        self._first = _Neighbour(self, None, group)
-        self._all = [self._first, *(_Neighbour(self, self._first, group + e) for e in range(1, lanes))]
+        self._first = _Neighbour(self, None, group, 0)
+        self._all = [self._first, *(_Neighbour(self, self._first, group + e, e) for e in range(1, lanes))]
 
     def varies(self, value: ir.Value) -> bool:
         """Whether the value depends on the last dimension's index."""
         if value not in self._varying:
-            op = producer(value)
-            self._varying[value] = op is not None and any(map(self.varies, op.operands))
+            self._varying[value] = False  # what a loop carries does not, if nothing else that it is made of does
+            self._varying[value] = any(map(self.varies, _made_of(value)))
         return self._varying[value]
+
+    def counts_alike(self, value: ir.Value) -> bool:
+        """Whether it is the variable of a loop that all neighbours begin and end together."""
+        if producer(value) is not None or maker(value).name != "scf.for" or ir.BlockArgument(value).arg_number:
+            return False
+        return all(map(self.steady, _made_of(value)))
 
     def steady(self, value: ir.Value) -> bool:
         """Whether the value is the same for all neighbours."""
@@ -48,14 +57,29 @@ class Neighbours:
 class _Neighbour(KnownIndices):
     """The values of one of them; those that do not vary are what they are of the first."""
 
-    def __init__(self, neighbours: Neighbours, first: _Neighbour | None, index: Linear) -> None:
+    def __init__(self, neighbours: Neighbours, first: _Neighbour | None, index: Linear, place: int) -> None:
         super().__init__()
         self._neighbours, self._first = neighbours, first
         if first is not None:  # what is not understood of the same operands is the same
             self._unread, self._products = first._unread, first._products
         for value in neighbours.last:
             self.bind(value, index)
+        for value in neighbours.places:
+            self.bind(value, Linear.of(place))
 
     def _evaluate(self, value: ir.Value) -> Linear:
-        other = None if self._neighbours.varies(value) else self._first
-        return super()._evaluate(value) if other is None else other.linear(value)
+        if self._first is None or (self._neighbours.varies(value) and not self._neighbours.counts_alike(value)):
+            return super()._evaluate(value)
+        return self._first.linear(value)
+
+
+def _made_of(value: ir.Value) -> list[ir.Value]:
+    """What a value is computed of; of a loop's variable and of what it carries, its bounds, and what enters and goes on."""
+    op = producer(value)
+    if op is not None:
+        return list(op.operands)
+    loop = maker(value)
+    if loop.name != "scf.for":
+        return []
+    bounds, number = list(loop.operands)[:3], ir.BlockArgument(value).arg_number
+    return [*bounds, loop.operands[2 + number], terminator(body_of(loop)).operands[number - 1]] if number else bounds

@@ -2,7 +2,7 @@
 
     nvgpu.mbarrier.create {weft.arrivals = 1}    →    %full = nvgpu.mbarrier.create
                                                       scf.if (thread 0) { mbarrier.init each; fence.mbarrier.init }
-                                                      gpu.barrier
+                                                      gpu.barrier, or the cluster meets
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from ..indices.arithmetic import Sum, is_zero, value
 from ..ir.mlir import gpu, ir, nvgpu, operations, ops_of
 from ..mapping.processors import loop_over, when
 from ..memory.mbarriers import FENCE_INIT, MAKE, count_of
+from .clusters.sharing import meet
 
 
-def init_barriers(entry: ir.Block, thread: Callable[[], Sum]) -> ir.Operation | None:
+def init_barriers(entry: ir.Block, thread: Callable[[], Sum], *, clusters: bool = False) -> ir.Operation | None:
     """Initialize all memory barriers of a kernel that nobody has, and wait for that; what waits, if there are any.
 
-    `thread`: the thread's number in its block.
+    Args:
+        thread: the thread's number in its block.
+        clusters: blocks of a cluster arrive at each other's.
     """
     made = [op for op in operations(entry.owner.operation, MAKE) if ARRIVALS in op.attributes]
     if not made:
@@ -34,7 +37,7 @@ def init_barriers(entry: ir.Block, thread: Callable[[], Sum]) -> ir.Operation | 
                     arrivals = ir.IntegerAttr(op.attributes[ARRIVALS]).value
                     loop_over(count_of(op.results[0].type), lambda n, op=op, a=arrivals: _init(op.results[0], a, n))
                 ir.Operation.create(FENCE_INIT)
-            start = gpu.BarrierOp().operation
+            start = meet() if clusters else gpu.BarrierOp().operation
         for op in made:
             del op.attributes[ARRIVALS]
     return start

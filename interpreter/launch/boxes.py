@@ -11,82 +11,41 @@ A masked load is a box as it is, where its mask says no more than that the eleme
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 
 from ..buffers.asynchronous import is_zero_constant
 from ..buffers.elements import StructuredOp, forwarded
 from ..buffers.tensor_copies import BY_TENSOR_MAP
-from ..buffers.views import named_like, subview
+from ..buffers.views import named_like
 from ..buffers.wide_accesses import MaskedLoad, aligned_rows
 from ..indices.arithmetic import Bound, Sum, value
 from ..indices.neighbours import Neighbours
 from ..ir.cloning import index_dimension
 from ..ir.element_sizes import element_bytes
-from ..ir.mlir import ahead_of, arith, constant_of, ir, made_by, memref, nvgpu, operations, ops_of, producer
+from ..ir.functions import name_of
+from ..ir.mlir import ahead_of, arith, constant_of, ir, made_by, maker, memref, nvgpu, operations, ops_of, producer
 from ..ir.sizes import dimension_behind, same_size, size_of
 from ..ir.structured import element_type, parts_of, structure
 from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
 from ..memory.limits import MOST_BOX, MOST_RANK, PIECE
 from ..memory.mbarriers import EXPECT, barrier_of
 from ..memory.swizzles import SWIZZLE
-from ..memory.tensor_maps import LOAD, TensorMap, tensor_map
+from ..memory.tensor_maps import LOAD
 from ..memory.views import is_view
 from ..memory.warpgroups import DESCRIBE
 from ..session.rewriter import refuse
+from .clusters.sharing import Sharing, TilePart
 from .kernel import End, Factor, Outlined, joined
+from .panels import Box, Panels, bound, map_type
 
 
-@dataclass(frozen=True)
-class Panels:
-    """A shared buffer that boxes of one tensor map fill.
-
-    Args:
-        buffer: its memory, `… x panels x rows x columns of a panel`, or without panels where a row is one.
-        map: the kernel's argument.
-    """
-
-    buffer: ir.Value
-    map: ir.Value
-
-    @cached_property
-    def box(self) -> TensorMap:
-        found = tensor_map(self.map.type)
-        assert found is not None
-        return found
-
-    def at(self, lead: Sequence[Bound], row: Bound, rows: int, panel: Bound, rank: int = 2) -> ir.Value:
-        """The part of a panel from a row on, at the insertion point, as a memref of so many dimensions."""
-        kind = ir.MemRefType(self.buffer.type)
-        width = self.box.box[-1]
-        several = kind.rank - len(lead) == 3
-        offsets = [*lead, *[panel] * several, row, 0]
-        sizes = [*[1] * (len(lead) + several), rows, width]
-        shape = [*[1] * (rank - 2), rows, width]
-        strides = [*[rows * width] * (rank - 2), width, 1]
-        layout = ir.StridedLayoutAttr.get(0, strides)
-        old = ir.MemRefType.get(shape, kind.element_type, layout, kind.memory_space)
-        return subview(self.buffer, [offsets, sizes, [1] * kind.rank], old)
-
-
-@dataclass(frozen=True)
-class Box:
-    """What a copy takes: from which of the kernel's arguments, where it begins, how many elements along each axis, and how long
-    the tensor is for it."""
-
-    tensor: ir.Value
-    starts: tuple[Sum, ...]
-    sizes: tuple[int, ...]
-    ends: tuple[End, ...]
-
-
-def lower_copies(kernel: Outlined) -> dict[ir.Value, Panels]:
+def lower_copies(kernel: Outlined, sharing: Sharing | None = None) -> dict[ir.Value, Panels]:
     """Rewrite all marked copies in place; the shared buffers that they fill, by the value that is still in their place. The
-    kernel's maps are its last arguments. Raises W0405."""
+    kernel's maps are its last arguments. `sharing`: of blocks that run in clusters. Raises W0405."""
     filled: dict[ir.Value, Panels] = {}
     for op in [op for op in operations(kernel.function) if BY_TENSOR_MAP in op.attributes]:
         with op.location:
-            _Copy(kernel, op, filled).rewrite()
+            _Copy(kernel, op, filled, sharing).rewrite()
         op.erase()
     return filled
 
@@ -94,8 +53,8 @@ def lower_copies(kernel: Outlined) -> dict[ir.Value, Panels]:
 class _Copy:
     """One marked copy."""
 
-    def __init__(self, kernel: Outlined, op: ir.Operation, filled: dict[ir.Value, Panels]) -> None:
-        self.kernel, self.op, self.filled = kernel, op, filled
+    def __init__(self, kernel: Outlined, op: ir.Operation, filled: dict[ir.Value, Panels], sharing: Sharing | None) -> None:
+        self.kernel, self.op, self.filled, self.sharing = kernel, op, filled, sharing
         self.structured = StructuredOp.of(op)
         self.target = self.structured.operands[self.structured.output_numbers().start]
         self.shape = list(ir.MemRefType(self.target.type).shape)
@@ -109,6 +68,7 @@ class _Copy:
             kind = ir.MemRefType(alloc.type)
             if kind.rank < 2 or list(kind.shape)[-2:] != self.shape[-2:] or any(p != 0 for p in places[-2:]):
                 raise self._refused("does not fill whole tiles of its buffer, row by row", "leave `pad` and `transpose` out")
+            pieces, box = self._pieces(alloc, box)
             panels = self.filled.get(alloc)
             if panels is None:
                 panels = self.filled[alloc] = self._panels(alloc, box)
@@ -116,10 +76,27 @@ class _Copy:
                 raise self._refused("fills a buffer that another tensor fills, too", "`promote-to-shared` each operand")
             barriers, number = barrier_of(self._expecting())
             width = panels.box.box[-1]
-            for panel in range(self.shape[-1] // width):
-                to = panels.at(lead, 0, self.shape[-2], panel, len(box.sizes))
-                starts = [*box.starts[:-1], box.starts[-1] + Sum(panel * width)]
-                nvgpu.TmaAsyncLoadOp(to, barriers, panels.map, [start.emit() for start in reversed(starts)], number)
+            for piece in pieces:
+                row, panel = (bound(start) for start in (piece.row, piece.panel))
+                to = panels.at(lead, row, piece.rows, panel, len(box.sizes))
+                starts = list(box.starts)
+                starts[box.row] = starts[box.row] + piece.row
+                starts[-1] = starts[-1] + piece.panel.times(width)
+                coordinates = [start.emit() for start in reversed(starts)]
+                blocks = self.sharing.mask() if self.sharing is not None and piece.shared else None
+                nvgpu.TmaAsyncLoadOp(to, barriers, panels.map, coordinates, number, multicastMask=blocks)
+
+    def _pieces(self, alloc: ir.Value, box: Box) -> tuple[list[TilePart], Box]:
+        """The parts of the tile that the block loads, and the box of each."""
+        rows, panels = self.shape[-2], self.shape[-1] // self._width(alloc)
+        name = name_of(alloc) or "a tile"
+        if self.sharing is not None:
+            shared = self.sharing.pieces(self.op, name, box.starts, rows, panels, self._width(alloc) * self.item)
+            if shared is not None:
+                sizes = list(box.sizes)
+                sizes[box.row] = shared[0].rows
+                return shared, replace(box, sizes=tuple(sizes))
+        return [TilePart(Sum(), rows, Sum(panel)) for panel in range(panels)], box
 
     def _expecting(self) -> ir.Operation:
         before = ops_of(self.op.block)
@@ -239,7 +216,7 @@ class _Copy:
                 f"reads `{name}`, whose rows are {said} apart, and a tensor map needs multiples of {PIECE}",
                 f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others; or map the copy to threads",
             )
-        return box
+        return replace(box, row=axes[-2]) if len(axes) > 1 else box
 
     # ---- where it goes --------------------------------------------------------------------------------------------------
 
@@ -247,8 +224,7 @@ class _Copy:
         made = ir.OpResult(alloc).owner.operation
         kind = ir.MemRefType(alloc.type)
         *lead, rows, columns = kind.shape
-        swizzle = ir.IntegerAttr(made.attributes[SWIZZLE]).value if SWIZZLE in made.attributes else 0
-        width = swizzle // self.item if swizzle else columns
+        width = self._width(alloc)
         for size in (*box.sizes[:-1], width):
             if size > MOST_BOX:
                 raise self._refused(
@@ -257,23 +233,30 @@ class _Copy:
                 )
         if width * self.item % PIECE:
             raise self._refused(f"fills rows of {width * self.item} bytes, and boxes have multiples of {PIECE}", "take wider tiles")
-        sizes = [*box.sizes[:-1], width]
-        shape = "x".join(map(str, sizes))
-        space = f"memref<{shape}x{kind.element_type}, #gpu.address_space<workgroup>>"
-        how = f"swizzle_{swizzle}b" if swizzle else "none"
-        of_map = ir.Type.parse(
-            f"!nvgpu.tensormap.descriptor<tensor = {space}, swizzle = {how}, l2promo = l2promo_128b, oob = zero, interleave = none>"
-        )
+        of_map = map_type([*box.sizes[:-1], width], kind.element_type, _swizzle(alloc))
         several = [columns // width] if columns > width else []
         with ahead_of(made):
             panels = ir.MemRefType.get([*lead, *several, rows, width], kind.element_type, None, kind.memory_space)
             memory = named_like(made, memref.AllocOp(panels, [], []).result) if several else alloc
         if SWIZZLE in made.attributes:
             del made.attributes[SWIZZLE]
-        return Panels(memory, self.kernel.tensor_map(box.tensor, of_map, box.ends))
+        return Panels(memory, self.kernel.tensor_map(box.tensor, of_map, box.ends), self.kernel, box)
+
+    def _width(self, alloc: ir.Value) -> int:
+        """Elements of a row of a panel."""
+        if alloc in self.filled:
+            return self.filled[alloc].box.box[-1]
+        columns, swizzle = ir.MemRefType(alloc.type).shape[-1], _swizzle(alloc)
+        return swizzle // self.item if swizzle else columns
 
     def _refused(self, why: str, hint: str | None = None) -> Exception:
         return refuse("W0405", f"the copy {why}", self.op, hint)
+
+
+def _swizzle(alloc: ir.Value) -> int:
+    """In spans of how many bytes pieces are exchanged, before the buffer is one of panels."""
+    made = maker(alloc)
+    return ir.IntegerAttr(made.attributes[SWIZZLE]).value if SWIZZLE in made.attributes else 0
 
 
 def place_of(source: ir.Value) -> tuple[ir.Value, list[Sum], list[int]]:

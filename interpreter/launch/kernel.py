@@ -232,9 +232,10 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
 
 def install(
     host_module: ir.Module, root: ir.Operation, outlined: Outlined, grid: Sequence[Bound], block: Sequence[Bound],
-    passed: Sequence[Passed],
+    passed: Sequence[Passed], cluster: int = 1,
 ) -> ir.Operation:
-    """Move the finished kernel into the host's module and launch it where `root` stood; `root` is erased."""
+    """Move the finished kernel into the host's module and launch it where `root` stood, in clusters of so many blocks along x.
+    `root` is erased."""
     module_name = symbol(outlined.module.body.operations[0])
     kernel = symbol(outlined.function)
     holder = outlined.module.body.operations[0].operation
@@ -250,7 +251,8 @@ def install(
         grid_values, block_values = tuple(size(g) for g in grid), tuple(size(b) for b in block)
         given = outlined.operands
         operands = [given[p] if isinstance(p, int) else _tensor_map(given, p, size) for p in passed]
-        launch = gpu.LaunchFuncOp([module_name, kernel], grid_values, block_values, operands)
+        clusters = None if cluster == 1 else (size(cluster), size(1), size(1))
+        launch = gpu.LaunchFuncOp([module_name, kernel], grid_values, block_values, operands, cluster_size=clusters)
     root.erase()
     return launch.operation
 

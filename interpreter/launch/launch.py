@@ -15,8 +15,9 @@ from ..buffers.tensor_copies import complete_copies, continue_counts
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module
-from ..ir.functions import MOST_BLOCKS, symbol
-from ..ir.mlir import ancestors, ir, operations
+from ..ir.functions import CLUSTER_SIZE, MOST_BLOCKS, symbol
+from ..ir.mlir import ahead_of, ancestors, ir, operations, ops_of
+from ..mapping.clusters import cluster_of
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
 from ..memory import limits
@@ -24,6 +25,8 @@ from ..memory.names import rename_buffers
 from ..session.rewriter import spelled
 from .barriers import init_barriers
 from .boxes import lower_copies
+from .clusters.sharing import Sharing, arrive_in_all, meet
+from .clusters.surplus import leave_out
 from .kernel import Likeness, Outlined, Passed, host_function, install, outline
 from .lowering import lower, settle_arguments
 from .materialize import Materializer, split_at_barriers
@@ -111,9 +114,12 @@ def launch_loop(
         with ir.InsertionPoint(root):
             sizes = [size.emit() for size in made.geometry.blocks.values()]
         threads = list(made.geometry.block.values())
-        launch = install(module, root, kernel, sizes, threads, made.passed)
+        cluster = made.geometry.cluster
+        launch = install(module, root, kernel, sizes, threads, made.passed, 1 if cluster is None else cluster.size)
         grid, block = made.geometry.static_grid(), made.geometry.static_block()
         summary = f"kernel @{symbol(kernel.function)}: grid {_shape(grid)}, block {_shape(threads)}"
+        if cluster is not None:
+            summary += f", in clusters of {cluster.size}"
         if made.shared_bytes:
             summary += f", {made.shared_bytes} bytes of shared memory"
         if made.shared_bytes > limits.STATIC:
@@ -135,7 +141,7 @@ def _materialize(kernel: Outlined) -> Materialized:
     mapped_things(kernel.root)
     read_owned_as_operands(kernel.root)
     mapped = mapped_things(kernel.root)
-    geometry = geometry_of(mapped)
+    geometry = geometry_of(mapped, cluster := cluster_of(kernel.root, mapped))
     check_distributed(kernel.root, geometry)
     placed, arrays = place_temporaries(kernel, mapped, geometry)
     remarks += placed
@@ -144,9 +150,20 @@ def _materialize(kernel: Outlined) -> Materialized:
     materializer = Materializer(kernel, geometry, arrays)
     materializer.run(kernel.root)
     use_tensor_cores(kernel.function, materializer.lane)
-    use_warp_groups(kernel.function, lower_copies(kernel))
-    start = init_barriers(kernel.entry, materializer.thread)
+    sharing = None if cluster is None else Sharing(cluster, materializer.rank())
+    use_warp_groups(kernel.function, lower_copies(kernel, sharing))
+    if sharing is not None:
+        sharing.expect_some(kernel.function)
+        remarks += sharing.remarks
+        if materializer.there is not None:
+            leave_out(materializer.there)
+        arrive_in_all(kernel.function, sharing.cluster.size)
+        kernel.function.attributes[CLUSTER_SIZE] = ir.DenseI32ArrayAttr.get([sharing.cluster.size, 1, 1])
+    start = init_barriers(kernel.entry, materializer.thread, clusters=sharing is not None)
     geometry = split_roles(kernel.entry, start, materializer.thread, geometry)
+    if sharing is not None:
+        with ahead_of(ops_of(kernel.entry)[-1]):
+            meet()
     for name, sizes in (("known_block_size", geometry.static_block()), ("known_grid_size", geometry.static_grid())):
         numbers = [size for size in sizes if size is not None]
         if len(numbers) == len(sizes):

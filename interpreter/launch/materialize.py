@@ -21,11 +21,10 @@ from ..buffers.register_stages import RegisterStages, is_stage
 from ..buffers.temporaries import drop_deallocs, share
 from ..buffers.tiles import is_distributed, one_each
 from ..buffers.views import all_users
-from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero
-from ..ir.element_sizes import element_bytes
-from ..ir.functions import name_of
+from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero, less
 from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
 from ..ir.structured import body_of, copy_marks
+from ..mapping.clusters import BlockClusters
 from ..mapping.geometry import Geometry
 from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
@@ -40,16 +39,17 @@ from ..mapping.mapping import (
     mapping_of,
     nested_maps,
 )
-from ..mapping.processors import Hardware, coordinate, for_each, for_each_owned, grouped, when
-from ..memory.effects import is_memref, only_computes
+from ..mapping.orders import coordinate, grouped
+from ..mapping.processors import Hardware, for_each, for_each_owned, when
+from ..memory.effects import only_computes
 from ..memory.lanes import waits_for_warp, warp_barrier
-from ..memory.views import behind
 from ..padding.scans import is_scan
 from ..session.rewriter import describe, refuse
 from .kernel import Outlined
 from .roles import begin_role
 from .shared_reductions import SharedReduction
 from .shared_scans import SharedScan
+from .widths import widths
 
 BARRIER = "gpu.barrier"
 
@@ -156,6 +156,8 @@ class Materializer:
         self._geometry = geometry
         self._staging = RegisterStages()
         self.remarks: list[str] = []
+        self.there: ir.Value | None = None
+        """Whether a block of a cluster has a tile, where some may have none."""
 
     def run(self, op: ir.Operation, around: tuple[Mapping, ...] = ()) -> None:
         """Materialize `op` if it is mapped, and whatever is mapped inside. `around`: the maps that it stands in."""
@@ -197,6 +199,10 @@ class Materializer:
         """The thread's number in its block."""
         return self._hardware.linear_thread().index
 
+    def rank(self) -> Sum:
+        """Which block of its cluster the block is."""
+        return Sum.of(self._hardware.rank(), None if self._geometry.cluster is None else self._geometry.cluster.size)
+
     def _guard_idle_axes(self, op: ir.Operation, around: tuple[Mapping, ...], scope: ExitStack) -> None:
         """Threads along an axis that no map uses would all do the same iteration: the first of them does it."""
         mapping = around[-1]
@@ -237,14 +243,31 @@ class Materializer:
                 ir.InsertionPoint.current.insert(inner)
                 moved.append(inner.operation)
 
-        self._distribute(mapping, [d.trips() for d in dimensions], emit)
+        trips = [d.trips() for d in dimensions]
+        if mapping.space == "blocks" and self._geometry.cluster is not None:
+            self._over_clusters(mapping, trips, self._geometry.cluster, emit)
+        else:
+            self._distribute(mapping, trips, emit)
         return moved
+
+    def _over_clusters(self, mapping: Mapping, trips: Sequence[Bound], cluster: BlockClusters, emit: EmitAt) -> None:
+        """The tiles of a cluster's blocks: what is decided by the first one's number is decided alike by all."""
+        along = cluster.dimension
+        whole = cluster.whole(trips)
+
+        def mine(at: Sequence[Sum]) -> None:
+            place = self._hardware.in_cluster(at[along], whole[along])
+            if whole[along] != trips[along]:
+                self.there = less(place, trips[along])
+            emit([*at[:along], place, *at[along + 1 :]])
+
+        self._distribute(mapping, whole, mine)
 
     def _structured(self, op: ir.Operation, mapping: Mapping) -> list[ir.Operation]:
         structured = StructuredOp.of(op)
         self._units(op, structured, mapping, list)
         if mapping.vector > 1 or structured.asynchronous is not None:
-            self.remarks.append(_widths(op, structured, mapping.vector))
+            self.remarks.append(widths(op, structured, mapping.vector))
         return []
 
     def _reduction(self, op: ir.Operation, around: tuple[Mapping, ...]) -> list[ir.Operation]:
@@ -312,38 +335,6 @@ def _multi_index(at: Sequence[Sum], extents: Sequence[Bound], mapping: Mapping) 
     if mapping.space == "blocks":  # all that a tile does has to do with them
         row, column = coordinate(row, math.prod(rows)), coordinate(column, columns)
     return [*delinearise(row, rows), column]
-
-
-def _widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
-    """Which sides of a vectorised op are wide, for the report."""
-
-    if structured.asynchronous is not None:
-        at_once = structured.copied_at_once(lanes)
-        target = ir.MemRefType(op.operands[len(op.operands) - 1].type)
-        return f"{_called(op, structured)}: asynchronous copies of {at_once * element_bytes(target.element_type)} bytes"
-
-    def side(kind: str, number: int) -> str:
-        if (n := structured.at_once(number, lanes)) > 1:
-            return f"{kind} {n}-wide"
-        why = "neighbours lie apart" if structured.lies_apart(number) else "alignment not proven"
-        return f"{kind} scalar ({why})"
-
-    buffers = [n for n, operand in enumerate(structured.operands) if is_memref(operand)]
-    in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
-    loads = [side("loads", n) for n in in_memory if structured.used(n)]
-    stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    gathered = structured.gathered(lanes)
-    guard = "" if gathered is not None and gathered.choice is None else " under one guard"
-    how = f"{lanes}-wide{guard}" if gathered is not None else "scalar (masked one by one)"
-    in_body = [] if any(structured.used(n) for n in buffers) else [f"loads {how}"]
-    return f"{_called(op, structured)}: " + ", ".join([*(loads or in_body), *stores])
-
-
-def _called(op: ir.Operation, structured: StructuredOp) -> str:
-    """The op, by the named one of what it fills."""
-    filled = [behind(structured.operands[n]) for n in structured.output_numbers()]
-    name = next((name_of(base) for base in filled if not isinstance(base.owner, ir.Block)), None)
-    return describe(op) if name is None else f"{name} ({describe(op)})"
 
 
 def _has_map(op: ir.Operation) -> bool:

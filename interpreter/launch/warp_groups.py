@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Table
 from math import prod
 
-from ..indices.arithmetic import Bound, Sum, value
+from ..indices.arithmetic import Sum, value
 from ..ir.affine_maps import single_dimensions
 from ..ir.mlir import (
     ahead_of,
@@ -35,7 +35,8 @@ from ..memory.fragments import AS_TYPE, MARK, given_as
 from ..memory.views import behind, is_view
 from ..memory.warpgroups import BY_ROWS, ROWS, SAME
 from ..session.rewriter import refuse
-from .boxes import Panels, place_of
+from .boxes import place_of
+from .panels import Panels, bound
 from .tensor_cores import matrix_dimensions, needs, whole_tile
 
 
@@ -167,10 +168,12 @@ class _GroupProduct:
                 "W0369", "operands of warp groups are swizzled, by 128 bytes where the sum runs across their rows", self.op,
                 "`promote-to-shared … swizzle 128`",
             )  # fmt: skip
-        seen = panels.at([_bound(s) for s in starts[:-2]], _bound(row), depth if across else length, _bound(panel))
+        seen = panels.at([bound(s) for s in starts[:-2]], bound(row), depth if across else length, bound(panel))
         sizes = [length, depth] if operand == 0 else [depth, length]
         described = ir.Type.parse(f"!nvgpu.warpgroup.descriptor<tensor = {ir.MemRefType.get(sizes, kind, None, space)}>")
-        return nvgpu.WarpgroupGenerateDescriptorOp(described, seen, panels.map).result, across
+        held = depth if across else length
+        several = -(-(length if across else depth) // panels.box.box[-1])
+        return nvgpu.WarpgroupGenerateDescriptorOp(described, seen, panels.describing(held, several)).result, across
 
     # ---- the accumulator ------------------------------------------------------------------------------------------------
 
@@ -230,10 +233,6 @@ def _is_of(operand: ir.Value, array: ir.Value) -> bool:
 def _is_plus_zero(constant: ir.Operation) -> bool:
     stated = constant.attributes["value"]
     return isinstance(stated, ir.IntegerAttr | ir.FloatAttr) and str(stated).startswith("0")
-
-
-def _bound(start: Sum) -> Bound:
-    return start.emit() if start.terms else start.constant
 
 
 def _carrying(loop: ir.Operation, first: ir.Value) -> ir.Operation:

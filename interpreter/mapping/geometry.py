@@ -12,6 +12,7 @@ from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, ceildiv, multiply
 from ..ir.mlir import ir
 from ..session.rewriter import describe
+from .clusters import BlockClusters
 from .mapping import (
     AS_MANY_AS_ITERATIONS,
     ATTRIBUTE,
@@ -45,11 +46,13 @@ class Geometry:
         grid: blocks along each axis: a number, or a function of the host's values (see `host_grid`).
         block: threads along each axis.
         symbolic: `(space, axis)` whose size the kernel reads at run time.
+        cluster: which blocks run side by side, if any do.
     """
 
     block: Table[str, int]
     blocks: Table[str, GridSize]
     symbolic: frozenset[tuple[str, str]]
+    cluster: BlockClusters | None = None
 
     @property
     def threads(self) -> int:
@@ -115,7 +118,7 @@ class GridSize:
         return multiply(ceildiv(self.processors.trips(), self.per_block), self.times)
 
 
-def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
+def geometry_of(mapped: Sequence[Mapped], cluster: BlockClusters | None = None) -> Geometry:
     """The launch shape that all maps of a launch ask for. Raises W0346, W0352, W0353 or W0354."""
     asked: dict[str, dict[int, Mapped]] = {axis: {} for axis in AXES}
     symbolic: set[tuple[str, str]] = set()
@@ -153,8 +156,8 @@ def geometry_of(mapped: Sequence[Mapped]) -> Geometry:
     block = {axis: block.get(axis, 1) for axis in AXES}
     _check_block(block)
     _check_warps(mapped, block, symbolic)
-    blocks = _grid(mapped, block, symbolic)
-    return Geometry(block, blocks, frozenset(symbolic))
+    blocks = _grid(mapped, block, symbolic, cluster)
+    return Geometry(block, blocks, frozenset(symbolic), cluster)
 
 
 CALLED = {"warps": "warps", "warpgroups": "warp groups"}
@@ -213,7 +216,9 @@ def _check_block(block: dict[str, int]) -> None:
             )
 
 
-def _grid(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]]) -> dict[str, GridSize]:
+def _grid(
+    mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]], cluster: BlockClusters | None
+) -> dict[str, GridSize]:
     blocks = {axis: GridSize(1) for axis in AXES}
     for one in mapped:
         if one.mapping.space not in ("blocks", "grid"):
@@ -224,6 +229,8 @@ def _grid(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[s
                 symbolic.add(("blocks", axis))
                 per_block *= one.mapping.chunk or 1
             blocks[axis] = GridSize(_wanted(one, position) if count < 0 else count, per_block)
+            if cluster is not None and axis == "x" and not (one.mapping.orders_grid and cluster.dimension != position):
+                blocks[axis] = dataclasses.replace(blocks[axis], per_block=cluster.size, times=cluster.size)
             size = blocks[axis].static
             if size is not None and size > MAX_GRID[axis]:
                 raise fail(
@@ -233,15 +240,19 @@ def _grid(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[s
                     notes=(_spelled(one),),
                 )
         if one.mapping.group is not None and one.mapping.orders_grid:
-            _in_groups(one.mapping, one.mapping.group, blocks)
+            _in_groups(one.mapping, one.mapping.group, blocks, cluster)
     return blocks
 
 
-def _in_groups(mapping: Mapping, group: int, blocks: dict[str, GridSize]) -> None:
-    """A grid whose size is known at run time has a row of blocks for each group of rows of tiles: see `Hardware.order_blocks`."""
+def _in_groups(mapping: Mapping, group: int, blocks: dict[str, GridSize], cluster: BlockClusters | None) -> None:
+    """A grid whose size is known at run time, or of clusters, has a row of blocks for each group of rows of tiles: see
+    `Hardware.order_blocks`."""
     x, y = sorted(mapping.axes)
-    if (rows := blocks[y].static) is None or blocks[x].static is None:
-        height = group if rows is None else min(group, rows)
+    if group == 1:
+        return
+    if (rows := blocks[y].static) is None or blocks[x].static is None or cluster is not None:
+        each = 1 if cluster is None else cluster.size
+        height = group if rows is None else min(group, -(-rows // each) * each)
         blocks[x] = dataclasses.replace(blocks[x], times=height)
         blocks[y] = dataclasses.replace(blocks[y], per_block=height)
 

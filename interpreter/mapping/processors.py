@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
 
 from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, inside, less, minimum, multiply, value
 from ..indices.values import divisible, largest
-from ..ir.mlir import arith, gpu, ir, scf
+from ..ir.mlir import gpu, ir, scf
 from ..memory.limits import GROUP_WARPS, WARP
 from .geometry import Geometry
 from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, Mapping, product
+from .orders import by_groups, coordinate, grouped_blocks
 
 Emit = Callable[[Sum], None]
 """Emits the body of one iteration, at the ambient insertion point, for the iteration with this index."""
@@ -137,6 +137,7 @@ def when(*conditions: ir.Value) -> Iterator[None]:
 _OPS = {
     ("id", "blocks"): "BlockIdOp",
     ("id", "threads"): "ThreadIdOp",
+    ("rank", "blocks"): "ClusterBlockIdOp",
     ("size", "blocks"): "GridDimOp",
     ("size", "threads"): "BlockDimOp",
 }
@@ -151,11 +152,32 @@ class Hardware:
         self._geometry = geometry
         self._values: dict[tuple[str, str, str], ir.Value] = {}
         self._tiles: dict[str, Processors] = {}
+        self._cluster: Sum | None = None
 
     def size(self, space: str, axis: str) -> Bound:
         """How many blocks or threads there are along an axis: a number where the launch fixes it."""
         static = self._static(space, axis)
         return static if static is not None else self._read("size", space, axis)
+
+    def in_cluster(self, iteration: Sum, extent: Bound) -> Sum:
+        """Of the iteration that the first block of a cluster has, the one that this block has."""
+        cluster = self._geometry.cluster
+        assert cluster is not None, "a launch without clusters"
+        if iteration == self.id("blocks", "x"):
+            return Sum.of(self._read("id", "blocks", "x"), extent if isinstance(extent, int) else None)
+        return coordinate(iteration + Sum.of(self.rank(), cluster.size), extent if isinstance(extent, int) else None)
+
+    def rank(self) -> ir.Value:
+        """Which block of its cluster this one is."""
+        return self._read("rank", "blocks", "x")
+
+    def _first_of_cluster(self, size: int) -> Sum:
+        """The number along x of the cluster's first block."""
+        if self._cluster is None:
+            block, extent = self._read("id", "blocks", "x"), self._static("blocks", "x")
+            with ir.InsertionPoint.after(block.owner.operation):
+                self._cluster = Sum.of(block, extent).divide(size)[0]
+        return self._cluster.times(size)
 
     def order_blocks(self, mapping: Mapping, trips: Sequence[Bound]) -> None:
         """From here on, a block's id is that of the tile which it takes in the order that the map says."""
@@ -164,16 +186,21 @@ class Hardware:
         x, y = sorted(mapping.axes)
         rows, columns = self._static("blocks", y), self._static("blocks", x)
         index = self.id("blocks", y), self.id("blocks", x)
-        if rows is None or columns is None:
+        if rows is None or columns is None or (self._geometry.cluster is not None and mapping.group > 1):
             wanted = {axis: n if count < 0 else count for axis, count, n in zip(mapping.axes, mapping.counts, trips, strict=True)}
-            tiles = _by_groups(*index, wanted[y], wanted[x], mapping.group)
+            row, column, height = by_groups(*index, wanted[y], mapping.group)
+            surplus = not divisible(wanted[y], height)
+            tiles = Processors(row, wanted[y], surplus=surplus), Processors(column, wanted[x])
         else:
-            row, column = _grouped_blocks(*index, rows, columns, mapping.group)
+            row, column = grouped_blocks(*index, rows, columns, mapping.group)
             tiles = Processors(coordinate(row, rows), rows), Processors(coordinate(column, columns), columns)
         self._tiles = dict(zip((y, x), tiles, strict=True))
 
     def id(self, space: str, axis: str) -> Sum:
+        """The block's or thread's number; along x of clusters that of the first block: see `in_cluster`."""
         extent = self._static(space, axis)
+        if self._geometry.cluster is not None and (space, axis) == ("blocks", "x"):
+            return self._first_of_cluster(self._geometry.cluster.size)
         return Sum() if extent == 1 else Sum.of(self._read("id", space, axis), extent)
 
     def linear_thread(self) -> Processors:
@@ -281,66 +308,3 @@ class Hardware:
             with ir.InsertionPoint.at_block_begin(self._entry):
                 self._values[key] = op(getattr(gpu.Dimension, axis)).result
         return self._values[key]
-
-
-# ---- `order grouped(n)`: in which order tiles are taken, and elements of a copy ----------------------------------------------
-
-
-def grouped(number: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
-    """The tile of that number, of `rows` x `columns` of them. With the two exchanged it is the order of panels of columns.
-
-    With p the number, it is row `first + p % (group * columns) % height` and column
-    `p % (group * columns) / height`, where `first` is its group's first row and `height` the group's: `group`, but for a last
-    one that is cut. Emitted are divisions by these two numbers alone.
-
-    Blocks that run at the same time have neighbouring numbers. Row by row they need one row of tiles of the left operand and all
-    of the right one; in groups of n rows, column by column within the group, they need n and a few, which the L2 cache holds.
-
-    Source: "grouped ordering" of Triton's matmul tutorial; CUTLASS calls it a threadblock swizzle.
-    """
-    group = min(group, rows)
-    if group == 1 or columns == 1:
-        return number.divide(columns)
-    above, place = number.divide(group * columns)
-    return _in_group(above, place, (number, columns), rows, columns, group)
-
-
-def _grouped_blocks(y: Sum, x: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
-    """The tile of block (y, x) of a grid of `rows` x `columns`, which are numbered x running fastest."""
-    group = min(group, rows)
-    if group == 1 or columns == 1:
-        return y, x
-    above, within = y.divide(group)
-    return _in_group(above, within.times(columns) + x, (y, 1), rows, columns, group)
-
-
-def _in_group(above: Sum, place: Sum, at: tuple[Sum, int], rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
-    """The tile at that place of the group, behind so many groups. `at`: what tells whether it is in the last one that is cut: that
-    begins at a multiple of the number with it."""
-    column, row = place.divide(group)
-    cut = rows % group
-    if cut:
-        whole = less(at[0], (rows - cut) * at[1])
-        last_column, last_row = place.divide(cut)
-        pairs = ((column, last_column), (row, last_row))
-        column, row = (Sum.of(arith.SelectOp(whole, one.emit(), other.emit()).result) for one, other in pairs)
-    return above.times(group) + row, column
-
-
-def _by_groups(y: Sum, x: Sum, rows: Bound, columns: Bound, group: int) -> tuple[Processors, Processors]:
-    """The same tile, where the numbers of rows and columns are known at run time.
-
-    The grid has a row of blocks for each group, of `group * columns` blocks: they take the group's tiles column by column, so that
-    the divisions are by a constant. Of a last group that is cut, blocks without a tile have nothing to do.
-    """
-    height = min(group, rows) if isinstance(rows, int) else group
-    column, row = x.divide(height)
-    row = coordinate(y.times(height) + row, None)
-    return Processors(row, rows, surplus=not divisible(rows, height)), Processors(column, columns)
-
-
-def coordinate(total: Sum, extent: int | None) -> Sum:
-    """The sum as a value of its own, below `extent`: an `arith.addi` is not composed into the affine maps of its uses, which
-    would all work the order out again."""
-    parts = [Sum(0, (term,)).emit() for term in total.terms] or [total.emit()]
-    return Sum.of(reduce(lambda a, b: arith.AddIOp(a, b).result, parts), extent)

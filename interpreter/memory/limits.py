@@ -43,6 +43,9 @@ MOST = max(CHIPS.values())
 ALIGNMENT = 16
 """Bytes that each shared buffer is aligned to."""
 
+MOST_OF_CLUSTER = 8
+"""Blocks, on every chip that has clusters."""
+
 MOST_BOX, MOST_RANK, PIECE = 256, 5, 16
 """Of a tensor map: elements along a dimension of a box, and dimensions; bytes of which a tensor's beginning and its strides are
 multiples, and the rows of a box."""

@@ -1,4 +1,4 @@
-"""`launch LOOP [max-registers n] [unproven]`: materialize all maps of a loop at once, as a kernel and its launch."""
+"""`launch LOOP [cluster(n)] [max-registers n] [unproven]`: materialize all maps of a loop at once, as a kernel and its launch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
 from ..ir.mlir import i64
-from ..memory.limits import ALL_REGISTERS, MOST_REGISTERS
+from ..memory.limits import ALL_REGISTERS, MOST_OF_CLUSTER, MOST_REGISTERS
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integer, statement
 from .bufferize import ensure_bufferized
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..launch.launch import LaunchInfo
 
 REGISTERS = "weft.max_registers"
+_PORTABLE = f"all chips that have clusters have such of {MOST_OF_CLUSTER} blocks; with 1 there are none"
 FEWEST = 24
 """ptxas does not go below so many registers, whatever it is told."""
 
@@ -34,6 +35,11 @@ class LaunchStatement(Statement):
 
     Args:
         loop: the outermost mapped loop (or a mapped op); consumed, with everything inside.
+        cluster: `cluster(n)`: n blocks that follow each other along x run side by side, 8 at most (from sm_90 on). Of each tile
+            that is the same for all of them, each loads a part, and the tensor memory accelerator brings it to all: `map … to tma`
+            and `pipeline … producer` say what it brings. Which tiles those are depends on the order of blocks: row by row they
+            are the left operand's, with `order grouped(g)` the right one's. A cluster that the tiles do not fill has blocks
+            without one, which do their part all the same. With 1, blocks run alone.
         max_registers: the most registers that the compiler may give a thread, 24 to 255, and at most 65,536 for all threads of a
             block; default: no limit. With too few, values spill to memory.
         unproven: launch it even if it is not proven race-free; the kernel then has `weft.unproven`, with the reason, and run,
@@ -106,6 +112,15 @@ class LaunchStatement(Statement):
 
             wrong: map copy_a to tma                                       (rows of 333 elements of bf16)
             right: versions { assume gemm.lhs.1 % 8 == 0; … } else { … map copy_a to threads(*) cyclic … }
+        W0407: blocks that cannot run in clusters.
+            Blocks of a cluster take tiles that follow each other along x, each as many, and share those that are the same for all
+            of them. So one loop over blocks is launched, mapped to `blocks(y, x)`, or to `blocks(x: n) cyclic` with n a multiple of
+            the cluster's blocks, and so are the rows of `order grouped(g)`. What they share comes by tensor maps to the tiles of a
+            producer, which waits until all of them have left one; and it can be cut into as many parts, panels of 128 bytes or 8
+            lines of them.
+
+            wrong: map tiles to blocks(x: 131) cyclic order grouped(8); …; launch tiles cluster(2)
+            right: map tiles to blocks(x: 132) cyclic order grouped(8); …; launch tiles cluster(2)
         W0601: two threads of a block conflict, and nothing orders them.
             Two threads access the same element, at least one writes it, and no barrier is between: which one is first
             is up to the hardware. The witness names the two threads, the element, both operations and the loop
@@ -154,17 +169,22 @@ class LaunchStatement(Statement):
     reach = "handles"
 
     loop: Handle = consumed()
+    cluster: int | None = integer(optional=True, minimum=1, maximum=MOST_OF_CLUSTER, hint=_PORTABLE)
     max_registers: int | None = integer(optional=True, minimum=FEWEST, maximum=MOST_REGISTERS)
     unproven: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..launch.launch import found_before, launch_loop, prepare
+        from ..mapping.clusters import CLUSTER
         from ..mapping.preconditions import independent
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)
         root = rewrite.find(self.loop)
         with rewrite.placing(at="loop"):
+            if self.cluster is not None and self.cluster > 1:
+                with root.context:
+                    root.attributes[CLUSTER] = i64(self.cluster)
             kernel = prepare(rewrite.module, root, taken=rewrite.taken)
             judged = found_before(kernel, rewrite.known).get(proof.Judgement)
             proven = judged is None and proof.stands(rewrite.module, root)

@@ -106,6 +106,7 @@ def number(value: int) -> tuple[object, ...]:
         ("insert-barriers", "insert-barriers", {}),
         ("verify-sync", "verify-sync", {}),
         ("launch t max-registers 128", "launch", {"loop": handle("t"), "max_registers": number(128)}),
+        ("launch t cluster(2)", "launch", {"loop": handle("t"), "cluster": number(2)}),
         ('run-pass "func.func(cse)"', "run-pass", {"pipeline": ("Literal", "func.func(cse)")}),
         ("print", "print", {}),
         ("print gemm", "print", {"target": handle("gemm")}),

@@ -48,6 +48,7 @@ class Case:
     barriers: str = ""
     shape: str = ""
     tiles: str = "blocks(y, x)"
+    cluster: int = 1
 
     @property
     def payload(self) -> str:
@@ -78,7 +79,7 @@ class Case:
           promote-to-registers one.acc across k
           {self.pipeline}
           {self.barriers}
-          launch tiles {'' if self.barriers else 'unproven'}
+          launch tiles{f' cluster({self.cluster})' if self.cluster > 1 else ''} {'' if self.barriers else 'unproven'}
         }}"""
 
 

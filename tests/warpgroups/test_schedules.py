@@ -30,6 +30,8 @@ CASES = {
     "ahead": Case(k=512, pipeline="pipeline k stages 3 async"),
     "over_tiles": Case(m=512, k=320, tiles="blocks(x: 3) cyclic order grouped(2)", pipeline="pipeline k stages 3 producer"),
     "producer": Case(k=512, pipeline="pipeline k stages 4 producer registers 24"),
+    "cluster": Case(m=384, k=512, tiles="blocks(y, x) order grouped(2)", pipeline="pipeline k stages 3 producer", cluster=2),
+    "cluster_over_tiles": Case(m=500, k=320, tiles="blocks(x: 4) cyclic", pipeline="pipeline k stages 3 producer", cluster=2),
 }
 
 

@@ -4,7 +4,8 @@
 //   fibers (default)  every GPU thread is a fiber of one OS thread (fibers.h); __syncthreads() switches to the next. Fast; also
 //                     notices when some threads wait at a barrier that others never reach.
 //   SHIM_THREADS      every GPU thread is a std::thread, __syncthreads() a std::barrier: for the thread sanitizer.
-// Blocks run one after another, so that a `static` array is as good as a block's shared memory.
+// Blocks run one after another, so that a `static` array is as good as a block's shared memory. Those of a cluster run side by side: there
+// each has a part of an array, and thread t of block r of the cluster has the number 1024 r + t.
 #pragma once
 #include <cmath>
 #include <cstdio>
@@ -29,6 +30,7 @@ inline double2 make_double2(double x, double y) { return {x, y}; }
 #define __global__
 #define __device__
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define __maxnreg__(n)
 static bool shim_outside;
 #ifdef SHIM_GUARDED
@@ -94,7 +96,28 @@ template <typename T> inline T atomicExch(T* at, T v) { return shim_atomic(at, [
 inline shim_dim3 shim_place(unsigned linear, shim_dim3 size) {
   return {linear % size.x, linear / size.x % size.y, linear / (size.x * size.y)};
 }
-alignas(1024) static float4 shim_dynamic_shared[227 * 1024 / 16];
+constexpr unsigned shim_most_blocks = 8, shim_most_threads = 1024;
+constexpr size_t shim_most_shared = 227 * 1024;
+alignas(1024) static float4 shim_dynamic_shared[shim_most_blocks * shim_most_shared / 16];
+inline unsigned shim_number();  // of the thread
+inline unsigned shim_rank() { return shim_number() / shim_most_threads; }
+inline float4* shim_own_dynamic() { return shim_dynamic_shared + shim_rank() * (shim_most_shared / 16); }
+static shim_dim3 shim_cluster{1, 1, 1};
+inline unsigned shim_cluster_blocks() { return shim_cluster.x * shim_cluster.y * shim_cluster.z; }
+
+// Arrays of which each block of a cluster has one, and the dynamic ones: where the place of this block's is in another block.
+struct shim_region { char* first; size_t size; };
+static shim_region shim_regions[64] = {{(char*)shim_dynamic_shared, shim_most_shared}};
+template <typename T> T& shim_part(T (&arrays)[shim_most_blocks]) {
+  for (shim_region& region : shim_regions) {
+    char* none = nullptr;
+    if (__atomic_compare_exchange_n(&region.first, &none, (char*)arrays, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || none == (char*)arrays) {
+      __atomic_store_n(&region.size, sizeof(T), __ATOMIC_RELAXED);
+      return arrays[shim_rank()];
+    }
+  }
+  std::abort();
+}
 
 // ---- asynchronous copies: nothing arrives before its thread waits for it -----------------------------------------------
 struct shim_copy { void* to; const void* from; int size, bytes; };
@@ -132,6 +155,16 @@ inline void shim_together(void (*all)(void**), void* own);
 inline unsigned shim_lane();
 inline void shim_never();  // waits for others in vain
 inline void shim_wrong(const char* what);  // ends the kernel
+inline bool shim_has_ended(unsigned rank);  // a block of the cluster
+template <typename T> T* shim_in(T* place, unsigned rank) {
+  if (rank >= shim_cluster_blocks()) return shim_wrong("the cluster has no such block"), place;
+  if (shim_has_ended(rank)) return shim_wrong("a block of the cluster has ended before others are done with its memory"), place;
+  for (const shim_region& region : shim_regions) {
+    size_t size = __atomic_load_n(&region.size, __ATOMIC_RELAXED), at = (char*)place - region.first;
+    if (size && (char*)place >= region.first && at < shim_most_blocks * size) return (T*)(region.first + rank * size + at % size);
+  }
+  std::abort();
+}
 
 // ---- what `warp_groups.h` does later: copies that go on by themselves, those that a thread waits for in groups, its products ------
 using shim_work = std::function<void()>;
@@ -187,10 +220,18 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) {
   shim_together([](void**) {}, nullptr);
 }
 
-static unsigned shim_at_numbers[16];  // how often threads have come to barriers with numbers
+static unsigned shim_at_numbers[shim_most_blocks][16];  // how often threads have come to barriers with numbers
+
+inline unsigned shim_clusters(shim_dim3 grid) { return grid.x * grid.y * grid.z / shim_cluster_blocks(); }
+inline shim_dim3 shim_block_of(unsigned cluster, unsigned rank, shim_dim3 grid) {
+  shim_dim3 c = shim_place(cluster, {grid.x / shim_cluster.x, grid.y / shim_cluster.y, grid.z / shim_cluster.z});
+  shim_dim3 in = shim_place(rank, shim_cluster);
+  return {c.x * shim_cluster.x + in.x, c.y * shim_cluster.y + in.y, c.z * shim_cluster.z + in.z};
+}
 
 // ---- threads ---------------------------------------------------------------------------------------------------------
 #ifdef SHIM_THREADS
+#include <atomic>
 #include <barrier>
 #include <memory>
 #include <thread>
@@ -199,7 +240,8 @@ static unsigned shim_at_numbers[16];  // how often threads have come to barriers
 static thread_local shim_dim3 threadIdx, blockIdx;
 static thread_local std::vector<shim_work> shim_own_products;
 static thread_local std::vector<std::vector<shim_work>> shim_own_stores(1);
-static std::unique_ptr<std::barrier<>> shim_groups[8];
+constexpr unsigned shim_most = shim_most_blocks * shim_most_threads;
+static std::unique_ptr<std::barrier<>> shim_groups[shim_most / 128];
 static std::mutex shim_agents_lock;
 static std::vector<std::thread> shim_agents;
 inline std::vector<shim_work>& shim_products() { return shim_own_products; }
@@ -219,17 +261,27 @@ inline void shim_wait(const std::function<bool()>& over) {
 static thread_local shim_copies shim_thread_copies;
 inline shim_copies& shim_own_copies() { return shim_thread_copies; }
 static shim_dim3 blockDim, gridDim;
-static std::unique_ptr<std::barrier<>> shim_barrier;
-inline void __syncthreads() { shim_barrier->arrive_and_wait(); }
-static shim_exchange shim_warps[32];
+static std::unique_ptr<std::barrier<>> shim_barriers[shim_most_blocks], shim_of_cluster;
+static std::atomic<unsigned> shim_at_work[shim_most_blocks];
+static shim_exchange shim_warps[shim_most / 32];
 struct shim_finish {
   shim_exchange* warp;
   void operator()() noexcept { warp->all(warp->lanes); }
 };
-static std::unique_ptr<std::barrier<shim_finish>> shim_meetings[32];
+static std::unique_ptr<std::barrier<shim_finish>> shim_meetings[shim_most / 32];
 static thread_local unsigned shim_thread;
+static thread_local std::vector<std::barrier<>::arrival_token> shim_arrivals;
+inline unsigned shim_number() { return shim_thread; }
 inline unsigned shim_lane() { return shim_thread % 32; }
-inline unsigned shim_thread_in_block() { return shim_thread; }
+inline unsigned shim_thread_in_block() { return shim_thread % shim_most_threads; }
+inline void __syncthreads() { shim_barriers[shim_rank()]->arrive_and_wait(); }
+inline bool shim_has_ended(unsigned rank) { return shim_at_work[rank] == 0; }
+inline void shim_arrive_in_cluster() { shim_arrivals.push_back(shim_of_cluster->arrive()); }
+inline void shim_wait_for_cluster() {
+  if (shim_arrivals.empty()) return shim_wrong("a thread waits for a cluster at which it has not arrived");
+  shim_of_cluster->wait(std::move(shim_arrivals.back()));
+  shim_arrivals.pop_back();
+}
 inline void shim_meet_in_group() { shim_groups[shim_thread / 128]->arrive_and_wait(); }
 inline void shim_never() { std::abort(); }
 inline void shim_wrong(const char* what) {
@@ -245,25 +297,34 @@ inline void shim_together(void (*all)(void**), void* own) {
 
 template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body) {
   gridDim = grid, blockDim = block;
-  unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
-  shim_barrier = std::make_unique<std::barrier<>>(count);
-  for (unsigned w = 0; w < count / 32; ++w) shim_meetings[w] = std::make_unique<std::barrier<shim_finish>>(32, shim_finish{&shim_warps[w]});
-  for (unsigned g = 0; g < count / 128; ++g) shim_groups[g] = std::make_unique<std::barrier<>>(128);
+  unsigned count = block.x * block.y * block.z, together = shim_cluster_blocks(), clusters = shim_clusters(grid);
+  std::barrier<> all(count * together);
+  shim_of_cluster = std::make_unique<std::barrier<>>(count * together);
+  for (unsigned r = 0; r < together; ++r) {
+    unsigned first = r * shim_most_threads;
+    shim_barriers[r] = std::make_unique<std::barrier<>>(count), shim_at_work[r] = count;
+    for (unsigned w = first / 32; w < (first + count) / 32; ++w)
+      shim_meetings[w] = std::make_unique<std::barrier<shim_finish>>(32, shim_finish{&shim_warps[w]});
+    for (unsigned g = first / 128; g < (first + count) / 128; ++g) shim_groups[g] = std::make_unique<std::barrier<>>(128);
+  }
   std::vector<std::thread> threads;
-  for (unsigned t = 0; t < count; ++t)
-    threads.emplace_back([=] {
-      threadIdx = shim_place(t, block), shim_thread = t;
-      for (unsigned b = 0; b < blocks; ++b) {
-        blockIdx = shim_place(b, grid);
+  for (unsigned n = 0; n < count * together; ++n)
+    threads.emplace_back([=, &all] {
+      unsigned t = n % count, r = n / count;
+      threadIdx = shim_place(t, block), shim_thread = r * shim_most_threads + t;
+      for (unsigned c = 0; c < clusters; ++c) {
+        blockIdx = shim_block_of(c, r, grid);
         body();
         shim_thread_copies = {};
         shim_own_stores.assign(1, {});
-        shim_barrier->arrive_and_wait();
-        if (t == 0) {
+        --shim_at_work[r];
+        all.arrive_and_wait();
+        if (n == 0) {
           for (auto& agent : shim_agents) agent.join();
           shim_agents.clear();
         }
-        shim_barrier->arrive_and_wait();
+        if (t == 0) shim_at_work[r] = count;
+        all.arrive_and_wait();
       }
     });
   for (auto& thread : threads) thread.join();
@@ -274,15 +335,19 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
 #else
 #include "fibers.h"
 static shim_dim3 threadIdx, blockIdx, blockDim, gridDim;
-static shim_fiber shim_main, shim_fibers[1024];
-static enum { shim_runs, shim_done, shim_at_barrier, shim_in_warp, shim_waits } shim_states[1024];
-static std::function<bool()> shim_conditions[1024];
-static std::vector<shim_work> shim_fiber_products[1024];
-static std::vector<std::vector<shim_work>> shim_fiber_stores[1024];
+constexpr unsigned shim_most = shim_most_blocks * shim_most_threads;
+static_assert(shim_most <= shim_most_fibers, "stacks");
+static shim_fiber shim_main, shim_fibers[shim_most];
+static enum { shim_runs, shim_done, shim_at_barrier, shim_in_warp, shim_waits } shim_states[shim_most];
+static std::function<bool()> shim_conditions[shim_most];
+static std::vector<shim_work> shim_fiber_products[shim_most];
+static std::vector<std::vector<shim_work>> shim_fiber_stores[shim_most];
 static std::vector<shim_work> shim_agents;
-static shim_copies shim_fiber_copies[1024];
-static shim_exchange shim_warps[32];
-static unsigned shim_current;
+static shim_copies shim_fiber_copies[shim_most];
+static shim_exchange shim_warps[shim_most / 32];
+static unsigned shim_current, shim_at_work[shim_most_blocks];
+inline unsigned shim_number() { return shim_current; }
+inline bool shim_has_ended(unsigned rank) { return shim_at_work[rank] == 0; }
 static void (*shim_body)(void*);
 static void* shim_data;
 inline shim_copies& shim_own_copies() { return shim_fiber_copies[shim_current]; }
@@ -298,7 +363,7 @@ inline void shim_never() {
   shim_switch(shim_fibers[shim_current], shim_main);
 }
 
-inline unsigned shim_thread_in_block() { return shim_current; }
+inline unsigned shim_thread_in_block() { return shim_current % shim_most_threads; }
 inline std::vector<shim_work>& shim_products() { return shim_fiber_products[shim_current]; }
 inline std::vector<std::vector<shim_work>>& shim_stores() { return shim_fiber_stores[shim_current]; }
 inline void shim_later(shim_work work) { shim_agents.push_back(std::move(work)); }
@@ -307,11 +372,24 @@ inline void shim_wait(const std::function<bool()>& over) {
   shim_states[shim_current] = shim_waits;
   shim_switch(shim_fibers[shim_current], shim_main);
 }
-static unsigned shim_met[8];  // how often threads of the group have come
+static unsigned shim_met[shim_most / 128];  // how often threads of the group have come
 inline void shim_meet_in_group() {
   unsigned& met = shim_met[shim_current / 128];
   unsigned all = (met++ / 128 + 1) * 128;
   shim_wait([&met, all] { return met >= all; });
+}
+static unsigned shim_met_in_cluster, shim_meetings, shim_of_cluster;  // threads that have come since the last meeting; meetings; threads of it
+static unsigned shim_waits_for[shim_most];  // 0: has not arrived
+inline void shim_arrive_in_cluster() {
+  if (shim_waits_for[shim_current]) return shim_wrong("a thread arrives at a cluster again, and has not waited for it");
+  shim_waits_for[shim_current] = shim_meetings + 1;
+  if (++shim_met_in_cluster == shim_of_cluster) ++shim_meetings, shim_met_in_cluster = 0;
+}
+inline void shim_wait_for_cluster() {
+  unsigned& meeting = shim_waits_for[shim_current];
+  if (!meeting) return shim_wrong("a thread waits for a cluster at which it has not arrived");
+  shim_wait([&meeting] { return shim_meetings >= meeting; });
+  meeting = 0;
 }
 inline void __syncthreads() {
   shim_states[shim_current] = shim_at_barrier;
@@ -356,15 +434,19 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
   gridDim = grid, blockDim = block, shim_outside = shim_fault = false;
   std::memset(shim_at_numbers, 0, sizeof shim_at_numbers);
   shim_agents.clear();
-  unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
+  unsigned count = block.x * block.y * block.z, together = shim_cluster_blocks(), clusters = shim_clusters(grid), all = count * together;
   bool backwards = std::getenv("SHIM_REVERSE") != nullptr;
   char* stacks = shim_stacks();
   shim_data = &body;
   shim_body = [](void* data) { (*(Body*)data)(); };
-  for (unsigned b = 0; b < blocks; ++b) {
-    blockIdx = shim_place(b, grid);
+  shim_of_cluster = all;
+  for (unsigned c = 0; c < clusters; ++c) {
     shim_poison_shared();
-    for (unsigned t = 0; t < count; ++t) {
+    shim_met_in_cluster = shim_meetings = 0;
+    for (unsigned& left : shim_at_work) left = count;
+    for (unsigned n = 0; n < all; ++n) {
+      unsigned t = n / count * shim_most_threads + n % count;
+      shim_waits_for[t] = 0;
       shim_states[t] = shim_runs;
       shim_fiber_copies[t] = {};
       shim_fiber_products[t].clear();
@@ -373,25 +455,32 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
     }
     for (shim_exchange& warp : shim_warps) warp.arrived = 0;
     for (unsigned& met : shim_met) met = 0;
-    for (unsigned live = count; live;) {
-      unsigned left = 0, waiting = 0, went = 0;
-      for (unsigned n = 0; n < count; ++n) {
-        unsigned t = backwards ? count - 1 - n : n;
-        waiting += shim_states[t] == shim_at_barrier;
+    for (unsigned live = all; live;) {
+      unsigned left = 0, waiting[shim_most_blocks] = {}, went = 0;
+      for (unsigned n = 0; n < all; ++n) {
+        unsigned place = backwards ? all - 1 - n : n, rank = place / count, t = rank * shim_most_threads + place % count;
+        waiting[rank] += shim_states[t] == shim_at_barrier;
         if (shim_states[t] == shim_waits && shim_conditions[t]()) shim_states[t] = shim_runs;
         if (shim_states[t] != shim_runs) continue;
         ++went;
         shim_current = t;
-        threadIdx = shim_place(t, block);
+        threadIdx = shim_place(place % count, block), blockIdx = shim_block_of(c, rank, grid);
         shim_in_fiber = true;
         shim_switch(shim_main, shim_fibers[t]);
         shim_in_fiber = false;
         if (shim_outside || shim_fault) return shim_outside ? 2 : 3;
-        left += shim_states[t] == shim_done;
+        left += shim_states[t] == shim_done, shim_at_work[rank] -= shim_states[t] == shim_done;
       }
       live -= left;
       if (went) continue;
-      if (waiting != count && !shim_agents.empty()) {  // the last that was started, or the first
+      bool goes_on = false;
+      for (unsigned r = 0; r < together; ++r) {
+        if (waiting[r] != count) continue;
+        goes_on = true;
+        for (unsigned t = 0; t < count; ++t) shim_states[r * shim_most_threads + t] = shim_runs;
+      }
+      if (goes_on) continue;
+      if (!shim_agents.empty()) {  // the last that was started, or the first
         auto next = backwards ? shim_agents.end() - 1 : shim_agents.begin();
         shim_work work = *next;
         shim_agents.erase(next);
@@ -399,8 +488,7 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
         if (shim_fault) return 3;
         continue;
       }
-      if (waiting != count) return 1;
-      for (unsigned t = 0; t < count; ++t) shim_states[t] = shim_runs;
+      return 1;
     }
     for (shim_work& work : shim_agents) work();
     shim_agents.clear();
@@ -412,7 +500,7 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
 
 // ---- barriers with numbers: the block that comes next finds none waiting ----------------------------------------------------
 inline void meet_at(int number, int threads) {
-  unsigned* there = &shim_at_numbers[number];
+  unsigned* there = &shim_at_numbers[shim_rank()][number];
   unsigned all = (__atomic_fetch_add(there, 1, __ATOMIC_ACQ_REL) / threads + 1) * threads;
   shim_wait([=] { return __atomic_load_n(there, __ATOMIC_ACQUIRE) >= all; });
 }
@@ -423,6 +511,8 @@ template <typename... P, size_t... i>
 int shim_launch(void (*kernel)(P...), const unsigned* grid, const unsigned* block, void** args, std::index_sequence<i...>) {
   return shim_run({grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, [=] { kernel(*(P*)args[i]...); });
 }
-template <typename... P> int shim_launch(void (*kernel)(P...), const unsigned* grid, const unsigned* block, void** args) {
+template <typename... P> int shim_launch(
+    void (*kernel)(P...), shim_dim3 cluster, const unsigned* grid, const unsigned* block, void** args) {
+  shim_cluster = cluster;
   return shim_launch(kernel, grid, block, args, std::index_sequence_for<P...>());
 }

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <sys/mman.h>
 
-constexpr size_t shim_stack_size = 128 * 1024;
+constexpr size_t shim_stack_size = 128 * 1024, shim_most_fibers = 8 * 1024;
 
 inline char* shim_stacks() {
-  static char* stacks = (char*)mmap(nullptr, 1024 * shim_stack_size, PROT_READ | PROT_WRITE,
+  static char* stacks = (char*)mmap(nullptr, shim_most_fibers * shim_stack_size, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stacks == MAP_FAILED) std::abort();
   return stacks;

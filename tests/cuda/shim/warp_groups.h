@@ -3,6 +3,7 @@
 // What is asynchronous happens as late as it may: fibers copy a box when no thread can go on otherwise, or one waits for the store;
 // with SHIM_THREADS a thread of its own does it. Products read their operands when they are waited for. A missing wait shows.
 #pragma once
+#include <tuple>
 #include "fragments.h"
 
 #define __grid_constant__
@@ -36,6 +37,15 @@ inline void barrier_init(shim_word* barrier, int arrivals) {
 inline void barrier_arrive(shim_word* barrier) { shim_change(barrier, 1, 0); }
 inline void barrier_expect(shim_word* barrier, int bytes) { shim_change(barrier, 1, bytes); }
 inline void barrier_wait(shim_word* barrier, unsigned parity) { shim_wait([=] { return shim_is_over(barrier, parity); }); }
+// ---- clusters: whose blocks arrive at each other's barriers, and meet ----------------------------------------------------------------
+inline void barrier_arrive_in(shim_word* barrier, unsigned block) { shim_change(shim_in(barrier, block), 1, 0); }
+inline void barrier_wait_in_cluster(shim_word* barrier, unsigned parity) { barrier_wait(barrier, parity); }
+inline void cluster_arrive() { shim_arrive_in_cluster(); }
+inline void cluster_arrive_each() { shim_arrive_in_cluster(); }
+inline void cluster_arrive_relaxed() { shim_arrive_in_cluster(); }
+inline void cluster_arrive_relaxed_each() { shim_arrive_in_cluster(); }
+inline void cluster_wait() { shim_wait_for_cluster(); }
+inline void cluster_wait_each() { shim_wait_for_cluster(); }
 inline void fence_barriers() {}
 inline void fence_async() {}
 template <int n> void fewer_registers() { static_assert(24 <= n && n <= 256 && n % 8 == 0, "registers come in eights"); }
@@ -81,17 +91,31 @@ template <typename Map, typename... X> shim_box shim_boxed(const Map& map, const
   ((box.at[--d] = x), ...);
   return box;
 }
+inline void shim_bring(const shim_box& box, shim_word* barrier) {
+  int bytes = 0, item = box.map.item;
+  shim_each_element(box, [&](char* to, const char* from) {
+    bytes += item;
+    if (from) return (void)std::memcpy(to, from, item);
+    std::memset(to, box.map.nan ? 0xff : 0, item);  // all ones are a NaN in each format
+  });
+  shim_change(barrier, 0, -bytes);
+}
 template <typename Map, typename... X> void shim_load_box(void* tile, const Map& map, shim_word* barrier, X... x) {
   shim_box box = shim_boxed(map, tile, x...);
-  shim_later([=] {
-    int bytes = 0, item = box.map.item;
-    shim_each_element(box, [&](char* to, const char* from) {
-      bytes += item;
-      if (from) return (void)std::memcpy(to, from, item);
-      std::memset(to, box.map.nan ? 0xff : 0, item);  // all ones are a NaN in each format
-    });
-    shim_change(barrier, 0, -bytes);
-  });
+  shim_later([=] { shim_bring(box, barrier); });
+}
+// To each block of the mask, at any time each.
+template <typename Map, typename... X> void shim_load_box_for(unsigned short blocks, void* tile, const Map& map, shim_word* barrier, X... x) {
+  for (unsigned rank = 0; rank < 16; ++rank)
+    if (blocks >> rank & 1)
+      shim_later([=, box = shim_boxed(map, tile, x...)]() mutable {
+        box.tile = shim_in(box.tile, rank);
+        shim_bring(box, shim_in(barrier, rank));
+      });
+}
+template <typename Map, typename... X, size_t... i>
+void shim_load_box_for(void* tile, const Map& map, shim_word* barrier, std::tuple<X...> x, std::index_sequence<i...>) {
+  shim_load_box_for(std::get<sizeof...(i)>(x), tile, map, barrier, std::get<i>(x)...);
 }
 template <typename Map, typename... X> void shim_store_box(const Map& map, const void* tile, X... x) {
   shim_box box = shim_boxed(map, tile, x...);
@@ -103,6 +127,10 @@ template <typename Map, typename... X> void shim_store_box(const Map& map, const
   template <typename Map, typename... X> void load_box_##rank##d(void* to, const Map& map, shim_word* barrier, X... x) { \
     static_assert(sizeof...(x) == rank, "as many coordinates as dimensions"); \
     shim_load_box(to, map, barrier, x...); \
+  } \
+  template <typename Map, typename... X> void load_box_##rank##d_for(void* to, const Map& map, shim_word* barrier, X... x) { \
+    static_assert(sizeof...(x) == rank + 1, "as many coordinates as dimensions, and blocks"); \
+    shim_load_box_for(to, map, barrier, std::tuple<X...>(x...), std::make_index_sequence<rank>()); \
   } \
   template <typename Map, typename... X> void store_box_##rank##d(const Map& map, const void* from, X... x) { \
     static_assert(sizeof...(x) == rank, "as many coordinates as dimensions"); \

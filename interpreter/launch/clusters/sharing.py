@@ -1,0 +1,129 @@
+"""What blocks of a cluster do for each other: each loads a part of a tile that all of them read, and all wait for all.
+
+    nvgpu.tma.async.load %B_map[%col, %k], %full[%s]     →   nvgpu.tma.async.load %B_map[%col + rank · part, %k], %full[%s]
+        to %B_shared                                             to a part of %B_shared multicast_mask = 0b11
+    nvgpu.mbarrier.arrive %empty[%s]                     →   arrives at %empty[%s] of each block, which expects as many more
+    init of barriers; gpu.barrier                        →   init of barriers; the cluster meets
+                                                             … the cluster meets, before any of its blocks ends
+
+A tile is the same for all of them where the box begins at the same place, whatever the block's number in the cluster is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ...buffers.tensor_copies import ARRIVALS, PRODUCER
+from ...indices.arithmetic import Sum
+from ...indices.neighbours import Neighbours
+from ...ir.mlir import ahead_of, ancestors, arith, i64, ir, maker, operations
+from ...mapping.clusters import BlockClusters
+from ...memory.mbarriers import (
+    ADDRESS,
+    ARRIVE,
+    ARRIVE_THERE,
+    AWAIT_CLUSTER,
+    MEET_CLUSTER,
+    OTHER_BLOCK,
+    POINTER,
+    barrier_of,
+)
+from ...memory.tensor_maps import LINE, LINES
+from ...session.rewriter import refuse
+
+
+@dataclass(frozen=True)
+class TilePart:
+    """A part of a tile: rows from one on, of a panel; for all blocks of a cluster, or this one."""
+
+    row: Sum
+    rows: int
+    panel: Sum
+    shared: bool = False
+
+
+@dataclass
+class Sharing:
+    """The copies of a kernel whose blocks run in clusters.
+
+    Args:
+        rank: which block of its cluster the block is.
+        alone: why copies are not shared.
+        remarks: those that are, in words.
+    """
+
+    cluster: BlockClusters
+    rank: Sum
+    alone: dict[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    @cached_property
+    def _neighbours(self) -> Neighbours:
+        function = next(op for op in ancestors(maker(self.rank.emit())) if op.name == "gpu.func")
+        ids = [op.results[0] for op in operations(function, "gpu.block_id") if "x" in str(op.attributes["dimension"])]
+        return Neighbours(ids, self.cluster.size, [term.value for term in self.rank.terms])
+
+    def pieces(
+        self, op: ir.Operation, name: str, starts: Sequence[Sum], rows: int, panels: int, row_bytes: int
+    ) -> list[TilePart] | None:
+        """The part of a tile that the block loads for all, of a marked copy; None where it loads the tile for itself."""
+        size = self.cluster.size
+        if not any(PRODUCER in around.attributes for around in ancestors(op)):
+            self.alone[name] = "no producer starts it, which waits until the other blocks have left the tile"
+            return None
+        if not all(self._neighbours.steady(term.value) for start in starts for term in start.terms):
+            self.alone[name] = "each block of a cluster has another tile of it"
+            return None
+        if panels % size == 0:
+            each = panels // size
+            self.remarks.append(f"{name}: each of {size} blocks loads {each} of {panels} panels for all")
+            return [TilePart(Sum(), rows, self.rank.times(each) + Sum(n), True) for n in range(each)]
+        if rows % size or rows // size * row_bytes % (LINE * LINES):
+            self.alone[name] = f"{rows} rows of {row_bytes} bytes make no {size} parts of whole {LINES} lines of {LINE} bytes"
+            return None
+        self.remarks.append(f"{name}: each of {size} blocks loads {rows // size} of {rows} rows for all")
+        return [TilePart(self.rank.times(rows // size), rows // size, Sum(n), True) for n in range(panels)]
+
+    def mask(self) -> ir.Value:
+        """All blocks of the cluster, at the insertion point."""
+        return arith.ConstantOp(ir.IntegerType.get_signless(16), (1 << self.cluster.size) - 1).result
+
+    def expect_some(self, op: ir.Operation) -> None:
+        """Raises W0407 where the blocks of a cluster have nothing to do with each other."""
+        if not self.remarks:
+            raise refuse(
+                "W0407", f"blocks of a cluster of {self.cluster.size} share no tile that the tensor memory accelerator brings", op,
+                "leave `cluster` out; or let `map copy to tma` and `pipeline … producer` bring what is the same for blocks that "
+                "follow each other along x", *(f"`{name}`: {why}" for name, why in self.alone.items()),
+            )  # fmt: skip
+
+
+def arrive_in_all(function: ir.Operation, size: int) -> None:
+    """Who arrives at a barrier arrives at that of each block of the cluster."""
+    i32 = ir.IntegerType.get_signless(32)
+    here, there = ir.Type.parse("!llvm.ptr<3>"), ir.Type.parse("!llvm.ptr<7>")
+    scope = {"scope": ir.Attribute.parse("#nvvm.mem_scope<cluster>")}
+    told: set[ir.Operation] = set()
+    for op in list(operations(function, ARRIVE)):
+        barriers, number = barrier_of(op)
+        made = maker(barriers)
+        if made not in told:
+            told.add(made)
+            made.attributes[ARRIVALS] = i64(ir.IntegerAttr(made.attributes[ARRIVALS]).value * size)
+        with ahead_of(op):
+            address = ir.Operation.create(ADDRESS, [i32], [barriers, number]).results[0]
+            pointer = ir.Operation.create(POINTER, [here], [address]).results[0]
+            for rank in range(size):
+                block = arith.ConstantOp(i32, rank).result
+                other = ir.Operation.create(OTHER_BLOCK, [there], [pointer, block]).results[0]
+                ir.Operation.create(ARRIVE_THERE, [], [other], scope)
+        op.erase()
+
+
+def meet() -> ir.Operation:
+    """All threads of the cluster meet, at the insertion point; the op in which they wait."""
+    aligned = {"aligned": ir.UnitAttr.get()}
+    ir.Operation.create(MEET_CLUSTER, attributes=aligned)
+    return ir.Operation.create(AWAIT_CLUSTER, attributes=aligned)

@@ -1,0 +1,92 @@
+"""Shared buffers that the tensor memory accelerator fills: panels, each as many bytes wide as the swizzle, of a box or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..buffers.views import subview
+from ..indices.arithmetic import Bound, Sum
+from ..ir.mlir import ir
+from ..memory.tensor_maps import TensorMap, tensor_map
+from .kernel import End, Outlined
+
+
+def map_type(box: Sequence[int], element: ir.Type, swizzle: int) -> ir.Type:
+    """A tensor map of boxes of these sizes, of lines in which pieces are exchanged in spans of so many bytes (0: are not)."""
+    space = f"memref<{'x'.join(map(str, box))}x{element}, #gpu.address_space<workgroup>>"
+    how = f"swizzle_{swizzle}b" if swizzle else "none"
+    return ir.Type.parse(
+        f"!nvgpu.tensormap.descriptor<tensor = {space}, swizzle = {how}, l2promo = l2promo_128b, oob = zero, interleave = none>"
+    )
+
+
+def bound(start: Sum) -> Bound:
+    """An offset, at the insertion point."""
+    return start.emit() if start.terms else start.constant
+
+
+@dataclass(frozen=True)
+class Box:
+    """What a copy takes.
+
+    Args:
+        tensor: one of the kernel's arguments.
+        starts: where it begins along each axis.
+        sizes: how many elements along each.
+        ends: how long the tensor is for it.
+        row: the axis along which rows of the tile lie.
+    """
+
+    tensor: ir.Value
+    starts: tuple[Sum, ...]
+    sizes: tuple[int, ...]
+    ends: tuple[End, ...]
+    row: int = 0
+
+
+@dataclass(frozen=True)
+class Panels:
+    """A shared buffer that boxes of one tensor map fill.
+
+    Args:
+        buffer: its memory, `… x panels x rows x columns of a panel`, or without panels where a row is one.
+        map: the kernel's argument.
+        filled_by: what it is a map of.
+    """
+
+    buffer: ir.Value
+    map: ir.Value
+    kernel: Outlined
+    filled_by: Box
+
+    @cached_property
+    def box(self) -> TensorMap:
+        found = tensor_map(self.map.type)
+        assert found is not None
+        return found
+
+    def at(self, lead: Sequence[Bound], row: Bound, rows: int, panel: Bound, rank: int = 2) -> ir.Value:
+        """The part of a panel from a row on, at the insertion point, as a memref of so many dimensions."""
+        kind = ir.MemRefType(self.buffer.type)
+        width, high = self.box.box[-1], kind.shape[-2]
+        several = kind.rank - len(lead) == 3
+        offsets = [*lead, *[panel] * several, row, 0]
+        sizes = [*[1] * (len(lead) + several), rows, width]
+        shape = [*[1] * (rank - 2), rows, width]
+        strides = [*[high * width] * (rank - 2), width, 1]
+        layout = ir.StridedLayoutAttr.get(0, strides)
+        old = ir.MemRefType.get(shape, kind.element_type, layout, kind.memory_space)
+        return subview(self.buffer, [offsets, sizes, [1] * kind.rank], old)
+
+    def describing(self, rows: int, panels: int) -> ir.Value:
+        """A map that says how a matrix of so many rows of so many panels lies there: its boxes, one behind the other, are panels.
+        Where blocks of a cluster load parts of them, that is another one than what loads them."""
+        box, high = self.filled_by, ir.MemRefType(self.buffer.type).shape[-2]
+        part = box.sizes[box.row]
+        if part == high or (panels == 1 and rows <= part):
+            return self.map
+        sizes = [*self.box.box]
+        sizes[box.row] = high
+        return self.kernel.tensor_map(box.tensor, map_type(sizes, self.box.element, self.box.swizzle), box.ends)

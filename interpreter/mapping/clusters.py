@@ -1,0 +1,100 @@
+"""Clusters of blocks, `launch … cluster(n)`: n blocks whose numbers along x follow each other run side by side.
+
+Along one dimension of the loop over blocks they take n tiles that follow each other, columns, or rows where `order grouped(g)` goes
+down columns; along the others they take the same. That dimension gets as many tiles as make whole clusters: a block whose tile is
+none of the loop's loads, waits and arrives like any other, since the others count on it, and leaves out the rest.
+
+    blocks(y, x)                     of 5 columns, clusters of 2: 6 columns, the last of which is nobody's
+    blocks(x: 132) cyclic            tile 132·i + p, row by row: block p and its neighbour go through as many tiles
+
+Everything that a cluster decides, it decides by the number of its first block: so all of its blocks decide alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..indices.arithmetic import Bound, ceildiv, multiply
+from ..indices.values import divisible
+from ..ir.mlir import ir
+from ..session.rewriter import refuse
+from .mapping import SYMBOLIC, Mapped, Mapping, loop_dimensions
+
+CLUSTER = "weft.cluster"
+"""On a mapped loop: how many blocks a cluster has, from `launch … cluster(n)`."""
+
+
+@dataclass(frozen=True)
+class BlockClusters:
+    """The clusters of a launch.
+
+    Args:
+        size: blocks of one, along x.
+        dimension: of the loop over blocks, the one along which their tiles differ.
+    """
+
+    size: int
+    dimension: int
+
+    def whole(self, trips: Sequence[Bound]) -> list[Bound]:
+        """How many tiles there are along each dimension, in whole clusters; emits index arithmetic where that is not a number."""
+        found = list(trips)
+        if not divisible(found[self.dimension], self.size):
+            found[self.dimension] = multiply(ceildiv(found[self.dimension], self.size), self.size)
+        return found
+
+
+def cluster_size(root: ir.Operation) -> int:
+    """Blocks of a cluster; 1 where a launch has none."""
+    return ir.IntegerAttr(root.attributes[CLUSTER]).value if CLUSTER in root.attributes else 1
+
+
+def cluster_of(root: ir.Operation, mapped: Sequence[Mapped]) -> BlockClusters | None:
+    """The clusters of a launch with these maps. Raises W0407."""
+    size = cluster_size(root)
+    if size == 1:
+        return None
+    over = [one for one in mapped if one.mapping.space in ("blocks", "grid")]
+    mapping = over[0].mapping if over else None
+    if mapping is None or len(over) > 1 or over[0].op != root or root.name != "scf.forall" or mapping.space == "grid":
+        said = "blocks of a cluster take tiles of the loop that is launched"
+        raise _refused(root, said, "map that loop `to blocks(y, x)`, and no other one to blocks")
+    if "x" not in mapping.axes or mapping.dist not in (None, "cyclic"):
+        said = "has no blocks along x" if "x" not in mapping.axes else "gives each block tiles side by side"
+        said = f"blocks of a cluster take tiles that follow each other along x, and `{mapping}` {said}"
+        raise _refused(root, said, "`blocks(y, x)`, or `cyclic`")
+    along, group = mapping.counts[mapping.axes.index("x")], _group(mapping)
+    if along == SYMBOLIC:
+        said = f"only a run knows how many blocks `{mapping}` are"
+        raise _refused(root, said, "give a count, a multiple of the cluster's blocks")
+    if along > 0 and along % size:
+        some = along // size * size
+        counts = f"{some} or {some + size}" if some else f"{size}"
+        raise _refused(root, f"{along} blocks along x are no whole clusters of {size}", f"{counts} blocks, or another cluster")
+    if group is not None and group % size:
+        which = f"order grouped({group})" if mapping.group is not None else f"order panels({group})"
+        hint = f"a multiple of {size}, or 1"
+        raise _refused(root, f"`{which}`: {group} tiles that follow each other are no whole clusters of {size}", hint)
+    count = len(loop_dimensions(root))
+    if mapping.ordered and count != 2:
+        said = f"`{mapping}` of a loop of {count} dimensions"
+        raise _refused(root, said, "blocks of clusters take tiles of a loop of two, or without an order")
+    return BlockClusters(size, _dimension(mapping, count))
+
+
+def _group(mapping: Mapping) -> int | None:
+    """How many rows or columns are taken together, across which tiles follow each other; None where that is not so."""
+    return next((n for n in (mapping.group, mapping.panel) if n is not None and n > 1), None)
+
+
+def _dimension(mapping: Mapping, count: int) -> int:
+    """Along which tiles of blocks follow each other whose numbers do."""
+    down = (mapping.group or 1) > 1 or mapping.panel == 1
+    if len(mapping.axes) == count:
+        return mapping.axes.index("y" if down else "x")
+    return 0 if down else count - 1
+
+
+def _refused(root: ir.Operation, why: str, hint: str) -> Exception:
+    return refuse("W0407", why, root, hint)

@@ -1,0 +1,68 @@
+"""`order grouped(n)`: in which order tiles are taken, and elements of a copy."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from ..indices.arithmetic import Bound, Sum, less
+from ..ir.mlir import arith
+
+
+def grouped(number: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
+    """The tile of that number, of `rows` x `columns` of them. With the two exchanged it is the order of panels of columns.
+
+    With p the number, it is row `first + p % (group * columns) % height` and column
+    `p % (group * columns) / height`, where `first` is its group's first row and `height` the group's: `group`, but for a last
+    one that is cut. Emitted are divisions by these two numbers alone.
+
+    Blocks that run at the same time have neighbouring numbers. Row by row they need one row of tiles of the left operand and all
+    of the right one; in groups of n rows, column by column within the group, they need n and a few, which the L2 cache holds.
+
+    Source: "grouped ordering" of Triton's matmul tutorial; CUTLASS calls it a threadblock swizzle.
+    """
+    group = min(group, rows)
+    if group == 1 or columns == 1:
+        return number.divide(columns)
+    above, place = number.divide(group * columns)
+    return _in_group(above, place, (number, columns), rows, columns, group)
+
+
+def grouped_blocks(y: Sum, x: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
+    """The tile of block (y, x) of a grid of `rows` x `columns`, which are numbered x running fastest."""
+    group = min(group, rows)
+    if group == 1 or columns == 1:
+        return y, x
+    above, within = y.divide(group)
+    return _in_group(above, within.times(columns) + x, (y, 1), rows, columns, group)
+
+
+def _in_group(above: Sum, place: Sum, at: tuple[Sum, int], rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
+    """The tile at that place of the group, behind so many groups. `at`: what tells whether it is in the last one that is cut: that
+    begins at a multiple of the number with it."""
+    column, row = place.divide(group)
+    cut = rows % group
+    if cut:
+        whole = less(at[0], (rows - cut) * at[1])
+        last_column, last_row = place.divide(cut)
+        pairs = ((column, last_column), (row, last_row))
+        column, row = (Sum.of(arith.SelectOp(whole, one.emit(), other.emit()).result) for one, other in pairs)
+    return above.times(group) + row, column
+
+
+def by_groups(y: Sum, x: Sum, rows: Bound, group: int) -> tuple[Sum, Sum, int]:
+    """The same tile, and the height of a group, where the numbers of rows and columns are known at run time, or blocks run in
+    clusters.
+
+    The grid has a row of blocks for each group, of `group * columns` blocks: they take the group's tiles column by column, so that
+    the divisions are by a constant. Of a last group that is cut, blocks without a tile have nothing to do.
+    """
+    height = min(group, rows) if isinstance(rows, int) else group
+    column, row = x.divide(height)
+    return coordinate(y.times(height) + row, None), column, height
+
+
+def coordinate(total: Sum, extent: int | None) -> Sum:
+    """The sum as a value of its own, below `extent`: an `arith.addi` is not composed into the affine maps of its uses, which
+    would all work the order out again."""
+    parts = [Sum(0, (term,)).emit() for term in total.terms] or [total.emit()]
+    return Sum.of(reduce(lambda a, b: arith.AddIOp(a, b).result, parts), extent)
