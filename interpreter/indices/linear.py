@@ -20,7 +20,7 @@ SymbolKind = Literal["thread", "block", "loop", "parameter", "opaque", "defined"
 
 @dataclass(frozen=True)
 class Depends:
-    """On what a value depends: the thread's ids (or data it alone may see), the block's, its `rank` in the cluster, loops' counters."""
+    """On what a value depends: the thread's ids (or data it alone may see), the block's, its `rank` in the cluster, counters."""
 
     thread: bool = False
     block: bool = False
