@@ -77,6 +77,7 @@ class NativeDevice(Capturing):
         self.races += result.races
         self.outside |= result.outside
         assert not result.diverged, "a barrier is not reached by all threads"
+        assert not result.wrong, "something that no GPU has; what it is was printed"
 
     def _options(self) -> dict[str, Any]:
         return {"reverse": self.reverse} if self.mode == "fibers" else {}

@@ -118,6 +118,30 @@ def test_blocks_that_stay() -> None:
     expect_right(made(m=300, n=264, k=200, bm=64, bn=64, stages=3, blocks=7), {}, SimDevice(), NativeDevice())
 
 
+CLUSTERS: list[dict[str, object]] = [
+    {"cluster": 2}, {"cluster": 4, "bn": 128}, {"cluster": 2, "blocks": 6}, {"cluster": 4, "group": 1, "bm": 128},
+    {"cluster": 4, "bk": 128, "type": "f16"}, {"cluster": 2, "type": "f32"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", CLUSTERS, ids=str)
+def test_clusters(settings: dict[str, object]) -> None:
+    """Blocks side by side share tiles, at sizes that fill no clusters; and their text runs so."""
+    tiles = {"bm": 64, "bn": 64, "stages": 2} | settings
+    draw = random.Random(str(settings))
+    sizes = [64, 64, 64] if SOAK else [192, 64, 72]
+    for _ in range(8 if SOAK else 1):
+        expect_right(made(**dict(zip("mnk", sizes, strict=True)), **tiles), {}, SimDevice(), NativeDevice())
+        sizes = [draw.randrange(1, 300), draw.randrange(1, 30) * 8, draw.randrange(1, 30) * 8]
+
+
+@pytest.mark.parametrize("settings", [{"cluster": 2}, {"cluster": 4, "bm": 128}], ids=str)
+def test_clusters_of_open_sizes(settings: dict[str, object]) -> None:
+    done = made(m="?", n="?", k="?", **({"bm": 64, "bn": 64, "stages": 2} | settings))
+    for m, n, k in ((200, 136, 72), (1, 8, 8), (64, 77, 64), (320, 64, 8)):
+        expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice())
+
+
 def test_rows_that_no_tensor_map_has() -> None:
     """They are multiplied by warps, and the plan has nothing of a tensor map."""
     done = made(m=64, n=77, k=64)
@@ -154,6 +178,23 @@ CODE = [
     ("matmul", WHOLE | {"type": "f32", "as_type": "tf32"}), ("matmul_32", OPEN | {"type": "f32", "as_type": "3xtf32"}),
     ("matmul", {"m": 1000, "n": 777, "k": 328, "type": "f32", "as_type": "bf16x3"}),
 ]  # fmt: skip
+
+
+OF_CLUSTERS = [WHOLE, {"m": 1000, "n": 776, "k": 328}, WHOLE | {"blocks": 132}, WHOLE | {"cluster": 4}]
+
+
+@pytest.mark.parametrize("sizes", OF_CLUSTERS, ids=str)
+def test_machine_code_of_clusters(sizes: dict[str, object]) -> None:
+    """As without them; half of a tile of B comes by each block, for both, who meet at the beginning and at the end."""
+    text = made(**{"cluster": 2} | sizes).cuda
+    used = sass.resources(text, "matmul", "sm_90a")
+    assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 168, used
+    assert "C75" not in sass.compiled(text, "sm_90a").log
+    loads = [one for one in sass.program(text, "matmul", "sm_90a").instructions if one.mnemonic == "UTMALDG"]
+    shared = [one for one in loads if "MULTICAST" in one.modifiers]
+    assert (len(loads), len(shared)) == ((2, 1) if sizes.get("cluster") == 4 else (3, 2))
+    code = sass.whole(text, "matmul", "sm_90a").by_mnemonic
+    assert code["UCGABAR_ARV"] == code["UCGABAR_WAIT"] == 2 and code["USETMAXREG"] == 2, code
 
 
 @pytest.mark.parametrize(("name", "sizes"), CODE, ids=str)
