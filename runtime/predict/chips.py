@@ -8,6 +8,8 @@
   GA102 and AD102 are estimates.
 - What `mma.sync` reaches of GH100's tensor cores: 62.9 % (Luo et al., arXiv 2402.13499). What `wgmma` reaches of random numbers,
   whose power holds the clock down: 88 % of the 989 TFLOP/s that the whitepaper counts, which are 92.4 % of those at the clock here.
+- Where clusters run: blocks of one are in one processing cluster (GPC) of the chip, by the programming guide. GH100 has eight, of
+  at most 18 multiprocessors; how the 132 are spread over them is not published: 16 or 18 in each is an estimate.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ class Chip:
         fp32, fp64: multiplications and additions in one.
         tensor: the same of tensor cores, by the type of what is multiplied; `tensor_share`: what `mma.sync` reaches of it;
             `group_share`: what products of warp groups do.
+        groups: multiprocessors of each processing cluster, in which all blocks of a cluster run; none where there are no clusters.
         parameters: where in the constant bank a kernel's parameters begin.
         l1_bytes: what the L1 cache and shared memory have together.
     """
@@ -54,6 +57,13 @@ class Chip:
     registers: int = limits.ALL_REGISTERS
     tensor_share: float = 1.0
     group_share: float = 1.0
+    groups: tuple[int, ...] = ()
+
+    def usable(self, together: int) -> int:
+        """Multiprocessors that clusters of so many blocks may have, one block on each."""
+        if together == 1:
+            return self.processors
+        return sum(size // together * together for size in self.groups)
 
     @property
     def peak(self) -> float:
@@ -78,7 +88,7 @@ class Chip:
 _H200 = Chip(
     "h200", "H200", "sm_90a", 132, 1.98, 4.8e12, 5120, 50 << 20, 128, 64,
     {"f16": 2048, "bf16": 2048, "tf32": 1024, "i8": 4096, "f8": 4096, "f64": 128}, 256 * KIB, 0x210, tensor_share=0.629,
-    group_share=0.88 * 0.924,
+    group_share=0.88 * 0.924, groups=(16,) * 6 + (18,) * 2,
 )  # fmt: skip
 CHIPS: dict[str, Chip] = {
     chip.name: chip

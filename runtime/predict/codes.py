@@ -15,5 +15,5 @@ W0781 a chip without figures
 W0782 a kernel whose time is not predicted
     The model executes what decides on branches and addresses, from sizes and indices. A branch that depends on what
     was loaded, a call, or an instruction that computes an index in a way that it does not know are beyond it; and so
-    are clusters, whose blocks wait for each other, and memory barriers at which nobody arrives.
+    are memory barriers at which nobody arrives.
 """)

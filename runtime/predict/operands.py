@@ -6,6 +6,7 @@ None: not known, as is all that was loaded from memory. Registers hold 32 bits, 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +31,8 @@ class Grid:
     """Where the threads are that are executed.
 
     Args:
-        blocks: indices (x, y, z) of the blocks that one multiprocessor has at the same time.
+        blocks: indices (x, y, z) of the blocks that one multiprocessor has at the same time; of clusters, the blocks of each
+            one behind the other: as many multiprocessors have one of each.
         constants: the kernel's constant bank: offset → 32 bits.
     """
 
@@ -39,6 +41,19 @@ class Grid:
     constants: Mapping[int, int]
     boxes: Mapping[int, int] = field(default_factory=dict)
     """By where a tensor map lies in the constant bank: bytes of a box."""
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    """Blocks of a cluster along x, y, z."""
+
+    @property
+    def together(self) -> int:
+        """Blocks of a cluster."""
+        return math.prod(self.cluster)
+
+    @property
+    def ranks(self) -> list[int]:
+        """The number of each block in its cluster."""
+        x, y, z = self.cluster
+        return [bx % x + x * (by % y + y * (bz % z)) for bx, by, bz in self.blocks]
 
     @property
     def threads(self) -> int:

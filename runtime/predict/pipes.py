@@ -22,6 +22,7 @@ _PIPES: dict[str, str] = {
     **dict.fromkeys(["LDS", "STS", "LDSM", "STSM", "ATOMS", "SHFL"], "shared"),
     **dict.fromkeys(["LDG", "STG", "LD", "ST", "RED", "ATOMG", "ATOM", "LDL", "STL", "LDGSTS"], "global"),
     "SYNCS": "signal", "UTMALDG": "boxes", "UTMASTG": "boxes", "WARPGROUP": "products",
+    "UCGABAR_ARV": "arrival", "UCGABAR_WAIT": "meeting", "MEMBAR": "fence",
     "BAR": "barrier", "DEPBAR": "wait", "LDGDEPBAR": "group",
 }  # fmt: skip
 FLOPS: dict[str, int] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -22,10 +22,12 @@ from ..run.tensor_maps import ALIGNMENT as MAP_ALIGNMENT
 from ..run.tensor_maps import BYTES as MAP_BYTES
 from ..run.work import scalar, triple
 from .chips import RESERVED, Chip
-from .clocks import Clocks
-from .multiprocessor import Multiprocessor
+from .cubin import clusters
 from .operands import Grid
 from .pipes import SCHEDULERS, flops, multiplied, pipe_of
+from .processor.clocks import Clocks
+from .processor.multiprocessor import Multiprocessor
+from .processor.ports import PORT
 from .sass import Disassembly, disassembled
 from .trace import Execution, Trace, working
 
@@ -38,6 +40,7 @@ LOST = {
     "queue": "waiting for the queue of memory instructions",
     "barrier": "waiting at barriers",
     "signal": "waiting at memory barriers",
+    "cluster": "waiting for the cluster",
     "ended": "no warp is left",
 }
 """Why a scheduler issues nothing."""
@@ -47,8 +50,6 @@ PIPES = {
 }  # fmt: skip
 SAMPLE = 1 << 18
 """Threads, the blocks of which are asked whether they do anything."""
-OF_CLUSTERS = frozenset(["UCGABAR_ARV", "UCGABAR_WAIT", "CGAERRBAR"])
-"""Instructions that only kernels of clusters have."""
 PARAMETERS = 0x198
 """Where in the constant bank stands where it has the parameters."""
 NEARLY = 0.75
@@ -64,6 +65,7 @@ class KernelPrediction:
         flops: operations that it does on floats, those of threads past an edge too. `peak`: the chip's most, a second.
         limit: what limits it.
         grid, threads: how many blocks, of how many threads. `working`: how many of them have anything to do, as far as some tell.
+        cluster: how many of them run in a cluster.
         resident: how many of them a multiprocessor has at a time. `idle`: multiprocessors without any.
         rounds: so often it gets new ones; a part of it where fewer are left.
         issue: what became of the schedulers' clocks: share by what was issued, or by why nothing was.
@@ -88,6 +90,7 @@ class KernelPrediction:
     working: int
     idle: int
     assumed: int = 0
+    cluster: int = 1
 
     @property
     def rate(self) -> float:
@@ -128,7 +131,7 @@ def predict(plan: Plan, cuda: str, chip: Chip) -> Prediction:
             where the chip lacks instructions, W0782 where the model does not know what a kernel does.
     """
     compiled = compile_cubin(cuda, chip.arch)
-    programs = disassembled(compiled.cubin)
+    programs, together = disassembled(compiled.cubin), clusters(compiled.cubin)
     entries = {kernel.name: kernel for kernel in plan.kernels}
     bases = {buffer.name: number << 40 for number, buffer in enumerate(plan.buffers, 1)}
     found: dict[Launch, KernelPrediction] = {}
@@ -139,7 +142,8 @@ def predict(plan: Plan, cuda: str, chip: Chip) -> Prediction:
                 entry = entries[step.kernel]
                 given = constants(plan, step, entry, bases, chip)
                 copied = boxes(plan, step, entry, bases, chip)
-                kernel = _Kernel(chip, step, entry, programs[entry.name], compiled.kernels[entry.name], given, copied)
+                made = programs[entry.name], compiled.kernels[entry.name], together.get(entry.name, (1, 1, 1))
+                kernel = _Kernel(chip, step, entry, *made, given, copied)
                 found[step] = kernel.predicted(_moved(plan, step, chip))
             kernels.append(found[step])
     return Prediction(chip.name, chip.title, chip.arch, tuple(kernels))
@@ -158,13 +162,10 @@ class _Kernel:
 
     def __init__(
         self, chip: Chip, step: Launch, entry: KernelEntry, program: Disassembly, resources: KernelResources,
-        constants: dict[int, int], boxes: dict[int, int],
+        cluster: tuple[int, int, int], constants: dict[int, int], boxes: dict[int, int],
     ) -> None:  # fmt: skip
         self.chip, self.entry, self.program, self.resources = chip, entry, program, resources
-        self.constants, self.boxes = constants, boxes
-        if any(one.mnemonic in OF_CLUSTERS or "MULTICAST" in one.modifiers for one in program.instructions):
-            message = f"the time of `{entry.name}` is not predicted: blocks of a cluster wait for each other"
-            raise fail("W0782", message, hint="predict it without clusters: what they save is bytes from L2")
+        self.constants, self.boxes, self.cluster, self.together = constants, boxes, cluster, math.prod(cluster)
         self.grid, self.block = triple(step.grid), triple(step.block)
         self.threads, self.blocks = math.prod(self.block), math.prod(self.grid)
         (passed,) = integers([step.shared_bytes])
@@ -174,14 +175,16 @@ class _Kernel:
             hint = "take smaller tiles or fewer stages, or another chip"
             raise fail("W0726", f"{message}{chip.shared_most} for one", hint=hint)
         self.resident = resident_blocks(chip, self.threads, resources.registers, self.shared)
-        some = self._grid(_spread(self.blocks, max(1, SAMPLE // self.threads)))
-        self.busy = working(program, some) or some.blocks
-        self.working = -(-self.blocks * len(self.busy) // len(some.blocks))
+        self.processors = chip.usable(self.together)
+        sample = _spread(self.clusters, max(1, SAMPLE // (self.threads * self.together)))
+        accessing = set(working(program, self._grid(sample)))
+        self.busy = [n for n in sample if accessing.intersection(self._grid([n]).blocks)] or sample
+        self.working = -(-self.clusters * len(self.busy) // len(sample)) * self.together
 
     def predicted(self, memory: int) -> KernelPrediction:
         """The prediction. `memory`: bytes that DRAM moves."""
         chip, every = self.chip, self.program.instructions
-        each = -(-self.working // chip.processors)  # the blocks of the multiprocessor that has most
+        each = -(-self.working // self.processors)  # the blocks of the multiprocessor that has most
         total, assumed, share = Clocks(), 0, 1.0
         for times, count in ((each // self.resident, self.resident), (1, each % self.resident)):
             if times and count:
@@ -210,29 +213,38 @@ class _Kernel:
             chip.tensor_peak(tensor[0]) if tensor else chip.peak, limit, self.grid, self.threads, self.resources.registers,
             self.resources.spill_bytes, self.shared, self.resident, each / self.resident, issue,
             {name: share for name, share in sorted(busy.items(), key=lambda one: -one[1]) if share},
-            self.working, max(0, chip.processors - self.working), assumed,
+            self.working, chip.processors - min(self.processors, self.working), assumed, self.together,
         )  # fmt: skip
+
+    @property
+    def clusters(self) -> int:
+        """How many there are; of blocks that run alone, each is one."""
+        return self.blocks // self.together
 
     @property
     def _l2(self) -> float:
         """Bytes per clock that a multiprocessor gets from L2."""
-        return min(64, self.chip.l2 / min(self.chip.processors, self.working))
+        return min(PORT, self.chip.l2 / min(self.processors, self.working))
 
     def _grid(self, numbers: Sequence[int]) -> Grid:
-        """The blocks of these numbers."""
-        x, y, _ = self.grid
-        return Grid(self.block, [(n % x, n // x % y, n // (x * y)) for n in numbers], self.constants, self.boxes)
+        """The blocks of the clusters of these numbers."""
+        (x, y, _), (cx, cy, cz) = self.grid, self.cluster
+        starts = [(n % (x // cx) * cx, n // (x // cx) % (y // cy) * cy, n // (x // cx) // (y // cy) * cz) for n in numbers]
+        inside = [(i, j, k) for k in range(cz) for j in range(cy) for i in range(cx)]
+        blocks = [(bx + i, by + j, bz + k) for bx, by, bz in starts for i, j, k in inside]
+        return Grid(self.block, blocks, self.constants, self.boxes, self.cluster)
 
     def _placed(self, count: int) -> list[Grid]:
-        """So many blocks of one multiprocessor: of one in the middle of the chip, of the first, of the last."""
+        """So many blocks of one multiprocessor, of one in the middle of the chip, of the first, of the last; of clusters, with the
+        others of each."""
         if self.working < self.blocks:
             most, every = len(self.busy), self.busy
             places = [[every[(start + n) % most] for n in range(count)] for start in (most // 2, 0, most - 1)]
-            return [replace(self._grid([]), blocks=blocks) for blocks in places]
-        side = min(self.chip.processors, self.blocks)
+            return [self._grid(numbers) for numbers in places]
+        each = self.processors // self.together
+        side = min(each, self.clusters)
         return [
-            self._grid([min(start + n * self.chip.processors, self.blocks - 1) for n in range(count)])
-            for start in (side // 2, 0, side - 1)
+            self._grid([min(start + n * each, self.clusters - 1) for n in range(count)]) for start in (side // 2, 0, side - 1)
         ]
 
     def _timing(self, count: int, *, alone: bool) -> tuple[Clocks, int, float]:

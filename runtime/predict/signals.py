@@ -16,6 +16,10 @@ from .sass import Instruction
 SIGNALS = frozenset(["SYNCS", "UTMALDG", "UTMASTG"])
 MOST_ARRIVALS = 0x100000
 """What the word of a new barrier counts up to."""
+MASK_BITS = 16
+"""Of the register that says to which blocks of a cluster a box goes: the upper half."""
+BLOCK_SHIFT = 24
+"""Of an address in the shared memory of a cluster: the block's number stands above the place in its memory."""
 
 Kind = Literal["init", "arrive", "expect", "wait", "load", "store"]
 
@@ -27,16 +31,23 @@ class BarrierUse:
     Args:
         place: the barrier's address.
         amount: arrivals that a new one expects; bytes that an arrival expects, that are copied; the parity that is waited for.
+        blocks: a bit for each block of the cluster to which a box goes, in whose barriers its bytes are counted; 0: for one alone.
     """
 
     kind: Kind
     place: Value
     amount: Value
+    blocks: Value = 0
 
     def of(self, lane: int) -> tuple[int, int]:
         """Both, of a thread."""
         place, amount = (int(value[lane]) if many(value) else int(value) for value in (self.place, self.amount))
         return place, amount
+
+    def for_blocks(self, lane: int) -> list[int]:
+        """The numbers of these blocks, for a thread."""
+        mask = int(self.blocks[lane]) if many(self.blocks) else int(self.blocks)
+        return [n for n in range(MASK_BITS) if mask >> n & 1]
 
 
 def signal(state: Registers, one: Instruction, boxes: Mapping[int, int], thread: int) -> BarrierUse | None:
@@ -50,7 +61,11 @@ def signal(state: Registers, one: Instruction, boxes: Mapping[int, int], thread:
         first, *_, last = (text.strip("[]") for text in one.arguments if text.startswith("["))
         size = next((n for name in (last, first) if (n := boxes.get(_number(read(state, name), thread))) is not None), None)
         place = read(state, f"UR{int(first[2:]) + 1}") if one.mnemonic == "UTMALDG" else 0
-        made = BarrierUse("load" if one.mnemonic == "UTMALDG" else "store", place, size)
+        blocks: Value = 0
+        if "MULTICAST" in one.modifiers:
+            mask = read(state, one.arguments[-1])
+            blocks = None if mask is None else mask >> MASK_BITS
+        made = BarrierUse("load" if one.mnemonic == "UTMALDG" else "store", place, size, blocks)
     else:
         where = next(text for text in one.arguments if text.startswith("["))
         given = read(state, one.arguments[-1])
@@ -62,7 +77,7 @@ def signal(state: Registers, one: Instruction, boxes: Mapping[int, int], thread:
             kind: Kind = "expect" if any(word.startswith("A0") for word in one.modifiers) else "arrive"
             bytes_ = 0 if any(word.endswith("T0") for word in one.modifiers) else given
             made = BarrierUse(kind, address(state, where), bytes_)
-    return None if made.place is None or made.amount is None else made
+    return None if made.place is None or made.amount is None or made.blocks is None else made
 
 
 def _number(value: Value, thread: int) -> int:
@@ -70,7 +85,16 @@ def _number(value: Value, thread: int) -> int:
     return -1 if value is None else int(value[thread]) if many(value) else int(value)
 
 
-@dataclass
+BEFORE = -2
+"""The phase that has been seen by who has not waited yet: a wait for parity 1 is for phase -1 then."""
+
+
+def _following(phase: int, parity: int) -> int:
+    """The next phase that has the parity."""
+    return phase + 1 + (phase + 1 - parity) % 2
+
+
+@dataclass(eq=False)
 class MemoryBarrier:
     """One barrier of a block, in time.
 
@@ -102,6 +126,13 @@ class MemoryBarrier:
         woken, self.waiting = self.waiting, []
         return woken
 
-    def over(self, parity: int) -> float | None:
-        """When the phase of that parity is over; None where that is not known yet."""
-        return None if self.phase % 2 == parity else self.ended
+    def over(self, parity: int, seen: int | None = None) -> float | None:
+        """When the phase of that parity is over; None where that is not known yet. `seen`: the last one that was waited for, where
+        that is known: who is late is not taken to wait for one that is still to come."""
+        late = seen is not None and self.phase > _following(seen, parity)
+        return None if self.phase % 2 == parity and not late else self.ended
+
+    def passed(self, parity: int, seen: int) -> int:
+        """The phase that one has waited for, which is over."""
+        newest = self.phase - 1
+        return min(_following(seen, parity), newest - (newest - parity) % 2)

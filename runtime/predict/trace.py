@@ -21,6 +21,9 @@ MOST = 30_000_000
 """Instructions of a warp that are executed at most."""
 
 MEMORY = frozenset(["LDS", "STS", "LDSM", "LDG", "STG", "LDGSTS", "ATOMS", "ATOMG", "RED", "LD", "ST", "STSM"])
+FENCES = frozenset(["MEMBAR"])
+NOTED = MEMORY | SIGNALS | FENCES
+"""Instructions of which a track notes what they do, and which threads."""
 JUMPS = frozenset(["BRA", "EXIT", "BAR", "CALL", "RET", "BRX", "JMP", "BREAK"])
 
 
@@ -73,7 +76,8 @@ class Execution:
         specials: dict[str, Value] = {f"SR_TID.{n}": _uniform(np.tile(v, count)) for n, v in thread.items()}
         for at, name in enumerate("XYZ"):
             specials[f"SR_CTAID.{name}"] = _uniform(np.repeat([b[at] for b in grid.blocks], lanes))
-        specials |= {"SRZ": 0, "SR_CgaCtaId": 0, "SR_LANEID": np.tile(linear % WARP, count)}
+        ranks = _uniform(np.repeat(grid.ranks, lanes))
+        specials |= {"SRZ": 0, "SR_CgaCtaId": ranks, "SR_LANEID": np.tile(linear % WARP, count)}
         self.state = Registers(dict(grid.constants), specials)
         self.alive = np.tile(inside, count)
         self.unknown: set[int] = set()
@@ -148,7 +152,7 @@ class Execution:
             one = instructions[at]
             place: Value = None
             if do is not None:
-                if one.mnemonic in MEMORY or one.mnemonic in SIGNALS:
+                if one.mnemonic in NOTED:
                     place = do()
                 elif one.mnemonic in JUMPS:
                     code.append(at)
@@ -192,7 +196,7 @@ class Execution:
         starts = {*self.program.labels.values()}
         for at in range(len(self.does) - 1, -1, -1):
             one = self.program.instructions[at]
-            if one.predicate is None and one.mnemonic not in MEMORY | JUMPS | SIGNALS | COMPUTES.keys() | TOGETHER.keys():
+            if one.predicate is None and one.mnemonic not in NOTED | JUMPS | COMPUTES.keys() | TOGETHER.keys():
                 lost = unknown_results(one)
                 if any(name.lstrip("U").startswith("P") for name in lost):
                     continue
@@ -209,6 +213,8 @@ class Execution:
             return lambda: self._access(at, one, text, lost)
         if one.mnemonic in SIGNALS:
             return lambda: self._signal(one)
+        if one.mnemonic in FENCES:
+            return lambda: (0, self._taking(one))
         if one.mnemonic in TOGETHER:
             return lambda: self._together(one)
         if one.mnemonic in JUMPS:
@@ -259,6 +265,11 @@ class Execution:
         if lost:
             self._store(one, lost)
         return place, mask
+
+    def _taking(self, one: Instruction) -> np.ndarray:
+        """The threads that execute it, as far as that is known."""
+        guard, lanes = self._guard(one), self.alive if self.lanes is None else self.lanes
+        return lanes if guard is None else lanes & guard
 
     def _signal(self, one: Instruction) -> tuple[Value, Value]:
         """What it does to a memory barrier, and which threads. Who waits for one goes on: when, the clocks tell."""

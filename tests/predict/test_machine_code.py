@@ -8,11 +8,12 @@ import pytest
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.predict import repeats
 from weft.runtime.predict.chips import CHIPS, chip_named
-from weft.runtime.predict.clocks import NEVER, STAGGER, Clocks
 from weft.runtime.predict.integers import COMPUTES
-from weft.runtime.predict.multiprocessor import RELEASE, Multiprocessor
 from weft.runtime.predict.operands import Grid, Registers, address
 from weft.runtime.predict.pipes import bank_conflicts, flops, interval
+from weft.runtime.predict.processor.clocks import NEVER, STAGGER, Clocks
+from weft.runtime.predict.processor.multiprocessor import RELEASE, Multiprocessor
+from weft.runtime.predict.processor.ports import MEETING
 from weft.runtime.predict.sass import Control, Disassembly, Instruction, parsed
 from weft.runtime.predict.trace import Execution, Trace
 
@@ -42,6 +43,16 @@ def traced(program: Disassembly, threads: int = 32, blocks: int = 1, **constants
 def clocks(program: Disassembly, threads: int = 32, blocks: int = 1, chip: str = "h200") -> Clocks:
     trace, grid = traced(program, threads, blocks)
     return Multiprocessor(program, trace, grid, CHIPS[chip], 1 << 17, 38.8).run()
+
+
+def test_all_warps_of_a_cluster_meet() -> None:
+    """The last ones are those that have something to do before."""
+    program = code("15: S2R R1, SR_CgaCtaId", "15: ISETP.NE.AND P0, PT, R1, RZ, PT", "15: @P0 BRA `(.L_x_0)",
+                   *["15: NOP"] * 20, "1: UCGABAR_ARV", "1: UCGABAR_WAIT", "5: EXIT", L0=23)  # fmt: skip
+    grid = Grid((64, 1, 1), [(0, 0, 0), (1, 0, 0)], {}, {}, (2, 1, 1))
+    found = Multiprocessor(program, Execution(program, grid).run(), grid, H200, 1 << 17, 38.8).run()
+    assert found.clocks == pytest.approx(MEETING + 23 * 15, abs=4) and found.lost["cluster"] > MEETING
+    assert sum(found.issued.values()) == 2 * 6 + 20, "of each multiprocessor, on average: two warps, half of which do the NOPs"
 
 
 # ---- what instructions compute -----------------------------------------------------------------------------------------------

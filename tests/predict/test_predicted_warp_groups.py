@@ -60,10 +60,3 @@ def test_a_phase_ends_with_its_last_arrival_and_its_last_bytes() -> None:
     barrier.waiting.append("warp")
     assert barrier.change(10, 1, 64) == [] and barrier.change(11, 0, 0, 64, 500.0) == []
     assert barrier.change(20, 1, 0) == ["warp"] and barrier.over(0) == 500.0 and barrier.over(1) is None
-
-
-def test_clusters_are_not_predicted() -> None:
-    text = Product().ring().replace("gpu.barrier", "nvvm.cluster.arrive {aligned}\n nvvm.cluster.wait {aligned}")
-    module = parse(text.replace("known_block_size", "known_cluster_size = array<i32: 2, 1, 1>, known_block_size"), one_context())
-    with pytest.raises(WeftError, match=r"W0782: .*blocks of a cluster wait for each other"):
-        predict(make_plan(module), emit(module), chip_named("h100"))

@@ -25,6 +25,7 @@ def of_blocks(product: Product, blocks: int) -> tuple[tuple[str, str], ...]:
     ranks = "\n".join(f"%rank{n} = arith.constant {n} : i32" for n in range(blocks))
     arrivals = "\n".join(ARRIVE.format(n) for n in range(blocks))
     return (
+        (f"%ra = arith.constant {product.bm} : index", "%ra = arith.constant 64 : index"),
         ("known_block_size", f"known_cluster_size = array<i32: {blocks}, 1, 1>, known_block_size"),
         (f"!mapA = !nvgpu.tensormap.descriptor<tensor = memref<{product.bm}x64",
          "!mapA = !nvgpu.tensormap.descriptor<tensor = memref<64x64"),

@@ -35,6 +35,7 @@ def _show(console: Console, kernel: KernelPrediction) -> None:
     speed = f", {kernel.rate / 1e12:.1f} TFLOP/s ({kernel.share:.1%} of the peak)" if kernel.flops else ""
     console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), speed))
     grid = "×".join(str(n) for n in kernel.grid if n > 1) + " blocks" if math.prod(kernel.grid) > 1 else "1 block"
+    grid += f" in clusters of {kernel.cluster}" if kernel.cluster > 1 else ""
     spills = f", {kernel.spill_bytes} bytes spilled" if kernel.spill_bytes else ""
     rounds = f"{kernel.rounds:.2f}".rstrip("0").rstrip(".") + (" round" if kernel.rounds == 1 else " rounds")
     lines = [

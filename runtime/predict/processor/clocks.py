@@ -6,11 +6,12 @@ from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from .repeats import Repeats
-from .trace import Track
+from ..repeats import Repeats
+from ..signals import MemoryBarrier
+from ..trace import Track
 
 STAGGER = 400
-"""Clocks that a block begins after the one before it."""
+"""Clocks that a block begins after the one before it on its multiprocessor."""
 NEVER = float("inf")
 
 Counts = defaultdict[Any, float]
@@ -57,12 +58,22 @@ class Clocks:
 
 
 class Warp:
-    """A warp: where it stands, from when on it may go on, and why not before."""
+    """A warp: where it stands, from when on it may go on, and why not before.
 
-    def __init__(self, number: int, block: int, track: Track, repeats: Repeats) -> None:
-        self.number, self.block, self.track, self.repeats = number, block, track, repeats
-        self.at = 0
-        self.ready = float(block * STAGGER)
+    Args:
+        block: which of the blocks it is of; `order`: how many of its multiprocessor's blocks begin before that.
+        unit: on which of the multiprocessors it is.
+
+    Attributes:
+        meetings: how often it has arrived to meet its cluster.
+        seen: of memory barriers, the last phase that it has waited for.
+    """
+
+    def __init__(self, number: int, block: int, track: Track, repeats: Repeats, order: int, unit: int) -> None:
+        self.number, self.block, self.track, self.repeats, self.unit = number, block, track, repeats, unit
+        self.at = self.meetings = 0
+        self.seen: dict[MemoryBarrier, int] = {}
+        self.ready = float(order * STAGGER)
         self.why = "latency"
         self.boards = [(0.0, "latency")] * 6
         self.copied = 0.0

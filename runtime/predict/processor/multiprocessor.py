@@ -1,4 +1,5 @@
-"""One multiprocessor, clock by clock: four schedulers, each of which issues at most one instruction of its warps.
+"""One multiprocessor, clock by clock: four schedulers, each of which issues at most one instruction of its warps; of clusters of
+blocks, as many multiprocessors as one has.
 
 A warp's next instruction waits for the clocks and the scoreboards that control words name, for its pipe, for a place in the
 queue of memory instructions, at barriers. A loop that takes the same time again and again is executed until it does; the time
@@ -7,28 +8,29 @@ of its other iterations is added. Blocks that go on at different paces have the 
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 
-from ...dsl.diagnostics import fail
-from ...interpreter.memory.limits import WARP
-from .chips import Chip
+from ....dsl.diagnostics import fail
+from ....interpreter.memory.limits import WARP
+from ..chips import Chip
+from ..operands import Grid
+from ..pipes import SCHEDULERS, bank_conflicts, interval, is_of_group, pipe_of
+from ..repeats import WINDOW, Repeats
+from ..sass import Disassembly
+from ..signals import BEFORE, BLOCK_SHIFT, BarrierUse, MemoryBarrier
+from ..trace import Trace
 from .clocks import NEVER, Clocks, Counts, Scheduler, Warp
 from .memory import SECTOR, Accesses
-from .operands import Grid
-from .pipes import SCHEDULERS, bank_conflicts, interval, is_of_group, pipe_of
-from .repeats import WINDOW, Repeats
-from .sass import Disassembly
-from .signals import BarrierUse, MemoryBarrier
-from .trace import Trace
+from .ports import L2, REMOTE, ClusterClock, MemoryPorts
 
-SHARED, STORE, GLOBAL, L1, OTHER = 30, 20, 650, 40, 12
-"""Clocks from issue to result: of shared loads, of stores, of global loads that miss in L1, of those that hit, and of other
-instructions that set a scoreboard. These, QUEUE and STAGGER are what was calibrated."""
+SHARED, STORE, OTHER = 30, 20, 12
+"""Clocks from issue to result: of shared loads, of stores, and of other instructions that set a scoreboard. These, QUEUE, STAGGER
+and those of global memory are what was calibrated."""
+FENCED = L2
+"""Clocks from a fence for the whole chip to what is behind it: until L2 has answered. This is an estimate."""
 BOX, DRAINED, SEEN = 820, 24, 20
 """Clocks from the issue of a box of a tensor to its bytes, from the last product of a warp group to its sums, from the end of a
 phase of a memory barrier to who waits for it. These are estimates: of a load, and of what starting a copy takes."""
-L2 = 300
-"""Clocks from when L2 has got round to a load to its result."""
 QUEUE = 8
 """Memory instructions of a scheduler's warps that may be on their way to their pipe."""
 RELEASE = 8
@@ -43,26 +45,33 @@ SIMULATE = "`--target sim` finds who waits for what"
 
 
 class Multiprocessor:
-    """A trace's blocks on one multiprocessor of a chip.
+    """A trace's blocks on one multiprocessor of a chip; those of clusters on several, each of which has one block of each cluster.
+    What is counted is what one of them does, on average.
 
     Args:
-        l1_bytes: what shared memory leaves to the cache.
-        l2: bytes per clock that it gets from there.
+        l1_bytes: what shared memory leaves to the cache of each.
+        l2: bytes per clock that each gets from there.
     """
 
     def __init__(self, program: Disassembly, trace: Trace, grid: Grid, chip: Chip, l1_bytes: int, l2: float) -> None:
         every = program.instructions
-        self.instructions, self.l2, self.l1_sectors = every, l2, l1_bytes // SECTOR
+        self.instructions, self.together = every, grid.together
         self.accesses = Accesses(every, len(trace.tracks))
         tracks = {id(track): track for track in trace.tracks}
         repeats = {key: Repeats(track, program) for key, track in tracks.items()}
-        self.warps = [Warp(n, n // grid.warps, track, repeats[id(track)]) for n, track in enumerate(trace.tracks)]
-        self.schedulers = [Scheduler(mine) for s in range(SCHEDULERS) if (mine := self.warps[s::SCHEDULERS])]
-        self.l1: OrderedDict[int, float] = OrderedDict()
-        self.shared_free = self.l2_free = self.skipped = self.end = 0.0
+        self.warps = []
+        for n, track in enumerate(trace.tracks):
+            block = n // grid.warps
+            self.warps.append(Warp(n, block, track, repeats[id(track)], *divmod(block, self.together)))
+        each = [[warp for warp in self.warps if warp.unit == unit] for unit in range(self.together)]
+        self.schedulers = [Scheduler(mine) for warps in each for s in range(SCHEDULERS) if (mine := warps[s::SCHEDULERS])]
+        self.scheduler_of = {warp: scheduler for scheduler in self.schedulers for warp in scheduler.warps}
+        self.skipped = self.end = 0.0
         self.first, self.warm = 0, 0.0
         self.history: list[tuple[float, float, tuple[Counts, ...]]] = []
         self.timing = Clocks()
+        self.units = [MemoryPorts(l2, l1_bytes // SECTOR, self.timing) for _ in range(self.together)]
+        self.meetings = [ClusterClock(grid.warps * self.together) for _ in range(len(grid.blocks) // self.together)]
         self.pipe = [pipe_of(one) for one in every]
         self.of_group = [is_of_group(one) for one in every]
         self.barriers: defaultdict[tuple[int, int], MemoryBarrier] = defaultdict(MemoryBarrier)
@@ -84,8 +93,10 @@ class Multiprocessor:
             raise fail("W0782", "the time of a kernel is not predicted: warps wait at a memory barrier for ever", hint=SIMULATE)
         for scheduler in self.schedulers:
             self._lost(scheduler, self.end)
-        self.timing.clocks = self.skipped + self.end
-        return self.timing
+        found = Clocks()
+        found.add(self.timing, 1 / self.together)
+        found.clocks = self.skipped + self.end
+        return found
 
     def _turn(self, scheduler: Scheduler, now: float) -> None:
         """One clock of a scheduler: the warp that issued last goes on if it can, else the oldest that can."""
@@ -126,6 +137,11 @@ class Multiprocessor:
                 wake, why = free, "queue"
         elif wake == now and pipe == "signal":
             wake, why = self._over(warp, now)
+        elif wake == now and pipe == "meeting":
+            meeting = self.meetings[warp.block // self.together]
+            if (when := meeting.over(warp)) is None:
+                meeting.waiting.append(warp)
+            wake, why = (NEVER, "cluster") if when is None else (max(when, now), "cluster")
         elif wake == now and pipe == "products" and len(warp.batches) > self.allowed[code] >= 0:
             done = warp.batches[len(warp.batches) - 1 - self.allowed[code]]
             wake, why = (done, "pipe") if done > now else (now, why)
@@ -160,16 +176,29 @@ class Multiprocessor:
         why, done, freed = "latency", now + OTHER, now + OTHER / 2
         if pipe == "shared":
             why = pipe
-            freed, done = self._shared(scheduler, self.accesses.wavefronts(warp.track, warp.at), now)
+            through = self.units[warp.unit].shared(self.accesses.wavefronts(warp.track, warp.at), now)
+            scheduler.queue.append(through)
+            freed, done = through + 4, through
             done += (SHARED if control.sets < 6 else STORE) - 4
         elif pipe == "global":
             why = pipe
-            freed, done = self._global(scheduler, warp, code, now)
+            mnemonic, access = self.instructions[code].mnemonic, self.accesses.of_global(warp.track, warp.at, warp.number)
+            begin, done = self.units[warp.unit].access(mnemonic, access, now)
+            scheduler.queue.append(begin + 2)
+            freed = begin + 10
+            warp.copied = max(warp.copied, done) if mnemonic == "LDGSTS" else warp.copied
         elif pipe == "group":
             warp.groups = [*(g for g in warp.groups if g > now), warp.copied]
             done = warp.copied
         elif pipe in ("signal", "boxes"):
             self._signal(warp, now)
+        elif pipe == "arrival":
+            meeting = self.meetings[warp.block // self.together]
+            for other in meeting.arrive(warp, now):
+                self._wake(other, meeting.ended)
+        elif pipe == "fence":
+            if "GPU" in self.instructions[code].modifiers and self._lanes(warp):
+                warp.ready = now + FENCED
         elif length := self.interval[code]:
             scheduler.pipes[pipe] = max(scheduler.pipes[pipe], now) + length
             self.timing.busy[pipe] += length
@@ -199,16 +228,28 @@ class Multiprocessor:
         active, first = warp.track.active[warp.at], warp.number * WARP
         return [n for n in range(first, first + WARP) if (active if isinstance(active, bool) else active[n])]
 
+    def _barrier(self, warp: Warp, place: int) -> tuple[int, int]:
+        """The block and the place of a barrier, by the address that a warp has of it."""
+        return warp.block - warp.unit + (place >> BLOCK_SHIFT), place & ((1 << BLOCK_SHIFT) - 1)
+
+    def _wake(self, warp: Warp, when: float) -> None:
+        warp.ready = when
+        scheduler = self.scheduler_of[warp]
+        scheduler.next = min(scheduler.next, when)
+
     def _over(self, warp: Warp, now: float) -> tuple[float, str]:
         """When a warp that waits for a phase of a memory barrier goes on, as far as that is known."""
         found: BarrierUse = warp.track.places[warp.at]
         if found.kind != "wait" or not (lanes := self._lanes(warp)):
             return now, warp.why
         place, parity = found.of(lanes[0])
-        barrier = self.barriers[warp.block, place]
-        if (when := barrier.over(parity)) is None:
+        barrier = self.barriers[self._barrier(warp, place)]
+        seen = warp.seen.get(barrier, BEFORE)
+        if (when := barrier.over(parity, seen)) is None:
             barrier.waiting.append(warp)
             return NEVER, "signal"
+        if when + SEEN <= now or when <= 0:
+            warp.seen[barrier] = barrier.passed(parity, seen)
         return (when + SEEN, "signal") if when + SEEN > now and when > 0 else (now, warp.why)
 
     def _signal(self, warp: Warp, now: float) -> None:
@@ -217,65 +258,38 @@ class Multiprocessor:
         once = found.kind in ("init", "load", "store")  # for a warp
         for lane in self._lanes(warp)[: 1 if once else WARP] if found.kind != "wait" else ():
             place, amount = found.of(lane)
-            barrier = self.barriers[warp.block, place]
+            at = self._barrier(warp, place)
             if found.kind == "init":
-                self.barriers[warp.block, place] = MemoryBarrier(amount, amount)
-                continue
-            if found.kind in ("load", "store"):
-                self.l2_free = max(self.l2_free, now) + amount / self.l2
-                self.timing.moved[f"{found.kind}ed" if found.kind == "load" else "stored"] += amount
-                if found.kind == "store":
-                    continue
-                woken = barrier.change(now, 0, 0, amount, max(now + BOX, self.l2_free + L2))
+                self.barriers[at] = MemoryBarrier(amount, amount)
+            elif found.kind == "store":
+                self.units[warp.unit].read(amount, now)
+                self.timing.moved["stored"] += amount
+            elif found.kind == "load":
+                self._load(warp, at, amount, found.for_blocks(lane), now)
             else:
-                woken = barrier.change(now, found.kind == "arrive", amount)
-            for other in woken:
-                other.ready = barrier.ended + SEEN
-                scheduler = self.schedulers[other.number % SCHEDULERS]
-                scheduler.next = min(scheduler.next, other.ready)
+                barrier, far = self.barriers[at], at[0] != warp.block
+                self._go_on(barrier, barrier.change(now, found.kind == "arrive", amount, 0, now + REMOTE if far else 0.0))
 
-    def _shared(self, scheduler: Scheduler, wavefronts: float, now: float) -> tuple[float, float]:
-        """When the operands were read, and when the data are through."""
-        self.shared_free = max(self.shared_free, now + 2) + wavefronts
-        self.timing.busy["shared"] += wavefronts
-        scheduler.queue.append(self.shared_free)
-        return self.shared_free + 4, self.shared_free
+    def _load(self, warp: Warp, at: tuple[int, int], size: int, blocks: list[int], now: float) -> None:
+        """A box, which L2 reads once, comes to each of the blocks."""
+        read = self.units[warp.unit].read(size, now)
+        self.timing.moved["loaded"] += size
+        for block in [warp.block - warp.unit + n for n in blocks] or [at[0]]:
+            taken = self.units[block % self.together].take(size, now)
+            barrier = self.barriers[block, at[1]]
+            self._go_on(barrier, barrier.change(now, 0, 0, size, max(now + BOX, read + L2, taken + L2)))
 
-    def _global(self, scheduler: Scheduler, warp: Warp, code: int, now: float) -> tuple[float, float]:
-        """When the operands were read, and when the data are there: from L1, or as L2 gives them."""
-        mnemonic, access = self.instructions[code].mnemonic, self.accesses.of_global(warp.track, warp.at, warp.number)
-        begin = max(self.shared_free, now + 2)
-        self.shared_free = begin + access.wavefronts
-        self.timing.busy["shared"] += access.wavefronts
-        scheduler.queue.append(begin + 2)
-        loads, done, missing = mnemonic in ("LDG", "LD", "LDL"), now + L1, 0
-        for sector in access.sectors:
-            if loads and (there := self.l1.pop(sector, None)) is not None:
-                done = max(done, there)
-                self.l1[sector] = there
-            else:
-                missing += 1
-        if missing:
-            self.l2_free = max(self.l2_free, now) + missing * SECTOR / self.l2
-            done = max(done, now + GLOBAL, self.l2_free + L2)
-            self.timing.moved["stored" if mnemonic in ("STG", "ST", "STL", "RED") else "loaded"] += missing * SECTOR
-        if loads:
-            for sector in access.sectors:
-                self.l1.setdefault(sector, done)
-            while len(self.l1) > self.l1_sectors:
-                self.l1.popitem(last=False)
-        if mnemonic == "LDGSTS":
-            warp.copied = max(warp.copied, done)
-        return begin + 10, done
+    def _go_on(self, barrier: MemoryBarrier, warps: list[Warp]) -> None:
+        for other in warps:
+            self._wake(other, barrier.ended + SEEN)
 
     def _gather(self, block: int, now: float) -> None:
         """Let a block's warps go on if all that have not ended have arrived."""
         mine = [warp for warp in self.warps if warp.block == block and not warp.ended]
         if mine and all(warp.waiting for warp in mine):
             for warp in mine:
-                warp.waiting, warp.ready = False, now + RELEASE
-                scheduler = self.schedulers[warp.number % SCHEDULERS]
-                scheduler.next = min(scheduler.next, now + RELEASE)
+                warp.waiting = False
+                self._wake(warp, now + RELEASE)
 
     def _settle(self, now: float) -> None:
         """The first warp begins an iteration: if those before took the same time, most of those that follow are skipped."""

@@ -1,0 +1,1 @@
+"""A multiprocessor in time: its warps and schedulers, its memory, what it shares with others."""
