@@ -11,19 +11,23 @@ from ..interpreter.memory import mbarriers, tensor_maps, warpgroups
 from ..interpreter.memory.lanes import NUMBERED_BARRIER
 from ..interpreter.memory.layouts import is_shared, strided
 from ..interpreter.memory.limits import MOST_BOX, MOST_RANK, PIECE
-from ..interpreter.memory.tensor_maps import TensorMap, tensor_map
+from ..interpreter.memory.tensor_maps import BoxLoad, TensorMap, load_of, tensor_map, window_behind
 from .kernel_form import refuse
 
 
-def expected_box(kind: ir.Type, op: ir.Operation, code: str) -> TensorMap:
+def expected_box(given: ir.Value, op: ir.Operation, code: str) -> TensorMap:
     """What a tensor map says. Raises `code` for one that the driver would not make."""
-    found = tensor_map(kind)
+    found, window = tensor_map(given.type), window_behind(given)
     if found is None:
-        raise refuse(code, f"`{op.name}` of {kind}, which is not a tensor map", op)
+        raise refuse(code, f"`{op.name}` of {given.type}, which is not a tensor map", op)
+    if window is not None:
+        wrong = "not pixels by channels" if len(found.box) != 2 else window.wrong(found.box[0])
+        if wrong is not None:
+            raise refuse(code, f"`{op.name}` of a tensor map of pixels: {wrong}", op)
     row, box = found.box[-1] * element_bytes(found.element), "x".join(map(str, found.box))
     wrong = (
         f"it has {len(found.box)} dimensions, {MOST_RANK} at most" if len(found.box) > MOST_RANK
-        else f"a dimension of more than {MOST_BOX} elements" if max(found.box) > MOST_BOX
+        else f"a dimension of more than {MOST_BOX} elements" if max(found.box[window is not None :]) > MOST_BOX
         else f"rows of {row} bytes, which are not multiples of {PIECE}" if row % PIECE
         else f"rows of {row} bytes, with a swizzle of {found.swizzle}" if found.swizzle and row > found.swizzle
         else None
@@ -35,7 +39,9 @@ def expected_box(kind: ir.Type, op: ir.Operation, code: str) -> TensorMap:
 
 def boxed(op: ir.Operation, memref: ir.Value, code: str) -> TensorMap:
     """The tensor map of a copy of a box from or to `memref`. Raises `code` where that is not a place for it."""
-    found = expected_box(op.opview.tensorMapDescriptor.type, op, code)
+    load = load_of(op) if op.name in tensor_maps.LOADS else None
+    given, at = (op.opview.tensorMapDescriptor, list(op.opview.coordinates)) if load is None else (load.map, load.coordinates)
+    found, window = expected_box(given, op, code), window_behind(given)
     kind = ir.MemRefType(memref.type)
     strides, _ = strided(kind, op)
     row_major = tuple(prod(found.box[d + 1 :]) for d in range(len(found.box)))
@@ -43,9 +49,22 @@ def boxed(op: ir.Operation, memref: ir.Value, code: str) -> TensorMap:
     if not lies or not is_shared(kind):
         box = "x".join(map(str, found.box))
         raise refuse(code, f"`{op.name}`: a box of {box} x {found.element} does not lie row by row in {kind}", op)
-    if (given := len(list(op.opview.coordinates))) != len(found.box):
-        raise refuse(code, f"`{op.name}` of a box of {len(found.box)} dimensions, with {given} coordinates", op)
+    if (window is not None) != (op.name == tensor_maps.LOAD_PIXELS):
+        raise refuse(code, f"`{op.name}` by a tensor map of {'boxes' if window is None else 'pixels'}", op)
+    if len(at) != (rank := len(found.box) if window is None else window.rank):
+        raise refuse(code, f"`{op.name}` of a box of {rank} dimensions, with {len(at)} coordinates", op)
+    if window is not None and (load is None or len(load.offsets) != rank - 2):
+        raise refuse(code, f"`{op.name}` of pixels of {rank} dimensions, with another number of offsets than {rank - 2}", op)
     return found
+
+
+def expected_load(op: ir.Operation, code: str) -> BoxLoad:
+    """What a load copies. Raises `code` where that is not known, or is something that the hardware does not copy."""
+    load = load_of(op)
+    if load is None:
+        raise refuse(code, f"`{op.name}` whose pointers are computed otherwise than by a cast of each", op)
+    boxed(op, load.tile, code)
+    return load
 
 
 @dataclass(frozen=True)
@@ -78,7 +97,7 @@ class GroupMatrix:
 
 def group_matrix(op: ir.Operation, code: str) -> GroupMatrix:
     """What a `nvgpu.warpgroup.generate.descriptor` describes."""
-    box = expected_box(op.opview.tensorMap.type, op, code)
+    box = expected_box(op.opview.tensorMap, op, code)
     seen, held = warpgroups.matrix(op.results[0].type), ir.MemRefType(op.opview.tensor.type)
     whole_rows = box.box[-1] * element_bytes(box.element) == warpgroups.span_of(box)
     if seen is None or len(box.box) != 2 or not is_shared(held) or not whole_rows:
@@ -140,7 +159,7 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
 
 def expect_address(op: ir.Operation, code: str) -> None:
     """Raises `code` where an address is not that of a memory barrier, to arrive there."""
-    ways = {mbarriers.POINTER, mbarriers.OTHER_BLOCK, mbarriers.ARRIVE_THERE}
+    ways = {mbarriers.POINTER, mbarriers.OTHER_BLOCK, mbarriers.ARRIVE_THERE, tensor_maps.LOAD_PIXELS}
     if not mbarriers.is_address(op.results[0]) or not {user.name for user in users(op.results[0])} <= ways:
         raise refuse(code, f"`{op.name}` of something else than a memory barrier, to arrive at", op)
 
@@ -155,6 +174,14 @@ def arrives_at(op: ir.Operation, code: str) -> tuple[ir.Operation, ir.Value | No
     if made.name != mbarriers.ADDRESS or any(map(is_used, op.results)) or len(op.operands) > 1:
         raise refuse(code, f"`{op.name}` at an address that is computed otherwise, or whose state is used", op)
     return made, block
+
+
+def expect_pointer(op: ir.Operation, code: str) -> None:
+    """Raises `code` where a cast makes a pointer of something else than what a load of pixels takes, or for something else."""
+    known = is_shared(op.operands[0].type) or tensor_map(op.operands[0].type) is not None
+    if not known or {user.name for user in users(op.results[0])} - {tensor_maps.LOAD_PIXELS}:
+        hint = "between an accumulator and what a thread has of it; of a tile or a tensor map, for a load of pixels"
+        raise refuse(code, f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op, hint=hint)
 
 
 GROUP_OPS = (NUMBERED_BARRIER, mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.MMA, *mbarriers.OF_CLUSTERS)

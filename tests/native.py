@@ -29,6 +29,7 @@ from typing import Literal
 
 import numpy as np
 
+from weft.interpreter.memory.limits import PixelWindow
 from weft.runtime.plan.plan import Boxes
 
 SHIM = Path(__file__).parent / "cuda" / "shim"
@@ -48,12 +49,12 @@ class NativeMap:
 
     def words(self, address: int) -> bytes:
         """As `warp_groups.h` reads it, where the array begins at this address."""
-        rank, item = self.array.ndim, self.array.itemsize
-        sizes, strides, box = (
-            [*numbers, *[0] * (5 - rank)] for numbers in (self.array.shape, self.array.strides, self.boxes.box)
-        )
-        words = address, rank, item, self.boxes.swizzle, self.boxes.fill == "nan", *sizes, *strides, *box
-        return struct.pack("<QBBBB5I5q5H", *words).ljust(128, b"\0")
+        rank, item, window = self.array.ndim, self.array.itemsize, self.boxes.window or PixelWindow((), (), ())
+        tensor = (self.array.shape, self.array.strides, self.boxes.box)
+        lists = [*((5, part) for part in tensor), *((3, part) for part in (window.lower, window.upper, window.steps))]
+        numbers = (n for count, part in lists for n in (*part, *[0] * (count - len(part))))
+        words = address, rank, item, self.boxes.swizzle, self.boxes.fill == "nan", *numbers
+        return struct.pack("<QBBBB5I5q5H3h3h3H", *words).ljust(128, b"\0")
 
 
 @dataclass(frozen=True)

@@ -143,6 +143,13 @@ class MaskedLoad:
 
     def source(self, at: Sequence[ir.Value]) -> tuple[ir.Value, list[ir.Value], ir.Value | None]:
         """The buffer and the subscripts of the element of `at`, and whether it is loaded; emitted at the insertion point."""
+        copies = self.values(at)
+        image, *subscripts = [copies.get(v, v) for v in self.load.operands]
+        mask = None if self.choice is None else self.choice.operands[0]
+        return image, subscripts, None if mask is None else copies.get(mask, mask)
+
+    def values(self, at: Sequence[ir.Value]) -> dict[ir.Value, ir.Value]:
+        """What all that the load and its mask are made of is for the element of `at`; emitted at the insertion point."""
         copies: dict[ir.Value, ir.Value] = {}
         for op in (*self.before, *(ops_of(self.load.block) if self.choice is not None else ())):
             if op == self.load:
@@ -151,9 +158,7 @@ class MaskedLoad:
                 copies[op.results[0]] = at[index_dimension(op)]
             else:
                 clone_with(op, copies)
-        image, *subscripts = [copies.get(v, v) for v in self.load.operands]
-        mask = None if self.choice is None else self.choice.operands[0]
-        return image, subscripts, None if mask is None else copies.get(mask, mask)
+        return copies
 
     @property
     def otherwise(self) -> ir.Value | None:

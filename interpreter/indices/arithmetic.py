@@ -107,6 +107,19 @@ class Sum:
         return total
 
 
+def sum_of(index: ir.Value) -> Sum:
+    """The index as a sum of what no `affine.apply` makes, or one that divides; each value once."""
+    made = made_by(index, "affine.apply")
+    whole = Sum.of(index)
+    if made is not None:
+        mapping = ir.AffineMapAttr(made.attributes["map"]).value
+        whole = results_of(mapping, [sum_of(operand) for operand in made.operands], Sum, _operate)[0] or whole
+    together: dict[ir.Value, int] = {}
+    for term in whole.terms:
+        together[term.value] = together.get(term.value, 0) + term.coefficient
+    return Sum(whole.constant, tuple(Term(v, n, None) for v, n in together.items() if n))
+
+
 def _operate(operator: Operator, a: Sum | None, b: Sum | None) -> Sum | None:
     """None where a division makes it no sum."""
     if a is None or b is None or (b.terms and operator == "mul") or operator not in ("add", "mul"):

@@ -44,6 +44,10 @@ class Neighbours:
         first = self._first.linear(value)
         return all(each.linear(value) == first + e for e, each in enumerate(self._all))
 
+    def form(self, value: ir.Value) -> Linear:
+        """The value, of the first of them."""
+        return self._first.linear(value)
+
     def same(self, one: ir.Value, other: ir.Value) -> bool:
         """Whether two values are the same."""
         return self._first.linear(one) == self._first.linear(other)

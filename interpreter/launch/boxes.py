@@ -6,6 +6,7 @@ A swizzled tile lies in panels, each as many bytes wide as the swizzle (a box ea
 of 128 bytes becomes `memref<4x64x64xbf16>`. Who reads it is `warp_groups.py`, by the same map.
 
 A masked load is a box as it is, where its mask says no more than that the element is inside of the tensor: outside there are zeros.
+One that gathers pixels (`pixels.py`) becomes a load of these.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
 from ..memory.limits import MOST_BOX, MOST_RANK, PIECE
 from ..memory.mbarriers import EXPECT, barrier_of
 from ..memory.swizzles import SWIZZLE
-from ..memory.tensor_maps import LOAD
+from ..memory.tensor_maps import LOAD, POINTER_OF
 from ..memory.views import is_view
 from ..memory.warpgroups import DESCRIBE
 from ..session.rewriter import refuse
 from .clusters.sharing import Sharing, TilePart
-from .kernel import End, Factor, Outlined, joined
+from .kernel import Outlined
+from .maps.host import End, Factor, joined
+from .maps.pixels import Gathered, load_pixels
 from .panels import Box, Panels, bound, map_type
 
 
@@ -72,19 +75,21 @@ class _Copy:
             panels = self.filled.get(alloc)
             if panels is None:
                 panels = self.filled[alloc] = self._panels(alloc, box)
-            elif panels.map != self.kernel.tensor_map(box.tensor, panels.map.type, box.ends):
+            elif panels.map != self.kernel.tensor_map(box.tensor, panels.map.type, box.ends, box.window):
                 raise self._refused("fills a buffer that another tensor fills, too", "`promote-to-shared` each operand")
             barriers, number = barrier_of(self._expecting())
             width = panels.box.box[-1]
             for piece in pieces:
                 row, panel = (bound(start) for start in (piece.row, piece.panel))
                 to = panels.at(lead, row, piece.rows, panel, len(box.sizes))
-                starts = list(box.starts)
-                starts[box.row] = starts[box.row] + piece.row
+                starts = box.at(piece.row)
                 starts[-1] = starts[-1] + piece.panel.times(width)
                 coordinates = [start.emit() for start in reversed(starts)]
                 blocks = self.sharing.mask() if self.sharing is not None and piece.shared else None
-                nvgpu.TmaAsyncLoadOp(to, barriers, panels.map, coordinates, number, multicastMask=blocks)
+                if box.pixels is not None:
+                    load_pixels(to, panels.map, coordinates, box.pixels.tap, (barriers, number), blocks)
+                else:
+                    nvgpu.TmaAsyncLoadOp(to, barriers, panels.map, coordinates, number, multicastMask=blocks)
 
     def _pieces(self, alloc: ir.Value, box: Box) -> tuple[list[TilePart], Box]:
         """The parts of the tile that the block loads, and the box of each."""
@@ -135,7 +140,7 @@ class _Copy:
             at = Neighbours(mine, 2)
             moved = [axis for axis, subscript in enumerate(subscripts) if at.varies(subscript)]
             if len(moved) > 1 or not all(at.advances(subscripts[axis]) for axis in moved):
-                raise self._refused("does not read neighbours one behind the other", "promote an operand that is read as it is")
+                return self._pixels(load)
             axes[dimension] = moved[0] if moved else -1
         source, first, _ = load.source([value(0)] * rank)
         tensor, starts, on = place_of(source)
@@ -150,6 +155,17 @@ class _Copy:
         for axis, subscript in enumerate(first):
             starts[on[axis]] = starts[on[axis]] + Sum.of(subscript)
         return self._checked(Box(tensor, tuple(starts), tuple(sizes), ends), [on[a] for a in axes if a >= 0])
+
+    def _pixels(self, load: MaskedLoad) -> Box:
+        if len(self.shape) != 2:
+            raise self._refused("does not read neighbours one behind the other", "promote an operand that is read as it is")
+        found = Gathered(self.op, load, self._refused).pixels(self.shape[1])
+        self._expect_tensor(found.images)
+        starts = found.first(Sum())
+        if (wrong := found.window.wrong(self.shape[0])) is not None:
+            raise self._refused(f"would take {wrong}", "map the copy to threads")
+        box = Box(found.images, starts, tuple(self.shape), (None,) * len(starts), pixels=found)
+        return replace(self._checked(box, range(len(starts))), row=0)
 
     def _ends(self, load: MaskedLoad, tensor: ir.Value, starts: Sequence[Sum], on: Sequence[int]) -> tuple[End, ...]:
         """How long the tensor is, by the mask. Raises W0405 where that says anything else."""
@@ -225,7 +241,7 @@ class _Copy:
         kind = ir.MemRefType(alloc.type)
         *lead, rows, columns = kind.shape
         width = self._width(alloc)
-        for size in (*box.sizes[:-1], width):
+        for size in (width,) if box.pixels is not None else (*box.sizes[:-1], width):
             if size > MOST_BOX:
                 raise self._refused(
                     f"takes a box of {size} elements along a dimension, and a tensor map has boxes of at most {MOST_BOX}",
@@ -240,7 +256,7 @@ class _Copy:
             memory = named_like(made, memref.AllocOp(panels, [], []).result) if several else alloc
         if SWIZZLE in made.attributes:
             del made.attributes[SWIZZLE]
-        return Panels(memory, self.kernel.tensor_map(box.tensor, of_map, box.ends), self.kernel, box)
+        return Panels(memory, self.kernel.tensor_map(box.tensor, of_map, box.ends, box.window), self.kernel, box)
 
     def _width(self, alloc: ir.Value) -> int:
         """Elements of a row of a panel."""
@@ -293,7 +309,7 @@ def _place_in(target: ir.Value) -> tuple[ir.Value, list[Bound]]:
 
 def drop_casts(function: ir.Operation) -> None:
     """Parts of tiles whose place has become a number are taken as such by what copies and describes them."""
-    for op in operations(function, LOAD, DESCRIBE):
+    for op in operations(function, LOAD, POINTER_OF, DESCRIBE):
         for number, operand in enumerate(op.operands):
             cast = made_by(operand, "memref.cast")
             if cast is not None:

@@ -9,38 +9,23 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Hashable, Sequence, Set
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
 
 from ...dsl.diagnostics import fail
-from ..buffers.views import subview
 from ..focus.modules import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
 from ..indices.values import stated_sizes
 from ..ir.cloning import clone_with, replace_operands, text_of
 from ..ir.functions import NAME, attributes_of, name_of, symbol
-from ..ir.mlir import (
-    DYNAMIC,
-    ahead_of,
-    ancestors,
-    gpu,
-    ir,
-    is_used,
-    made_by,
-    memref,
-    nvgpu,
-    operations,
-    producer,
-    regions_of,
-)
-from ..ir.sizes import product_of
+from ..ir.mlir import ahead_of, ancestors, gpu, ir, is_used, operations, producer, regions_of
 from ..ir.structured import body_of
+from ..memory.limits import PixelWindow
 from ..memory.names import called
-from ..memory.tensor_maps import tensor_map
 from ..memory.views import is_view
 from ..session.rewriter import describe
+from .maps.host import End, HostMap, MapOf, joined, made_on_host
 
 _TO_LOOPS = {
     "scf.forall": "scf-forall-to-for",
@@ -85,32 +70,6 @@ class Likeness:
         return cls((text, tuple(map(places.index, locations))), places, called)
 
 
-Joined: TypeAlias = "tuple[ir.Type, ir.Attribute] | None"
-"""How an array is seen with several axes as one: the type that it has then, and which axes those are; None: as it is."""
-
-
-def joined(view: ir.Value) -> tuple[ir.Value, Joined]:
-    """The array that a view is of, and how it sees that, where all that it does is to join axes."""
-    made = made_by(view, "memref.collapse_shape")
-    return (view, None) if made is None else (made.operands[0], (view.type, made.attributes["reassociation"]))
-
-
-Factor: TypeAlias = "int | tuple[int, int, Joined]"
-"""A number, or how many elements an operand (by number) has along an axis, as it is seen."""
-End: TypeAlias = "tuple[Factor, ...] | None"
-"""Where a tensor ends along an axis: behind so many elements; None: where it does."""
-
-
-@dataclass(frozen=True)
-class HostMap:
-    """A tensor map that the host makes of a kernel's operand (by number), or of its first elements: what the kernel takes it as."""
-
-    operand: int
-    kind: ir.Type
-    ends: tuple[End, ...]
-    joined: Joined = None
-
-
 Passed = int | HostMap
 """What a launch passes to a kernel: one of the operands, by number, or a map of one."""
 
@@ -125,7 +84,7 @@ class Outlined:
         root: the copy of the launched loop, in the kernel's body.
         operands: the host's values that become the kernel's arguments, in order.
         on_host: kernel value → the host's value of which it is the copy.
-        maps: the tensor maps that the kernel takes, by the argument that each is made of, type and ends; behind the others.
+        maps: the tensor maps that the kernel takes, by the argument that each is made of, and how; behind the others.
     """
 
     module: ir.Module
@@ -133,7 +92,7 @@ class Outlined:
     root: ir.Operation
     operands: tuple[ir.Value, ...]
     on_host: dict[ir.Value, ir.Value]
-    maps: dict[tuple[ir.Value, ir.Type, tuple[End, ...], Joined], ir.Value] = field(default_factory=dict)
+    maps: dict[tuple[ir.Value, MapOf], ir.Value] = field(default_factory=dict)
 
     @property
     def entry(self) -> ir.Block:
@@ -144,10 +103,13 @@ class Outlined:
         """Before anything is done with it."""
         return Likeness.of(self.function)
 
-    def tensor_map(self, tensor: ir.Value, kind: ir.Type, ends: tuple[End, ...]) -> ir.Value:
-        """An argument of the kernel: a map of that type, which the host makes of another one, some of whose axes may be joined."""
+    def tensor_map(
+        self, tensor: ir.Value, kind: ir.Type, ends: tuple[End, ...], window: PixelWindow | None = None
+    ) -> ir.Value:
+        """An argument of the kernel: a map of that type, which the host makes of another one, some of whose axes may be joined.
+        `window`: of a map of pixels."""
         source, seen = joined(tensor)
-        key = source, kind, ends, seen
+        key = source, MapOf(kind, ends, seen, window)
         if key not in self.maps:
             self.maps[key] = self.entry.add_argument(kind, self.function.location)
         return self.maps[key]
@@ -163,13 +125,13 @@ class Outlined:
         kinds: list[ir.Type] = []
         said: list[dict[str, ir.Attribute]] = []
         for number, argument in enumerate(own[: len(self.operands)]):
-            mine = [(kind, ends, seen, made) for (of, kind, ends, seen), made in self.maps.items() if of == argument]
+            mine = [(how, made) for (of, how), made in self.maps.items() if of == argument]
             called = ir.StringAttr(given[number][NAME]).value if NAME in given[number] else None
-            for nth, (kind, ends, seen, made) in enumerate(mine):
-                made.replace_all_uses_with(self.entry.add_argument(kind, self.function.location))
-                passed.append(HostMap(number, kind, ends, seen))
-                kinds.append(kind)
-                said.append({} if called is None else {NAME: ir.StringAttr.get(numbered(f"{called}_map", nth))})
+            for nth, (how, made) in enumerate(mine):
+                made.replace_all_uses_with(self.entry.add_argument(how.kind, self.function.location))
+                passed.append(HostMap(number, how))
+                kinds.append(how.kind)
+                said.append(how.said(None if called is None else numbered(f"{called}_map", nth)))
             if not mine or is_used(argument):
                 argument.replace_all_uses_with(self.entry.add_argument(argument.type, self.function.location))
                 passed.append(number)
@@ -250,39 +212,11 @@ def install(
 
         grid_values, block_values = tuple(size(g) for g in grid), tuple(size(b) for b in block)
         given = outlined.operands
-        operands = [given[p] if isinstance(p, int) else _tensor_map(given, p, size) for p in passed]
+        operands = [given[p] if isinstance(p, int) else made_on_host(given, p, size) for p in passed]
         clusters = None if cluster == 1 else (size(cluster), size(1), size(1))
         launch = gpu.LaunchFuncOp([module_name, kernel], grid_values, block_values, operands, cluster_size=clusters)
     root.erase()
     return launch.operation
-
-
-def _tensor_map(operands: Sequence[ir.Value], made: HostMap, size: Callable[[Bound], ir.Value]) -> ir.Value:
-    """Make a tensor map on the host, at the insertion point."""
-    tensor, found = operands[made.operand], tensor_map(made.kind)
-    assert found is not None
-    tensor = _seen(tensor, made.joined)
-    kind = ir.MemRefType(tensor.type)
-    if any(end is not None for end in made.ends):
-
-        def number(factor: Factor) -> Bound:
-            if isinstance(factor, int):
-                return factor
-            operand, axis, seen = factor
-            return memref.DimOp(_seen(operands[operand], seen), size(axis)).result
-
-        ends = [
-            memref.DimOp(tensor, size(axis)).result if end is None else product_of(list(map(number, end)))
-            for axis, end in enumerate(made.ends)
-        ]
-        kind = ir.MemRefType.get([end if isinstance(end, int) else DYNAMIC for end in ends], kind.element_type, kind.layout)
-        tensor = subview(tensor, [[0] * kind.rank, ends, [1] * kind.rank], kind)
-    ranked = memref.CastOp(ir.UnrankedMemRefType.get(kind.element_type, kind.memory_space), tensor).result
-    return nvgpu.TmaCreateDescriptorOp(made.kind, ranked, list(map(size, found.box))).result
-
-
-def _seen(array: ir.Value, how: Joined) -> ir.Value:
-    return array if how is None else memref.CollapseShapeOp(how[0], array, how[1]).result
 
 
 def _recomputable(outside: ir.Value) -> ir.Operation | None:

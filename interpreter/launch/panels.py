@@ -9,8 +9,11 @@ from functools import cached_property
 from ..buffers.views import subview
 from ..indices.arithmetic import Bound, Sum
 from ..ir.mlir import ir
+from ..memory.limits import PixelWindow
 from ..memory.tensor_maps import TensorMap, tensor_map
-from .kernel import End, Outlined
+from .kernel import Outlined
+from .maps.host import End
+from .maps.pixels import Pixels
 
 
 def map_type(box: Sequence[int], element: ir.Type, swizzle: int) -> ir.Type:
@@ -37,6 +40,7 @@ class Box:
         sizes: how many elements along each.
         ends: how long the tensor is for it.
         row: the axis along which rows of the tile lie.
+        pixels: of pixels, what they are; `sizes` are then how many of them, and how many channels.
     """
 
     tensor: ir.Value
@@ -44,6 +48,20 @@ class Box:
     sizes: tuple[int, ...]
     ends: tuple[End, ...]
     row: int = 0
+    pixels: Pixels | None = None
+
+    @property
+    def window(self) -> PixelWindow | None:
+        """Of pixels, where they lie."""
+        return None if self.pixels is None else self.pixels.window
+
+    def at(self, row: Sum) -> list[Sum]:
+        """Where it begins from that row of the tile on, at the insertion point."""
+        if self.pixels is not None:
+            return list(self.pixels.first(row))
+        starts = list(self.starts)
+        starts[self.row] = starts[self.row] + row
+        return starts
 
 
 @dataclass(frozen=True)
@@ -89,4 +107,5 @@ class Panels:
             return self.map
         sizes = [*self.box.box]
         sizes[box.row] = high
-        return self.kernel.tensor_map(box.tensor, map_type(sizes, self.box.element, self.box.swizzle), box.ends)
+        kind = map_type(sizes, self.box.element, self.box.swizzle)
+        return self.kernel.tensor_map(box.tensor, kind, box.ends, box.window)

@@ -30,7 +30,7 @@ from .table import (
     Kind,
     Rule,
 )
-from .tensor_maps import LOAD, STORE, is_tensor_map
+from .tensor_maps import LOADS, STORE, is_tensor_map, load_of
 from .warpgroups import MMA as PRODUCT
 from .warpgroups import is_described
 
@@ -210,13 +210,15 @@ def _arrived_elsewhere(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
     return () if is_address(op.operands[0]) else None
 
 
-def _boxes(op: ir.Operation) -> tuple[MemoryEffect, ...]:
-    """Loads and stores of the tensor memory accelerator: a box of a tensor, by its map, and the tile that is all of that box (of
-    which elements outside of the tensor are zeroed, and not stored). Where a predicate does not hold, nothing is done."""
+def _boxes(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
+    """Loads and stores of the tensor memory accelerator: a box of a tensor, or pixels, by its map, and the tile that is all of that
+    (of which elements outside of the tensor are zeroed, and not stored). Where a predicate does not hold, nothing is done."""
     always = not len(segments(op)[-1])
-    if op.name == LOAD:
-        tile, _, box = list(op.operands)[:3]
-        return MemoryEffect("write", tile, certain=always), MemoryEffect("read", box, "anywhere", certain=False)
+    if op.name in LOADS:
+        load = load_of(op)
+        if load is None:
+            return None
+        return MemoryEffect("write", load.tile, certain=always), MemoryEffect("read", load.map, "anywhere", certain=False)
     tile, box = list(op.operands)[:2]
     return MemoryEffect("read", tile, certain=always), MemoryEffect("write", box, "anywhere", certain=False)
 
@@ -241,8 +243,7 @@ _OTHERS = {
     "bufferization.dealloc": _freed_on_condition,
     COPY: _copied_by_device,
     LDMATRIX: _rows_of_matrices,
-    LOAD: _boxes,
-    STORE: _boxes,
+    **dict.fromkeys((*LOADS, STORE), _boxes),
     PRODUCT: _described,
     ARRIVE_THERE: _arrived_elsewhere,
 }

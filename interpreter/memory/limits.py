@@ -1,9 +1,11 @@
-"""What GPUs give: threads in a warp, registers, and shared memory for a block, as much as a text can declare and as a chip has.
+"""What GPUs give: threads in a warp, registers, shared memory for a block, as much as a text can declare and as a chip has, and
+tensor maps.
 No MLIR is needed here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 WARP = 32
 """Threads, on every NVIDIA GPU so far."""
@@ -49,6 +51,49 @@ MOST_OF_CLUSTER = 8
 MOST_BOX, MOST_RANK, PIECE = 256, 5, 16
 """Of a tensor map: elements along a dimension of a box, and dimensions; bytes of which a tensor's beginning and its strides are
 multiples, and the rows of a box."""
+
+MOST_PIXELS, MOST_STEP = 1024, 8
+"""Of a tensor map of pixels: how many a load takes, and how far apart they are along an axis."""
+
+CORNERS, OFFSETS = {3: 15, 4: 7, 5: 4}, {3: 16, 4: 8, 5: 5}
+"""By how many dimensions the tensor of such a map has: bits of a corner, beside its sign, and of an offset. Source: PTX ISA,
+"im2col mode"."""
+
+
+@dataclass(frozen=True)
+class PixelWindow:
+    """Where the pixels of a tensor map lie; a number for each axis between images and channels, outermost first.
+
+    Args:
+        lower, upper: the first and the last place, from the tensor's first and from its last element on.
+        steps: from one pixel to the next.
+    """
+
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        """Dimensions of the tensor."""
+        return len(self.steps) + 2
+
+    def wrong(self, pixels: int) -> str | None:
+        """Why no tensor map has this window, for so many pixels at a time."""
+        if self.rank not in CORNERS or not len(self.lower) == len(self.upper) == len(self.steps):
+            return f"a window with {len(self.lower)}, {len(self.upper)} and {len(self.steps)} axes, where it has one to three"
+        most = 1 << CORNERS[self.rank]
+        far = [n for n in (*self.lower, *self.upper) if not -most <= n < most]
+        if far:
+            return f"a window with a corner at {far[0]}, where those of {self.rank} dimensions are from {-most} to {most - 1}"
+        steps = [n for n in self.steps if not 1 <= n <= MOST_STEP]
+        if steps:
+            return f"pixels {steps[0]} apart, where they are at most {MOST_STEP}"
+        return None if 1 <= pixels <= MOST_PIXELS else f"{pixels} pixels at a time, where there are 1 to {MOST_PIXELS}"
+
+    def count(self, axis: int, size: int) -> int:
+        """How many pixels there are along an axis of so many elements."""
+        return max(0, -(-(size + self.upper[axis] - self.lower[axis]) // self.steps[axis]))
 
 
 def block_bytes(sizes: Iterable[int]) -> int:

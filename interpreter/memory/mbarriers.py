@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 
-from ..ir.mlir import ir, producer
+from ..ir.mlir import ir, maker, producer
 
 MAKE, INIT = "nvgpu.mbarrier.create", "nvgpu.mbarrier.init"
 ARRIVE, EXPECT = "nvgpu.mbarrier.arrive", "nvgpu.mbarrier.arrive.expect_tx"
@@ -79,9 +79,11 @@ def count_of(kind: ir.Type) -> int:
 
 
 def barrier_of(op: ir.Operation) -> tuple[ir.Value, ir.Value]:
-    """The group, and the number in it, of the barrier that an op of these (or a load of the tensor memory accelerator) is about."""
-    seen = op.opview
-    return seen.barriers, seen.mbarId
+    """The group, and the number in it, of the barrier that an op of these (or a load of the tensor memory accelerator) is about.
+    A pointer to it must be an `is_address`."""
+    while not hasattr(op.opview, "barriers"):
+        op = maker(op.opview.mbar if hasattr(op.opview, "mbar") else op.operands[0])
+    return op.opview.barriers, op.opview.mbarId
 
 
 def is_address(value: ir.Value) -> bool:

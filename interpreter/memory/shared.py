@@ -41,9 +41,13 @@ def shared_parts(kernel: ir.Operation) -> Iterator[SharedPart]:
 def alignments(kernel: ir.Operation) -> dict[ir.Value, int]:
     """By buffer, what the boxes and matrices in it ask for, where that is more than usual."""
     found: dict[ir.Value, int] = {}
-    for op in operations(kernel, tensor_maps.LOAD, tensor_maps.STORE, warpgroups.DESCRIBE):
-        memref = next(value for value in op.operands if isinstance(value.type, ir.MemRefType))
-        given = next(kind for value in op.operands if (kind := tensor_maps.tensor_map(value.type)) is not None)
+    for op in operations(kernel, *tensor_maps.LOADS, tensor_maps.STORE, warpgroups.DESCRIBE):
+        load = tensor_maps.load_of(op) if op.name in tensor_maps.LOADS else None
+        values = list(op.operands) if load is None else [load.tile, load.map]
+        if op.name == tensor_maps.LOAD_PIXELS and load is None:
+            continue  # nobody knows where to
+        memref = next(value for value in values if isinstance(value.type, ir.MemRefType))
+        given = next(kind for value in values if (kind := tensor_maps.tensor_map(value.type)) is not None)
         root = behind(memref)
         found[root] = max(found.get(root, ALIGNMENT), given.alignment)
     return found

@@ -12,7 +12,22 @@ The box lies row by row in shared memory, at a multiple of 128 bytes. In each li
 by the line's number, counted from address 0 on: a box that is swizzled begins at a multiple of 8 lines, and its rows are as long
 as the swizzle (or shorter).
 
-Source: CUDA Driver API, `cuTensorMapEncodeTiled`; PTX ISA, "Tensors: swizzling modes"; upstream's `NVGPUOps.td`.
+A map of pixels (mode im2col) is one of images, NHWC or with one or three axes in the place of H and W:
+
+    %map = nvgpu.tma.create.descriptor %images box[%pixels, %channels] {weft.im2col = {lower = …, upper = …, steps = …}} : …
+    nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %from, %at, box[%c, %w, %h, %n] im2col[%s, %r]
+           {mode = #nvvm.tma_load_mode<im2col>}                             (kernel; tile, map and barrier as pointers)
+
+It loads so many pixels, so many channels of each, from the one at (n, h, w) on. They follow each other within a window: w goes up
+by its step; beyond the window's upper corner it begins at the lower one again, and h goes up; then the next image begins. So they
+are the places of a convolution's filter, rows of its matrix product. The offsets (r, s), a tap of the filter, are added to each
+(h, w) last; what lies outside of the images then is zero: the padding, and what is behind the last image.
+
+nvgpu has no such load; NVVM has. The type of the map says what comes, pixels by channels; the window stands beside it: on the op
+that makes the map, and on the kernel's argument.
+
+Source: CUDA Driver API, `cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col`; PTX ISA, "Tensors: swizzling modes", "im2col mode";
+upstream's `NVGPUOps.td`, `NVVMOps.td`.
 """
 
 from __future__ import annotations
@@ -23,14 +38,20 @@ from math import prod
 from typing import Any
 
 from ..ir.element_sizes import element_bytes
-from ..ir.mlir import ir
-from .limits import PIECE
+from ..ir.functions import attributes_of
+from ..ir.mlir import attributes, ir, made_by, maker
+from .limits import PIECE, PixelWindow
+from .mbarriers import ADDRESS, POINTER
 
 MAKE, LOAD, STORE = "nvgpu.tma.create.descriptor", "nvgpu.tma.async.load", "nvgpu.tma.async.store"
 PREFETCH = "nvgpu.tma.prefetch.descriptor"
 COMMIT, DRAIN = "nvvm.cp.async.bulk.commit.group", "nvvm.cp.async.bulk.wait_group"
 """Stores of a thread since its last group are a group; the thread waits until at most so many of its groups are pending."""
-ALL = (LOAD, STORE, COMMIT, DRAIN)
+LOAD_PIXELS = "nvvm.cp.async.bulk.tensor.shared.cluster.global"
+POINTER_OF = "builtin.unrealized_conversion_cast"
+"""A tile, or a tensor map, as the pointer that `LOAD_PIXELS` takes."""
+LOADS = (LOAD, LOAD_PIXELS)
+ALL = (*LOADS, STORE, COMMIT, DRAIN)
 """Those that a kernel has."""
 LINE, LINES = 128, 8
 """Bytes of shared memory in a line; lines after which a swizzle begins again. It exchanges pieces of `limits.PIECE` bytes."""
@@ -65,6 +86,68 @@ class TensorMap:
     def alignment(self) -> int:
         """What a box in shared memory begins at a multiple of, in bytes."""
         return LINE * LINES if self.swizzle else LINE
+
+
+WINDOW = "weft.im2col"
+"""On a `MAKE`, and on the kernel's argument that is such a map: its window."""
+_PARTS = ("lower", "upper", "steps")
+
+
+def window_attribute(window: PixelWindow) -> ir.Attribute:
+    """What stands on the op, or the argument."""
+    return ir.DictAttr.get({part: ir.DenseI64ArrayAttr.get(list(getattr(window, part))) for part in _PARTS})
+
+
+def window_behind(given: ir.Value) -> PixelWindow | None:
+    """The window of a tensor map of pixels: what makes it says it, or the kernel of which it is an argument."""
+    if isinstance(given.owner, ir.Block):
+        said = dict(attributes_of(maker(given), ir.BlockArgument(given).arg_number))
+    else:
+        said = attributes(given.owner)
+    if WINDOW not in said:
+        return None
+    return PixelWindow(*(tuple(ir.DenseI64ArrayAttr(ir.DictAttr(said[WINDOW])[part])) for part in _PARTS))
+
+
+@dataclass(frozen=True)
+class BoxLoad:
+    """What a load copies.
+
+    Args:
+        tile: where to, a memref.
+        map: of what.
+        coordinates: innermost first, as `offsets`, which those of pixels have.
+        predicate: whether at all.
+        blocks: to which blocks of the cluster.
+    """
+
+    tile: ir.Value
+    map: ir.Value
+    coordinates: tuple[ir.Value, ...]
+    offsets: tuple[ir.Value, ...] = ()
+    predicate: ir.Value | None = None
+    blocks: ir.Value | None = None
+
+
+def pointed(value: ir.Value) -> ir.Value:
+    """The tile or the tensor map of which a value is the pointer; any other value itself."""
+    made = made_by(value, POINTER_OF)
+    return value if made is None or len(made.operands) != 1 else made.operands[0]
+
+
+def load_of(op: ir.Operation) -> BoxLoad | None:
+    """What one of `LOADS` copies; None where it is not known what is behind its pointers, or it is another kind of load."""
+    seen = op.opview
+    if op.name == LOAD:
+        return BoxLoad(seen.dst, seen.tensorMapDescriptor, tuple(seen.coordinates), (), seen.predicate, seen.multicastMask)
+    to, of = (pointed(value) for value in (seen.dstMem, seen.tmaDescriptor))
+    own = made_by(seen.mbar, POINTER)  # not one in another block
+    known = isinstance(to.type, ir.MemRefType) and is_tensor_map(of.type) and own and made_by(own.operands[0], ADDRESS)
+    im2col = "mode" in op.attributes and "<im2col>" in str(op.attributes["mode"])
+    if not known or not im2col or seen.l2CacheHint is not None or "group" in op.attributes:
+        return None
+    offsets, predicate = tuple(seen.im2colOffsets), seen.predicate
+    return BoxLoad(to, of, tuple(seen.coordinates), offsets, predicate, seen.multicastMask)
 
 
 def is_tensor_map(kind: ir.Type) -> bool:

@@ -110,6 +110,11 @@ class LaunchStatement(Statement):
             A tile that is swizzled is read by products of warp groups alone. `assume gemm.lhs.1 % 8 == 0` says that rows of
             16-bit elements begin so; `versions` make kernels without `tma` for others.
 
+            Of an image that `as-gemm` gathers (channels last, one to three axes) it copies pixels: up to 1024 places of the
+            filter, at most 8 apart, at one tap of it. So the channels are a multiple of the tile along the sum: `assume
+            conv.lhs.3 % 64 == 0`. Padding in front of an axis, and what is left of it behind the last tap, are at most 128 (of
+            images with one axis 32768, with three 16); taps are less than 256 (65536, 32) from the first.
+
             wrong: map copy_a to tma                                       (rows of 333 elements of bf16)
             right: versions { assume gemm.lhs.1 % 8 == 0; … } else { … map copy_a to threads(*) cyclic … }
         W0407: blocks that cannot run in clusters.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...interpreter.ir.mlir import ir, operations, producer, users
 from ...interpreter.memory.layouts import space_of
-from ...interpreter.memory.tensor_maps import LOAD
+from ...interpreter.memory.tensor_maps import LOADS
 from ...interpreter.memory.views import behind
 from ...interpreter.memory.warpgroups import accumulator
 from ..kernel_form import refuse
@@ -155,7 +155,7 @@ def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
     if UNROLL in op.attributes:
         said = op.attributes[UNROLL]
         return f"#pragma unroll {said.value}" if isinstance(said, ir.IntegerAttr) else "#pragma unroll"
-    if next(operations(op, LOAD), None) is not None:
+    if next(operations(op, *LOADS), None) is not None:
         return "#pragma unroll 1"  # one thread has few registers, and only starts copies
     if trips is None or trips > UNROLL_TRIPS or next(operations(op, "gpu.barrier"), None) is not None:
         return None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ...interpreter.memory.limits import MOST_RANK
+from ...interpreter.memory.limits import CORNERS, MOST_RANK
 
 TENSOR_MAP = """\
 // What the tensor memory accelerator knows of a tensor: the host's driver makes it.
@@ -104,6 +104,17 @@ __device__ inline void {name}(void* to, const TensorMap& map, unsigned long long
   asm volatile("cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{multicast}"
       " [%0], [%1, {{{holes}}}], [%2]{mask};"
       :: "r"(in_shared(to)), "l"(&map), "r"(in_shared(barrier)), {ins}{taken} : "memory");
+}}
+#endif"""
+
+_LOAD_PIXELS = """\
+// Starts the copy of pixels of a tensor to shared memory{where}, from the one at these coordinates on, each that far away; their
+// bytes are counted on the barrier{there}. Coordinates and distances stand innermost first.
+#ifdef __CUDA_ARCH__
+__device__ inline void {name}(void* to, const TensorMap& map, unsigned long long* barrier, {given}, {far}{blocks}) {{
+  asm volatile("cp.async.bulk.tensor.{rank}d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{multicast}"
+      " [%0], [%1, {{{holes}}}], [%2], {{{offsets}}}{mask};"
+      :: "r"(in_shared(to)), "l"(&map), "r"(in_shared(barrier)), {ins}, {apart}{taken} : "memory");
 }}
 #endif"""
 _HERE = {"where": "", "there": "", "blocks": "", "multicast": "", "mask": "", "taken": ""}
@@ -247,9 +258,9 @@ def products(words: Iterable[str]) -> list[str]:
     return [GroupProduct(int(match[1]), match[2], match[3] is not None).text for match in found]
 
 
-def load_box_name(rank: int, *, blocks: bool = False) -> str:
-    """What loads a box of so many dimensions; for several blocks of a cluster."""
-    return f"load_box_{rank}d{'_for' if blocks else ''}"
+def load_box_name(rank: int, *, pixels: bool = False, blocks: bool = False) -> str:
+    """What loads a box of so many dimensions, or pixels of a tensor that has them; for several blocks of a cluster."""
+    return f"load_{'pixels' if pixels else 'box'}_{rank}d{'_for' if blocks else ''}"
 
 
 def store_box_name(rank: int) -> str:
@@ -270,6 +281,21 @@ def _for_blocks(rank: int) -> str:
     return _box(
         _LOAD_BOX, load_box_name(rank, blocks=True), rank, 3, where=", of each block of a mask", there=" there",
         blocks=", unsigned short blocks", multicast=".multicast::cluster", mask=f", %{3 + rank}", taken=', "h"(blocks)',
+    )  # fmt: skip
+
+
+def _pixels(rank: int, *, blocks: bool = False) -> str:
+    """The load of pixels of a tensor of so many dimensions; for all blocks of a mask."""
+    letters, first = [f"d{d}" for d in range(1, rank - 1)], 3 + rank
+    several = {
+        "where": " of each block of a mask", "there": " there", "blocks": ", unsigned short blocks",
+        "multicast": ".multicast::cluster", "mask": f", %{first + len(letters)}", "taken": ', "h"(blocks)',
+    }  # fmt: skip
+    return _box(
+        _LOAD_PIXELS, load_box_name(rank, pixels=True, blocks=blocks), rank, 3, **(several if blocks else _HERE),
+        far=", ".join(f"unsigned short {letter}" for letter in letters),
+        offsets=", ".join(f"%{first + d}" for d in range(len(letters))),
+        apart=", ".join(f'"h"({letter})' for letter in letters),
     )  # fmt: skip
 
 
@@ -303,6 +329,10 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "more_registers": ((), _REGISTERS.format(name="more_registers", how="more registers from here on", word="inc")),
     **{load_box_name(rank): (_HAVE, _box(_LOAD_BOX, load_box_name(rank), rank, 3, **_HERE)) for rank in _RANKS},
     **{load_box_name(rank, blocks=True): (_HAVE, _for_blocks(rank)) for rank in _RANKS},
+    **{
+        load_box_name(rank, pixels=True, blocks=blocks): (_HAVE, _pixels(rank, blocks=blocks))
+        for rank in CORNERS for blocks in (False, True)
+    },
     **{store_box_name(rank): (_HAVE, _box(_STORE_BOX, store_box_name(rank), rank, 2)) for rank in _RANKS},
     "commit_stores": ((), _COMMIT_STORES),
     "wait_stores": ((), _WAIT_STORES.format(name="wait_stores", what="", read="")),

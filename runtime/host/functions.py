@@ -17,6 +17,7 @@ from ...interpreter.ir.functions import (
 from ...interpreter.ir.mlir import ancestors, ir, operations
 from ...interpreter.memory.effects import accesses, shows_memory
 from ...interpreter.memory.table import CALLS, CONTROL
+from ...interpreter.memory.tensor_maps import pointed
 from ...interpreter.memory.views import VIEWS
 from ..plan.dtypes import NUMPY
 from ..plan.signature import Argument, FunctionSignature
@@ -146,7 +147,7 @@ def is_written(value: ir.Value, seen: frozenset[str] = frozenset()) -> bool:
 def _writes(op: ir.Operation, position: int, seen: frozenset[str]) -> bool:
     if op.name in CALLS:
         return any(_callee_writes(op, position, seen))
-    value, found = op.operands[position], accesses(op)
+    value, found = pointed(op.operands[position]), accesses(op)
     if found is None or op.name == "memref.extract_aligned_pointer_as_index":
         return True
     if any(a.kind in ("write", "atomic") and a.value == value for a in found):

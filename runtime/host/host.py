@@ -14,7 +14,7 @@ from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.ir.functions import given_name, inputs_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.layouts import is_plain
-from ...interpreter.memory.tensor_maps import tensor_map
+from ...interpreter.memory.tensor_maps import tensor_map, window_behind
 from ..cuda.module import kernel_functions
 from ..plan.check import validate
 from ..plan.plan import (
@@ -186,7 +186,7 @@ def _params(kernel: ir.Operation) -> tuple[Param, ...]:
         name = given_name(kernel, i) or f"arg{i}"
         what = f"parameter `{name}` of @{symbol(kernel)}"
         if (given := tensor_map(value.type)) is not None:
-            params.append(Param(name, array_type(given.element, what)[0], boxes=boxes_of(given)))
+            params.append(Param(name, array_type(given.element, what)[0], boxes=boxes_of(given, window_behind(value))))
             continue
         dtype, shape = array_type(value.type, what)
         strides, offset = static_strides(value.type, what) if isinstance(value.type, ir.MemRefType) else (None, 0)

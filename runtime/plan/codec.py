@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from ...dsl.diagnostics import WeftError, fail
+from ...interpreter.memory.limits import PixelWindow
 from .check import validate
 from .plan import (
     OPERATORS,
@@ -48,7 +49,7 @@ MAX_DEPTH = 64
 INT64 = range(-(2**63), 2**63)
 
 OPTIONAL = {"data", "unproven", "requires", "rounded", "fewest_streams", "arguments", "texts", "taken", "in_version"}
-OPTIONAL |= {"most", "agreements", "assumptions", "versions", "reciprocals", "narrow", "boxes"}
+OPTIONAL |= {"most", "agreements", "assumptions", "versions", "reciprocals", "narrow", "boxes", "window"}
 """Keys that are left out where there is nothing to say."""
 
 GEOMETRY = {"shape", "strides", "offset"}
@@ -274,6 +275,7 @@ READERS: dict[Any, Callable[[Cursor], Any]] = {
     AnyStep: _step,
     Narrow | None: lambda at: _object(at, Narrow),
     Boxes | None: lambda at: _object(at, Boxes),
+    PixelWindow | None: lambda at: _object(at, PixelWindow),
     Texts: _texts,
 }
 """Of each type that is not a dataclass and no tuple, how it is read."""

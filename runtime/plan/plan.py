@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal, get_args
 
+from ...interpreter.memory.limits import PixelWindow
 from .dtypes import rounds_most
 from .sizes import OPERATORS as OPERATORS
 from .sizes import RELATIONS as RELATIONS
@@ -80,12 +81,14 @@ class Boxes:
         swizzle: bytes of a line in which pieces are exchanged: 0, 32, 64, 128.
         fill: what is read outside of the tensor: `zero` or `nan`.
         fetch: how many bytes at once L2 fetches: 0, 64, 128, 256.
+        window: of a map of pixels: where these lie; then `box` is how many are copied, and how many channels of each.
     """
 
     box: tuple[int, ...]
     swizzle: int = 0
     fill: str = "zero"
     fetch: int = 0
+    window: PixelWindow | None = None
 
 
 @dataclass(frozen=True)

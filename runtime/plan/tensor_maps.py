@@ -35,7 +35,14 @@ def box_faults(boxes: Boxes, dtype: str) -> Iterator[Fault]:
     if dtype not in DTYPES:
         yield "box", f"there is no tensor map of {dtype}; there are those of {', '.join(DTYPES)}"
         return
-    if not 1 <= len(boxes.box) <= MOST_RANK or not all(1 <= n <= MOST_BOX for n in boxes.box):
+    if boxes.window is not None:
+        if len(boxes.box) != 2 or not 1 <= boxes.box[1] <= MOST_BOX:
+            yield "box", f"{list(boxes.box)}: pixels, and 1 to {MOST_BOX} channels of each"
+            return
+        if (wrong := boxes.window.wrong(boxes.box[0])) is not None:
+            yield "window", wrong
+            return
+    elif not 1 <= len(boxes.box) <= MOST_RANK or not all(1 <= n <= MOST_BOX for n in boxes.box):
         yield "box", f"{list(boxes.box)}: a box has 1 to {MOST_RANK} dimensions, of 1 to {MOST_BOX} elements each"
         return
     row = boxes.box[-1] * itemsize(dtype)
@@ -53,10 +60,18 @@ def box_faults(boxes: Boxes, dtype: str) -> Iterator[Fault]:
 
 def tensor_faults(arg: TensorMapOf, dtype: str) -> Iterator[Fault]:
     """What is wrong with the tensor, as far as its numbers are known."""
-    tensor, size, box = arg.tensor, itemsize(dtype), arg.layout.box
-    if len(tensor.shape) != len(box):
-        yield "shape", f"{len(tensor.shape)} dimensions, and boxes of {len(box)}"
+    tensor, size, window = arg.tensor, itemsize(dtype), arg.layout.window
+    if window is not None and window.wrong(1) is not None:
+        return  # that is said already
+    rank = len(arg.layout.box) if window is None else window.rank
+    if len(tensor.shape) != rank:
+        yield "shape", f"{len(tensor.shape)} dimensions, and boxes of {rank}" if window is None else (
+            f"{len(tensor.shape)} dimensions, and a window of images with {rank}"
+        )
         return
+    for axis, n in enumerate(() if window is None else tensor.shape[1:-1]):
+        if window is not None and isinstance(n, int) and not window.count(axis, n):
+            yield f"shape[{axis + 1}]", f"`{tensor.buffer}` has {n} elements there, and no pixel lies in its window"
     if isinstance(tensor.offset, int) and (begin := tensor.offset * size) % PIECE:
         yield "offset", f"it begins {begin} bytes into `{tensor.buffer}`, which is not a multiple of {PIECE}"
     for axis, n in enumerate(tensor.shape):
@@ -65,7 +80,7 @@ def tensor_faults(arg: TensorMapOf, dtype: str) -> Iterator[Fault]:
     for axis, stride in enumerate(tensor.strides):
         if not isinstance(stride, int):
             continue
-        inner, apart = axis == len(box) - 1, stride * size
+        inner, apart = axis == rank - 1, stride * size
         if inner and stride != 1:
             yield f"strides[{axis}]", f"its elements are {stride} apart, and those of a tensor map lie side by side"
         elif not inner and (apart % PIECE or not 0 < apart < MOST_STRIDE):

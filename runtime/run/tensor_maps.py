@@ -1,6 +1,6 @@
 """Tensor maps, made by CUDA's driver: 128 bytes that a kernel takes by value. Neither CuPy nor a header is needed.
 
-Source: CUDA Driver API, `cuTensorMapEncodeTiled`.
+Source: CUDA Driver API, `cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col`.
 """
 
 from __future__ import annotations
@@ -48,15 +48,22 @@ def encoded(arg: MappedView, address: int) -> np.ndarray:
     made = room[first : first + BYTES // 8]
     sizes = (ctypes.c_uint64 * rank)(*reversed(tensor.shape))
     strides = (ctypes.c_uint64 * rank)(*(n * size for n in reversed(tensor.strides[:-1])))
-    box, steps = (ctypes.c_uint32 * rank)(*reversed(layout.box)), (ctypes.c_uint32 * rank)(*[1] * rank)
-    status = driver().cuTensorMapEncodeTiled(
+    window = layout.window
+    if window is None:
+        encode, boxes = driver().cuTensorMapEncodeTiled, [(ctypes.c_uint32 * rank)(*reversed(layout.box))]
+    else:
+        corners = [(ctypes.c_int * (rank - 2))(*reversed(corner)) for corner in (window.lower, window.upper)]
+        encode, boxes = driver().cuTensorMapEncodeIm2col, [*corners, *(ctypes.c_uint32(n) for n in reversed(layout.box))]
+    steps = (ctypes.c_uint32 * rank)(1, *([1] * (rank - 2) if window is None else reversed(window.steps)), *[1] * (rank > 1))
+    status = encode(
         ctypes.c_void_p(made.ctypes.data), ctypes.c_int(DTYPES[tensor.dtype]), ctypes.c_uint32(rank), ctypes.c_void_p(start),
-        sizes, strides, box, steps, ctypes.c_int(NOT_INTERLEAVED), ctypes.c_int(SWIZZLES[layout.swizzle]),
+        sizes, strides, *boxes, steps, ctypes.c_int(NOT_INTERLEAVED), ctypes.c_int(SWIZZLES[layout.swizzle]),
         ctypes.c_int(FETCHES[layout.fetch]), ctypes.c_int(FILLS[layout.fill]),
     )  # fmt: skip
     if status:
         shape = "x".join(map(str, tensor.shape))
-        what = f"boxes of {list(layout.box)} of `{tensor.name}` ({shape} {tensor.dtype} at {start:#x})"
+        copied = f"boxes of {list(layout.box)}" if window is None else f"pixels by channels of {list(layout.box)} in {window}"
+        what = f"{copied} of `{tensor.name}` ({shape} {tensor.dtype} at {start:#x})"
         raise fail("W0723", f"making a tensor map of {what}: CUDA's error {status}")
     return made
 

@@ -271,8 +271,8 @@ class Translator:
             if is_tensor_map(argument.type):
                 self.values[argument] = root = parameter("R")
                 self.buffers.add(root.text)
-                boxes = box_shape(argument.type, op)
-                shape = (None,) * len(boxes.sizes)
+                boxes = box_shape(argument, op)
+                shape = (None,) * boxes.rank
                 self.arguments.append(ArgumentType(called, boxes.dtype, shape, root=root.text, boxes=boxes))
                 continue
             if not isinstance(argument.type, ir.MemRefType):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.copies import is_token
+from ...interpreter.memory.tensor_maps import window_behind
 from ...interpreter.memory.warpgroups import accumulator, of_thread
 from ..group_form import expected_box
 from ..kernel_form import refuse, shape_of
@@ -44,8 +45,8 @@ def value_type(kind: ir.Type, op: ir.Operation | ir.OpView) -> tuple[np.dtype, t
     return element_dtype(element, op), shape or ()
 
 
-def box_shape(kind: ir.Type, op: ir.Operation) -> BoxShape:
+def box_shape(given: ir.Value, op: ir.Operation) -> BoxShape:
     """What a kernel's argument says that is a tensor map."""
-    said = expected_box(kind, op, "W0751")
+    said = expected_box(given, op, "W0751")
     fill = float("nan") if said.fill == "nan" else 0
-    return BoxShape(said.box, element_dtype(said.element, op), said.swizzle, said.alignment, fill)
+    return BoxShape(said.box, element_dtype(said.element, op), said.swizzle, said.alignment, fill, window_behind(given))

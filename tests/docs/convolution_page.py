@@ -6,6 +6,8 @@
 | `@cuda "PATTERN" LINES` | so many lines of the kernel of LAYER, from the first that PATTERN finds |
 | `@loop` | what the k loop of some layers consists of, by the disassembly |
 | `@open` | the same of one recipe whose sizes are open, and of one whose sizes are assumed to be multiples |
+| `@pixels "PATTERN" LINES` | likewise of the recipe `igemm_hopper`, for LAYER |
+| `@predicted` | the predicted times of some layers by `igemm_hopper` and `igemm_tensor` |
 | `@memory` | what an explicit im2col would allocate for some layers, and what the plan allocates |
 """
 
@@ -21,11 +23,12 @@ from math import prod
 from pathlib import Path
 
 import sass
-from ladder import excerpt, table
+from ladder import H200, excerpt, table
 
 import weft
+from weft.execution import predicted
 from weft.pipeline import Choice, Planned, applied, planned
-from weft.recipes.conv2d.geometry import LAYERS, Convolution
+from weft.recipes.conv2d.geometry import LAYERS, Convolution, operations
 from weft.runtime.plan.dtypes import itemsize
 from weft.runtime.plan.plan import Alloc
 
@@ -177,6 +180,31 @@ def memory() -> list[str]:
     return table(head, rows)
 
 
+HOPPER = (LAYER, "resnet50.layer2.0.conv2", "resnet50.layer3.1.conv2", "resnet50.layer4.1.conv2")
+IMAGES = 32
+
+
+def _at(recipe: str, layer: str, **settings: int) -> Planned:
+    chosen = {**LAYERS[layer], "n": IMAGES, "type": "bf16", **settings}
+    return planned(applied(Choice(recipe, None, {name: str(value) for name, value in chosen.items()}).open()))
+
+
+@cache
+def by_pixels(layer: str) -> Planned:
+    """A layer in the tiles of the recipe; of 64 filters in narrower ones."""
+    return _at("igemm_hopper", layer, **({"bm": 256, "bn": 64} if LAYERS[layer]["k"] == 64 else {}))
+
+
+def times() -> list[str]:
+    head = ("layer, 32 images", "`igemm_tensor`", "`igemm_hopper`", "TFLOP/s")
+    rows = []
+    for layer in HOPPER:
+        before, now = (predicted(done, H200.name).kernels[0].seconds for done in (_at("igemm_tensor", layer), by_pixels(layer)))
+        done = operations(**LAYERS[layer], n=IMAGES, type="bf16")
+        rows.append((layer.removeprefix("resnet50."), f"{before * 1e6:.1f} µs", f"{now * 1e6:.1f} µs", f"{done / now / 1e12:,.0f}"))
+    return table(head, rows)
+
+
 def _mib(count: int) -> str:
     return f"{count / 2**20:.1f} MiB" if count else "0"
 
@@ -195,5 +223,7 @@ def expanded(line: str) -> Sequence[str]:
         "loop": loop,
         "open": open_sizes,
         "memory": memory,
+        "pixels": lambda: excerpt(by_pixels(LAYER).cuda, words[0], int(words[1])),
+        "predicted": times,
     }
     return makers[name]()

@@ -9,7 +9,6 @@ from typing import Literal
 from ....dsl.diagnostics import fail
 from ...indices.linear import TRUE, Formula, Linear, both
 from ...indices.values import Values
-from ...ir.functions import segments
 from ...ir.mlir import ir, producer
 from ...memory.mbarriers import (
     ADDRESS,
@@ -27,12 +26,12 @@ from ...memory.mbarriers import (
     count_of,
     fenced_spaces,
 )
-from ...memory.tensor_maps import LOAD, tensor_map
+from ...memory.tensor_maps import LOADS, load_of, tensor_map
 from ...session.rewriter import describe
 from .clusters import targets
 from .places import Place
 
-SIGNALS = frozenset({INIT, ARRIVE, ARRIVE_THERE, EXPECT, AWAIT, LOAD})
+SIGNALS = frozenset({INIT, ARRIVE, ARRIVE_THERE, EXPECT, AWAIT, *LOADS})
 FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
 
 
@@ -103,13 +102,17 @@ class Signals:
     def signals(self, op: ir.Operation, place: Place) -> Iterator[Signal]:
         """An op of `SIGNALS`: one signal, or one for each block of the cluster that a load is for."""
         found = self._signal(op, place)
-        if op.name != LOAD:
+        if op.name not in LOADS:
             yield found
             return
         for block, when in targets(op, self.values):
             yield replace(found, block=block, when=both(found.when, when))
 
     def _signal(self, op: ir.Operation, place: Place) -> Signal:
+        load = load_of(op) if op.name in LOADS else None
+        if load is None and op.name in LOADS:
+            raise fail("W0640", f"the race analysis does not know what {describe(op)} loads",
+                       hint="make its pointers by one cast each, of a memref, of a tensor map, of a memory barrier")  # fmt: skip
         told, block = self._addressed(op) if op.name == ARRIVE_THERE else (op, self.values.rank)
         group, number = barrier_of(told)
         made = producer(group)
@@ -121,11 +124,10 @@ class Signals:
         view = op.opview
         if op.name == AWAIT:
             return replace(found, odd=self.values.condition(view.phaseParity))
-        if op.name == LOAD:
-            box = tensor_map(view.tensorMapDescriptor.type)
+        if load is not None:
+            box = tensor_map(load.map.type)
             assert box is not None
-            given = segments(op)[-1]
-            return replace(found, kind="load", amount=Linear.of(box.bytes), when=self._if(given[0] if given else None))
+            return replace(found, kind="load", amount=Linear.of(box.bytes), when=self._if(load.predicate))
         if op.name in (ARRIVE, ARRIVE_THERE):
             return replace(found, kind="arrive")
         amount = self.values.linear(view.count if op.name == INIT else view.txcount)

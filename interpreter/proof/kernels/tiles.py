@@ -18,7 +18,7 @@ from ...ir.element_sizes import known_bytes
 from ...ir.functions import segments
 from ...ir.mlir import ir, producer
 from ...memory.layouts import static_strides
-from ...memory.tensor_maps import LINES, LOAD, STORE, TensorMap, tensor_map
+from ...memory.tensor_maps import LINES, LOAD_PIXELS, LOADS, STORE, TensorMap, load_of, tensor_map
 from ...memory.warpgroups import DESCRIBE, MMA, Matrix, matrix, may_pend
 from ...session.rewriter import describe
 from ..solver import Naming, Unknown, points
@@ -39,7 +39,9 @@ class TouchedBox:
     flat: bool = False
 
 
-AGENTS: dict[str, Literal["load", "store", "product"]] = {LOAD: "load", STORE: "store", MMA: "product"}
+AGENTS: dict[str, Literal["load", "store", "product"]] = {
+    **dict.fromkeys(LOADS, "load"), STORE: "store", MMA: "product"
+}  # fmt: skip
 """Ops that go on while their threads do."""
 Inside = Callable[[Linear, int], bool]
 
@@ -54,7 +56,7 @@ def asynchronous(op: ir.Operation, place: Place, model: KernelModel, views: View
         raise fail("W0640", f"the race analysis does not follow {unknown}: {describe(op)}", hint=OTHERWISE)
     agent, given = AGENTS[op.name], segments(op)[-1] if op.name != MMA else []
     always = model.values.condition(given[0]) if given else TRUE
-    blocks = list(targets(op, model.values)) if op.name == LOAD else [(model.values.rank, TRUE)]
+    blocks = list(targets(op, model.values)) if op.name in LOADS else [(model.values.rank, TRUE)]
     for box in boxes(op, model.values, views, lambda form, size: _inside(model, form, size, place)):
         kind, seen = "write" if box.writes else "read", box.view
         for block, asked in blocks:
@@ -75,16 +77,20 @@ def _inside(model: KernelModel, form: Linear, size: int, place: Place) -> bool:
 def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Iterator[TouchedBox]:
     """What a load, a store, or a product touches. `inside`: whether an index is known to be in 0 … size-1 where the op stands."""
     seen = op.opview
-    if op.name in (LOAD, STORE):
-        tile, given = (seen.dst if op.name == LOAD else seen.src), seen.tensorMapDescriptor
+    load = load_of(op) if op.name in LOADS else None
+    if load is not None or op.name == STORE:
+        tile, given, coordinates = (
+            (seen.src, seen.tensorMapDescriptor, seen.coordinates) if load is None else (load.tile, load.map, load.coordinates)
+        )
         box = tensor_map(given.type)
         assert box is not None
-        yield from _tile(tile, box, values, views, writes=op.name == LOAD)
-        at = [values.linear(v) for v in reversed(list(seen.coordinates))]
-        lanes = [_lane(values, n) for n in box.box] if len(at) == len(box.box) else []
+        yield from _tile(tile, box, values, views, writes=load is not None)
+        at = [values.linear(v) for v in reversed(list(coordinates))]
+        known = op.name != LOAD_PIXELS and len(at) == len(box.box)  # of pixels: anywhere in the images
+        lanes = [_lane(values, n) for n in box.box] if known else []
         for view in views.of(given):
             found = views.coordinates(view, [a + b for a, b in zip(at, lanes, strict=True)]) if lanes else None
-            yield TouchedBox(op.name == STORE, view, found, view.flat and found is not None)
+            yield TouchedBox(load is None, view, found, view.flat and found is not None)
         return
     for number, described in enumerate((seen.descriptorA, seen.descriptorB)):
         turned = number == 0 and "transposeA" in op.attributes

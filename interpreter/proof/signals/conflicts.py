@@ -23,7 +23,7 @@ from ..races.unwritten import UnwrittenRead
 from ..solver import Naming, Unknown
 from .counts import SignalFault
 from .faults import SignalJudge
-from .instances import PARAM, SET, Instances, Point, same_for_all
+from .instances import PARAM, SET, Instances, Point, VagueError, same_for_all
 from .order import Kind
 
 
@@ -210,9 +210,12 @@ class Asynchronous:
         left = self._touched(read, axes)
         writes = [a for a in self.model.accesses if a.kind == "write" and a.buffer is read.buffer and a.certain and not a.atomic]
         for write in writes:
-            if write.coordinates is None or not write.settled:
+            if write.coordinates is None:
                 continue
-            there = self._touched(write, axes)
+            try:
+                there = self._touched(write, axes, sure=True)
+            except VagueError:
+                continue
             for way in self.ways(write, read, "workgroup"):
                 written = self.instances.solver.ask(lambda w=way, t=there: w.range_product(t).range().unwrap())
                 left = self.instances.without(left, written)
@@ -222,9 +225,9 @@ class Asynchronous:
             return None
         return self._told(read, left)
 
-    def _touched(self, access: Access, axes: list[Symbol]) -> isl.Map:
-        """Instances → elements."""
-        point = Point(access.place, access.op, access.when, sure=False)
+    def _touched(self, access: Access, axes: list[Symbol], *, sure: bool = False) -> isl.Map:
+        """Instances → elements. `sure`: as of a point."""
+        point = Point(access.place, access.op, access.when, sure=sure)
         return self.instances.relation(point, axes, lambda x, y: [
             equal(of(y, axis), x.form(form)) for axis, form in zip(axes, access.coordinates or (), strict=True)
         ])  # fmt: skip

@@ -16,8 +16,9 @@ from functools import partial
 from itertools import count
 
 from ...indices.arithmetic import Sum, Term
+from ...indices.digits import NAMES, OUTER
 from ...ir.cloning import clone_body
-from ...ir.mlir import affine, ir, linalg, made_by
+from ...ir.mlir import affine, i64, ir, linalg, made_by
 from ...ir.reshapes import collapsed, expanded
 from ...ir.sizes import emitted, forms_of, product_of, same_size, size_of, sizes_of
 from ...ir.structured import body_of, element_type, generic, move_marks, part_of, shape_of, spelled
@@ -109,7 +110,9 @@ def _taken_apart(
     kind = ir.IndexType.get()
     made = affine.AffineDelinearizeIndexOp([kind] * len(long), whole, *spelled([sizes[d] for d in long[1:]]))
     names = [name for d, name in zip(dimensions, convolution.names(group), strict=True) if d in long]
-    made.operation.attributes["weft.names"] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
+    made.operation.attributes[NAMES] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
+    if isinstance(first := sizes[long[0]], int):
+        made.operation.attributes[OUTER] = i64(first)
     return dict(zip(long, made.results, strict=True))
 
 

@@ -5,6 +5,7 @@ Each is a call of a device function that the text brings along.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 
 from ....interpreter.ir.functions import CLUSTER_SIZE, name_of, segments, sizes_of
@@ -12,7 +13,7 @@ from ....interpreter.ir.mlir import ir
 from ....interpreter.memory import mbarriers, tensor_maps
 from ....interpreter.memory.lanes import NUMBERED_BARRIER
 from ....interpreter.memory.layouts import is_shared
-from ...group_form import arrives_at, boxed, expect_address
+from ...group_form import arrives_at, boxed, expect_address, expected_load
 from ...kernel_form import axis_of, refuse
 from ..kernel import KernelWriter, Lanes, writes
 from ..values.expression import Expr, binary, cast, identifier
@@ -163,26 +164,30 @@ def tile(kernel: KernelWriter, memref: ir.Value, alignment: int, op: ir.Operatio
     return f"&{access(view.buffer, where).text}"
 
 
-def _box(kernel: KernelWriter, op: ir.Operation, memref: ir.Value) -> tuple[str, str, list[str]]:
+def _box(
+    kernel: KernelWriter, op: ir.Operation, memref: ir.Value, given: ir.Value, at: Iterable[ir.Value]
+) -> tuple[str, str, list[str]]:
     """The tensor map, a pointer to the tile, and the coordinates, of a copy of a box."""
-    found, seen = boxed(op, memref, "W0503"), op.opview
-    coordinates = [_int(kernel.expr(value)) for value in seen.coordinates]
-    return kernel.expr(seen.tensorMapDescriptor).text, tile(kernel, memref, found.alignment, op), coordinates
+    found = boxed(op, memref, "W0503")
+    coordinates = [_int(kernel.expr(value)) for value in at]
+    return kernel.expr(given).text, tile(kernel, memref, found.alignment, op), coordinates
 
 
-@writes(tensor_maps.LOAD)
+@writes(*tensor_maps.LOADS)
 def load(kernel: KernelWriter, op: ir.Operation) -> None:
-    seen = op.opview
-    given, to, coordinates = _box(kernel, op, seen.dst)
-    blocks = [] if seen.multicastMask is None else [cast("unsigned short", kernel.expr(seen.multicastMask)).text]
-    arguments = [to, given, _barrier(kernel, op), *coordinates, *blocks]
-    _call(kernel, load_box_name(len(coordinates), blocks=bool(blocks)), *arguments, predicate=seen.predicate)
+    seen = expected_load(op, "W0503")
+    given, to, coordinates = _box(kernel, op, seen.tile, seen.map, seen.coordinates)
+    pixels = op.name == tensor_maps.LOAD_PIXELS
+    offsets = [cast("unsigned short", kernel.expr(value)).text for value in seen.offsets]
+    blocks = [] if seen.blocks is None else [cast("unsigned short", kernel.expr(seen.blocks)).text]
+    arguments = [to, given, _barrier(kernel, op), *coordinates, *offsets, *blocks]
+    _call(kernel, load_box_name(len(coordinates), pixels=pixels, blocks=bool(blocks)), *arguments, predicate=seen.predicate)
 
 
 @writes(tensor_maps.STORE)
 def store(kernel: KernelWriter, op: ir.Operation) -> None:
     seen = op.opview
-    given, source, coordinates = _box(kernel, op, seen.src)
+    given, source, coordinates = _box(kernel, op, seen.src, seen.tensorMapDescriptor, seen.coordinates)
     _call(kernel, store_box_name(len(coordinates)), given, source, *coordinates, predicate=seen.predicate)
 
 

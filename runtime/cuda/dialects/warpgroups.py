@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from ....interpreter.ir.mlir import ir, users
+from ....interpreter.memory.effects import is_pointer
 from ....interpreter.memory.warpgroups import (
     DESCRIBE,
     MMA,
@@ -19,7 +20,7 @@ from ....interpreter.memory.warpgroups import (
     plain_place_of,
     repeats_after,
 )  # fmt: skip
-from ...group_form import GroupMatrix, expected_group_product, group_matrix
+from ...group_form import GroupMatrix, expect_pointer, expected_group_product, group_matrix
 from ...kernel_form import refuse
 from ..kernel import KernelWriter, Lanes, writes
 from ..loops import registers
@@ -51,6 +52,10 @@ def zero(kernel: KernelWriter, op: ir.Operation) -> Lanes | None:
 
 @writes(SAME)
 def same(kernel: KernelWriter, op: ir.Operation) -> None:
+    if len(op.operands) == len(op.results) == 1 and is_pointer(op.results[0]):
+        expect_pointer(op, "W0503")
+        kernel.values[op.results[0]] = ()
+        return
     if len(op.operands) != 1 or (accumulator(op.operands[0].type) is None and accumulator(op.results[0].type) is None):
         raise refuse("W0503", f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op,
                      hint="between an accumulator and what a thread has of it")  # fmt: skip

@@ -8,8 +8,17 @@ from contextlib import contextmanager
 from ....interpreter.ir.functions import name_of, segments
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory import mbarriers, tensor_maps, warpgroups
+from ....interpreter.memory.effects import is_pointer
 from ....interpreter.memory.lanes import NUMBERED_BARRIER
-from ...group_form import arrives_at, boxed, expect_address, expected_group_product, group_matrix
+from ...group_form import (
+    arrives_at,
+    boxed,
+    expect_address,
+    expect_pointer,
+    expected_group_product,
+    expected_load,
+    group_matrix,
+)
 from ...kernel_form import axis_of, refuse
 from ..roles.products import GroupProductForm
 from ..translate import INT64, Translator, Val, handles, literal, value_type
@@ -109,13 +118,17 @@ def _box(t: Translator, op: ir.Operation, memref: ir.Value) -> str:
     return f"{mem.root.text}, {first.text}, {t.value(seen.tensorMapDescriptor).text}, {listed(coordinates)}"
 
 
-@handles(tensor_maps.LOAD)
+@handles(*tensor_maps.LOADS)
 def load(t: Translator, op: ir.Operation) -> None:
     blocks = op.opview.multicastMask
     several = "None" if blocks is None else f"N.unsigned({t.value(blocks).text})"
-    box = _box(t, op, op.opview.dst)
-    t.stored.add(t.memref(op.opview.dst).root.text)
-    with _where(t, op.opview.predicate):
+    load = expected_load(op, "W0750")
+    mem, offsets = t.memref(load.tile), [f"N.unsigned({t.value(offset).text})" for offset in load.offsets]
+    t.stored.add(mem.root.text)
+    first = flat_index(t, mem, [literal(0)] * len(mem.sizes)).text
+    place = listed([t.value(value) for value in load.coordinates])
+    box = f"{mem.root.text}, {first}, {t.value(load.map).text}, {place}, [{', '.join(offsets)}]"
+    with _where(t, load.predicate):
         t.emit(f"X.load(L, {box}, {_barrier(t, op)}, {several}, {t.mask}, {t.site(op)})")
 
 
@@ -158,6 +171,9 @@ def zero(t: Translator, op: ir.Operation) -> Val:
 @handles(warpgroups.SAME)
 def same(t: Translator, op: ir.Operation) -> Val:
     kinds = [value.type for value in (*op.operands, *op.results)]
+    if len(kinds) == 2 and is_pointer(op.results[0]):
+        expect_pointer(op, "W0750")
+        return literal(0)
     if len(kinds) != 2 or all(warpgroups.accumulator(kind) is None for kind in kinds):
         raise refuse("W0750", f"`{op.name}` from {kinds[0]} to {kinds[-1]}", op,
                      hint="between an accumulator and what a thread has of it")  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ....interpreter.memory.limits import OFFSETS, PixelWindow
 from ....interpreter.memory.tensor_maps import exchanged
 from ..machine.copies import noticed
 from ..machine.lanes import Lane
@@ -36,6 +37,7 @@ class BoxShape:
         sizes: of the box, outermost first.
         swizzle: in bytes; `alignment` likewise.
         fill: what stands outside of the tensor.
+        window: of a map of pixels, where these lie.
     """
 
     sizes: tuple[int, ...]
@@ -43,6 +45,12 @@ class BoxShape:
     swizzle: int
     alignment: int
     fill: float
+    window: PixelWindow | None = None
+
+    @property
+    def rank(self) -> int:
+        """Dimensions of the tensor."""
+        return len(self.sizes) if self.window is None else self.window.rank
 
     @property
     def bytes(self) -> int:
@@ -67,8 +75,42 @@ class TensorBoxes:
     def seen_by(self, group: GroupLanes, orders: dict[int, OrderedMemory]) -> TensorBoxes:
         return replace(self, memory=group.of_launch(self.memory, orders.get(id(self.memory))))
 
-    def at(self, coordinates: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    def wrong(self, coordinates: Sequence[int], offsets: Sequence[int]) -> str | None:
+        """Why there is no load of pixels from there on."""
+        window = self.shape.window
+        if window is None:
+            return None
+        axes = list(reversed(coordinates[1:-1]))
+        ends = [size + upper for size, upper in zip(self.sizes[1:-1], window.upper, strict=True)]
+        places = zip(window.lower, axes, ends, window.steps, strict=True)
+        if any(not low <= at < end or (at - low) % step for low, at, end, step in places):
+            said = f"from {list(window.lower)} to below {ends}, {list(window.steps)} apart"
+            return f"pixels from {axes} on, which is none of the window {said}"
+        far = [n for n in offsets if not 0 <= n < 1 << OFFSETS[self.shape.rank]]
+        return f"pixels that are {far[0]} away, where at most {(1 << OFFSETS[self.shape.rank]) - 1} can be said" if far else None
+
+    def pixels(self, coordinates: Sequence[int], offsets: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the elements of pixels in global memory, channels innermost, and which of them are in the tensor."""
+        window = self.shape.window
+        assert window is not None
+        image, *first = reversed(coordinates[1:])
+        carry = np.arange(self.shape.sizes[0])  # how many steps the walk is behind the first pixel
+        flat, there = np.zeros(carry.shape, np.int64), np.ones(carry.shape, np.bool_)
+        for axis in reversed(range(len(first))):
+            size, step, low = self.sizes[axis + 1], window.steps[axis], window.lower[axis]
+            carry, number = np.divmod(carry + (first[axis] - low) // step, window.count(axis, size))
+            index = low + number * step + offsets[len(first) - 1 - axis]
+            flat, there = flat + index * self.strides[axis + 1], there & (index >= 0) & (index < size)
+        images = image + carry
+        flat, there = flat + images * self.strides[0], there & (images >= 0) & (images < self.sizes[0])
+        channel = coordinates[0] + np.arange(self.shape.sizes[1])
+        inside = there[:, None] & (channel >= 0) & (channel < self.sizes[-1])
+        return (flat[:, None] + channel * self.strides[-1]).reshape(-1) + self.offset, inside.reshape(-1)
+
+    def at(self, coordinates: Sequence[int], offsets: Sequence[int] = ()) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of a box's elements in global memory, row by row, and which of them are in the tensor."""
+        if self.shape.window is not None:
+            return self.pixels(coordinates, offsets)
         flat, there = np.zeros((1,), np.int64), np.ones((1,), np.bool_)
         for first, count, size, stride in zip(
             reversed(coordinates), self.shape.sizes, self.sizes, self.strides, strict=True
@@ -101,14 +143,19 @@ def _each_lane(group: GroupLanes, mask: Mask, values: Sequence[Lane]) -> Iterato
 
 
 def load(
-    group: GroupLanes, memory: Shared, first: Lane, boxes: TensorBoxes, coordinates: Sequence[Lane], barriers: BarrierGroup,
-    number: Lane, multicast: Lane | None, mask: Mask, site: int,
+    group: GroupLanes, memory: Shared, first: Lane, boxes: TensorBoxes, coordinates: Sequence[Lane], offsets: Sequence[Lane],
+    barriers: BarrierGroup, number: Lane, multicast: Lane | None, mask: Mask, site: int,
 ) -> None:  # fmt: skip
-    """`nvgpu.tma.async.load`: each active lane issues one. `multicast`: a bit for each block of the cluster to which it goes."""
+    """`nvgpu.tma.async.load`, and the load of pixels, which has offsets: each active lane issues one. `multicast`: a bit for each
+    block of the cluster to which it goes."""
     cluster, own = group.cluster, group.home.rank
-    for lane, (begin, at, bits, *place) in _each_lane(
-        group, mask, [first, number, 1 << own if multicast is None else multicast, *coordinates]
+    for lane, (begin, at, bits, *where_to) in _each_lane(
+        group, mask, [first, number, 1 << own if multicast is None else multicast, *coordinates, *offsets]
     ):
+        place, away = where_to[: len(coordinates)], where_to[len(coordinates) :]
+        if (wrong := boxes.wrong(place, away)) is not None:
+            cluster.fault("out-of-bounds read", group, lane, site, wrong)
+            continue
         lanes = np.array([lane])
         to = tile(group, memory, begin, boxes.shape, lane, site)
         ranks = [rank for rank in range(16) if bits >> rank & 1]
@@ -119,7 +166,7 @@ def load(
         targets = [_there(group, memory, barriers, rank) for rank in ranks]
         if to is None or not all(signal.usable(at, group, lanes, site) for _, signal in targets):
             continue
-        where, there = boxes.at(place)
+        where, there = boxes.at(place, away)
         flight = cluster.issue(group, lanes, site, partial(_land, boxes, targets, to, where, there, at))
         _note_global(boxes.memory, where[there], flight, write=False)
         for target, signal in targets:

@@ -52,22 +52,51 @@ template <int n> void fewer_registers() { static_assert(24 <= n && n <= 256 && n
 template <int n> void more_registers() { static_assert(24 <= n && n <= 256 && n % 8 == 0, "registers come in eights"); }
 
 // ---- boxes of tensors: `native.py` fills in the words of a map ------------------------------------------------------------------------
-struct shim_map {  // outermost first: of the box, so many of `sizes`, `strides` in bytes, `box` as there are dimensions
+struct shim_map {  // outermost first: of the box, so many of `sizes`, `strides` in bytes, `box` as there are dimensions; a map of pixels
+                   // has these and channels as its box, and steps, corners of the window for each dimension but the first and the last
   char* address;
   unsigned char rank, item, swizzle, nan;
   unsigned sizes[5];
   long long strides[5];
   unsigned short box[5];
+  short lower[3], upper[3];
+  unsigned short steps[3];
 };
 static_assert(sizeof(shim_map) <= 128, "as large as the driver's");
 struct shim_box {
   shim_map map;
   char* tile;
-  long long at[5];
+  long long at[5], away[3];
 };
 inline size_t shim_exchanged(size_t place, unsigned span) { return span ? place ^ place / 128 % (span / 16) * 16 : place; }
+inline long long shim_last(const shim_map& map, int axis) { return (long long)map.sizes[axis + 1] - 1 + map.upper[axis]; }
+// Pixels, one after the other: w goes on, beyond the window h, then d, then the image; the distances are added to each last.
+template <typename Move> void shim_each_pixel(const shim_box& box, Move move) {
+  const shim_map& map = box.map;
+  const int inner = map.rank - 2;
+  long long at[4];
+  for (int d = 0; d <= inner; ++d) at[d] = box.at[d];
+  size_t n = 0;
+  for (int pixel = 0; pixel < map.box[0]; ++pixel) {
+    bool inside = at[0] >= 0 && at[0] < map.sizes[0];
+    char* from = map.address + at[0] * map.strides[0];
+    for (int d = 1; d <= inner; ++d) {
+      long long i = at[d] + box.away[d - 1];
+      from += i * map.strides[d], inside = inside && i >= 0 && i < map.sizes[d];
+    }
+    for (int c = 0; c < map.box[1]; ++c, ++n) {
+      long long i = box.at[inner + 1] + c;
+      bool there = inside && i >= 0 && i < map.sizes[inner + 1];
+      move((char*)shim_exchanged((size_t)box.tile + n * map.item, map.swizzle), there ? from + i * map.strides[inner + 1] : nullptr);
+    }
+    int d = inner;
+    while (d > 0 && (at[d] += map.steps[d - 1]) > shim_last(map, d - 1)) at[d] = map.lower[d - 1], --d;
+    if (d == 0) ++at[0];
+  }
+}
 template <typename Move> void shim_each_element(const shim_box& box, Move move) {
   const shim_map& map = box.map;
+  if (map.steps[0]) return shim_each_pixel(box, move);
   size_t count = 1;
   for (int d = 0; d < map.rank; ++d) count *= map.box[d];
   for (size_t n = 0; n < count; ++n) {
@@ -84,6 +113,7 @@ template <typename Move> void shim_each_element(const shim_box& box, Move move) 
 template <typename Map, typename... X> shim_box shim_boxed(const Map& map, const void* tile, X... x) {
   shim_box box{};
   std::memcpy(&box.map, &map, sizeof box.map);
+  if (box.map.steps[0]) shim_wrong("a box by a tensor map of pixels");
   if (sizeof...(x) != box.map.rank) shim_wrong("as many coordinates as dimensions");
   if ((size_t)tile % (box.map.swizzle ? 1024 : 128)) shim_wrong("a box in shared memory is not aligned");
   box.tile = (char*)tile;
@@ -117,6 +147,43 @@ template <typename Map, typename... X, size_t... i>
 void shim_load_box_for(void* tile, const Map& map, shim_word* barrier, std::tuple<X...> x, std::index_sequence<i...>) {
   shim_load_box_for(std::get<sizeof...(i)>(x), tile, map, barrier, std::get<i>(x)...);
 }
+// Pixels by a map of such, at so many distances behind the coordinates.
+template <int rank, typename Map> shim_box shim_pixels(const Map& map, const void* tile, const long long (&x)[2 * rank - 2]) {
+  shim_box box{};
+  std::memcpy(&box.map, &map, sizeof box.map);
+  if (box.map.rank != rank || !box.map.steps[0]) shim_wrong("pixels by another tensor map");
+  if ((size_t)tile % (box.map.swizzle ? 1024 : 128)) shim_wrong("pixels in shared memory are not aligned");
+  box.tile = (char*)tile;
+  for (int d = 0; d < rank; ++d) box.at[rank - 1 - d] = x[d];
+  for (int d = 0; d < rank - 2; ++d) {
+    long long away = box.away[rank - 3 - d] = x[rank + d];
+    if (away < 0 || away >> (rank == 3 ? 16 : rank == 4 ? 8 : 5)) shim_wrong("a distance that an instruction cannot say");
+  }
+  for (int d = 0; d < rank - 2; ++d)
+    if (box.at[d + 1] < box.map.lower[d] || box.at[d + 1] > shim_last(box.map, d)) shim_wrong("the first pixel is outside of the window");
+  return box;
+}
+template <int rank, typename Map> void shim_load_pixels(const void* tile, const Map& map, shim_word* barrier, const long long (&x)[2 * rank - 2]) {
+  shim_later([=, box = shim_pixels<rank>(map, tile, x)] { shim_bring(box, barrier); });
+}
+template <int rank, typename Map> void shim_load_pixels_for(const void* tile, const Map& map, shim_word* barrier, const long long (&x)[2 * rank - 1]) {
+  long long own[2 * rank - 2];
+  for (int d = 0; d < 2 * rank - 2; ++d) own[d] = x[d];
+  for (unsigned to = 0; to < 16; ++to)
+    if (x[2 * rank - 2] >> to & 1)
+      shim_later([=, box = shim_pixels<rank>(map, tile, own)]() mutable {
+        box.tile = shim_in(box.tile, to);
+        shim_bring(box, shim_in(barrier, to));
+      });
+}
+#define SHIM_PIXELS(rank) \
+  template <typename Map, typename... X> void load_pixels_##rank##d(void* to, const Map& map, shim_word* barrier, X... x) { \
+    shim_load_pixels<rank>(to, map, barrier, {(long long)x...}); \
+  } \
+  template <typename Map, typename... X> void load_pixels_##rank##d_for(void* to, const Map& map, shim_word* barrier, X... x) { \
+    shim_load_pixels_for<rank>(to, map, barrier, {(long long)x...}); \
+  }
+SHIM_PIXELS(3) SHIM_PIXELS(4) SHIM_PIXELS(5)
 template <typename Map, typename... X> void shim_store_box(const Map& map, const void* tile, X... x) {
   shim_box box = shim_boxed(map, tile, x...);
   shim_later_of_thread([=] {

@@ -7,9 +7,9 @@ module {
     %1 = linalg.generic {indexing_maps = [#map], iterator_types = ["parallel", "parallel"]} outs(%0 : tensor<196x36xf32>) attrs =  {weft.gather} {
     ^bb0(%out: f32):
       %5 = linalg.index 0 : index
-      %6:2 = affine.delinearize_index %5 into (14) {weft.names = ["oh", "ow"]} : index, index
+      %6:2 = affine.delinearize_index %5 into (14) {weft.names = ["oh", "ow"], weft.outer = 14 : i64} : index, index
       %7 = linalg.index 1 : index
-      %8:3 = affine.delinearize_index %7 into (3, 4) {weft.names = ["kh", "kw", "c"]} : index, index, index
+      %8:3 = affine.delinearize_index %7 into (3, 4) {weft.names = ["kh", "kw", "c"], weft.outer = 3 : i64} : index, index, index
       %c0 = arith.constant 0 : index
       %9 = affine.apply #map1(%6#0, %8#0)
       %10 = affine.apply #map1(%6#1, %8#1)

@@ -1,0 +1,92 @@
+"""Tensor maps that the host makes of a kernel's operands: how, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ...buffers.views import subview
+from ...indices.arithmetic import Bound
+from ...ir.functions import NAME
+from ...ir.mlir import DYNAMIC, ir, made_by, memref, nvgpu
+from ...ir.sizes import product_of
+from ...memory.limits import PixelWindow
+from ...memory.tensor_maps import WINDOW, tensor_map, window_attribute
+
+Joined: TypeAlias = "tuple[ir.Type, ir.Attribute] | None"
+"""How an array is seen with several axes as one: the type that it has then, and which axes those are; None: as it is."""
+
+
+def joined(view: ir.Value) -> tuple[ir.Value, Joined]:
+    """The array that a view is of, and how it sees that, where all that it does is to join axes."""
+    made = made_by(view, "memref.collapse_shape")
+    return (view, None) if made is None else (made.operands[0], (view.type, made.attributes["reassociation"]))
+
+
+Factor: TypeAlias = "int | tuple[int, int, Joined]"
+"""A number, or how many elements an operand (by number) has along an axis, as it is seen."""
+End: TypeAlias = "tuple[Factor, ...] | None"
+"""Where a tensor ends along an axis: behind so many elements; None: where it does."""
+
+
+@dataclass(frozen=True)
+class MapOf:
+    """How a tensor map is made of a tensor.
+
+    Args:
+        kind: its type.
+        ends: where the tensor ends for it, by axis.
+        joined: the axes that are one for it.
+        window: of a map of pixels.
+    """
+
+    kind: ir.Type
+    ends: tuple[End, ...]
+    joined: Joined = None
+    window: PixelWindow | None = None
+
+    def said(self, name: str | None) -> dict[str, ir.Attribute]:
+        """What the kernel's argument says."""
+        window = {} if self.window is None else {WINDOW: window_attribute(self.window)}
+        return window | ({} if name is None else {NAME: ir.StringAttr.get(name)})
+
+
+@dataclass(frozen=True)
+class HostMap:
+    """A tensor map that the host makes of a kernel's operand (by number): what the kernel takes it as."""
+
+    operand: int
+    made: MapOf
+
+
+def made_on_host(operands: Sequence[ir.Value], told: HostMap, size: Callable[[Bound], ir.Value]) -> ir.Value:
+    """Make a tensor map of an operand on the host, at the insertion point. `size`: makes a number."""
+    made = told.made
+    tensor, found = operands[told.operand], tensor_map(made.kind)
+    assert found is not None
+    tensor = _seen(tensor, made.joined)
+    kind = ir.MemRefType(tensor.type)
+    if any(end is not None for end in made.ends):
+
+        def number(factor: Factor) -> Bound:
+            if isinstance(factor, int):
+                return factor
+            operand, axis, seen = factor
+            return memref.DimOp(_seen(operands[operand], seen), size(axis)).result
+
+        ends = [
+            memref.DimOp(tensor, size(axis)).result if end is None else product_of(list(map(number, end)))
+            for axis, end in enumerate(made.ends)
+        ]
+        kind = ir.MemRefType.get([end if isinstance(end, int) else DYNAMIC for end in ends], kind.element_type, kind.layout)
+        tensor = subview(tensor, [[0] * kind.rank, ends, [1] * kind.rank], kind)
+    ranked = memref.CastOp(ir.UnrankedMemRefType.get(kind.element_type, kind.memory_space), tensor).result
+    op = nvgpu.TmaCreateDescriptorOp(made.kind, ranked, list(map(size, found.box)))
+    if made.window is not None:
+        op.operation.attributes[WINDOW] = window_attribute(made.window)
+    return op.result
+
+
+def _seen(array: ir.Value, how: Joined) -> ir.Value:
+    return array if how is None else memref.CollapseShapeOp(how[0], array, how[1]).result
