@@ -76,7 +76,7 @@ W0658 threads that wait for each other forever
 W0659 a memory barrier that is not used as it must be
     A barrier is initialized once, by one thread, behind which are a fence and a barrier of the block, before anybody uses it.
     In a phase as many threads arrive as it was initialized for; as many bytes come as were expected; who waits for a phase
-    looks before the next one is over, too.
+    looks before the next one is over, too; and who arrives knows that the phase before is over.
 
     wrong: nvgpu.mbarrier.arrive.expect_tx %full[%s], %bytes with fewer bytes than the copies have
     right: the bytes of all copies that complete on the barrier in this phase

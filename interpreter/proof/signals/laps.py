@@ -15,7 +15,7 @@ from ...indices.linear import THREAD, Floor, Formula, Linear, Symbol, both, eith
 from ..kernels.places import Loop, Place
 from ..kernels.signals import Ring, Signal
 from ..solver import Naming
-from .instances import Instances, Point, VagueError
+from .instances import PARAM, Instances, Point, VagueError
 
 BLOCK, BARRIER, PHASE = (Symbol(name, "lane", THREAD) for name in ("block", "barrier", "phase"))
 LATER = (0, -1)
@@ -37,10 +37,11 @@ def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Line
         if (vague := next((s for s, at in turns.items() if at is None), None)) is not None:
             raise VagueError(vague.op)
         known = {s: at for s, at in turns.items() if at is not None}
-        first = _first(ring, known)
+        lows = {s: _low(s, at, instances) for s, at in known.items()}
+        first = _first(lows)
         arrivals = {s: (at - first).floordiv(size) for s, at in known.items() if s.kind == "arrive"}
         for signal, at in known.items():
-            begins = dict.fromkeys((first, 0, at.bounds()[0] or 0))
+            begins = dict.fromkeys((first, 0, lows[signal] or 0))
             laps = [(at - begin).floordiv(size) for begin in begins]
             if signal.kind == "wait":
                 out[signal] = _awaited(signal, laps, instances)
@@ -58,11 +59,21 @@ def _taken(ring: Ring, signals: Sequence[Signal]) -> int:
     return min((n for n in common if n <= ring.size), default=ring.size)
 
 
-def _first(ring: Ring, turns: dict[Signal, Linear]) -> int:
+def _low(signal: Signal, at: Linear, instances: Instances) -> int | None:
+    """The least turn, where it is known; of those that conditions leave."""
+    low = at.bounds()[0]
+    if low is None or not signal.place.guards:
+        return low
+    turns = instances.relation(point_of(signal), (PHASE,), lambda x, y: [equal(Linear.of(y(PHASE)), x.form(at))]).range()
+    least = instances.solver.ask(lambda: turns.project_out(PARAM, 0, turns.dim(PARAM)).dim_min_val(0))
+    return least.to_python() if least.is_int() else low
+
+
+def _first(lows: dict[Signal, int | None]) -> int:
     """The turn at which the ring begins: a multiple of its size where it begins with its first barrier."""
-    lows = [at.bounds()[0] for signal, at in turns.items() if signal.kind == "arrive"]
-    known = [low for low in lows if low is not None]
-    return min(known, default=0) if len(known) == len(lows) else 0
+    said = [low for signal, low in lows.items() if signal.kind == "arrive"]
+    known = [low for low in said if low is not None]
+    return min(known, default=0) if len(known) == len(said) else 0
 
 
 def turn(index: Linear, place: Place, size: int) -> Linear | None:

@@ -197,7 +197,7 @@ def _land(
     """The bytes have come."""
     for memory, barriers in targets:
         memory.data.reshape(-1)[to] = _box(boxes, where, there)
-        landed(barriers, at, flight.group.cluster.clocks.ended(flight.row), boxes.shape.bytes)
+        landed(barriers, at, flight, boxes.shape.bytes)
 
 
 def _note_tile(memory: Shared, first: int, count: int, flight: Flight, *, write: bool) -> None:

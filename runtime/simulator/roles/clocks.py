@@ -69,6 +69,11 @@ class VectorClocks:
         self._end(rows)
         return made
 
+    def strangers(self, rows: np.ndarray, moment: Moment) -> np.ndarray:
+        """Positions of rows that do not know all that was told."""
+        told = moment.tables[0]
+        return np.flatnonzero((self.known[SHARED][rows, : len(told)] < told).any(axis=1))
+
     def learn(self, rows: np.ndarray, moment: Moment | None, spaces: Sequence[str] = (SHARED, GLOBAL)) -> None:
         """The threads know from here on what was told, of some spaces."""
         if moment is None:

@@ -12,7 +12,7 @@ from ..machine.lanes import Lane
 from ..machine.shadow import Mask
 from ..report import Fault
 from .clocks import SHARED, Moment
-from .cluster import Steps
+from .cluster import Flight, Steps
 from .group import BlockState, GroupLanes
 
 
@@ -185,13 +185,16 @@ def arrive_there(
 
 def arrived(barriers: BarrierGroup, at: int, group: GroupLanes, lanes: np.ndarray, more: int, site: int) -> None:
     """Some lanes arrive at a barrier, of their own block or of another one, and each expects so many bytes more."""
-    one, left = barriers.all[at], len(lanes)
-    told = group.cluster.clocks.told(group.rows[lanes])
+    one, left, rows = barriers.all[at], len(lanes), group.rows[lanes]
+    _expect_known(barriers, at, rows, group, lanes, site)
+    told = group.cluster.clocks.told(rows)
     while left:
         if not one.pending:
             said = f"more than {one.count} arrivals in phase {one.phase} of {barriers.named(at)}, where {_bytes(one)}"
             _misused(group, int(lanes[-1]), site, said, barriers.name)
             return
+        if left < len(lanes):
+            _expect_known(barriers, at, rows[-left:], group, lanes[-left:], site)
         some = min(left, one.pending)
         left -= some
         one.pending, one.bytes = one.pending - some, one.bytes + some * more
@@ -199,12 +202,24 @@ def arrived(barriers: BarrierGroup, at: int, group: GroupLanes, lanes: np.ndarra
         one.settle()
 
 
-def landed(barriers: BarrierGroup, at: int, moment: Moment, count: int) -> None:
+def landed(barriers: BarrierGroup, at: int, flight: Flight, count: int) -> None:
     """So many bytes have come."""
     one = barriers.all[at]
+    _expect_known(barriers, at, np.array([flight.row]), flight.group, flight.lanes, flight.site)
     one.bytes -= count
-    one.gather(moment)
+    one.gather(flight.group.cluster.clocks.ended(flight.row))
     one.settle()
+
+
+def _expect_known(
+    barriers: BarrierGroup, at: int, rows: np.ndarray, group: GroupLanes, lanes: np.ndarray, site: int
+) -> None:  # fmt: skip
+    """A fault where somebody arrives, or bytes come, and nothing orders that behind the end of the phase before: another time that
+    may still be under way."""
+    one = barriers.all[at]
+    if one.told is not None and len(found := group.cluster.clocks.strangers(rows, one.told)):
+        said = f"an arrival in phase {one.phase} of {barriers.named(at)}, and nothing orders it behind the end of the phase before"
+        _misused(group, int(lanes[min(int(found[0]), len(lanes) - 1)]), site, said, barriers.name)
 
 
 def _bytes(one: PhasedBarrier) -> str:
