@@ -17,7 +17,7 @@ from .diagnostics import Span, WeftError, fail, quoted
 Value = int | float | bool | str | tuple
 Kind = Literal["int", "float", "bool", "str", "type", "list", "handle", "unknown"]
 
-ELEMENT_TYPES = ("f16", "bf16", "f32", "f64", "tf32", "i1", "i8", "i16", "i32", "i64", "index")
+ELEMENT_TYPES = ("f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64", "tf32", "i1", "i8", "i16", "i32", "i64", "index")
 """Words that are values of the parameter type `type`; as Python values they are strings."""
 
 NAMES: Mapping[Kind, str] = {
@@ -273,7 +273,7 @@ FUNCTIONS: Mapping[str, Builtin] = {
     "max": Builtin("number", None, lambda *values: max(values)),
     "ceildiv": Builtin("int", 2, lambda a, b: -(-a // b)),
     "pow2": Builtin("int", 1, lambda n: 1 << max(n - 1, 0).bit_length()),
-    "bits": Builtin("type", 1, lambda kind: 64 if kind == "index" else int(kind.lstrip("bfit"))),
+    "bits": Builtin("type", 1, lambda kind: 64 if kind == "index" else int(kind.lstrip("bfit").partition("E")[0])),
 }
 """`pow2(n)` is the least power of two that is ≥ n, `bits(type)` the width of an element."""
 

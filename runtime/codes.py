@@ -70,7 +70,8 @@ W0716 arrays with the wrong names
     Each array is for an argument of the function, by its name: its `weft.name` attribute, else `arg0`, `arg1`, …; the
     message lists the expected names. Where an array is not given, `weft run` makes a random one.
 W0717 an array of the wrong type or shape
-    Arrays are never converted: f32 needs float32. bf16 is passed as uint16, its 16 bits.
+    Arrays are never converted: f32 needs float32. bf16 is passed as uint16, its 16 bits, and
+    f8E4M3FN and f8E5M2 as uint8.
 W0718 an input that cannot be made as asked
     `--input NAME=LOW:HIGH` asks for random numbers from LOW to below HIGH, `--input NAME=2.5` for that number in every
     element, `--input NAME=x.npy` for the array in a file. The numbers must fit the argument's element type, and there
@@ -135,8 +136,8 @@ W0732 which function to run is not clear
     `--entry NAME` selects the function to run. Without it there must be exactly one public function that launches
     kernels (or exactly one public function).
 W0733 a type for which no array can be passed
-    Arguments and results are memrefs, tensors or scalars of f64, f32, f16, bf16, i64, i32, i16, i8, i1 or index, and
-    arrays are passed contiguous.
+    Arguments and results are memrefs, tensors or scalars of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, i8, i1 or
+    index, and arrays are passed contiguous.
 W0734 a value that is not known on the host
     A loop bound or a condition of the host function depends on an input's shape or on a scalar, or a number is read
     from memory. Launch sizes may depend on shapes and scalars, control flow may not.

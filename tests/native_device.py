@@ -11,7 +11,7 @@ from capturing import Capturing
 from native import Mode, NativeMap, run_native
 
 from weft.interpreter.memory import limits
-from weft.runtime.plan.dtypes import NUMPY
+from weft.runtime.plan.dtypes import NUMPY, windowed
 from weft.runtime.plan.plan import KernelEntry, Launch, Plan
 from weft.runtime.run.device import DeviceTarget, DeviceView, MappedView
 
@@ -102,6 +102,4 @@ class NativeDevice(Capturing):
 
 def _strided(view: DeviceView) -> np.ndarray:
     size = view.memory.itemsize
-    return np.lib.stride_tricks.as_strided(
-        view.memory[view.offset :], view.shape, [s * size for s in view.strides], writeable=True
-    )
+    return windowed(view.memory[view.offset :], view.shape, [s * size for s in view.strides])

@@ -33,8 +33,8 @@ class Mma(Statement):
             is a warp group's (in a loop over warp groups), of whose reduction any multiple of k is left.
         shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and [16, 8, 8]
             for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`, `as f16` and `as bf16`. Of a warp group [64, n, 16]
-            for f16 and bf16, where n is the tile's, a multiple of 8 up to 256; [64, n, 8] for f32 `as tf32`, of a right operand
-            whose rows in memory are columns of the matrix.
+            for f16 and bf16, where n is the tile's, a multiple of 8 up to 256; and of a right operand whose rows in memory are
+            columns of the matrix (`pack` makes it so) [64, n, 8] for f32 `as tf32`, and [64, n, 32] for f8E4M3FN and f8E5M2.
         as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
             `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are added up.
             An infinite operand gives NaN then. `as f16`, `as bf16`: they are rounded to that, beside another operand of that
@@ -45,7 +45,8 @@ class Mma(Statement):
 
     Errors:
         W0379: a product that no instruction computes.
-            Tensor cores multiply f16, bf16, i8, f64 and (`as …`) f32 in tiles of fixed shapes. The op must be
+            Tensor cores multiply f16, bf16, i8, f64 and (`as …`) f32 in tiles of fixed shapes; those of warp groups f16, bf16,
+            f8E4M3FN, f8E5M2 and f32 `as tf32`. The op must be
             such a product, rows in front of columns, of a warp's tile that consists of whole pieces, and its sum must be as long
             as one instruction's: tile it by k in front of the loop over warps. All other dimensions are tiled by 1. The tile of a
             warp group is a multiple of 64 rows, of as many columns as the instruction has, and its sum a multiple of k.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from ..builder import Builder, BuilderParameter, Value, named_sizes, sizes_at_run_time, tensor
 
-ACCUMULATOR = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "i8": "i32", "i32": "i32", "i64": "i64"}
+ACCUMULATOR = {
+    "f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "f8E4M3FN": "f32", "f8E5M2": "f32", "i8": "i32", "i32": "i32",
+    "i64": "i64",
+}  # fmt: skip
 """Element type of the operands → of the result. Half precision and bytes accumulate wider, as tensor cores do."""
 
 

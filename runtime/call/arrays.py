@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
-from ..plan.dtypes import BF16, NUMPY
+from ..plan.dtypes import BF16, BITS, NUMPY
 from ..run.cupy_device import cupy_module
 
 
@@ -59,18 +59,20 @@ Seen = tuple[int, tuple[Any, ...]] | tuple[int, tuple[Any, ...], object]
 """The address of an array's first element, and its layout as a plain tuple, which a call that is like one before only compares; and
 what has to stay for that to be so, where it is not the array."""
 
-_NAMES = {dtype: name for name, dtype in NUMPY.items() if name not in ("index", "bf16")}
-"""Element types by NumPy's: 16 bits without a sign may be bf16's, see `fits`."""
+_NAMES = {dtype: name for name, dtype in (*BITS.items(), *NUMPY.items()) if name != "index"}
+"""Element types by NumPy's: 16 and 8 bits without a sign may be those of a float."""
 
-_BITS = np.dtype(np.uint16)
+
+_BYTES = {"float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
+"""As PyTorch calls them."""
 
 
 @cache
 def _dtype(element: Hashable) -> str | None:
     """A plan's name of an element type: of NumPy's, or of PyTorch's by what it calls itself."""
     if isinstance(element, np.dtype):
-        return "bf16" if element in (BF16, _BITS) else _NAMES.get(element)
-    words = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1", "uint16": "bf16"}
+        return _NAMES.get(element)
+    words = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1", "uint16": "bf16"} | _BYTES
     name = str(element).rpartition(".")[2]
     return words.get(name) or {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)}.get(name)
 
@@ -115,7 +117,7 @@ def _read_cupy(array: Any) -> Seen:
 
 
 def _empty_cupy(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
-    return cupy_module().empty(shape, NUMPY[dtype] if dtype != "bf16" else _BITS)
+    return cupy_module().empty(shape, BITS.get(dtype, NUMPY[dtype]))
 
 
 def _cupy_stream() -> int:
@@ -139,6 +141,7 @@ def _read_torch(tensor: Any) -> Seen:
 def torch_type(dtype: str) -> Any:
     """The element type as PyTorch's."""
     words = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "index": "int64"}
+    words |= {name: word for word, name in _BYTES.items()}
     return getattr(sys.modules["torch"], words.get(dtype) or f"int{dtype[1:]}")
 
 

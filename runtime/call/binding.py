@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, fail
-from ..plan.dtypes import NUMPY
+from ..plan.dtypes import NUMPY, holds_bits
 from ..plan.plan import Plan
 from ..plan.resolve import resolve
 from ..plan.signature import Argument, FunctionSignature, type_text
@@ -27,6 +27,7 @@ def misfits(argument: Argument, found: Layout, *, written: bool, device: int | N
     name, wanted = argument.name, argument.shape or ()
     fits = len(wanted) == len(found.shape) and all(w in (None, n) for w, n in zip(wanted, found.shape, strict=True))
     same = found.dtype == argument.dtype or {found.dtype, argument.dtype} == {"i64", "index"}
+    same = same or holds_bits(found.element, argument.dtype)
     if not fits or not same:
         given = type_text(found.dtype or str(found.element), found.shape)
         yield Diagnostic("W0717", f"`{name}` is {given}, expected {type_text(argument.dtype, wanted)}")

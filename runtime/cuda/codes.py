@@ -10,7 +10,7 @@ W0501 the CUDA emitter does not know this op
     wrong:  linalg.matmul inside a gpu.func
     right:  the loops that `launch` makes of it
 W0502 a type without a CUDA C++ counterpart
-    Kernels use f64, f32, f16, bf16, i1, i8, i16, i32, i64 and index, and memrefs and vectors of these.
+    Kernels use f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i1, i8, i16, i32, i64 and index, and memrefs and vectors of these.
 
     wrong:  memref<16xi7>
     right:  memref<16xi8>

@@ -60,7 +60,7 @@ class Unit:
         buffer = NamedMemory(name, kind, "constant", tuple(map(literal, shape)), tuple(map(literal, strides)), literal(0),
                         array=bool(type.rank))  # fmt: skip
         values = [constant(v, kind).text for v in dense_values(value, count, op)]
-        if kind.small_float:
+        if kind.small_float or kind.byte_float:
             raise refuse("W0503", f"@{symbol}: a constant of {kind.name} elements", op, hint="keep it in f32")
         dimensions = "".join(f"[{n}]" for n in shape)
         text = f"__device__ const {kind.cxx} {name}{dimensions} = {_initializer(values, shape)};"

@@ -137,7 +137,7 @@ __device__ inline bf16::operator float() const { return __uint_as_float((unsigne
 _OF_BITS = """\
 __device__ inline {name} {name}_of_bits(int bits) {{
   {name} r;
-  r.bits = (unsigned short)bits;
+  r.bits = (unsigned {type})bits;
   return r;
 }}"""
 
@@ -154,6 +154,20 @@ __device__ inline {name} fma({name} a, {name} b, {name} c) {{
   return {name}(s);
 #endif
 }}"""
+
+_BYTE = """\
+// 8 bits in memory, of which a float is made; nothing calculates with them.
+struct {name} {{
+  unsigned char bits;
+  {name}() = default;
+  __device__ explicit operator float() const {{
+    unsigned u = bits & 0x7fu, sign = (bits & 0x80u) << 24;
+    if (u {least}) return __uint_as_float(sign | {beyond});
+    return __uint_as_float(sign | __float_as_uint(__uint_as_float(u << {shift}) * {scale}));
+  }}
+}};"""
+_E4M3 = {"least": "== 0x7fu", "beyond": "0x7fffffffu", "shift": 20, "scale": "0x1p120f"}
+_E5M2 = {"least": ">= 0x7cu", "beyond": "0x7f800000u | (u & 3u) << 21", "shift": 21, "scale": "0x1p112f"}
 
 _IPOW = """\
 template <typename T> __device__ inline T ipow(T base, long long exponent) {
@@ -208,8 +222,11 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "odd_double": ((), _ODD_DOUBLE),
     "f16": (("round_to_odd",), _SMALL.format(name="f16", what="IEEE half precision", conversions=_F16)),
     "bf16": (("round_to_odd",), _SMALL.format(name="bf16", what="The upper half of a float", conversions=_BF16)),
-    "f16_of_bits": (("f16",), _OF_BITS.format(name="f16")),
-    "bf16_of_bits": (("bf16",), _OF_BITS.format(name="bf16")),
+    "f16_of_bits": (("f16",), _OF_BITS.format(name="f16", type="short")),
+    "bf16_of_bits": (("bf16",), _OF_BITS.format(name="bf16", type="short")),
+    "f8E4M3FN": ((), _BYTE.format(name="f8E4M3FN", **_E4M3)), "f8E5M2": ((), _BYTE.format(name="f8E5M2", **_E5M2)),
+    "f8E4M3FN_of_bits": (("f8E4M3FN",), _OF_BITS.format(name="f8E4M3FN", type="char")),
+    "f8E5M2_of_bits": (("f8E5M2",), _OF_BITS.format(name="f8E5M2", type="char")),
     "fma.f16": (("f16",), _FMA.format(name="f16")),
     "fma.bf16": (("bf16",), _FMA.format(name="bf16")),
     "ipow": ((), _IPOW),

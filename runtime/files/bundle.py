@@ -185,8 +185,8 @@ def _text(path: Path) -> str:
 
 
 CXX = {
-    "f64": "double", "f32": "float", "f16": "f16", "bf16": "bf16", "i1": "bool", "i8": "signed char", "i16": "short",
-    "i32": "int", "i64": "long long", "index": "long long",
+    "f64": "double", "f32": "float", "f16": "f16", "bf16": "bf16", "f8E4M3FN": "f8E4M3FN", "f8E5M2": "f8E5M2", "i1": "bool",
+    "i8": "signed char", "i16": "short", "i32": "int", "i64": "long long", "index": "long long",
 }  # fmt: skip
 """Element types as the text spells them."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, WeftError, did_you_mean, fail, quoted
-from ..plan.dtypes import BF16, NUMPY, is_float, narrow, widen
+from ..plan.dtypes import BITS, NUMPY, holds_bits, is_float, narrow, widen
 from ..plan.plan import Agreement, DimOf, Size
 from ..plan.signature import Argument, FunctionSignature, type_text
 from .writing import open_regular, reason, unwritable, write_whole
@@ -54,7 +54,7 @@ def chosen_inputs(
         raise fail("W0718", f"{quoted(twice)}: given as an array, and asked for as `{asked[twice[0]]}`", hint="leave one out")
     arguments = {a.name: a for a in signature.arguments}
     arrays |= {name: read_npy(Path(text)) for name, text in asked.items() if text.endswith(".npy") and name in arguments}
-    arrays = check_inputs(signature, _as_bf16(arrays, signature), part=tuple(asked))
+    arrays = check_inputs(signature, _of_bits(arrays, signature), part=tuple(asked))
     generator = np.random.default_rng(seed)
     made: dict[str, np.ndarray] = {}
     for name, argument in arguments.items():
@@ -202,7 +202,7 @@ def check_inputs(
 def _misfit(argument: Argument, array: np.ndarray) -> str | None:
     dtype, shape = NUMPY[argument.dtype], argument.shape or ()
     given = type_text(str(array.dtype), array.shape)
-    bits = argument.dtype == "bf16" and array.dtype == np.uint16
+    bits = holds_bits(array.dtype, argument.dtype)
     fits = len(shape) == array.ndim and all(s is None or s == n for s, n in zip(shape, array.shape, strict=True))
     if fits and (bits or array.dtype == dtype):
         return None
@@ -228,14 +228,14 @@ RecursionError), takes its parts for what they should be (TypeError, IndexError,
 def read_npz(path: Path | str, signature: FunctionSignature | None = None) -> dict[str, np.ndarray]:
     """The arrays of an `.npz` file, checked against `signature` if one is given. Pickled objects are refused, unread.
 
-    bf16 has no type in the file format: its 16 bits stand there as `uint16`.
+    bf16 and f8 have no types in the file format: their bits stand there as `uint16` and `uint8`.
     Errors: W0715 (not such a file), W0716, W0717.
     """
     arrays = _loaded(path, ".npz of plain arrays")
     if isinstance(arrays, np.ndarray):
         hint = "save it with np.savez(path, name=array), or name it: `--input name=x.npy`"
         raise fail("W0715", f"{path} holds a single array", hint=hint)
-    return arrays if signature is None else check_inputs(signature, _as_bf16(arrays, signature))
+    return arrays if signature is None else check_inputs(signature, _of_bits(arrays, signature))
 
 
 def read_npy(path: Path) -> np.ndarray:
@@ -274,18 +274,19 @@ def _reason(error: Exception) -> str:
     return text or type(error).__name__
 
 
-def _as_bf16(arrays: dict[str, np.ndarray], signature: FunctionSignature) -> dict[str, np.ndarray]:
-    """The bits of bf16 arguments get their type back."""
-    halves = {a.name for a in signature.arguments if a.dtype == "bf16"}
+def _of_bits(arrays: dict[str, np.ndarray], signature: FunctionSignature) -> dict[str, np.ndarray]:
+    """The bits of arguments of which NumPy has no type get theirs back."""
+    dtypes = {a.name: a.dtype for a in signature.arguments if a.dtype in BITS}
     return {
-        name: array.view(BF16) if name in halves and array.dtype == np.uint16 else array
+        name: array.view(NUMPY[dtypes[name]]) if name in dtypes and holds_bits(array.dtype, dtypes[name]) else array
         for name, array in arrays.items()
     }
 
 
 def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray]) -> None:
     """Save arrays as `.npz`: the file is there whole, or not at all. Error: W0054."""
-    plain = {name: array.view(np.uint16) if array.dtype == BF16 else array for name, array in arrays.items()}
+    bits = {NUMPY[dtype]: plain for dtype, plain in BITS.items()}
+    plain = {name: array.view(bits.get(array.dtype, array.dtype)) for name, array in arrays.items()}
     try:
         write_whole(Path(path), lambda file: np.savez(file, allow_pickle=False, **plain))
     except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.memory import limits
-from ..plan.dtypes import NUMPY, itemsize
+from ..plan.dtypes import NUMPY, itemsize, windowed
 from ..plan.plan import KernelEntry
 from ..plan.signature import type_text
 from ..run.device import DeviceTarget, DeviceView, MappedView, Number, Passed, Stream
@@ -265,4 +265,4 @@ def _elements(view: DeviceView) -> np.ndarray:
     dtype, memory = NUMPY[view.dtype], view.memory
     flat = np.frombuffer((ctypes.c_uint8 * memory.size).from_address(memory.address), np.uint8).view(dtype)
     strides = [stride * dtype.itemsize for stride in view.strides]
-    return np.lib.stride_tricks.as_strided(flat[view.offset :], view.shape, strides)
+    return windowed(flat[view.offset :], view.shape, strides)

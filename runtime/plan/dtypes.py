@@ -1,12 +1,12 @@
 """Element types: their names in MLIR, their NumPy type, their size, and the poison that a fresh output bears.
 
-bf16 has no NumPy type of its own. Where `ml_dtypes` is installed it is that package's; a bundle that runs with NumPy
-and CuPy alone keeps the 16 bits in `uint16`. `widen` gives the numbers in both cases.
+bf16, f8E4M3FN and f8E5M2 have no NumPy type of their own. Where `ml_dtypes` is installed it is that package's; a bundle that runs
+with NumPy and CuPy alone keeps their bits, in `uint16` and `uint8`. `widen` gives the numbers in both cases.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -15,8 +15,10 @@ try:
     import ml_dtypes
 
     BF16: np.dtype = np.dtype(ml_dtypes.bfloat16)
+    F8E4M3FN: np.dtype = np.dtype(ml_dtypes.float8_e4m3fn)
+    F8E5M2: np.dtype = np.dtype(ml_dtypes.float8_e5m2)
 except ImportError:
-    BF16 = np.dtype(np.uint16)
+    BF16, F8E4M3FN, F8E5M2 = np.dtype(np.uint16), np.dtype(np.uint8), np.dtype(np.uint8)
 
 NUMPY: Mapping[str, np.dtype] = MappingProxyType(
     {
@@ -24,6 +26,8 @@ NUMPY: Mapping[str, np.dtype] = MappingProxyType(
         "f32": np.dtype(np.float32),
         "f16": np.dtype(np.float16),
         "bf16": BF16,
+        "f8E4M3FN": F8E4M3FN,
+        "f8E5M2": F8E5M2,
         "i64": np.dtype(np.int64),
         "i32": np.dtype(np.int32),
         "i16": np.dtype(np.int16),
@@ -37,7 +41,12 @@ NUMPY: Mapping[str, np.dtype] = MappingProxyType(
 MOST_ELEMENTS = 4096
 """Of a vector of one thread, which is written and computed element by element. A thread has 255 registers."""
 
-FLOATS = ("f64", "f32", "f16", "bf16")
+BITS: Mapping[str, np.dtype] = MappingProxyType(
+    {"bf16": np.dtype(np.uint16), "f8E4M3FN": np.dtype(np.uint8), "f8E5M2": np.dtype(np.uint8)}
+)
+"""What holds the bits of a number that NumPy has no type for: in files, and where `ml_dtypes` is not installed."""
+
+FLOATS = ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2")
 """From the highest precision to the lowest."""
 
 ROUNDED = ("bf16", "f16", "tf32", "bf16x3", "3xtf32")
@@ -48,6 +57,11 @@ POISON_FLOAT = 0xFF
 
 POISON_INTEGER = 0xA5
 """Every byte of a fresh integer buffer: far from the small numbers that tests compute, and no boolean."""
+
+
+def holds_bits(element: object, dtype: str) -> bool:
+    """Whether an array of that element type may hold the bits of numbers of `dtype`. (NumPy finds f64 equal to None.)"""
+    return dtype in BITS and element == BITS[dtype]
 
 
 def rounds_most(names: Iterable[str | None]) -> str | None:
@@ -76,10 +90,20 @@ def poisoned(array: np.ndarray, dtype: str) -> np.ndarray:
     return (raw.reshape(*array.shape, itemsize(dtype)) == poison_byte(dtype)).all(axis=-1)
 
 
+def windowed(flat: np.ndarray, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """A window of a flat array, of any element type (NumPy's `as_strided` reads its own alone); strides in bytes."""
+    plain = flat.view(f"V{flat.itemsize}")
+    return np.lib.stride_tricks.as_strided(plain, shape, strides).view(flat.dtype)
+
+
 def widen(array: np.ndarray, dtype: str) -> np.ndarray:
-    """The numbers of a float array as f32 (f16, bf16, f32) or f64, whatever holds their bits."""
+    """The numbers of a float array as f32 (f32 and less) or f64, whatever holds their bits."""
     if dtype == "bf16" and array.dtype == np.uint16:
         return (array.astype(np.uint32) << 16).view(np.float32)
+    if dtype == "f8E5M2" and array.dtype == np.uint8:  # the upper half of an f16
+        return (array.astype(np.uint16) << 8).view(np.float16).astype(np.float32)
+    if dtype == "f8E4M3FN" and array.dtype == np.uint8:
+        return _OF_E4M3[array]
     return array.astype(np.float64 if dtype == "f64" else np.float32)
 
 
@@ -90,4 +114,33 @@ def narrow(array: np.ndarray, dtype: str) -> np.ndarray:
         bits = np.asarray(array, dtype=np.float32, order="C").view(np.uint32)
         rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
         return np.where(np.isnan(array), 0x7FC0, rounded).astype(np.uint16)
+    if target == np.uint8 and dtype in BITS and array.dtype != np.uint8:
+        return _nearest(np.asarray(array, np.float32), widen(np.arange(128, dtype=np.uint8), dtype))
     return np.asarray(array, dtype=target, order="C")
+
+
+def _e4m3() -> np.ndarray:
+    """The numbers that the bytes of f8E4M3FN are."""
+    byte = np.arange(256, dtype=np.uint32)
+    size = ((byte & 0x7F) << 20).view(np.float32) * np.float32(2.0**120)
+    size[byte & 0x7F == 0x7F] = np.nan
+    return np.where(byte < 128, size, -size).astype(np.float32)
+
+
+_OF_E4M3 = _e4m3()
+
+
+def _nearest(array: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """The bytes of the numbers that are nearest, of two the even one; beyond the last by half a step what comes behind that.
+
+    Args:
+        numbers: those of the bytes 0 … 127, as far as they are finite in ascending order.
+    """
+    finite = numbers[np.isfinite(numbers)].astype(np.float64)
+    beyond = 2 * finite[-1] - finite[-2]
+    size = np.abs(array.astype(np.float64))
+    middles = (np.append(finite[1:], beyond) + finite) / 2
+    below, above = np.searchsorted(middles, size, "left"), np.searchsorted(middles, size, "right")
+    byte = np.where(below % 2, above, below)
+    byte = np.where(np.isnan(size), 127, np.minimum(byte, len(finite)))
+    return (byte + 128 * np.signbit(array)).astype(np.uint8)

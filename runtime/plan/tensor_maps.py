@@ -8,7 +8,7 @@ from ...interpreter.memory.limits import MOST_BOX, MOST_RANK, PIECE
 from .dtypes import is_float, itemsize
 from .plan import Boxes, Buffer, Param, TensorMapOf
 
-DTYPES = ("f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8")
+DTYPES = ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i64", "i32", "i16", "i8")
 SWIZZLES, FILLS, FETCHES = (0, 32, 64, 128), ("zero", "nan"), (0, 64, 128, 256)
 MOST_SIZE, MOST_STRIDE = 1 << 32, 1 << 40
 """Elements along a dimension of a tensor; bytes between its neighbors there."""
@@ -52,8 +52,8 @@ def box_faults(boxes: Boxes, dtype: str) -> Iterator[Fault]:
         yield "swizzle", f"{boxes.swizzle} is none of {', '.join(map(str, SWIZZLES))}"
     elif boxes.swizzle and row > boxes.swizzle:
         yield "swizzle", f"a box has rows of {row} bytes, which are more than its swizzle of {boxes.swizzle}"
-    if boxes.fill not in FILLS or (boxes.fill == "nan" and not is_float(dtype)):
-        yield "fill", f"`{boxes.fill}` is not what is read outside of a tensor of {dtype}: zero, or of floats nan"
+    if boxes.fill not in FILLS or (boxes.fill == "nan" and (not is_float(dtype) or itemsize(dtype) == 1)):
+        yield "fill", f"`{boxes.fill}` is not read outside of a tensor of {dtype}: zero is, or of floats of 16 bits or more nan"
     if boxes.fetch not in FETCHES:
         yield "fetch", f"{boxes.fetch} is none of {', '.join(map(str, FETCHES))}"
 

@@ -1,4 +1,4 @@
-"""f16 and bf16 payloads in f32: what the reference computes with, so that it has no rounding of its own to speak of.
+"""Payloads of f16, bf16 and f8 in f32: what the reference computes with, so that it has no rounding of its own to speak of.
 
 Types are changed in place, everywhere in the module; extensions and truncations between types that became equal vanish.
 A payload that looks at the bits of its halves is left as it is: its meaning would change.
@@ -15,9 +15,9 @@ from ...interpreter.ir.mlir import ir, operations
 from ..host.constants import constant_array
 from ..plan.dtypes import narrow
 
-HALVES = ("f16", "bf16")
+HALVES = ("f16", "bf16", "f8E4M3FN", "f8E5M2")
 BFLOAT = re.compile(r"(?:^|(?<=[x<(, ]))bf16\b")
-HALF = re.compile(r"(?:^|(?<=[x<(, ]))b?f16\b")
+HALF = re.compile(r"(?:^|(?<=[x<(, ]))(?:b?f16|f8E4M3FN|f8E5M2)\b")
 """Of the text of a type: after `x` as an element, else as a part of its own."""
 
 BIT_CASTS = ("arith.bitcast", "tensor.bitcast", "vector.bitcast", "memref.view", "llvm.bitcast")
@@ -25,7 +25,7 @@ CONVERSIONS = ("arith.extf", "arith.truncf")
 
 
 def widen_halves(module: ir.Module) -> bool:
-    """Make f32 of every f16 and bf16 in the module. False: it looks at their bits, and was left as it is."""
+    """Make f32 of every narrower float in the module. False: it looks at their bits, and was left as it is."""
     ops = list(operations(module.operation))
     with module.context, ir.Location.unknown():
         cast = [value.type for op in ops if op.name in BIT_CASTS for value in (*op.operands, *op.results)]
@@ -93,7 +93,7 @@ def bfloats_as_bits(module: ir.Module) -> None:
 
 
 def wide_type(type_: ir.Type) -> ir.Type:
-    """The same type with f32 for f16 and bf16, wherever they are in it."""
+    """The same type with f32 for `HALVES`, wherever they are in it."""
     return _replaced(type_, HALF, "f32")
 
 

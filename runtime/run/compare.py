@@ -9,13 +9,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..plan.dtypes import FLOATS, narrow, poisoned, widen
+from ..plan.dtypes import FLOATS, holds_bits, narrow, poisoned, widen
 from ..plan.signature import FunctionSignature
 
 TOLERANCES: Mapping[str, float] = MappingProxyType(
-    {"f64": 1e-12, "f32": 1e-5, "3xtf32": 1e-5, "bf16x3": 5e-5, "tf32": 1e-3, "f16": 1e-2, "bf16": 1e-2}
-)
-"""Two parts of bf16 have an f32 but for 2^-16 of it; of a product, that is left out for both, and small by small: 3 * 2^-16."""
+    {
+        "f64": 1e-12, "f32": 1e-5, "3xtf32": 1e-5, "bf16x3": 5e-5, "tf32": 1e-3, "f16": 1e-2, "bf16": 1e-2, "f8E4M3FN": 1e-2,
+        "f8E5M2": 1e-2,
+    }
+)  # fmt: skip
+"""Two parts of bf16 have an f32 but for 2^-16 of it; of a product, that is left out for both, and small by small: 3 * 2^-16.
+Tensor cores add up products of f8 with fewer digits than f32 has."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def compare(
 
     Args:
         got: the run's outputs, by name, in their element types.
-        reference: the reference's; f16 and bf16 outputs may come in f32.
+        reference: the reference's; outputs of narrower floats may come in f32.
         rounded: what is made of operands on the way, where the schedule asks for that: `tf32`.
     """
     limit = max(tolerance(signature), TOLERANCES[rounded] if rounded is not None else 0.0)
@@ -103,7 +107,7 @@ def _floats(blank: OutputComparison, got: np.ndarray, reference: np.ndarray) -> 
     """NaN and infinities must stand where the reference has them; the rest counts by its error."""
     dtype, allowed = blank.dtype, blank.tolerance or 0.0
     mine = widen(got, dtype).astype(np.float64)
-    theirs = (widen(reference, dtype) if reference.dtype == np.uint16 else reference).astype(np.float64)
+    theirs = (widen(reference, dtype) if holds_bits(reference.dtype, dtype) else reference).astype(np.float64)
     with np.errstate(over="ignore"):
         stored = widen(narrow(theirs, dtype), dtype)
     # halves are computed in f32, where what they overflow at is a number

@@ -18,7 +18,7 @@ from .device import MappedView
 
 BYTES, ALIGNMENT = 128, 64
 """Of a tensor map."""
-DTYPES = {"i8": 0, "i16": 1, "i32": 3, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9}
+DTYPES = {"i8": 0, "f8E4M3FN": 0, "f8E5M2": 0, "i16": 1, "i32": 3, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9}
 """`CUtensorMapDataType`; the accelerator moves bytes, and what it needs to know of a type is its size, and whether it has a NaN."""
 SWIZZLES, FETCHES, FILLS = {0: 0, 32: 1, 64: 2, 128: 3}, {0: 0, 64: 1, 128: 2, 256: 3}, {"zero": 0, "nan": 1}
 NOT_INTERLEAVED = 0

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ...dsl.diagnostics import fail
+from ..plan.dtypes import windowed
 from .machine.memory import Global, MemoryWindow
 from .roles.boxes import BoxShape, TensorBoxes
 
@@ -99,7 +100,7 @@ def _flatten(array: np.ndarray) -> np.ndarray:
         return array.reshape(-1)
     reach = sum((n - 1) * s for n, s in zip(array.shape, _strides(array), strict=True))
     span = reach + 1 if array.size else 0
-    return np.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))
+    return windowed(array, (span,), (array.itemsize,))
 
 
 def _strides(array: np.ndarray) -> tuple[int, ...]:

@@ -88,8 +88,8 @@ W0750 an op that the simulator does not know
     wrong: linalg.matmul inside a gpu.func
     right: the loops that it stands for
 W0751 a type that the simulator does not support
-    It supports f64, f32, f16, bf16, i64, i32, i16, i8, i1, index, fixed-size vectors of them, and memrefs of scalars
-    with a strided layout.
+    It supports f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, i8, i1, index, fixed-size vectors of them, and memrefs
+    of scalars with a strided layout.
 
     wrong: memref<16xi4>
     right: memref<16xi8>

@@ -14,7 +14,7 @@ import numpy as np
 from ...dsl.diagnostics import fail
 from ...interpreter.memory import limits
 from ..cuda.module import kernel_functions, kernel_module
-from ..plan.dtypes import NUMPY, poison_byte
+from ..plan.dtypes import NUMPY, poison_byte, windowed
 from ..plan.plan import KernelEntry
 from ..run import device
 from ..run.replay import Recorded, Replay
@@ -268,7 +268,7 @@ def _strided(flat: np.ndarray, view: device.DeviceView) -> np.ndarray:
     if view.count and not 0 <= first <= last < flat.size:
         raise fail("W0752", f"a window of `{view.name}` reaches element {first if first < 0 else last} of {flat.size}")
     strides = tuple(s * flat.itemsize for s in view.strides)
-    return np.lib.stride_tricks.as_strided(flat[min(view.offset, flat.size) :], view.shape, strides)
+    return windowed(flat[min(view.offset, flat.size) :], view.shape, strides)
 
 
 def _named(view: device.DeviceView) -> MemoryWindow:

@@ -10,6 +10,7 @@ import pytest
 import sass
 from native_device import NativeDevice
 
+from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import operations
 from weft.interpreter.memory.limits import registers_at_start
 from weft.pipeline import Choice, Planned, applied, planned
@@ -80,6 +81,28 @@ def test_text_of_f32(as_type: str) -> None:
     done = made(type="f32", as_type=as_type, m=100, n=77, k=136, bm=64, bn=128, stages=2)
     assert done.plan.rounded == as_type
     expect_right(done, {}, SimDevice(), NativeDevice())
+
+
+BYTES = ["f8E4M3FN", "f8E5M2"]
+
+
+@pytest.mark.parametrize("type", BYTES)
+def test_f8(type: str) -> None:
+    """The right operand is copied as n x k, byte by byte: any number of columns."""
+    done = made(type=type, m="?", n="?", k="?", bm=64, bn=64, stages=2)
+    for m, n, k in ((100, 77, 144), (64, 64, 16)):
+        expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice())
+
+
+@pytest.mark.parametrize("type", BYTES)
+def test_text_of_f8(type: str) -> None:
+    expect_right(made(type=type, m=100, n=77, k=144, bm=64, bn=128, stages=2), {}, SimDevice(), NativeDevice())
+
+
+def test_rows_of_f8_that_no_tensor_map_has() -> None:
+    with pytest.raises(WeftError) as raised:
+        made(type="f8E4M3FN", m=64, n=64, k=40)
+    assert "40" in str(raised.value) and "16" in str(raised.value)
 
 
 def test_parts_are_of_tf32(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,6 +200,7 @@ CODE = [
     ("matmul", WHOLE), ("matmul", {"m": 1000, "n": 776, "k": 328}), ("matmul_32", OPEN),
     ("matmul", WHOLE | {"type": "f32", "as_type": "tf32"}), ("matmul_32", OPEN | {"type": "f32", "as_type": "3xtf32"}),
     ("matmul", {"m": 1000, "n": 777, "k": 328, "type": "f32", "as_type": "bf16x3"}),
+    ("matmul", WHOLE | {"type": "f8E4M3FN"}), ("matmul_32", OPEN | {"type": "f8E5M2"}),
 ]  # fmt: skip
 
 
@@ -199,9 +223,11 @@ def test_machine_code_of_clusters(sizes: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(("name", "sizes"), CODE, ids=str)
 def test_machine_code(name: str, sizes: dict[str, object]) -> None:
-    """No spills, no more registers than three warp groups have, tiles by UTMALDG, products by HGMMA, waits by SYNCS."""
+    """No spills, no more registers than three warp groups have, tiles by UTMALDG, products by HGMMA (of bytes QGMMA), waits by
+    SYNCS."""
     text = made(**sizes).cuda
     used = sass.resources(text, name, "sm_90a")
     assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 168, used
     code = sass.whole(text, name, "sm_90a").by_mnemonic
-    assert code["HGMMA"] and code["UTMALDG"] and code["SYNCS"] and code["USETMAXREG"] == 2, code
+    multiplies = "QGMMA" if "f8" in str(sizes.get("type")) else "HGMMA"
+    assert code[multiplies] and code["UTMALDG"] and code["SYNCS"] and code["USETMAXREG"] == 2, code

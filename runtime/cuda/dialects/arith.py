@@ -29,6 +29,13 @@ class ElementwiseSite:
     result: ScalarType
     name: str
 
+    def __post_init__(self) -> None:
+        """Raises W0503 for arithmetic in 8 bits."""
+        small = next((kind for kind in (self.source, self.result) if kind.byte_float), None)
+        if small is not None and self.name != "arith.select" and (self.name != "arith.extf" or self.result.byte_float):
+            hint = "extend it by `arith.extf`, to f32 or f16: what is stored in 8 bits was rounded by others"
+            raise refuse("W0503", f"`{self.name}` on {small.name}", self.op, hint=hint)
+
     @property
     def integer(self) -> ScalarType:
         if not self.source.integer:

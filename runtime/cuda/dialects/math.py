@@ -182,7 +182,7 @@ def float_to_integer(site: ElementwiseSite, a: Expr) -> Expr:
 
 @elementwise("arith.extf", "arith.truncf")
 def convert_float(site: ElementwiseSite, a: Expr) -> Expr:
-    if site.source.small_float and site.result.small_float and site.source != site.result:
+    if site.source.byte_float or (site.source.small_float and site.result.small_float and site.source != site.result):
         a = cast("float", a)
     return cast(site.result.cxx, a)
 

@@ -26,13 +26,13 @@ def shuffle(kernel: KernelWriter, op: ir.Operation) -> None:
     offset = kernel.atom(op.operands[1], "offset") if is_used(got) and is_used(valid) else kernel.expr(op.operands[1])
     if is_used(got):
         value = kernel.expr(op.operands[0])
-        if kind.small_float:
+        if kind.small_float or kind.byte_float:
             value = combine(f"{value.within(PRIMARY)}.bits", "int", (value,))
         elif kind.bits == 64 and kind.integer and value.type not in (kind.cxx, kind.unsigned):
             value = cast(kind.cxx, value)
         width = () if asked.width == WARP else (literal(asked.width),)
         made = call(_SHUFFLES[asked.mode], value.type, _ALL, value, offset, *width, range=value.range)
-        kernel.values[got] = kernel.declare(got, (of_bits(made, kind) if kind.small_float else made,))
+        kernel.values[got] = kernel.declare(got, (of_bits(made, kind) if kind.small_float or kind.byte_float else made,))
     if is_used(valid):
         kernel.bind(valid, _in_group(kernel, asked, offset))
 

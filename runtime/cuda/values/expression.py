@@ -127,9 +127,10 @@ KEYWORDS = frozenset(
     new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires return
     short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef
     typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-    threadIdx blockIdx blockDim gridDim warpSize min max abs printf main quotient modulo tx ty tz bx by bz f16 bf16 vec
-    float2 float4 int2 int4 double2 uint4 half fma floordiv ceildiv floormod maximum minimum sin cos tan exp log sqrt pow erf
-    ipow odd_double floor ceil round trunc rint y0 y1 yn j0 j1 jn gamma signbit isnan isinf isfinite assert linux unix""".split()  # noqa: SIM905
+    threadIdx blockIdx blockDim gridDim warpSize min max abs printf main quotient modulo tx ty tz bx by bz f16 bf16 f8E4M3FN
+    f8E5M2 vec float2 float4 int2 int4 double2 uint4 half fma floordiv ceildiv floormod maximum minimum sin cos tan exp log
+    sqrt pow erf ipow odd_double floor ceil round trunc rint y0 y1 yn j0 j1 jn gamma signbit isnan isinf isfinite assert
+    linux unix""".split()  # noqa: SIM905
 )
 """What no variable may be called: C++'s words, CUDA's, the emitter's own, and functions of the C library."""
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...plan.dtypes import narrow
 from ...plan.plan import Operator, Size
 from ...plan.resolve import fold
 from .expression import Expr, binary, call, cast
@@ -226,6 +227,8 @@ def constant(value: float | int | bool, kind: ScalarType) -> Expr:
         return truth(bool(value))
     if kind.integer:
         return literal(int(value))
+    if kind.byte_float:
+        return of_bits(literal(int(narrow(np.array(value), kind.name).view(np.uint8))), kind)
     if kind.small_float and np.isnan(value):  # a conversion would make another NaN of it
         return of_bits(literal(small_bits(float(value), kind)), kind)
     if kind.small_float:
@@ -234,7 +237,7 @@ def constant(value: float | int | bool, kind: ScalarType) -> Expr:
 
 
 def of_bits(bits: Expr, kind: ScalarType) -> Expr:
-    """A 16-bit float from its bits, those of an integer."""
+    """A float of 16 or 8 bits from these, those of an integer."""
     return call(f"{kind.cxx}_of_bits", kind.cxx, bits)
 
 

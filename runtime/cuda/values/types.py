@@ -150,12 +150,17 @@ class ScalarType:
 
     @property
     def floating(self) -> bool:
-        return self.name in ("f16", "bf16", "f32", "f64")
+        return self.name in ("f16", "bf16", "f32", "f64") or self.byte_float
 
     @property
     def small_float(self) -> bool:
         """A float that is stored in 16 bits and calculated with in `float`."""
         return self.name in ("f16", "bf16")
+
+    @property
+    def byte_float(self) -> bool:
+        """A float of 8 bits, which is moved, and converted to `float`: nothing calculates with it."""
+        return self.name in ("f8E4M3FN", "f8E5M2")
 
     @property
     def full_range(self) -> Range | None:
@@ -170,6 +175,7 @@ SCALARS = {
     s.name: s
     for s in (
         ScalarType("f64", "double", 8), ScalarType("f32", "float", 4), ScalarType("f16", "f16", 2), ScalarType("bf16", "bf16", 2),
+        ScalarType("f8E4M3FN", "f8E4M3FN", 1), ScalarType("f8E5M2", "f8E5M2", 1),
         ScalarType("i1", "bool", 1), ScalarType("i8", "signed char", 1), ScalarType("i16", "short", 2), ScalarType("i32", "int", 4),
         ScalarType("i64", "long long", 8), ScalarType("index", "long long", 8),
     )

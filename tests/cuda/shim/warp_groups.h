@@ -234,6 +234,12 @@ template <typename T> inline T shim_at(const char* place) {
 inline float shim_of_bf16(const char* p) { return __uint_as_float((unsigned)shim_at<unsigned short>(p) << 16); }
 inline float shim_of_f16(const char* p) { return (float)shim_half(shim_at<unsigned short>(p)); }
 inline float shim_of_tf32(const char* p) { return __uint_as_float(shim_at<unsigned>(p) & ~0x1fffu); }
+inline float shim_of_f8E5M2(const char* p) { return (float)shim_half((unsigned short)(shim_at<unsigned char>(p) << 8)); }
+inline float shim_of_f8E4M3FN(const char* p) {
+  unsigned byte = shim_at<unsigned char>(p), exponent = byte >> 3 & 15, digits = byte & 7;
+  float size = (byte & 127) == 127 ? std::nanf("") : std::ldexp(exponent ? 8.0f + digits : (float)digits, (int)(exponent ? exponent : 1) - 10);
+  return byte >> 7 ? -size : size;
+}
 inline int shim_of_i8(const char* p) { return shim_at<signed char>(p); }
 
 template <int n, int k, bool by_rows, typename S> void shim_group_product(S* d, shim_word a, shim_word b, S (*number)(const char*)) {
