@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .named import divided, parts
-from .operands import MASK, PREDICATE, Registers, Value, many, pair, read
+from .operands import MASK, PREDICATE, Registers, Value, is_unset, many, pair, read
 from .sass import Instruction
 
 
@@ -262,7 +262,9 @@ def _unpacked(state: Registers, x: Instruction) -> Outcome:
 
 def _permute(state: Registers, x: Instruction) -> Outcome:
     result, a, selector, b = x.arguments[:4]
-    low, pick, high = read(state, a), read(state, selector), read(state, b)
+    pick = read(state, selector)
+    # of a register that nothing has set, half is set here: what the other half is does not matter
+    low, high = (0 if is_unset(state, name) else read(state, name) for name in (a, b))
     if low is None or high is None or not isinstance(pick, int):
         return {result: None}
     total: Value = 0

@@ -119,6 +119,11 @@ def _parsed(text: str) -> tuple[str, str, bool, int | None]:
     return ("", "", False, None) if found is None else (found[1], "", False, int(found[2], 16))
 
 
+def is_unset(state: Registers, text: str) -> bool:
+    """Whether an operand is a register in which nothing has been put."""
+    return text.startswith(("R", "UR")) and not text.endswith("Z") and text not in state.registers
+
+
 def read(state: Registers, text: str) -> Value:
     """An operand of 32 bits, or a predicate. A negative one is its complement and 1, which may carry."""
     signs, name, is_predicate, constant = _parsed(text)

@@ -14,6 +14,7 @@ from native_device import NativeDevice
 from test_hopper import SOAK, expect_right
 
 from weft.dsl.diagnostics import WeftError
+from weft.execution import predicted
 from weft.interpreter.ir.mlir import operations, parse
 from weft.interpreter.memory.tensor_maps import LOAD_PIXELS
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of
@@ -24,6 +25,7 @@ from weft.runtime.host.functions import signature
 from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator.device import SimDevice
 
+RECIPES = Path(__file__).parents[2] / "recipes" / "conv2d"
 SMALL = {"n": 2, "h": 7, "w": 9, "c": 64, "k": 64, "bm": 64, "bn": 64, "stages": 2}
 LAYERS: dict[str, dict[str, object]] = {
     "3x3": {}, "3x3, stride 2": {"stride": 2, "w": 8}, "dilation 2": {"dilation": 2, "pad": 2, "c": 128},
@@ -31,6 +33,8 @@ LAYERS: dict[str, dict[str, object]] = {
     "unpadded, ragged": {"pad": 0, "n": 3, "k": 72}, "5x2, f16": {"r": 5, "s": 2, "stride": 3, "type": "f16"},
     "one image": {"n": 1, "h": 12, "w": 11}, "a tile of 128 channels": {"bk": 128, "c": 256, "n": 1},
     "one row of pixels": {"n": 1, "h": 1, "w": 50, "r": 1, "pad": 0, "stride": 2},
+    "a cluster shares pixels": {"k": 128, "cluster": 2, "group": 1, "stride": 2},
+    "a cluster shares filters": {"bn": 128, "k": 128, "cluster": 2},
     "wide": {"bm": 128, "bn": 128, "gm": 128, "stages": 1}, "one pixel each": {"h": 3, "w": 3, "pad": 0, "n": 70},
 }  # fmt: skip
 
@@ -86,6 +90,58 @@ def test_accumulates(tmp_path: Path) -> None:
     expect_right(done, {}, SimDevice(), NativeDevice())
 
 
+OTHER_AXES = {
+    "conv_1d_nwc_wcf": """
+func.func @conv(%X: tensor<3x40x64xbf16>, %W: tensor<5x64x64xbf16>) -> tensor<3x18x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<3x18x64xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<3x18x64xf32>) -> tensor<3x18x64xf32>
+  %r = linalg.conv_1d_nwc_wcf {strides = dense<2> : tensor<1xi64>, dilations = dense<1> : tensor<1xi64>}
+    ins(%X, %W : tensor<3x40x64xbf16>, tensor<5x64x64xbf16>) outs(%init : tensor<3x18x64xf32>) -> tensor<3x18x64xf32>
+  return %r : tensor<3x18x64xf32>
+}
+""",
+    "conv_3d_ndhwc_dhwcf": """
+func.func @conv(%X: tensor<2x4x6x5x64xbf16>, %W: tensor<2x3x3x64x64xbf16>) -> tensor<2x3x6x5x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %outside = arith.constant 0.0 : bf16
+  %padded = tensor.pad %X low[0, 0, 1, 1, 0] high[0, 0, 1, 1, 0] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index, %e: index):
+    tensor.yield %outside : bf16
+  } : tensor<2x4x6x5x64xbf16> to tensor<2x4x8x7x64xbf16>
+  %empty = tensor.empty() : tensor<2x3x6x5x64xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x3x6x5x64xf32>) -> tensor<2x3x6x5x64xf32>
+  %r = linalg.conv_3d_ndhwc_dhwcf ins(%padded, %W : tensor<2x4x8x7x64xbf16>, tensor<2x3x3x64x64xbf16>)
+    outs(%init : tensor<2x3x6x5x64xf32>) -> tensor<2x3x6x5x64xf32>
+  return %r : tensor<2x3x6x5x64xf32>
+}
+""",
+}
+SCHEDULE = """
+include "igemm_hopper.weft"
+payload "conv.mlir"
+schedule other() {{
+  let conv = match linalg.{}
+  let init = match? linalg.fill
+  by_groups(conv, init, 64, 64, 64, 64, 16, 2, 1, 24, 1)
+}}
+"""
+
+
+@pytest.mark.parametrize("op", OTHER_AXES)
+def test_images_with_one_axis_and_with_three(op: str, tmp_path: Path) -> None:
+    (tmp_path / "conv.mlir").write_text(OTHER_AXES[op])
+    (tmp_path / "other.weft").write_text(SCHEDULE.format(op))
+    for name in ("igemm_hopper", "igemm_tensor"):
+        (tmp_path / f"{name}.weft").write_text((RECIPES / f"{name}.weft").read_text())
+    done = planned(applied(Choice(str(tmp_path / "other.weft"), None, {}).open()))
+    axes = OTHER_AXES[op].split("%X: tensor<")[1].split("xbf16")[0].count("x") + 1
+    assert f"load_pixels_{axes}d(&X_shared" in done.cuda
+    expect_right(done, {}, SimDevice(), NativeDevice())
+    code = sass.program(done.cuda, "conv", "sm_90a").instructions
+    assert (f"{axes}D", "IM2COL") in [one.modifiers for one in code if one.mnemonic == "UTMALDG"]
+
+
 # ---- what there is no map for -------------------------------------------------------------------------------------------------
 
 def refusal(**settings: object) -> str:
@@ -139,6 +195,13 @@ def test_a_first_pixel_outside_of_the_window() -> None:
     done = made(n=1)
     result = ran(done, done.applied.located_text.replace("lower = array<i64: -1, -1>", "lower = array<i64: 1, 1>"))
     assert {fault.kind for fault in result.faults or ()} >= {"out-of-bounds read"}
+
+
+@pytest.mark.parametrize("cluster", [1, 2])
+def test_time(cluster: int) -> None:
+    """What the model needs of the machine code is known: tensor maps, barriers, and the blocks that a load is for."""
+    done = made(n=8, k=128, cluster=cluster, group=1)
+    assert all(kernel.seconds > 0 for kernel in predicted(done, "h200").kernels)
 
 
 # ---- machine code -------------------------------------------------------------------------------------------------------------

@@ -30,7 +30,10 @@ FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
 DRIVER = """
 #include <cstdint>
 #include <cstring>
-struct Map { uint64_t address; uint8_t rank, item, swizzle, nan; uint32_t sizes[5]; int64_t strides[5]; uint16_t box[5]; };
+struct Map {
+  uint64_t address; uint8_t rank, item, swizzle, nan; uint32_t sizes[5]; int64_t strides[5]; uint16_t box[5];
+  int16_t lower[3], upper[3]; uint16_t steps[3];
+};
 extern "C" int cuTensorMapEncodeTiled(void* to, int type, uint32_t rank, void* address, const uint64_t* sizes,
     const uint64_t* strides, const uint32_t* box, const uint32_t*, int, int swizzle, int, int fill) {
   const int items[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
@@ -40,6 +43,21 @@ extern "C" int cuTensorMapEncodeTiled(void* to, int type, uint32_t rank, void* a
     map.sizes[at] = sizes[d], map.box[at] = box[d], map.strides[at] = d ? strides[d - 1] : items[type];
   }
   std::memset(to, 0, 128);
+  std::memcpy(to, &map, sizeof map);
+  return 0;
+}
+extern "C" int cuTensorMapEncodeIm2col(void* to, int type, uint32_t rank, void* address, const uint64_t* sizes,
+    const uint64_t* strides, const int* lower, const int* upper, uint32_t channels, uint32_t pixels, const uint32_t* steps, int,
+    int swizzle, int fetch, int fill) {
+  uint32_t none[5] = {};
+  cuTensorMapEncodeTiled(to, type, rank, address, sizes, strides, none, steps, 0, swizzle, fetch, fill);
+  Map map;
+  std::memcpy(&map, to, sizeof map);
+  map.box[0] = pixels, map.box[1] = channels;
+  for (uint32_t d = 0; d < rank - 2; ++d) {
+    uint32_t at = rank - 3 - d;
+    map.lower[at] = lower[d], map.upper[at] = upper[d], map.steps[at] = steps[d + 1];
+  }
   std::memcpy(to, &map, sizeof map);
   return 0;
 }
@@ -92,6 +110,17 @@ def test_a_product_of_cupy_arrays(cupy: Any) -> None:
         a, b = (draw.integers(-3, 4, shape).astype(ml_dtypes.bfloat16) for shape in ((192, 200), (200, 160)))
         c = kernel(cupy.asarray(a), cupy.asarray(b))
         np.testing.assert_array_equal(np.asarray(c), a.astype(np.float32) @ b.astype(np.float32))
+
+
+def test_a_convolution_of_cupy_arrays(cupy: Any) -> None:
+    sizes = {"n": 2, "h": 6, "w": 7, "c": 64, "k": 64, "stride": 2, "bm": 64, "bn": 64, "stages": 2}
+    kernel = weft.compile("igemm_hopper", settings=sizes)
+    draw = np.random.default_rng(6)
+    image, filters = (draw.integers(-3, 4, shape).astype(ml_dtypes.bfloat16) for shape in ((2, 6, 7, 64), (3, 3, 64, 64)))
+    found = np.asarray(kernel(cupy.asarray(image), cupy.asarray(filters)))
+    padded = np.pad(image.astype(np.float32), ((0, 0), (1, 1), (1, 1), (0, 0)))
+    taps = [[padded[:, r : r + 5 : 2, s : s + 7 : 2] for s in range(3)] for r in range(3)]
+    np.testing.assert_array_equal(found, np.einsum("rsnhwc,rsck->nhwk", np.array(taps), filters.astype(np.float32)))
 
 
 def test_a_chip_without_warp_groups(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
