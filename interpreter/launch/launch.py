@@ -149,6 +149,7 @@ def _materialize(kernel: Outlined) -> Materialized:
     on_host = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
     materializer = Materializer(kernel, geometry, arrays)
     materializer.run(kernel.root)
+    _state_sizes(kernel.function, "known_grid_size", geometry.static_grid())
     use_tensor_cores(kernel.function, materializer.lane)
     sharing = None if cluster is None else Sharing(cluster, materializer.rank())
     use_warp_groups(kernel.function, lower_copies(kernel, sharing))
@@ -164,10 +165,7 @@ def _materialize(kernel: Outlined) -> Materialized:
     if sharing is not None:
         with ahead_of(ops_of(kernel.entry)[-1]):
             meet()
-    for name, sizes in (("known_block_size", geometry.static_block()), ("known_grid_size", geometry.static_grid())):
-        numbers = [size for size in sizes if size is not None]
-        if len(numbers) == len(sizes):
-            kernel.function.attributes[name] = ir.DenseI32ArrayAttr.get(numbers)
+    _state_sizes(kernel.function, "known_block_size", geometry.static_block())
     if None in geometry.static_grid() and any(n >= 0 for n in most):
         kernel.function.attributes[MOST_BLOCKS] = ir.DenseI64ArrayAttr.get(most)
     continue_counts(kernel.function)
@@ -176,6 +174,13 @@ def _materialize(kernel: Outlined) -> Materialized:
     kernel.module.operation.verify()
     geometry = dataclasses.replace(geometry, blocks=on_host)
     return Materialized(geometry, shared, (*remarks, *dict.fromkeys(materializer.remarks)), passed)
+
+
+def _state_sizes(function: ir.Operation, name: str, sizes: Sequence[int | None]) -> None:
+    """Say on the kernel what it is launched with, where that is known."""
+    numbers = [size for size in sizes if size is not None]
+    if len(numbers) == len(sizes):
+        function.attributes[name] = ir.DenseI32ArrayAttr.get(numbers)
 
 
 # ---- kernels that were made before --------------------------------------------------------------------------------------

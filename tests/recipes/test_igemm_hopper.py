@@ -32,6 +32,7 @@ LAYERS: dict[str, dict[str, object]] = {
     "1x1": {"r": 1, "s": 1, "pad": 0}, "1x1, stride 2": {"r": 1, "s": 1, "pad": 0, "stride": 2},
     "unpadded, ragged": {"pad": 0, "n": 3, "k": 72}, "5x2, f16": {"r": 5, "s": 2, "stride": 3, "type": "f16"},
     "one image": {"n": 1, "h": 12, "w": 11}, "a tile of 128 channels": {"bk": 128, "c": 256, "n": 1},
+    "rows in whole tiles": {"n": 1, "h": 1, "w": 130, "r": 1, "pad": 0, "k": 8},
     "one row of pixels": {"n": 1, "h": 1, "w": 50, "r": 1, "pad": 0, "stride": 2},
     "a cluster shares pixels": {"k": 128, "cluster": 2, "group": 1, "stride": 2},
     "a cluster shares filters": {"bn": 128, "k": 128, "cluster": 2},

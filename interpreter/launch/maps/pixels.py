@@ -23,9 +23,11 @@ from ...indices.arithmetic import value as value_of
 from ...indices.digits import Size, digits_of
 from ...indices.linear import Linear
 from ...indices.neighbours import Neighbours
+from ...indices.values import KnownIndices
 from ...ir.cloning import index_dimension
 from ...ir.mlir import arith, constant_of, ir, made_by, operations, producer
 from ...ir.sizes import same_size, size_of
+from ...ir.structured import shape_of
 from ...memory.layouts import value_name
 from ...memory.limits import CORNERS, OFFSETS, PixelWindow
 from ...memory.mbarriers import ADDRESS, POINTER
@@ -158,7 +160,8 @@ class Gathered:
         return found
 
     def _counted(self, axes: Sequence[_Axis], number: Linear) -> list[_Axis]:
-        """The axes; where the count of one is not known, it is what the mask says of all pixels, divided by the others' counts."""
+        """The axes; where the count of one is not known, it is what the mask says of all pixels, divided by the others' counts.
+        Where the mask says nothing of them, all rows of all blocks are pixels."""
         unknown = [axis for axis in axes[1:] if axis.count is None]
         for test in [] if self.load.choice is None or len(unknown) != 1 else _conjuncts(self.load.choice.operands[0]):
             if test is None or _predicate(test) != arith.CmpIPredicate.slt or self.by_row.form(test.operands[0]) != number:
@@ -167,7 +170,18 @@ class Gathered:
             whole, left = self._divided(_factors([test.operands[1]]), _factors(others))
             count = None if whole is None or len(left) > 1 or (left and whole != 1) else left[0] if left else whole
             return [replace(axis, count=count) if axis is unknown[0] else axis for axis in axes]
-        return list(axes)
+        return [replace(axis, count=self._rows(axis)) if axis.row and axis in unknown else axis for axis in axes]
+
+    def _rows(self, axis: _Axis) -> int | None:
+        """How many rows there are at most, of one image with one axis alone, the digit of which is the row's number."""
+        known, last = KnownIndices(self.op), 0
+        for term in axis.row:
+            own = term.value in self.by_row.last
+            top = shape_of(self.op.operands[0])[0] if own else known.linear(term.value).bounds()[1]
+            if top is None or made_by(term.value, "affine.delinearize_index") is not None:
+                return None
+            last += term.coefficient // axis.step * (top - own)
+        return last + 1
 
     def _divided(self, product: Product, by: Product) -> tuple[int | None, list[ir.Value]]:
         """What is left of a product; None, where the other one is none of its parts."""
