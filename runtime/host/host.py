@@ -40,7 +40,7 @@ from .kernels import required_chip, rounded_to, shared_memory, unproven
 from .memory import static_strides
 from .order import on_streams
 from .program import Host, HostValue, row_major
-from .tensor_maps import boxes_of
+from .tensor_maps import boxes_of, rounding_of
 from .versions import together
 
 STREAMS = "weft.streams"
@@ -186,7 +186,8 @@ def _params(kernel: ir.Operation) -> tuple[Param, ...]:
         name = given_name(kernel, i) or f"arg{i}"
         what = f"parameter `{name}` of @{symbol(kernel)}"
         if (given := tensor_map(value.type)) is not None:
-            params.append(Param(name, array_type(given.element, what)[0], boxes=boxes_of(given, window_behind(value))))
+            boxes = replace(boxes_of(given, window_behind(value)), rounded=rounding_of(value))
+            params.append(Param(name, array_type(given.element, what)[0], boxes=boxes))
             continue
         dtype, shape = array_type(value.type, what)
         strides, offset = static_strides(value.type, what) if isinstance(value.type, ir.MemRefType) else (None, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..plan.plan import Apply, Arg, Assumption, BufferView, DimOf, Launch, Narro
 from ..plan.resolve import fold
 from .functions import array_type
 from .program import Claim, Host, HostValue, TokenValue, rule
+from .tensor_maps import rounding_of
 
 
 def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
@@ -93,7 +95,7 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         if most >= 0:
             host.expect(Assumption(size, 1, "", most), op)
     host.launched.add(kernel.name)
-    args = tuple(_argument(host, v, op) for v in view.kernelOperands)
+    args = tuple(_argument(host, v, op, taken) for v, taken in zip(view.kernelOperands, parameters, strict=False))
     known = {str(n): arg.shape for n, arg in enumerate(args) if isinstance(arg, BufferView)} | {GRID: tuple(sizes[:3])}
     whole, *small = host.texts(kernel.symbol)
     narrow = [Narrow(text.name, _small(text, known), _reciprocals(text, known)) for text in small]
@@ -172,12 +174,12 @@ def _check_clusters(host: Host, op: ir.Operation, kernel: ir.Operation, grid: Se
         host.expect(Assumption(blocks, each, ""), op)
 
 
-def _argument(host: Host, value: ir.Value, op: ir.Operation) -> Arg:
+def _argument(host: Host, value: ir.Value, op: ir.Operation, taken: ir.Value) -> Arg:
     found = host.value(value, op)
     if isinstance(found, BufferView):
         return host.view(value, op)
     if isinstance(found, TensorMapOf):
-        return found
+        return replace(found, layout=replace(found.layout, rounded=rounding_of(taken)))
     dtype, _ = array_type(value.type, f"an argument of {describe(op)}")
     if isinstance(found, TokenValue | Claim):
         raise refuse("W0731", "a token cannot be a kernel's argument", op)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import ir, users
+from ...interpreter.memory import warpgroups
 from ...interpreter.memory.limits import PixelWindow
 from ...interpreter.memory.tensor_maps import MAKE, TensorMap, window_behind
 from ..group_form import expected_box
@@ -22,6 +23,13 @@ def _make(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         boxes = f"boxes of {list(given)}, of a tensor of {len(view.shape)} dimensions"
         raise refuse("W0731", f"`{op.name}` of {boxes}; its type says {list(found.box)}", op)
     return [TensorMapOf(view, boxes_of(found, window))]
+
+
+def rounding_of(taken: ir.Value) -> str | None:
+    """What products that read through a kernel's tensor map, this argument of it, make of numbers of f32: let them be rounded to
+    that as they are copied."""
+    described = [warpgroups.matrix(user.results[0].type) for user in users(taken) if user.name == warpgroups.DESCRIBE]
+    return "tf32" if any(matrix is not None and str(matrix.element) == "tf32" for matrix in described) else None
 
 
 def boxes_of(found: TensorMap, window: PixelWindow | None) -> Boxes:

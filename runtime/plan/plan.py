@@ -82,6 +82,7 @@ class Boxes:
         fill: what is read outside of the tensor: `zero` or `nan`.
         fetch: how many bytes at once L2 fetches: 0, 64, 128, 256.
         window: of a map of pixels: where these lie; then `box` is how many are copied, and how many channels of each.
+        rounded: what numbers of f32 are rounded to on the way, `tf32`; None: they are copied as they are.
     """
 
     box: tuple[int, ...]
@@ -89,6 +90,7 @@ class Boxes:
     fill: str = "zero"
     fetch: int = 0
     window: PixelWindow | None = None
+    rounded: str | None = None
 
 
 @dataclass(frozen=True)

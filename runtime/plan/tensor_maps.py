@@ -54,6 +54,8 @@ def box_faults(boxes: Boxes, dtype: str) -> Iterator[Fault]:
         yield "swizzle", f"a box has rows of {row} bytes, which are more than its swizzle of {boxes.swizzle}"
     if boxes.fill not in FILLS or (boxes.fill == "nan" and (not is_float(dtype) or itemsize(dtype) == 1)):
         yield "fill", f"`{boxes.fill}` is not read outside of a tensor of {dtype}: zero is, or of floats of 16 bits or more nan"
+    if boxes.rounded is not None and (boxes.rounded, dtype) != ("tf32", "f32"):
+        yield "rounded", f"numbers of {dtype} are not rounded to `{boxes.rounded}` on the way: those of f32 are to tf32"
     if boxes.fetch not in FETCHES:
         yield "fetch", f"{boxes.fetch} is none of {', '.join(map(str, FETCHES))}"
 

@@ -18,8 +18,9 @@ from .device import MappedView
 
 BYTES, ALIGNMENT = 128, 64
 """Of a tensor map."""
-DTYPES = {"i8": 0, "f8E4M3FN": 0, "f8E5M2": 0, "i16": 1, "i32": 3, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9}
-"""`CUtensorMapDataType`; the accelerator moves bytes, and what it needs to know of a type is its size, and whether it has a NaN."""
+DTYPES = {"i8": 0, "f8E4M3FN": 0, "f8E5M2": 0, "i16": 1, "i32": 3, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "tf32": 11}
+"""`CUtensorMapDataType`; the accelerator moves bytes, and what it needs to know of a type is its size, and whether it has a NaN.
+What it copies as tf32 it rounds, where products of warp groups would cut off digits (CUTLASS, `sm90_mma_tma_gmma_ss`)."""
 SWIZZLES, FETCHES, FILLS = {0: 0, 32: 1, 64: 2, 128: 3}, {0: 0, 64: 1, 128: 2, 256: 3}, {"zero": 0, "nan": 1}
 NOT_INTERLEAVED = 0
 
@@ -56,9 +57,9 @@ def encoded(arg: MappedView, address: int) -> np.ndarray:
         encode, boxes = driver().cuTensorMapEncodeIm2col, [*corners, *(ctypes.c_uint32(n) for n in reversed(layout.box))]
     steps = (ctypes.c_uint32 * rank)(1, *([1] * (rank - 2) if window is None else reversed(window.steps)), *[1] * (rank > 1))
     status = encode(
-        ctypes.c_void_p(made.ctypes.data), ctypes.c_int(DTYPES[tensor.dtype]), ctypes.c_uint32(rank), ctypes.c_void_p(start),
-        sizes, strides, *boxes, steps, ctypes.c_int(NOT_INTERLEAVED), ctypes.c_int(SWIZZLES[layout.swizzle]),
-        ctypes.c_int(FETCHES[layout.fetch]), ctypes.c_int(FILLS[layout.fill]),
+        ctypes.c_void_p(made.ctypes.data), ctypes.c_int(DTYPES[layout.rounded or tensor.dtype]), ctypes.c_uint32(rank),
+        ctypes.c_void_p(start), sizes, strides, *boxes, steps, ctypes.c_int(NOT_INTERLEAVED),
+        ctypes.c_int(SWIZZLES[layout.swizzle]), ctypes.c_int(FETCHES[layout.fetch]), ctypes.c_int(FILLS[layout.fill]),
     )  # fmt: skip
     if status:
         shape = "x".join(map(str, tensor.shape))

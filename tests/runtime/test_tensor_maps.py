@@ -80,7 +80,17 @@ def test_a_plan_says_what_the_maps_are_of() -> None:
     assert plan.kernels[0].requires == "sm_90a" and plan.kernels[0].shared_bytes == 4 * (128 * 64 + 64 * 256) * 2 + 64
     assert [b.role for b in plan.buffers] == ["input", "input", "inout"]
     assert load(dump(plan)) == plan
-    assert plan_of(Product(type="f32", by_rows=False, bk=32)).rounded == "tf32"
+
+
+def test_what_products_read_as_tf32_is_rounded_as_it_is_copied(driver: None) -> None:
+    """They would cut off the digits that tf32 has not."""
+    plan = load(dump(plan_of(Product(type="f32", by_rows=False, bk=32))))
+    rounded = Boxes((128, 32), 128, "zero", 128, rounded="tf32")
+    assert plan.rounded == "tf32" and plan.kernels[0].params[0].boxes == rounded
+    given = launch_of(plan).args[0]
+    assert isinstance(given, TensorMapOf) and given.layout == rounded
+    tensor = replace(mapped().tensor, dtype="f32", shape=(100, 72), strides=(72, 1))
+    assert [encoded(MappedView(tensor, one), 4096)[0] for one in (rounded, replace(rounded, rounded=None))] == [11, 7]
 
 
 def test_the_text_takes_what_the_plan_passes() -> None:
@@ -103,6 +113,7 @@ def test_sizes_that_are_known_at_run_time_alone() -> None:
 
 
 LAYOUTS: list[tuple[dict[str, Any], str]] = [
+    ({"rounded": "tf32"}, "W0703.*numbers of bf16 are not rounded to `tf32` on the way"),
     ({"box": [128, 512]}, "W0703.*1 to 256 elements"), ({"box": [128]}, "W0748.*2 dimensions, and boxes of 1"),
     ({"box": [128, 4]}, "W0703.*8 bytes, which are not a multiple of 16"), ({"swizzle": 48}, "W0703.*48 is none of 0, 32"),
     ({"box": [128, 128]}, "W0703.*rows of 256 bytes, which are more than its swizzle of 128"), ({"fill": "one"}, "W0703.*`one`"),

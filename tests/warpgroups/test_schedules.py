@@ -86,6 +86,8 @@ REFUSED = {
     "another k": (Case(shape="[64, 128, 8]"), "W0379", "[64, n, 16]"),
     "bytes": (Case(kind="i8", along=True, bk=128, shape="[64, 128, 32]"), "W0379", "multiplies i8 by i8 into i32; there are f16"),
     "rows of tf32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as tf32"), "W0369", "the instruction wants its columns there"),
+    "rows of bytes": (Case(kind="f8E5M2", bk=128, shape="[64, 128, 32]"), "W0369", "rows of a right operand of f8E5M2 are rows"),
+    "another k of bytes": (Case(kind="f8E4M3FN", along=True, bk=128, shape="[64, 128, 16]"), "W0379", "there are [64, n, 32]"),
     "two parts of f32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as 3xtf32"), "W0379", "a warp group multiplies f32 as tf32"),
     "rows": (Case(own=32), "W0379", "whole 64 rows"),
     "types": (Case(kind="f32", shape="[64, 128, 8]"), "W0379", "no instruction of warp groups multiplies f32 by f32"),
@@ -128,12 +130,15 @@ def test_right_and_proven(pipeline: str, tiles: str, tmp_path: Path) -> None:
     expect_right(Case(m=200, n=136, k=168, bm=64, bn=64, tiles=tiles, pipeline=pipeline, barriers="insert-barriers"), tmp_path)
 
 
-KINDS = [("f16", 64, "[64, 64, 16]"), ("bf16", 128, "[64, 64, 16]"), ("f32", 32, "[64, 64, 8] as tf32")]
+KINDS = [
+    ("f16", 64, "[64, 64, 16]"), ("bf16", 128, "[64, 64, 16]"), ("f32", 32, "[64, 64, 8] as tf32"),
+    ("f8E4M3FN", 128, "[64, 64, 32]"), ("f8E5M2", 128, "[64, 64, 32]"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "bk", "shape"), KINDS)
 def test_right_operands_whose_rows_are_columns(kind: str, bk: int, shape: str, tmp_path: Path) -> None:
-    tiles = Case(m=100, n=112, k=136, bm=64, bn=64, bk=bk, kind=kind, shape=shape, along=True)
+    tiles = Case(m=100, n=112, k=144, bm=64, bn=64, bk=bk, kind=kind, shape=shape, along=True)
     expect_right(replace(tiles, pipeline=RINGS[0], barriers="insert-barriers"), tmp_path)
 
 
