@@ -23,7 +23,7 @@ from weft.interpreter.session.session import Session
 from weft.payloads.payload import parse_payload
 
 SPACES = ("blocks(x)", "blocks(y, x)", "threads(x)", "threads(x: 4) cyclic", "threads(*)", "grid(x)",
-          "threads(y, x)", "warps(x)", "lanes")  # fmt: skip
+          "threads(y, x)", "warps(x)", "lanes", "warpgroups(y)", "warpgroups(x)", "tma", "tma")  # fmt: skip
 
 
 class Writer:
@@ -54,10 +54,12 @@ class Writer:
         return r.choice((
             *[f"let t{n} = tile {self._op()} [{sizes}]"] * 2, f"let t{n} = tile {self._any()} [{sizes}]",
             *[f"fuse {self._op()} into {self._loop()}"] * 3, f"map {self._any()} to {space}",
+            f"let m{n} = mma {self._op()} {r.choice(('[64, 8, 16]', '[64, 64, 16]', '[64, 16, 8] as tf32', '[16, 8, 16]'))}",
             f"let i{n} = interchange {self._op()} {r.sample(range(3), r.randint(1, 3))}",
-            f"let p{n} = promote-to-shared {operand}{r.choice(('', ' transpose', ' pad 1'))}",
+            f"let p{n} = promote-to-shared {operand}{r.choice(('', ' transpose', ' pad 1', ' swizzle 128'))}",
             f"promote-to-registers {operand} across {self._loop()}", f"vectorize {self._op()}", f"unroll {self._loop()}",
             f"let c{n} = coalesce {self._loop()}", f"pipeline {self._loop()} stages 2",
+            f"pipeline {self._loop()} stages {r.randint(1, 4)} {r.choice(('async', 'producer', 'producer registers 24'))}",
             f"let s{n} = split-k {self._op()} {r.randint(2, 4)}{r.choice(('', ' atomic'))}",
             f"let n{n} = online {self._op()} by {r.choice((1, 4, 7, 16))}",
             f"let g{n} = as-gemm {self._op()}", f"let k{n} = pack {self._op()}{r.choice(('', ' as bf16x3', ' as 3xtf32'))}",
@@ -75,19 +77,63 @@ class Writer:
         return True
 
 
+PRODUCT = """func.func @product(%A: tensor<{m}x{k}x{type}>, %B: tensor<{k}x{n}x{type}>) -> tensor<{m}x{n}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<{m}x{n}xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
+  %C = linalg.matmul ins(%A, %B : tensor<{m}x{k}x{type}>, tensor<{k}x{n}x{type}>) outs(%init : tensor<{m}x{n}xf32>)
+       -> tensor<{m}x{n}xf32>
+  return %C : tensor<{m}x{n}xf32>
+}}
+"""
+
+
+def of_warp_groups(r: random.Random) -> tuple[str, list[str]]:
+    """A product, and the statements that make it one of warp groups: some with another word, or left out, or elsewhere."""
+
+    def or_else(right: object, *others: object) -> object:
+        return r.choice(others) if r.random() < 0.06 else right
+
+    m, n, k = (8 * r.randint(1, 25) for _ in range(3))
+    bm, bn = r.choice((64, 128)), r.choice((64, 128))
+    copies, axis = or_else("tma", "threads(*) cyclic vector 8"), or_else("y", "x")
+    script = [
+        "let gemm = match linalg.matmul", "let init = match linalg.fill",
+        f"let (tiles, tile_mm) = tile gemm [{bm}, {or_else(bn, 96, 40)}]", "fuse init into tiles",
+        f"map tiles to {or_else(r.choice(('blocks(y, x)', 'blocks(x: 2) cyclic')), 'blocks(x)', 'grid(y, x)')}",
+        f"let (k, step) = tile tile_mm [_, _, {or_else(64, 128, 32)}]",
+        f"let (a, copy_a) = promote-to-shared step.lhs {or_else('swizzle 128', 'swizzle 64', '')}",
+        "let (b, copy_b) = promote-to-shared step.rhs swizzle 128", f"map copy_a to {copies}", f"map copy_b to {copies}",
+        f"let (groups, group_mm) = tile step [{or_else(64, bm, 32)}, _]", f"map groups to warpgroups({axis})",
+        f"let product = mma group_mm [64, {or_else(bn, 64, 8)}, {or_else(16, 8)}]", "promote-to-registers product.acc across k",
+        f"pipeline k stages {r.randint(1, 4)} {or_else(r.choice(('producer registers 24', 'producer', 'async')), '')}".strip(),
+        "insert-barriers", f"launch tiles{or_else('', ' cluster(2)')}",
+    ]  # fmt: skip
+    if r.random() < 0.2:
+        del script[r.randrange(2, len(script))]
+    if r.random() < 0.2:
+        first, second = sorted(r.sample(range(2, len(script)), 2))
+        script[first], script[second] = script[second], script[first]
+    return PRODUCT.format(m=m, n=n, k=k, type=or_else(r.choice(("bf16", "f16")), "f32")), script
+
+
 def run(seed: int) -> None:
     r = random.Random(seed)
-    text = payload(r)
+    text, script = of_warp_groups(r) if seed % 5 == 4 else (payload(r), [])
     print(f"---- seed {seed}\n{text}", flush=True)
     file = parse_text("schedule s() {\n}\n", "random.weft")
     writer = Writer(r, Session(parse_payload(Source("p.mlir", text)), file, bind_parameters(file.main, {})))
+    for made in script:
+        print(f"? {made}", flush=True)
+        if writer.try_one(made):
+            print("  done", flush=True)
     names: dict[str, int] = {}
     for op in operations(writer.session.module.operation):
         if is_structured(op):
             structure(op)
             number = names[op.name] = names.get(op.name, -1) + 1
             writer.try_one(f"let h{len(writer.done)} = match {op.name} #{number}")
-    for _ in range(24):
+    for _ in range(8 if script else 24):
         made = writer.statement()
         print(f"? {made}", flush=True)
         if writer.try_one(made):

@@ -16,10 +16,11 @@ from weft.pipeline import Choice, applied
 
 RECIPES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType({
     "ring": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3}),
+    "cluster": ("hopper", {"m": 128, "n": 120, "k": 440, "bm": 64, "bn": 64, "stages": 3, "cluster": 2}),
     "tiles": ("hopper", {"m": 120, "n": 192, "k": 104, "bm": 64, "bn": 64, "stages": 3, "blocks": 2, "group": 1}),
 })  # fmt: skip
-"""Recipes and their settings: two consumers, seven steps on three stages, ragged along each dimension; and two blocks that take
-tile after tile, so that the ring goes on in the middle."""
+"""Recipes and their settings: two consumers, seven steps on three stages, ragged along each dimension; two blocks of a cluster,
+each of which loads half of a tile for both; and two blocks that take tile after tile, so that the ring goes on in the middle."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ def kernel(name: str) -> Made:
 
 BARS = r"(?:!nvgpu\.mbarrier\.group)?(<memorySpace = #gpu\.address_space<workgroup>, num_barriers = \d+>)"
 MAP = r"(?:!nvgpu\.tensormap\.descriptor)?(<tensor = memref<\w+, #gpu\.address_space<workgroup>>, swizzle = [^<>]*>)"
+MAPS = "mapA mapB mapC"
 WAIT = r"try_wait\.parity %{}\[(%\w+)\], (%\w+),"
 ITSELF = (
     r"(%\w+) = nvgpu\.mbarrier\.create \{weft\.name = \"(\w+)\"\}", r"(%\w+) ?: [^%]*\{weft\.name = \"(\w+)\"\}",
@@ -49,7 +51,7 @@ USES = [
     (WAIT.format("full"), "stage", "phase"), (r"scf\.for (%\w+) = \S+ to \S+ step \S+ iter_args\((%\w+)", "k", "before"),
     (r"(%\w+) = nvgpu\.warpgroup\.mma\.init", "zero"), (r"(%\w+) = nvgpu\.warpgroup\.mma (%\w+), (%\w+)", "sums", "a", "b"),
     (r"(%\w+) = memref\.subview %A_shared", "own_A"), (r"(%\w+) = memref\.subview %B_shared", "own_B"),
-    (r"scf\.if (%\w+) \{\s+(%\w+) = nvgpu\.mbarrier\.arrive %empty", "speaks", "token"),
+    (r"scf\.if (%\w+) \{\s+(%\w+) = nvgpu\.mbarrier\.(?:arrive|get) %empty", "speaks", "token"),
 ]  # fmt: skip
 STORES = [
     (r"(%\w+) = builtin\.unrealized_conversion_cast (%\w+)", "held", "total"), (r"(%\w+) = vector\.extract", "pair"),
@@ -58,7 +60,7 @@ STORES = [
 LOADS = [
     (WAIT.format("empty"), "slot", "other"), (r"scf\.for (%\w+) = [^{]*\{\s+%slot", "k"),
     (r"nvgpu\.tma\.async\.load %A_map\[%k, (%\w+)\], %full\[%slot\] to (%\w+)", "row", "tile_A"),
-    (r"nvgpu\.tma\.async\.load %B_map\[(%\w+), %k\], %full\[%slot\] to (%\w+)", "col", "tile_B"),
+    (r"nvgpu\.tma\.async\.load %B_map\w*\[(%\w+), (%\w+)\], %full\[%slot\] to (%\w+)", "col", "from", "tile_B"),
     (r"scf\.if (%\w+) \{", "loads"),
 ]  # fmt: skip
 
@@ -80,8 +82,8 @@ def named(text: str) -> str:
         for pattern, *names in patterns:
             _name(parts, at, pattern, *names)
     text, types = f"{host}  gpu.module{''.join(parts)}", ""
-    for pattern, kind, names in ((BARS, "!nvgpu.mbarrier.group", ["bars"]), (MAP, "!nvgpu.tensormap.descriptor", ["mapA", "mapB"])):
-        for name, said in zip(names, dict.fromkeys(re.findall(pattern, text)), strict=False):
+    for pattern, kind, names in ((BARS, "!nvgpu.mbarrier.group", "bars"), (MAP, "!nvgpu.tensormap.descriptor", MAPS)):
+        for name, said in zip(names.split(), dict.fromkeys(re.findall(pattern, text)), strict=False):
             text = text.replace(kind + said, f"!{name}").replace(said, f"!{name}")
             types += f"!{name} = {kind}{said}\n"
     return types + text

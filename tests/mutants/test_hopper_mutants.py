@@ -1,6 +1,6 @@
 """Each mistake in what the recipe `hopper` makes is found by those who must find it, and what is right raises no alarm.
 
-Eight of the table in a test run, all of it in a soak (`WEFT_SOAK`).
+Nine of the table in a test run, all of it in a soak (`WEFT_SOAK`).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 from functools import cache
 
 import pytest
+from cluster_mutants import CLUSTER
 from hopper_kernels import RECIPES, kernel
 from hopper_mutants import MUTANTS, Mutant
 from hopper_verdicts import Runs, proof
@@ -18,10 +19,11 @@ from weft.runtime.simulator.roles.rankings import rankings
 
 SOAK = "WEFT_SOAK" in os.environ
 ORDERS: list[Order] = ["forward", "reverse", *range(6)] if SOAK else ["forward", 0]
+TABLE = {**MUTANTS, **CLUSTER}
 QUICK = (
     "one consumer does not wait for full stages", "a stage is released before its product", "the next stage is released",
     "the producer takes registers, too", "too few bytes", "products read another stage", "both consumers multiply the first rows",
-    "a ring of two of three stages",
+    "a ring of two of three stages", "a stage is released in one's own block alone",
 )  # fmt: skip
 
 
@@ -38,9 +40,9 @@ def test_the_kernels_are_right(name: str) -> None:
     assert not any(runs(name).native(text, reverse=reverse) for reverse in (False, True))
 
 
-@pytest.mark.parametrize("name", MUTANTS if SOAK else QUICK)
+@pytest.mark.parametrize("name", TABLE if SOAK else QUICK)
 def test_mistakes_are_found(name: str) -> None:
-    mutant = MUTANTS[name]
+    mutant = TABLE[name]
     text, run = mutant.text(), runs(mutant.of)
     said = proof(text)
     if mutant.kind == "order":

@@ -85,6 +85,21 @@ def test_next_tries_every_statement(shared) -> None:
     assert "weft.map" not in out.rpartition("[4/15] ir")[2]
 
 
+RUNG = Path(__file__).parents[2] / "docs" / "warpgroups" / "3-producer.weft"
+
+
+def test_next_knows_warp_groups(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Boxes, warp groups, their products, and pipelines that are legal with a word more alone."""
+    asked = "step 8\nnext copy_a\nstep 3\nnext groups\nstep 1\nnext group_mm\nstep\nnext k\n"
+    out = repl(monkeypatch, capsys, asked, str(RUNG), "--set", "m=256", "--set", "n=256", "--set", "k=256")
+    found = {" ".join(line.removeprefix("✓").split()) for line in out.splitlines()}
+    assert found >= {
+        "map map copy_a to tma", "map groups to warpgroups(y)", "mma mma group_mm [64, 128, 16]",
+        "pipeline pipeline k stages 2 async", "pipeline k stages 2 producer",
+    }  # fmt: skip
+    assert "unproven" not in out
+
+
 def timeless(text: str) -> str:
     """Without the time that a step took."""
     return re.sub(r", [\d.]+ (µs|ms|s)$", "", text, flags=re.MULTILINE)

@@ -18,6 +18,8 @@ from ..dsl.signature import Field, Signature
 from ..dsl.syntax import language
 from ..interpreter.ir.mlir import ir
 from ..interpreter.ir.structured import is_structured, operand_names, structure
+from ..interpreter.memory.fragments import PRODUCTS
+from ..interpreter.memory.warpgroups import ROWS
 from ..interpreter.session.session import Session
 from ..interpreter.session.statement import signatures
 from .command import Desk, command
@@ -25,13 +27,15 @@ from .views import NO_HANDLES
 from .workbench import do, find_handle, first_line, live_handles
 
 SPACES = (
-    "blocks(y, x)", "blocks(x)", "blocks(z, y, x)", "threads(y, x)", "threads(x)", "threads(*) cyclic", "threads(x: 32) cyclic",
-    "warps(y, x)", "warps(x)", "lanes", "grid(y, x)", "grid(x)",
+    "tma", "blocks(y, x)", "blocks(x)", "blocks(z, y, x)", "threads(y, x)", "threads(x)", "threads(*) cyclic",
+    "threads(x: 32) cyclic", "warpgroups(y)", "warps(y, x)", "warps(x)", "lanes", "grid(y, x)", "grid(x)",
 )  # fmt: skip
+LAST_RESORTS = ("unproven",)
+"""Flags that are never proposed."""
 INTEGERS = ("2", "4")
 TILES = (16, 8, 4, 2, 1)
 MOST_TRIES = 24
-SHOWN = 3
+SHOWN = 4
 
 Wording = list[tuple[str, str | None]]
 """Words, and fields with the word that leads each (`stages 2`)."""
@@ -89,12 +93,16 @@ class _Trials:
             if texts or bool(roles) != (self.name is not None):
                 continue  # `match`, `run-pass` and `transform` take texts that nobody can guess
             if (wording := _wording(keyword, signature)) is not None:
-                yield self._try(keyword, itertools.islice(self._texts(wording, signature), MOST_TRIES))
+                found = self._try(keyword, self._texts(wording, signature))
+                flags = [] if found.legal else _flags(signature)
+                tried = [self._try(keyword, (f"{t} {flag}" for t in self._texts(wording, signature))) for flag in flags]
+                legal = tuple(text for one in tried for text in one.legal[:1])
+                yield Tried(keyword, legal) if legal else found
 
     def _try(self, keyword: str, texts: Iterator[str]) -> Tried:
         legal: dict[str, str] = {}
         reason = ""
-        for text in texts:
+        for text in itertools.islice(texts, MOST_TRIES):
             if (kind := _kind(text)) in legal:
                 continue
             try:
@@ -134,6 +142,8 @@ class _Trials:
                     yield _listed([size] * min(count, 2) + ["_"] * (count - 2))
                     if count > 2:
                         yield _listed(["_"] * (count - 1) + [size])
+            case "ints" if not field.permutation:
+                yield from map(_listed, _shapes(self.op))
             case "ints":
                 yield from (_listed([1, 0, *range(2, r)][:r] if r > 1 else [0]) for r in ([rank] if rank else [2, 3]))
             case "int":
@@ -167,6 +177,22 @@ def _wording(keyword: str, signature: Signature) -> Wording | None:
             leads = {symbol: words.get(rules[symbol][0][0], "") for symbol in fields}
             found.append([(leads[s], s) if s in leads else (words[s], None) for s in expansion])
     return min(found, key=len, default=None)
+
+
+def _flags(signature: Signature) -> list[str]:
+    """The words of a statement's flags that may help where it is refused without."""
+    words, parsed = language().spellings, language().parser.rules
+    rules = {rule.origin.name: rule.expansion[0].name for rule in parsed if rule.expansion}
+    flags = (f.name for f in signature.fields if f.kind == "flag" and f.name in rules)
+    return [words[rules[name]] for name in flags if rules[name] in words and name not in LAST_RESORTS]
+
+
+def _shapes(op: ir.Operation | None) -> list[list[int]]:
+    """Of instructions that multiply tiles: those of warps, and those of warp groups, with as many columns as the op has."""
+    shapes = [list(shape) for shape in dict.fromkeys(product.shape for product in PRODUCTS)]
+    extents = structure(op).extents if op is not None and is_structured(op) else ()
+    columns = extents[1] if len(extents) == 3 else None
+    return shapes if columns is None else [*shapes, *([ROWS, columns, depth] for depth in (16, 8))]
 
 
 def _rank(op: ir.Operation | None) -> int:
