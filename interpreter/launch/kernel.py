@@ -22,6 +22,7 @@ from ..ir.functions import NAME, attributes_of, name_of, symbol
 from ..ir.mlir import ahead_of, ancestors, gpu, ir, is_used, operations, producer, regions_of
 from ..ir.structured import body_of
 from ..memory.limits import PixelWindow
+from ..memory.mbarriers import is_mbarriers
 from ..memory.names import called
 from ..memory.views import is_view
 from ..session.rewriter import describe
@@ -158,11 +159,11 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
     operands = _arguments(external)
     for operand in operands:
         if not isinstance(operand.type, (ir.MemRefType, ir.IntegerType, ir.IndexType, ir.FloatType)):
-            raise fail(
-                "W0361",
-                f"a kernel takes no argument of type {operand.type}",
-                "bufferize the payload, or launch a loop inside",
-            )
+            what, hint = f"a kernel takes no argument of type {operand.type}", "bufferize the payload, or launch a loop inside"
+            if is_mbarriers(operand.type):
+                what = "memory barriers are a block's, and here a loop around it makes them, which no map distributes"
+                hint = "map the loop around `pipeline`'s to blocks"
+            raise fail("W0361", what, hint)
     module = ir.Module.create(root.location)
     taken = taken or Taken()
     kernels = {symbol(op) for op in operations(host_module.operation, "gpu.func")}

@@ -67,7 +67,7 @@ class Case:
           let init = match? linalg.fill
           let (tiles, tile_mm) = tile gemm [{self.bm}, {self.bn}]
           fuse init into tiles
-          map tiles to {self.tiles}
+          {f'map tiles to {self.tiles}' if self.tiles else ''}
           let (k, step) = tile tile_mm [_, _, {self.bk}]
           let (a, copy_a) = promote-to-shared step.lhs swizzle 128
           let (b, copy_b) = promote-to-shared step.rhs swizzle 128

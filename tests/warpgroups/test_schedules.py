@@ -103,6 +103,10 @@ REFUSED = {
     "registers of no producer": (Case(pipeline="pipeline k stages 2 async registers 24"), "W0373", "a producer's threads"),
     "registers in no steps of 8": (Case(pipeline="pipeline k stages 2 producer registers 25"), "W0373", "a multiple of 8"),
     "a ring that does not fit": (Case(bn=256, k=512, pipeline="pipeline k stages 5 producer"), "W0355", "take 245760 bytes"),
+    "blocks that no map makes": (
+        Case(tiles="", pipeline="pipeline k stages 2 producer", barriers="insert-barriers"), "W0361",
+        "a loop around it makes them, which no map distributes",
+    ),
     "a distribution": (Case(copy="tma cyclic"), "W0349", "copied as wholes"),
 }
 
