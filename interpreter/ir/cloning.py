@@ -57,6 +57,11 @@ def _handle_number(name: str) -> int | None:
     return int(name[6:]) if name.startswith("weft.h") and name[6:].isdigit() else None
 
 
+def is_named(op: ir.Operation) -> bool:
+    """Whether a handle names the op: a statement may be said about it."""
+    return any(_handle_number(name) is not None for name in op.attributes)
+
+
 def without_tags(text: str) -> str:
     """The text of an op without handle tags: `{weft.h3, weft.map = …}` → `{weft.map = …}`."""
     for tag in _TAGS:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..ir.cloning import is_named
 from ..ir.mlir import ir, is_used, made_by, operations, producer, stands_in, users
 from ..ir.sizes import SizeForm, difference, forms_of, pad_widths
 from ..ir.structured import body_of, element_type, extents_of, is_structured, place_of, segments, shape_of
@@ -201,7 +202,7 @@ def _of_insertion(op: ir.Operation) -> Provenance | None:
         return None
     image, copy = op.operands[0], made_by(op.operands[0], "linalg.copy")
     if copy is not None:
-        if _has_handle(copy) or element_type(copy.operands[0]) != element_type(image):
+        if is_named(copy) or element_type(copy.operands[0]) != element_type(image):
             return None
         image = copy.operands[0]
     spans = tuple(BoxSpan(o, o, o + (n - 1) * s + 1, s) for o, n, s in place)
@@ -211,14 +212,9 @@ def _of_insertion(op: ir.Operation) -> Provenance | None:
 def _filled(value: ir.Value) -> Provenance | None:
     """A fill, or a fill with something in it already."""
     fill, insertion = made_by(value, "linalg.fill"), made_by(value, "tensor.insert_slice")
-    if fill is not None and not _has_handle(fill):
+    if fill is not None and not is_named(fill):
         return Filled(fill.operands[0])
     return None if insertion is None else _of_insertion(insertion)
-
-
-def _has_handle(op: ir.Operation) -> bool:
-    """Whether a statement has named the op, to schedule it."""
-    return any(name.removeprefix("weft.h").isdigit() for name in op.attributes if name.startswith("weft.h"))
 
 
 def _of_slice(op: ir.Operation) -> Provenance | None:

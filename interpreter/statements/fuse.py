@@ -76,7 +76,15 @@ class Fuse(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..padding.rounding import absorb_pads
         from ..padding.scattered import load_scattered
-        from ..tensors.fusing import fuse_fills, fuse_masked_loads, fuse_tagged, is_result_of, start_inside
+        from ..tensors.fusing import (
+            fuse_fills,
+            fuse_masked_loads,
+            fuse_tagged,
+            fuse_twins,
+            is_result_of,
+            mark_twins,
+            start_inside,
+        )
         from ..tensors.reshaped_slices import follow
 
         producer, loop = rewrite.find(self.producer), rewrite.find(self.loop)
@@ -107,10 +115,12 @@ class Fuse(Statement):
             written = {d for indexing in space.maps[space.inputs :] for e in indexing.results for d in dimensions_of(e)}
             for done in (*absorb_pads(producer), *load_scattered(producer, space, written)):
                 rewrite.remark(done)
+        twins = mark_twins(producer, loop)
         if not (fuse_fills(rewrite, producer, self.producer.tag, self.loop) or start_inside(producer, loop)):
             fuse_tagged(rewrite, self.producer.tag, self.loop)
         self._not_in_a_body(rewrite)
         self._settle(rewrite)
+        fuse_twins(rewrite, twins, self.loop)
         fuse_masked_loads(rewrite, self.loop)
         return {}
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..indices.arithmetic import apply_map
 from ..ir import mlir
-from ..ir.cloning import clone_body, replace_operands
+from ..ir.cloning import clone_body, is_named, replace_operands
 from ..ir.mlir import (
     DYNAMIC,
     ahead_of,
@@ -48,6 +48,7 @@ from ..session.statement import Handle
 
 _FUSING = "weft.fusing"
 _INTO = "weft.into"
+_TWIN = "weft.twin"
 
 
 def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
@@ -97,6 +98,35 @@ def fuse_fills(rewrite: Rewriter, op: ir.Operation, tag: str, loop: Handle) -> b
         for done in rewrite.tagged(_INTO):
             del done.attributes[_INTO]
     return True
+
+
+def mark_twins(op: ir.Operation, loop: ir.Operation) -> int:
+    """Mark the fills beside the fill `op` that have its number, which the loop reads and no handle names; how many.
+
+    Outputs that start from one number are filled by one op until `fuse` makes a fill for each in a loop, and the handle names one.
+    """
+    twins = []
+    for one in users(op.operands[0]) if op.name == "linalg.fill" else ():
+        beside = one != op and one.name == op.name and one.parent == op.parent and one.operands[0] == op.operands[0]
+        if beside and not is_named(one):
+            twins += [one] if any(is_within(user, loop) for user in users(one.results[0])) else []
+    for one in twins:
+        one.attributes[_TWIN] = ir.UnitAttr.get()
+    return len(twins)
+
+
+def fuse_twins(rewrite: Rewriter, count: int, loop: Handle) -> None:
+    """Fuse what `mark_twins` has marked, behind the op that they are twins of."""
+    for _ in range(count):
+        waiting = rewrite.tagged(_TWIN)[0]
+        del waiting.attributes[_TWIN]
+        waiting.attributes[_INTO] = ir.UnitAttr.get()
+        fuse_tagged(rewrite, _INTO, loop)
+        inside = rewrite.find(loop)
+        for one in rewrite.tagged(_INTO):
+            del one.attributes[_INTO]
+            if not is_within(one, inside):
+                remove_if_dead(one)
 
 
 def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:

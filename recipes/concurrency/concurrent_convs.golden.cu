@@ -1,5 +1,5 @@
 // weft golden concurrent_convs.weft
-extern "C" __global__ void __launch_bounds__(256) test_parallel(
+extern "C" __global__ void __launch_bounds__(256, 6) test_parallel(
     const float* __restrict__ arg0,
     const float* __restrict__ constant_0,
     const float* __restrict__ constant_1,
@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(256) test_parallel(
   alloc[d0 * 50176 + idx * 784 + d2 * 28 + d3] = acc + constant_1[idx];
 }
 
-extern "C" __global__ void __launch_bounds__(256) test_parallel_1(
+extern "C" __global__ void __launch_bounds__(256, 6) test_parallel_1(
     const float* __restrict__ arg0,
     const float* __restrict__ constant_2,
     const float* __restrict__ constant_3,
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(256) test_parallel_1(
   alloc_0[d0 * 50176 + idx * 784 + d2 * 28 + d3] = acc + constant_3[idx];
 }
 
-extern "C" __global__ void __launch_bounds__(256) test_parallel_2(
+extern "C" __global__ void __launch_bounds__(256, 6) test_parallel_2(
     const float* __restrict__ alloc,
     const float* __restrict__ alloc_0,
     float* __restrict__ alloc_1) {

@@ -31,7 +31,7 @@ module attributes {gpu.container_module} {
     return %alloc_1 : memref<4x64x28x28xf32>
   }
   gpu.module @test_parallel_kernel {
-    gpu.func @test_parallel(%arg0: memref<4x1x28x28xf32> {weft.name = "arg0"}, %arg1: memref<64x1x3x3xf32> {weft.name = "constant_0"}, %arg2: memref<64xf32> {weft.name = "constant_1"}, %arg3: memref<4x64x28x28xf32> {weft.name = "alloc"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 784, 1, 1>} {
+    gpu.func @test_parallel(%arg0: memref<4x1x28x28xf32> {weft.name = "arg0"}, %arg1: memref<64x1x3x3xf32> {weft.name = "constant_0"}, %arg2: memref<64xf32> {weft.name = "constant_1"}, %arg3: memref<4x64x28x28xf32> {weft.name = "alloc"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 784, 1, 1>, weft.max_registers = 40 : i64} {
       %c1 = arith.constant 1 : index
       %c0 = arith.constant 0 : index
       %cst = arith.constant 0.000000e+00 : f32
@@ -66,7 +66,7 @@ module attributes {gpu.container_module} {
     }
   }
   gpu.module @test_parallel_1_kernel {
-    gpu.func @test_parallel_1(%arg0: memref<4x1x28x28xf32> {weft.name = "arg0"}, %arg1: memref<64x1x3x3xf32> {weft.name = "constant_2"}, %arg2: memref<64xf32> {weft.name = "constant_3"}, %arg3: memref<4x64x28x28xf32> {weft.name = "alloc_0"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 784, 1, 1>} {
+    gpu.func @test_parallel_1(%arg0: memref<4x1x28x28xf32> {weft.name = "arg0"}, %arg1: memref<64x1x3x3xf32> {weft.name = "constant_2"}, %arg2: memref<64xf32> {weft.name = "constant_3"}, %arg3: memref<4x64x28x28xf32> {weft.name = "alloc_0"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 784, 1, 1>, weft.max_registers = 40 : i64} {
       %c0 = arith.constant 0 : index
       %cst = arith.constant 0.000000e+00 : f32
       %c1 = arith.constant 1 : index
@@ -101,7 +101,7 @@ module attributes {gpu.container_module} {
     }
   }
   gpu.module @test_parallel_2_kernel {
-    gpu.func @test_parallel_2(%arg0: memref<4x64x28x28xf32> {weft.name = "alloc"}, %arg1: memref<4x64x28x28xf32> {weft.name = "alloc_0"}, %arg2: memref<4x64x28x28xf32> {weft.name = "alloc_1"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 784, 1, 1>} {
+    gpu.func @test_parallel_2(%arg0: memref<4x64x28x28xf32> {weft.name = "alloc"}, %arg1: memref<4x64x28x28xf32> {weft.name = "alloc_0"}, %arg2: memref<4x64x28x28xf32> {weft.name = "alloc_1"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 784, 1, 1>, weft.max_registers = 40 : i64} {
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x
       %0 = affine.apply #map(%block_id_x, %thread_id_x)

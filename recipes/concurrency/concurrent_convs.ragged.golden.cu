@@ -1,5 +1,5 @@
 // weft golden concurrent_convs.weft --set batch=3 --set filters=5 --set size=7
-extern "C" __global__ void __launch_bounds__(256) test_parallel(
+extern "C" __global__ void __launch_bounds__(256, 6) test_parallel(
     const float* __restrict__ arg0,
     const float* __restrict__ constant_0,
     const float* __restrict__ constant_1,
@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(256) test_parallel(
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256) test_parallel_1(
+extern "C" __global__ void __launch_bounds__(256, 6) test_parallel_1(
     const float* __restrict__ arg0,
     const float* __restrict__ constant_2,
     const float* __restrict__ constant_3,
@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(256) test_parallel_1(
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256) test_parallel_2(
+extern "C" __global__ void __launch_bounds__(256, 6) test_parallel_2(
     const float* __restrict__ alloc,
     const float* __restrict__ alloc_0,
     float* __restrict__ alloc_1) {

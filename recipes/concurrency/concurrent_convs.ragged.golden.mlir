@@ -36,7 +36,7 @@ module attributes {gpu.container_module} {
     return %alloc_1 : memref<3x5x7x7xf32>
   }
   gpu.module @test_parallel_kernel {
-    gpu.func @test_parallel(%arg0: memref<3x1x7x7xf32> {weft.name = "arg0"}, %arg1: memref<5x1x3x3xf32> {weft.name = "constant_0"}, %arg2: memref<5xf32> {weft.name = "constant_1"}, %arg3: memref<3x5x7x7xf32> {weft.name = "alloc"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
+    gpu.func @test_parallel(%arg0: memref<3x1x7x7xf32> {weft.name = "arg0"}, %arg1: memref<5x1x3x3xf32> {weft.name = "constant_0"}, %arg2: memref<5xf32> {weft.name = "constant_1"}, %arg3: memref<3x5x7x7xf32> {weft.name = "alloc"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>, weft.max_registers = 40 : i64} {
       %c1 = arith.constant 1 : index
       %c0 = arith.constant 0 : index
       %c735 = arith.constant 735 : index
@@ -76,7 +76,7 @@ module attributes {gpu.container_module} {
     }
   }
   gpu.module @test_parallel_1_kernel {
-    gpu.func @test_parallel_1(%arg0: memref<3x1x7x7xf32> {weft.name = "arg0"}, %arg1: memref<5x1x3x3xf32> {weft.name = "constant_2"}, %arg2: memref<5xf32> {weft.name = "constant_3"}, %arg3: memref<3x5x7x7xf32> {weft.name = "alloc_0"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
+    gpu.func @test_parallel_1(%arg0: memref<3x1x7x7xf32> {weft.name = "arg0"}, %arg1: memref<5x1x3x3xf32> {weft.name = "constant_2"}, %arg2: memref<5xf32> {weft.name = "constant_3"}, %arg3: memref<3x5x7x7xf32> {weft.name = "alloc_0"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>, weft.max_registers = 40 : i64} {
       %c0 = arith.constant 0 : index
       %c735 = arith.constant 735 : index
       %cst = arith.constant 0.000000e+00 : f32
@@ -116,7 +116,7 @@ module attributes {gpu.container_module} {
     }
   }
   gpu.module @test_parallel_2_kernel {
-    gpu.func @test_parallel_2(%arg0: memref<3x5x7x7xf32> {weft.name = "alloc"}, %arg1: memref<3x5x7x7xf32> {weft.name = "alloc_0"}, %arg2: memref<3x5x7x7xf32> {weft.name = "alloc_1"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
+    gpu.func @test_parallel_2(%arg0: memref<3x5x7x7xf32> {weft.name = "alloc"}, %arg1: memref<3x5x7x7xf32> {weft.name = "alloc_0"}, %arg2: memref<3x5x7x7xf32> {weft.name = "alloc_1"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>, weft.max_registers = 40 : i64} {
       %c735 = arith.constant 735 : index
       %thread_id_x = gpu.thread_id x
       %block_id_x = gpu.block_id x

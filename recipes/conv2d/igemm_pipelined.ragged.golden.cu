@@ -2,7 +2,7 @@
 __device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
 __device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
 
-extern "C" __global__ void __launch_bounds__(64) conv2d(
+extern "C" __global__ void __launch_bounds__(64, 1) conv2d(
     const float* __restrict__ X,
     const float* __restrict__ W,
     float* __restrict__ Y) {

@@ -34,7 +34,7 @@ __device__ inline void mma_m16n8k8_tf32(float& d0, float& d1, float& d2, float& 
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(128) matmul(
+extern "C" __global__ void __launch_bounds__(128, 1) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
     float* __restrict__ C) {

@@ -72,7 +72,7 @@ __device__ inline void mma_m16n8k16_bf16(float& d0, float& d1, float& d2, float&
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(128) matmul(
+extern "C" __global__ void __launch_bounds__(128, 1) matmul(
     const bf16* __restrict__ A,
     const bf16* __restrict__ B,
     float* __restrict__ C) {

@@ -19,6 +19,7 @@ from ...interpreter.ir.functions import (
 )
 from ...interpreter.ir.mlir import DYNAMIC, ancestors, gpu, ir, operations, scf
 from ...interpreter.memory import limits
+from ...interpreter.memory.fragments import MMA
 from ...interpreter.memory.lanes import SHUFFLE
 from ...interpreter.memory.layouts import is_plain, strided
 from ...interpreter.memory.mbarriers import REGISTERS
@@ -39,6 +40,7 @@ SIZE = Range(0, 1 << 47)  # an address space holds no more elements
 STRIDE = Range(-(1 << 47), 1 << 47)
 WIDTH = 120
 THREADS_OF_SM = 1536  # of the chips the one with fewest: ptxas ignores a number of blocks that has no room
+TILE = 16  # numbers that a thread keeps: with fewer ptxas has never spilled of its own accord
 FULL_WARPS = 128  # threads: a warp to each of the four parts of an SM
 
 
@@ -141,26 +143,38 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
     no number of blocks makes just the wanted cap, `__maxnreg__` says it; the two do not go together.
 
     255 is what an instruction can name, and no limit: it asks for more registers than ptxas takes of its own accord. Where no loop
-    has steps, ptxas would fill them with loads far ahead, and spill: there its own choice is the better one.
+    has steps and no lanes combine, ptxas would fill them with loads far ahead, and spill: there its own choice is the better one.
 
-    The text for arrays that 32 bits do not number has no cap: its indices take more registers. One block at once is asked for,
-    since of its own accord ptxas may spill for another; where there are steps, or lanes combine what they have loaded.
+    Where no cap is wanted, one block at once is asked for if threads keep sums of tiles: of its own accord ptxas may spill some of
+    them for another block. With more than four warps it is not asked for, since half of the warps would be lost for it. The text
+    for arrays that 32 bits do not number has no cap, since its indices take more registers; there one block is asked for where
+    there are steps, or lanes combine what they have loaded.
     """
     threads = None if kernel.block is None else math.prod(kernel.block)
     if next(operations(kernel.func, REGISTERS), None) is not None and threads is not None:
         return f"__launch_bounds__({threads}, 1) "  # warp groups share the registers of an SM anew: the block has all of them
-    if not capped and threads is not None and (_has_steps(kernel.func) or next(operations(kernel.func, SHUFFLE), None)):
+    careful = _has_steps(kernel.func) or next(operations(kernel.func, SHUFFLE), None) is not None
+    if not capped and threads is not None and careful:
         return f"__launch_bounds__({threads}, 1) "
     if not capped or "weft.max_registers" not in kernel.func.attributes:
-        return "" if threads is None else f"__launch_bounds__({threads}) "
+        alone = capped and threads is not None and _keeps_sums(kernel.func, threads)
+        return "" if threads is None else f"__launch_bounds__({threads}, 1) " if alone else f"__launch_bounds__({threads}) "
     cap = ir.IntegerAttr(kernel.func.attributes["weft.max_registers"]).value
-    if cap == limits.MOST_REGISTERS and threads is not None and not _has_steps(kernel.func):
+    if cap == limits.MOST_REGISTERS and threads is not None and not careful:
         return f"__launch_bounds__({threads}) "
     if threads is not None and threads % FULL_WARPS == 0:
         for blocks in range(1, THREADS_OF_SM // threads + 1):
             if limits.ALL_REGISTERS // (threads * blocks) // 8 * 8 == cap:
                 return f"__launch_bounds__({threads}, {blocks}) "
     return f"__maxnreg__({cap}) "
+
+
+def _keeps_sums(func: ir.Operation, threads: int) -> bool:
+    """Whether a thread of as many keeps 16 numbers or more in arrays of its own: from step to step, or once for tensor cores."""
+    kept = (ir.MemRefType(op.results[0].type) for op in operations(func, "memref.alloca"))
+    if sum(math.prod(one.shape) for one in kept if one.has_static_shape) < TILE:
+        return False
+    return threads <= FULL_WARPS if _has_steps(func) else next(operations(func, MMA), None) is not None
 
 
 def _has_steps(func: ir.Operation) -> bool:

@@ -85,7 +85,8 @@ def test_machine_code(recipe: str, layer: str, chip: str) -> None:
     assert set(sums.shared_loads) == {128} and sums.ffma >= 16 * sums.by_mnemonic["LDS"], sums
     if recipe != "igemm_nchw" and wide_where_channels_are(layer):
         assert over_k.global_loads == {128: 6} and over_k.integer <= (88 if chip == "sm_100a" else 72), over_k
-    assert over_k.integer <= (232 if chip == "sm_100a" else 208), over_k  # 7x7 taps of 3 channels: each of four neighbours has digits of its own
+    # 7x7 taps of 3 channels: each of four neighbours has digits of its own
+    assert over_k.integer <= (232 if chip == "sm_100a" else 208), over_k
 
 
 def behind_the_loop(cuda: str, kernel: str, chip: str) -> sass.Counts:

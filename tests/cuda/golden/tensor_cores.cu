@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) warps(
   }
 }
 
-extern "C" __global__ void __launch_bounds__(128) warps_32(
+extern "C" __global__ void __launch_bounds__(128, 1) warps_32(
     const bf16* __restrict__ A,
     long long A_size1,
     const bf16* __restrict__ B,
