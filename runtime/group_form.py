@@ -62,7 +62,8 @@ def expected_load(op: ir.Operation, code: str) -> BoxLoad:
     """What a load copies. Raises `code` where that is not known, or is something that the hardware does not copy."""
     load = load_of(op)
     if load is None:
-        raise refuse(code, f"`{op.name}` whose pointers are computed otherwise than by a cast of each", op)
+        known = "mode im2col, no cache hint, pointers by a cast of a tile, of a tensor map and of an own barrier's address"
+        raise refuse(code, f"`{op.name}` that is no load of pixels as it is known: {known}", op)
     boxed(op, load.tile, code)
     return load
 

@@ -98,15 +98,22 @@ def window_attribute(window: PixelWindow) -> ir.Attribute:
     return ir.DictAttr.get({part: ir.DenseI64ArrayAttr.get(list(getattr(window, part))) for part in _PARTS})
 
 
+def window_said(said: ir.Attribute) -> PixelWindow | None:
+    """The window that an attribute says; None where it says none."""
+    named = {each.name: each.attr for each in said} if isinstance(said, ir.DictAttr) else {}
+    parts = [named.get(part) for part in _PARTS]
+    if not all(isinstance(part, ir.DenseI64ArrayAttr) for part in parts):
+        return None
+    return PixelWindow(*(tuple(part) for part in parts if part is not None))
+
+
 def window_behind(given: ir.Value) -> PixelWindow | None:
     """The window of a tensor map of pixels: what makes it says it, or the kernel of which it is an argument."""
     if isinstance(given.owner, ir.Block):
         said = dict(attributes_of(maker(given), ir.BlockArgument(given).arg_number))
     else:
         said = attributes(given.owner)
-    if WINDOW not in said:
-        return None
-    return PixelWindow(*(tuple(ir.DenseI64ArrayAttr(ir.DictAttr(said[WINDOW])[part])) for part in _PARTS))
+    return window_said(said[WINDOW]) if WINDOW in said else None
 
 
 @dataclass(frozen=True)

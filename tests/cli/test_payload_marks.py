@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import weft
@@ -94,6 +96,18 @@ def test_what_products_round_to_is_read_again(as_type: str) -> None:
     assert f'weft.as_type = "{as_type}"' in text and verify_source(Source("k.mlir", text)).ok
     with pytest.raises(WeftError, match=r"W0489: nvgpu.mma.sync .* has to be one of tf32, 3xtf32, bf16x3"):
         parse_module(Source("k.mlir", text.replace(f'weft.as_type = "{as_type}"', 'weft.as_type = "f64"')))
+
+
+def test_the_windows_of_tensor_maps_are_read_again() -> None:
+    settings = {"n": 1, "h": 7, "w": 7, "c": 64, "k": 64, "bm": 64, "bn": 64, "stages": 2}
+    text = weft.apply("igemm_hopper", settings=settings).text
+    assert text.count("weft.im2col = {lower = array<i64: -1, -1>") == 2 and verify_source(Source("k.mlir", text)).ok
+    for right, wrong in (("steps = array<i64: 1, 1>", "steps = array<i64: 1>"), ("lower = array<i64: -1", "lower = array<i32: -1")):
+        for number in (0, 1):  # on the op, on the kernel's argument
+            at = [part.start() for part in re.finditer(re.escape(right), text)][number]
+            broken = f"{text[:at]}{wrong}{text[at + len(right) :]}"
+            with pytest.raises(WeftError, match=r"W0489: .* has to be `lower`, `upper` and `steps`"):
+                parse_module(Source("k.mlir", broken))
 
 
 SIZES = "func.func @f(%x: memref<?x4xf32> {{weft.multiples = {0}}}, %n: index) {{\n  return\n}}\n"

@@ -20,10 +20,12 @@ from weft.interpreter.memory.tensor_maps import LOAD_PIXELS
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
 from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.cuda.module import emit
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
 from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator.device import SimDevice
+from weft.runtime.simulator.kernel import SimKernel
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "conv2d"
 SMALL = {"n": 2, "h": 7, "w": 9, "c": 64, "k": 64, "bm": 64, "bn": 64, "stages": 2}
@@ -154,6 +156,24 @@ def refusal(**settings: object) -> str:
 def test_what_a_tensor_map_has_not() -> None:
     assert "W0405: the copy takes pixels 9 apart" in refusal(stride=9, h=30, w=30).replace("would take", "takes")
     assert "a window with a corner at -140" in refusal(pad=140, h=4, w=4, n=1)
+
+
+def test_loads_that_there_are_not() -> None:
+    """By a map of boxes; in another mode of loads."""
+    text = made().applied.text
+    kernel = text.index("gpu.func @")
+    window = re.search(r"weft\.im2col = \{[^}]*\}, ", text[kernel:])
+    assert window is not None
+    boxes = text[:kernel] + text[kernel:].replace(window[0], "")
+    for wrong, reason in ((boxes, "by a tensor map of boxes"), (text.replace("<im2col>", "<im2col_w>"), "no load of pixels")):
+        module = parse(wrong, one_context())
+        with pytest.raises(WeftError, match=f"W0503.*{reason}"):
+            emit(module)
+        with pytest.raises(WeftError, match=f"W0750.*{reason}"):
+            SimKernel(next(operations(module, "gpu.func")))
+    (use,) = kernel_uses(module)
+    with pytest.raises(WeftError, match=r"W0640: the race analysis does not know what nvvm\.cp\.async\.bulk\.tensor.* loads"):
+        model_of(use)
 
 
 # ---- mistakes -----------------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from ..interpreter.ir.functions import (
 from ..interpreter.ir.mlir import ir, operations
 from ..interpreter.memory.fragments import AS_TYPE, MMA, SPLITS
 from ..interpreter.memory.names import name_buffers
+from ..interpreter.memory.tensor_maps import WINDOW, window_said
 from ..interpreter.memory.warpgroups import MMA as PRODUCT
 from ..recipes.builder import Value
 from .naming import WrittenNames, span_of
@@ -148,6 +149,7 @@ _OF_FINISHED_MODULES = {
     MOST_BLOCKS: "three numbers",
     ASSUMED: "a text for each axis",
     AS_TYPE: f"one of {', '.join(SPLITS)}",
+    WINDOW: "`lower`, `upper` and `steps` of a window of images with one to three axes",
 }
 """What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify` for one, which
 judges kernels without a look at `weft.unproven`."""
@@ -183,7 +185,8 @@ def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute, int]]:
             for number, entry in enumerate(entries):
                 kind = body[number] if name == "arg_attrs" and number < len(body) else None
                 rank = 0 if kind is None or not isinstance(kind, ir.RankedTensorType | ir.MemRefType) else kind.rank
-                known = (key for key in ("weft.name", MULTIPLES, MOST, ASSUMED) if isinstance(entry, ir.DictAttr) and key in entry)
+                keys = ("weft.name", MULTIPLES, MOST, ASSUMED, WINDOW)
+                known = (key for key in keys if isinstance(entry, ir.DictAttr) and key in entry)
                 yield from ((key, entry[key], rank) for key in known)
 
 
@@ -194,6 +197,8 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
         return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == count and all(n >= least for n in value)
     if name == ASSUMED:
         return isinstance(value, ir.ArrayAttr) and len(value) == rank and all(isinstance(text, ir.StringAttr) for text in value)
+    if name == WINDOW:
+        return (window := window_said(value)) is not None and window.wrong(1) is None
     if name == AS_TYPE:
         return isinstance(value, ir.StringAttr) and value.value in SPLITS
     if _OF_FINISHED_MODULES[name] == "a text":
