@@ -13,6 +13,8 @@ from .threads import BLOCK_IDS, THREAD_IDS
 from .warps import TOGETHER
 
 _OTHERS = {"gpu.func", "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory"}
+_MOVED = {"f8E4M3FN", "f8E5M2"}
+"""Types of which upstream's lowering knows the bytes alone."""
 KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, *_OTHERS}
 
 
@@ -47,6 +49,8 @@ def expect_loops(kernel: ir.Operation) -> None:
             raise NotLoopsError(op, message)
         if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu") and op.name not in TOGETHER:
             raise NotLoopsError(op, f"the CPU cannot do `{op.name}`, an op of one kind of GPU")
+        if dialect == "arith" and (small := {str(element_type(value)) for value in (*op.operands, *op.results)} & _MOVED):
+            raise NotLoopsError(op, f"on the CPU there is no `{op.name}` of {small.pop()}, which is moved alone")
         if op.name in ("arith.truncf", "math.fma"):
             given, made = (str(element_type(value)) for value in (op.operands[0], op.results[0]))
             if made in HALVES and (op.name == "math.fma" or given == "f64"):

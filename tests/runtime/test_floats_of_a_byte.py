@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 from native_device import NativeDevice
 
+import weft
+from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Choice, applied, planned
+from weft.runtime.call.arrays import Layout
+from weft.runtime.call.binding import misfits
 from weft.runtime.files.inputs import read_npz, write_npz
 from weft.runtime.host.functions import signature
 from weft.runtime.plan import dtypes
+from weft.runtime.plan.signature import Argument
 from weft.runtime.reference.reference import reference
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
@@ -97,3 +102,20 @@ def test_files(kind: str, tmp_path: Path) -> None:
         assert file["x"].dtype == np.uint8
     read = read_npz(tmp_path / "x.npz", signature(payload))["x"]
     assert read.dtype == KINDS[kind] and (read.view(np.uint8) == BYTES).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_of_libraries(kind: str) -> None:
+    """As such, or as their bits: CuPy has no other arrays of them."""
+
+    def wrong(wanted: str, element: type) -> list[str]:
+        found = Layout(np.dtype(element), (2, 8), (8, 1), 1, None)
+        return [d.code for d in misfits(Argument("x", wanted, (2, 8), "input"), found, written=False, device=None)]
+
+    assert not wrong(kind, KINDS[kind]) and not wrong(kind, np.uint8)
+    assert wrong("i8", np.uint8) == wrong(kind, np.int8) == wrong("i8", KINDS[kind]) == ["W0717"]
+
+
+def test_what_a_cpu_has_not() -> None:
+    with pytest.raises(WeftError, match=r"W0725: on the CPU there is no `arith\.\w+` of f8E5M2, which is moved"):
+        weft.compile(SCHEDULE, PAYLOAD.format(kind="f8E5M2"), target="cpu")
