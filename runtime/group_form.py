@@ -142,8 +142,7 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     wrong = (
         "the left operand is transposed" if "transposeA" in op.attributes
         else f"waitGroup = {pending}: sums would be in flight behind it; take 0" if pending
-        else f"sums of {total.element}, of {kind}" if str(total.element) not in warpgroups.SUMS.get(kind, ())
-        else "sums of f16, which are not supported; take f32" if str(total.element) == "f16"
+        else f"sums of {total.element}, of {kind}; take f32" if str(total.element) not in warpgroups.SUMS.get(kind, ())
         else f"{total.columns} columns, of {kind}" if not warpgroups.has_columns(kind, total.columns)
         else f"{total.rows} rows, which are not multiples of {warpgroups.ROWS}" if total.rows % warpgroups.ROWS
         else f"a sum of {depth} bytes, which are not multiples of {warpgroups.SUM_BYTES}" if depth % warpgroups.SUM_BYTES

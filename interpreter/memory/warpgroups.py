@@ -40,10 +40,8 @@ COLUMNS = {"f16": 8, "bf16": 8, "tf32": 8, "f8E4M3FN": 8, "f8E5M2": 8, "i8": 16}
 BY_ROWS = ("f16", "bf16")
 """Types of which the rows of a right operand in memory may be those of the matrix."""
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1}
-SUMS = {
-    "f16": ("f32", "f16"), "bf16": ("f32",), "tf32": ("f32",), "f8E4M3FN": ("f32", "f16"), "f8E5M2": ("f32", "f16"), "i8": ("i32",),
-}  # fmt: skip
-"""By the operands' type: those of accumulators."""
+SUMS = {"f16": ("f32",), "bf16": ("f32",), "tf32": ("f32",), "f8E4M3FN": ("f32",), "f8E5M2": ("f32",), "i8": ("i32",)}
+"""By the operands' type: those of accumulators. (The instructions have sums of f16, too, of f16 and f8: two in a register.)"""
 MOST_COLUMNS = 256
 
 
