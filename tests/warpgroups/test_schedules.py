@@ -84,7 +84,7 @@ def test_registers_that_consumers_ask_for_are_there(groups: int) -> None:
 REFUSED = {
     "no such columns": (Case(shape="[64, 100, 16]"), "W0379", "for n = 8, 16, …, 256"),
     "another k": (Case(shape="[64, 128, 8]"), "W0379", "[64, n, 16]"),
-    "bytes": (Case(kind="i8", along=True, bk=128, shape="[64, 128, 32]"), "W0379", "i8 into i32; there are f16 in f32, bf16 in f32, tf32"),
+    "bytes": (Case(kind="i8", along=True, bk=128, shape="[64, 128, 32]"), "W0379", "i8 by i8 into i32; there are f16 in f32, bf16"),
     "rows of tf32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as tf32"), "W0369", "the instruction wants its columns there"),
     "rows of bytes": (Case(kind="f8E5M2", bk=128, shape="[64, 128, 32]"), "W0369", "rows of a right operand of f8E5M2 are rows"),
     "another k of bytes": (Case(kind="f8E4M3FN", along=True, bk=128, shape="[64, 128, 16]"), "W0379", "there are [64, n, 32]"),
