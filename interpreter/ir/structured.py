@@ -26,6 +26,10 @@ ATOMIC = "weft.atomic"
 blocks that make its summands may add them up."""
 
 
+UNROLL = "weft.unroll"
+"""On a sequential loop: the compiler unrolls it, in full (a unit attribute), or by so many iterations."""
+
+
 @dataclass(frozen=True)
 class Structure:
     """The iteration space of a structured op.

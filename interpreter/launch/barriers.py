@@ -11,9 +11,12 @@ from collections.abc import Callable
 
 from ..buffers.tensor_copies import ARRIVALS
 from ..indices.arithmetic import Sum, is_zero, value
-from ..ir.mlir import gpu, ir, nvgpu, operations, ops_of
+from ..ir.mlir import ahead_of, gpu, ir, nvgpu, operations, ops_of
+from ..ir.structured import copy_marks
 from ..mapping.processors import loop_over, when
+from ..memory.lanes import OF_GROUPS, numbered_barrier
 from ..memory.mbarriers import FENCE_INIT, MAKE, count_of
+from ..memory.warpgroups import GROUP
 from .clusters.sharing import meet
 
 
@@ -45,3 +48,26 @@ def init_barriers(entry: ir.Block, thread: Callable[[], Sum], *, clusters: bool 
 
 def _init(barriers: ir.Value, arrivals: int, number: Sum) -> None:
     nvgpu.MBarrierInitOp(barriers, value(arrivals), number.emit())
+
+
+def number_barriers(function: ir.Operation, group: Callable[[], Sum]) -> None:
+    """Barriers of each warp group become ones with numbers, from 1 on: 0 is the block's own.
+
+    `group`: the number of the thread's warp group.
+    """
+    for barrier in [op for op in operations(function, "gpu.barrier") if OF_GROUPS in op.attributes]:
+        with ahead_of(barrier):
+            made = numbered_barrier((group() + Sum(1)).emit(), GROUP)
+        copy_marks(barrier, made)
+        del made.attributes[OF_GROUPS]
+        barrier.erase()
+
+
+def meet_apart(op: ir.Operation, threads: int) -> None:
+    """The first so many threads of a block, which alone do what the op does, meet at a barrier with a number behind those of their
+    warp groups."""
+    for barrier in list(operations(op, "gpu.barrier")):
+        with ahead_of(barrier):
+            made = numbered_barrier(value(1 + threads // GROUP), threads)
+        copy_marks(barrier, made)
+        barrier.erase()

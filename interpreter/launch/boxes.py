@@ -31,7 +31,7 @@ from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
 from ..memory.limits import MOST_BOX, MOST_RANK, PIECE
 from ..memory.mbarriers import EXPECT, barrier_of
 from ..memory.swizzles import SWIZZLE
-from ..memory.tensor_maps import LOAD, POINTER_OF
+from ..memory.tensor_maps import LOAD, POINTER_OF, STORE
 from ..memory.views import is_view
 from ..memory.warpgroups import DESCRIBE
 from ..session.rewriter import refuse
@@ -309,7 +309,7 @@ def _place_in(target: ir.Value) -> tuple[ir.Value, list[Bound]]:
 
 def drop_casts(function: ir.Operation) -> None:
     """Parts of tiles whose place has become a number are taken as such by what copies and describes them."""
-    for op in operations(function, LOAD, POINTER_OF, DESCRIBE):
+    for op in operations(function, LOAD, POINTER_OF, STORE, DESCRIBE):
         for number, operand in enumerate(op.operands):
             cast = made_by(operand, "memref.cast")
             if cast is not None:

@@ -23,14 +23,17 @@ from ..mapping.preconditions import check_distributed, check_launch, mapped_thin
 from ..memory import limits
 from ..memory.names import rename_buffers
 from ..session.rewriter import spelled
-from .barriers import init_barriers
+from .barriers import init_barriers, number_barriers
 from .boxes import lower_copies
 from .clusters.sharing import Sharing, arrive_in_all, meet
 from .clusters.surplus import leave_out
 from .kernel import Likeness, Outlined, Passed, host_function, install, outline
 from .lowering import lower, settle_arguments
-from .materialize import Materializer, split_at_barriers
+from .materialize import Materializer
 from .roles import split_roles
+from .splitting import split_at_barriers
+from .stores.boxes import lower_stores
+from .stores.completion import complete_stores
 from .tensor_cores import use_tensor_cores
 from .warp_groups import use_warp_groups
 
@@ -133,6 +136,7 @@ def _shape(sizes: Sequence[int | None]) -> str:
 
 def _materialize(kernel: Outlined) -> Materialized:
     """Materialize the maps of an outlined loop, and lower it: the passes of a launch, in their order."""
+    complete_stores(kernel.root)
     complete_copies(kernel.root)
     follow_readers(kernel.root)
     remarks = replicate(kernel.root)
@@ -152,6 +156,8 @@ def _materialize(kernel: Outlined) -> Materialized:
     _state_sizes(kernel.function, "known_grid_size", geometry.static_grid())
     use_tensor_cores(kernel.function, materializer.lane)
     sharing = None if cluster is None else Sharing(cluster, materializer.rank())
+    _state_sizes(kernel.function, "known_block_size", geometry.static_block())  # those that maps say; a producer is to come
+    lower_stores(kernel)
     use_warp_groups(kernel.function, lower_copies(kernel, sharing))
     if sharing is not None:
         sharing.expect_some(kernel.function)
@@ -160,6 +166,7 @@ def _materialize(kernel: Outlined) -> Materialized:
             leave_out(materializer.there)
         arrive_in_all(kernel.function, sharing.cluster.size)
         kernel.function.attributes[CLUSTER_SIZE] = ir.DenseI32ArrayAttr.get([sharing.cluster.size, 1, 1])
+    number_barriers(kernel.function, materializer.group)
     start = init_barriers(kernel.entry, materializer.thread, clusters=sharing is not None)
     geometry = split_roles(kernel.entry, start, materializer.thread, geometry)
     if sharing is not None:

@@ -19,7 +19,7 @@ from ..memory.names import numbered
 from ..session.rewriter import describe, upstream_messages
 from .boxes import drop_casts
 from .kernel import Outlined, Passed, to_loops
-from .swizzle import apply_swizzles
+from .swizzle import apply_swizzles, lay_in_panels
 from .warp_groups import forward_sums
 
 _FOLD_VIEWS = "fold-memref-alias-ops"
@@ -54,6 +54,7 @@ def lower(kernel: Outlined) -> int:
                 _run(kernel, _TAKE_APART, verify=False)
             for passes in _CLEAN_UP:
                 _run(kernel, passes, verify=False)
+            lay_in_panels(function)
             apply_swizzles(function)
             forward_sums(function)
             drop_casts(function)

@@ -1,12 +1,4 @@
-"""Lower maps: a mapped loop or op becomes the iterations that one processor owns.
-
-Before that a loop over threads is split at the barriers in it, so that every thread of the block passes them:
-
-    scf.forall (warps) { A to lanes; barrier; B to lanes }   →   scf.forall (warps) { A }; barrier; scf.forall (warps) { B }
-
-Iterations are independent, so what stands before the barrier may be done in all of them first. A buffer that is filled before
-and read behind it is one of each iteration in shared memory (`temporaries.py`); indices and views are computed on both sides.
-"""
+"""Lower maps: a mapped loop or op becomes the iterations that one processor owns."""
 
 from __future__ import annotations
 
@@ -14,130 +6,38 @@ import math
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Table
 from contextlib import ExitStack
+from itertools import takewhile
 
 from ..buffers.elements import Address, StructuredOp, do_per_thread, emit_unit, is_per_thread
 from ..buffers.owners.arrays import OwnArray, done_by_all
 from ..buffers.register_stages import RegisterStages, is_stage
-from ..buffers.temporaries import drop_deallocs, share
-from ..buffers.tiles import is_distributed, one_each
-from ..buffers.views import all_users
+from ..buffers.tiles import is_distributed
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero, less
-from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
-from ..ir.structured import body_of, copy_marks
+from ..ir.mlir import ahead_of, ancestors, children, ir, operations
+from ..ir.structured import UNROLL, body_of
 from ..mapping.clusters import BlockClusters
 from ..mapping.geometry import Geometry
 from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
     AXES,
     IN_WARPS,
-    Mapped,
     Mapping,
     extents,
     handed_out,
     is_shared_reduction,
     loop_dimensions,
     mapping_of,
-    nested_maps,
 )
 from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
-from ..memory.effects import only_computes
-from ..memory.lanes import waits_for_warp, warp_barrier
 from ..padding.scans import is_scan
-from ..session.rewriter import describe, refuse
+from ..session.rewriter import describe
 from .kernel import Outlined
 from .roles import begin_role
 from .shared_reductions import SharedReduction
 from .shared_scans import SharedScan
+from .splitting import BARRIER
 from .widths import widths
-
-BARRIER = "gpu.barrier"
-
-
-def hands_on(loop: ir.Operation) -> bool:
-    """Whether a loop over threads or warps holds loops or ops that are distributed once more."""
-    mapping = mapping_of(loop)
-    inside = loop.name == "scf.forall" and mapping is not None and mapping.space in ("threads", "warps", "warpgroups")
-    return inside and any(nested_maps(loop))
-
-
-def is_separable(loop: ir.Operation) -> bool:
-    """Whether the loop can be split between any two of its ops: one takes no value from another that is not computed again, and no
-    thread has the results of several iterations."""
-    mapping = mapping_of(loop)
-    several = mapping is not None and not one_each(Mapped(loop, mapping))
-    if several and any(map(is_shared_reduction, operations(loop))):
-        return False
-    return all(not op.results or _is_computed(op) or op.name == "memref.alloc" for op in children(loop)[:-1])
-
-
-def split_at_barriers(root: ir.Operation) -> list[str]:
-    """Split the loops over threads whose bodies have barriers, inner ones first; what was done. Raises W0355 or W0362."""
-    remarks: list[str] = []
-    for loop in reversed(list(operations(root, "scf.forall"))):
-        barriers = [op for op in children(loop)[:-1] if _splits_at(op)]
-        if barriers and hands_on(loop):
-            if not is_separable(loop):
-                if all(map(waits_for_warp, barriers)):
-                    continue  # they may be where whole warps pass
-                raise refuse(
-                    "W0362",
-                    "a barrier in a loop over threads is not reached by all threads, and the loop cannot be split there: a value "
-                    "that is read in front of it is used behind it",
-                    barriers[0],
-                    "put it between the loops",
-                )
-            remarks += _split(loop)
-    return remarks
-
-
-def _split(loop: ir.Operation) -> list[str]:
-    remarks: list[str] = []
-    for alloc in children(loop)[:-1]:
-        if alloc.name == "memref.alloc":
-            drop_deallocs(alloc)
-            if len({_part_of(user, loop) for user in all_users(alloc.results[0]) if not _is_computed(user)}) > 1:
-                remarks.append(share(alloc))
-    ops = children(loop)[:-1]
-    parts = [_part_of(op, loop) for op in ops]
-    barriers = iter([op for op in ops if _splits_at(op)])
-    for part in range(max(parts) + 1):
-        clone = loop.clone(ir.InsertionPoint(loop)).operation
-        for op, place in reversed(list(zip(children(clone)[:-1], parts, strict=True))):
-            unused = not is_used(*op.results)
-            if (_is_computed(op) or op.name == "memref.alloc") and not unused:
-                continue
-            if _splits_at(op) or place != part or (op.results and unused):
-                op.erase()
-        barrier = next(barriers, None)
-        if barrier is not None:
-            with ir.InsertionPoint(loop), barrier.location:
-                if barrier.name == BARRIER:
-                    barrier.clone()
-                else:
-                    copy_marks(barrier, warp_barrier())
-    loop.erase()
-    return remarks
-
-
-def _part_of(op: ir.Operation, loop: ir.Operation) -> int:
-    """How many barriers of the loop's body stand in front of an op that is in it."""
-    passed = 0
-    for item in children(loop)[:-1]:
-        if is_within(op, item):
-            break
-        passed += _splits_at(item)
-    return passed
-
-
-def _is_computed(op: ir.Operation) -> bool:
-    """Whether the op may be done on both sides of a barrier: it makes values, and touches no memory."""
-    return len(op.results) > 0 and only_computes(op)
-
-
-def _splits_at(op: ir.Operation) -> bool:
-    return op.name == BARRIER or waits_for_warp(op)
-
 
 EmitAt = Callable[[Sequence[Sum]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""
@@ -203,6 +103,10 @@ class Materializer:
         """Which block of its cluster the block is."""
         return Sum.of(self._hardware.rank(), None if self._geometry.cluster is None else self._geometry.cluster.size)
 
+    def group(self) -> Sum:
+        """The number of the thread's warp group."""
+        return self._hardware.group().index
+
     def _guard_idle_axes(self, op: ir.Operation, around: tuple[Mapping, ...], scope: ExitStack) -> None:
         """Threads along an axis that no map uses would all do the same iteration: the first of them does it."""
         mapping = around[-1]
@@ -248,6 +152,9 @@ class Materializer:
             self._over_clusters(mapping, trips, self._geometry.cluster, emit)
         else:
             self._distribute(mapping, trips, emit)
+        if not mapping.distributes and any(inner.name == BARRIER for one in moved for inner in operations(one)):
+            for loop in takewhile(lambda around: around != op.parent.operation, ancestors(moved[0])):
+                loop.attributes[UNROLL] = ir.UnitAttr.get()  # loops with barriers are not unrolled of themselves
         return moved
 
     def _over_clusters(self, mapping: Mapping, trips: Sequence[Bound], cluster: BlockClusters, emit: EmitAt) -> None:

@@ -16,12 +16,13 @@ from .maps.host import End
 from .maps.pixels import Pixels
 
 
-def map_type(box: Sequence[int], element: ir.Type, swizzle: int) -> ir.Type:
-    """A tensor map of boxes of these sizes, of lines in which pieces are exchanged in spans of so many bytes (0: are not)."""
+def map_type(box: Sequence[int], element: ir.Type, swizzle: int, fetch: int = 128) -> ir.Type:
+    """A tensor map of boxes of these sizes, of lines in which pieces are exchanged in spans of so many bytes (0: are not), of which
+    L2 fetches so many bytes at once (0: as many as are needed)."""
     space = f"memref<{'x'.join(map(str, box))}x{element}, #gpu.address_space<workgroup>>"
-    how = f"swizzle_{swizzle}b" if swizzle else "none"
+    how, l2 = f"swizzle_{swizzle}b" if swizzle else "none", f"l2promo_{fetch}b" if fetch else "none"
     return ir.Type.parse(
-        f"!nvgpu.tensormap.descriptor<tensor = {space}, swizzle = {how}, l2promo = l2promo_128b, oob = zero, interleave = none>"
+        f"!nvgpu.tensormap.descriptor<tensor = {space}, swizzle = {how}, l2promo = {l2}, oob = zero, interleave = none>"
     )
 
 

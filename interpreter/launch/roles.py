@@ -23,6 +23,7 @@ from ..memory.limits import REGISTERS_STEP, registers_at_start
 from ..memory.mbarriers import REGISTERS
 from ..memory.warpgroups import GROUP
 from ..session.rewriter import refuse
+from .barriers import meet_apart
 
 MOST = 240
 """Registers that a thread can ask for."""
@@ -75,6 +76,7 @@ def split_roles(entry: ir.Block, start: ir.Operation | None, thread: Callable[[]
                 end = scf.YieldOp([]).operation
             for op in moved:
                 op.move_before(end)
+    meet_apart(split, geometry.threads)
     return replace(geometry, block={**geometry.block, "x": geometry.block["x"] + GROUP})
 
 

@@ -1,4 +1,8 @@
-"""Swizzled shared buffers: the exchange (`memory/swizzles.py`) in the last subscript of each access, once views are folded."""
+"""Swizzled shared buffers: the exchange (`memory/swizzles.py`) in the last subscript of each access, once views are folded. And
+tiles that boxes store lie in panels: accesses become ones of the panels that take the place of a tile, exchanged as boxes are.
+
+    vector.store %v, %C_shared[%row, %i * 8 + %c]   →   vector.store %v, %C_panels[%i, %row, %c ^ …]       (panels of 8 columns)
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,13 @@ from math import gcd
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import apply_map
-from ..indices.values import divisible
+from ..indices.values import divisible, range_of
 from ..ir.element_sizes import element_bytes
-from ..ir.mlir import affine, ahead_of, arith, ir, operations, producer, users
+from ..ir.mlir import affine, ahead_of, arith, attributes, ir, operations, producer, users
 from ..memory.effects import accesses
 from ..memory.swizzles import PIECE, SWIZZLE, Swizzle
 from ..session.rewriter import describe
+from .stores.boxes import IN_PANELS
 
 
 def apply_swizzles(function: ir.Operation) -> None:
@@ -40,8 +45,12 @@ def _rewrite(access: ir.Operation, alloc: ir.Operation) -> None:
     exchange = Swizzle.of(kind, ir.IntegerAttr(alloc.attributes[SWIZZLE]).value)
     assert exchange is not None
     with ahead_of(access):
-        number = _composed(exchange, access.operands[last - 1])
-        access.operands[last] = _exchanged(access.operands[last], number, exchange.span)
+        access.operands[last] = _exchange_last(exchange, access.operands[last - 1], access.operands[last])
+
+
+def _exchange_last(exchange: Swizzle, row: ir.Value, column: ir.Value) -> ir.Value:
+    """Where an element of a row lies once pieces are exchanged."""
+    return _exchanged(column, _composed(exchange, row), exchange.span)
 
 
 def _exchanged(column: ir.Value, number: ir.Value, span: int) -> ir.Value:
@@ -122,3 +131,84 @@ def _reads(expression: ir.AffineExpr, place: ir.AffineExpr) -> bool:
     if isinstance(expression, ir.AffineBinaryExpr):
         return _reads(expression.lhs, place) or _reads(expression.rhs, place)
     return expression == place
+
+
+# ---- tiles that boxes store ------------------------------------------------------------------------------------------------
+
+
+def lay_in_panels(function: ir.Operation) -> None:
+    """Let all accesses of tiles that boxes store be of their panels. Raises W0367."""
+    for said in list(operations(function, IN_PANELS)):
+        tile, panels = said.operands
+        exchange = Swizzle.of_box(ir.MemRefType(panels.type)) if SWIZZLE in said.attributes else None
+        said.erase()
+        for user in users(tile):
+            if user.name != "memref.dealloc":
+                _move(user, tile, panels, exchange)
+            user.erase()
+        ir.OpResult(tile).owner.erase()
+
+
+def _move(access: ir.Operation, tile: ir.Value, panels: ir.Value, exchange: Swizzle | None) -> None:
+    kind = ir.MemRefType(panels.type)
+    found = [effect for effect in accesses(access) or () if effect.value == tile]
+    if len(found) != 1 or found[0].footprint != "element" or found[0].count * element_bytes(kind.element_type) > PIECE:
+        raise fail(
+            "W0367",
+            f"{describe(access)} accesses a tile that boxes store through a view, or more than {PIECE} bytes of it at once",
+            "let `launch` make the accesses: of single elements, or of 16 bytes at most",
+        )
+    first, rank = found[0].first, ir.MemRefType(tile.type).rank
+    operands = list(access.operands)
+    *lead, row, column = operands[first : first + rank]
+    with ahead_of(access):
+        *panel, within = _split(column, kind.shape[-1]) if kind.rank > rank else (column,)
+        if exchange is not None:
+            within = _exchange_last(exchange, row, within)
+        given = [panels if operand == tile else operand for operand in operands[:first]]
+        there = [*given, *lead, *panel, row, within, *operands[first + rank :]]
+        made = ir.Operation.create(access.name, [result.type for result in access.results], there, attributes(access))
+    for old, new in zip(access.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+
+
+def _split(column: ir.Value, width: int) -> tuple[ir.Value, ir.Value]:
+    """Which panel a column is in, and where in there."""
+    apply = producer(column)
+    if apply is None or apply.name != "affine.apply":
+        columns, operands = ir.AffineMap.get_identity(1), [column]
+    else:
+        columns, operands = ir.AffineMapAttr(apply.attributes["map"]).value, list(apply.operands)
+    dimensions, symbols = columns.n_dims, columns.n_symbols
+    whole, within = ir.AffineExpr.get_constant(0), list[ir.AffineExpr]()
+    for summand in _summands(columns.results[0], width):
+        if _divisible(summand, operands[:dimensions], operands[dimensions:], width):
+            whole = whole + summand
+        else:
+            within.append(summand)
+    (rest,) = apply_map(ir.AffineMap.get(dimensions, symbols, [sum(within, start=ir.AffineExpr.get_constant(0))]), operands)
+    low, high = range_of(rest)
+    panel = ir.AffineExpr.get_floor_div(whole, width)
+    if low is None or high is None or low < 0 or high >= width:
+        each = gcd(width, *(_factor(summand) for summand in within))
+        parts = sum((_divided(summand, each) for summand in within), start=ir.AffineExpr.get_constant(0))
+        panel = panel + ir.AffineExpr.get_floor_div(parts, width // each)
+        inner = ir.AffineExpr.get_mod(parts, width // each) * each
+        (rest,) = apply_map(ir.AffineMap.get(dimensions, symbols, [inner]), operands)
+    panel = ir.AffineExpr.simplify_affine_expr(panel, dimensions, symbols)
+    (number,) = apply_map(ir.AffineMap.get(dimensions, symbols, [panel]), operands)
+    return number, rest
+
+
+def _factor(summand: ir.AffineExpr) -> int:
+    """A number that divides it."""
+    if isinstance(summand, ir.AffineConstantExpr):
+        return summand.value
+    return summand.rhs.value if isinstance(summand, ir.AffineMulExpr) and isinstance(summand.rhs, ir.AffineConstantExpr) else 1
+
+
+def _divided(summand: ir.AffineExpr, divisor: int) -> ir.AffineExpr:
+    """It by a divisor of its factor."""
+    if isinstance(summand, ir.AffineConstantExpr):
+        return ir.AffineExpr.get_constant(summand.value // divisor)
+    return summand if divisor == 1 else summand.lhs * (_factor(summand) // divisor)

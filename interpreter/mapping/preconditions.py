@@ -84,7 +84,7 @@ def independent(root: ir.Operation) -> bool:
 
 _CONTROL = ("scf.for", "scf.if", "scf.while", "affine.for", "affine.if", "scf.execute_region")
 _NO_EFFECT = ("scf.yield", "scf.condition", "scf.reduce", "scf.forall.in_parallel", "affine.yield", *BARRIERS)
-_WAITS = (copies.GROUP, copies.WAIT, mbarriers.MAKE, mbarriers.AWAIT)
+_WAITS = (copies.GROUP, copies.WAIT, mbarriers.MAKE, mbarriers.AWAIT, mbarriers.FENCE_PROXY)
 _OWN_MEMORY = ("memref.alloc", "memref.alloca", "memref.dealloc")
 
 

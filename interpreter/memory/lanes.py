@@ -14,7 +14,9 @@ WARP_BARRIER = "nvvm.bar.warp.sync"
 """All lanes of a warp reach the same one; it orders what they did to memory. Its operand is a mask of all of them."""
 NUMBERED_BARRIER, NUMBERED = "nvvm.barrier", 16
 """One of so many barriers that a block has, by its number, where so many of its threads meet as the op says: whole warps."""
-BARRIERS = ("gpu.barrier", WARP_BARRIER)
+BARRIERS = ("gpu.barrier", WARP_BARRIER, NUMBERED_BARRIER)
+OF_GROUPS = "weft.warpgroups"
+"""On a `gpu.barrier`, until `launch` gives it numbers: the threads of each warp group meet there by themselves."""
 ALL_LANES = (1 << WARP) - 1
 
 
@@ -22,6 +24,14 @@ def warp_barrier() -> ir.Operation:
     """Emit a barrier of all lanes of a warp at the ambient insertion point."""
     lanes = arith.constant(ir.IntegerType.get_signless(32), -1)
     return ir.Operation.create(WARP_BARRIER, operands=[lanes])
+
+
+def numbered_barrier(number: ir.Value, threads: int) -> ir.Operation:
+    """Emit a barrier of so many threads at the ambient insertion point; its number is an index."""
+    kind = ir.IntegerType.get_signless(32)
+    which, many = arith.IndexCastOp(kind, number).result, arith.constant(kind, threads)
+    sizes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]), "aligned": ir.BoolAttr.get(True)}
+    return ir.Operation.create(NUMBERED_BARRIER, operands=[which, many], attributes=sizes)
 
 
 def erase_barrier(barrier: ir.Operation) -> None:

@@ -71,6 +71,13 @@ class Swizzle:
             lines, step = max(1, _LINE // size), pieces // 2 + 1 if pairs else 1
         return Swizzle(lines, step, pieces, PIECE // item, (size - pad) // item)
 
+    @staticmethod
+    def of_box(kind: ir.MemRefType) -> Swizzle | None:
+        """That of the tensor memory accelerator, in a box whose rows are as long as its swizzle; None of other rows."""
+        item = element_bytes(kind.element_type)
+        span = kind.shape[-1] * item
+        return Swizzle(_LINE // span, 1, span // PIECE, PIECE // item, kind.shape[-1]) if span in SPANS and kind.rank > 1 else None
+
     @property
     def span(self) -> int:
         """Elements among which pieces are exchanged."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from .copies import GROUP, WAIT
 from .fragments import MMA
-from .lanes import BARRIERS, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER
+from .lanes import BARRIERS, NUMBERED_BARRIER, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER
 from .mbarriers import ARRIVE_THERE, BARRIER_OPS, FENCES, REGISTERS
 from .tensor_maps import COMMIT, DRAIN
 from .tensor_maps import MAKE as MAKE_MAP
@@ -113,7 +113,7 @@ NO_ACCESS = names_of(
     vector.multi_reduction vector.outerproduct vector.print vector.reduction vector.scalable.extract vector.scalable.insert
     vector.scan vector.shape_cast vector.shuffle vector.step vector.to_elements vector.transpose vector.type_cast
     vector.vscale"""
-) | {GROUP, WAIT, MMA, WARP_BARRIER, MAKE_MAP, DESCRIBE, ZERO} | _WAITING
+) | {GROUP, WAIT, MMA, WARP_BARRIER, NUMBERED_BARRIER, MAKE_MAP, DESCRIBE, ZERO} | _WAITING
 """Ops that touch no memory: they compute, show a part of a buffer, ask for its shape, or wait for somebody who does. (The words of
 memory barriers are no memory that anything else touches: what knows their address is not known.)"""
 

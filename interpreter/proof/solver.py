@@ -56,6 +56,10 @@ class Solver:
         if self.left <= 0:
             raise Unknown
 
+    def renew(self) -> None:
+        """Begin another analysis, of which it is known what was answered in those before."""
+        self.left, self.lost = BUDGET, 0
+
     # ---- questions ----------------------------------------------------------------------------------------------------------
 
     def set(self, dimensions: Sequence[Symbol], formulas: Iterable[Formula], ranged: Iterable[Symbol] = ()) -> isl.Set:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..ir.mlir import ahead_of, gpu, ir, operations, ops_of
-from ..memory.lanes import BARRIERS, erase_barrier, waits_for_warp, warp_barrier
+from ..memory.lanes import BARRIERS, OF_GROUPS, erase_barrier, waits_for_warp, warp_barrier
 from ..session.statement import Results, Rewriter, Statement, statement
 from .bufferize import ensure_bufferized
 
@@ -47,7 +47,8 @@ class InsertBarriers(Statement):
 
     A barrier has the least scope that orders its conflicts. Where all of them are between lanes of one warp, it is one of each
     warp, `nvvm.bar.warp.sync` (`__syncwarp`), if the size of a block is a multiple of 32. Where a barrier of the block is not
-    reached by all, one of a warp may stand: in a loop that whole warps go through. Barriers of a block are the dearer ones.
+    reached by all, one of a warp may stand: in a loop that whole warps go through. Barriers of a block are the dearer ones. In a
+    kernel with memory barriers the scopes are the block and each warp group; with a producer, the block's other threads.
 
     What is proven here is recorded on the loop: `launch` does not prove it again unless a statement in between changes the loop.
     With `--unproven`, conflicts that no barrier can order are reported instead of refused.
@@ -117,7 +118,8 @@ class InsertBarriers(Statement):
             with rewrite.module.context, root.location:
                 settled = outline(rewrite.module, root)
             stated = chosen.proven and not chosen.believed  # what is believed is judged again by whoever asks, and said again
-            if not splits and not chosen.choice.of_warps and _guards_alike(trial.info.kernel, chosen.choice, existing):
+            narrower = chosen.choice.of_warps | chosen.choice.of_groups
+            if not splits and not narrower and _guards_alike(trial.info.kernel, chosen.choice, existing):
                 remember(settled, trial.info, rewrite.known, {proof.Judgement: proof.Judgement(())} if stated else {})
             if chosen.believed:
                 rewrite.remark(proof.BELIEVED)
@@ -223,9 +225,10 @@ def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, p
 
 def _count(choice: ChosenBarriers) -> str:
     """`2 barriers`, `1 barrier and 2 warp barriers`."""
-    warps = len(choice.of_warps)
-    numbers = ("barrier", len(choice.chosen) - warps), ("warp barrier", warps)
-    return " and ".join(f"{n} {what}{'s' * (n != 1)}" for what, n in numbers if n)
+    warps, groups = len(choice.of_warps), len(choice.of_groups)
+    numbers = ("barrier", len(choice.chosen) - warps - groups), ("barrier of each warp group", groups), ("warp barrier", warps)
+    said = ((n, what if n == 1 else what.replace("barrier", "barriers")) for what, n in numbers if n)
+    return " and ".join(f"{n} {what}" for n, what in said)
 
 
 def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> list[tuple[int, ir.Operation]]:
@@ -244,6 +247,10 @@ def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> lis
                 with ahead_of(wide):
                     barrier = warp_barrier()
                 wide.erase()
+        elif number in choice.of_groups:
+            barrier.attributes[OF_GROUPS] = ir.UnitAttr.get()
+        elif barrier.name != "gpu.barrier":
+            pass
         elif number not in existing and len(choice.spaces[number]) == 1:  # it orders this memory, and not all
             (space,) = choice.spaces[number]
             attribute = ir.Attribute.parse(f"[#gpu.address_space<{space}>]", barrier.context)
@@ -257,7 +264,7 @@ def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> lis
 
 def _splits(root: ir.Operation, choice: ChosenBarriers) -> bool:
     """Whether a barrier that is not chosen has split a loop over threads where its launch was tried."""
-    from ..launch.materialize import hands_on
+    from ..launch.splitting import hands_on
     from ..proof.kernels.trial import candidates
 
     left_out = (barrier for number, barrier in candidates(root) if number not in choice.chosen)

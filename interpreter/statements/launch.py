@@ -107,7 +107,9 @@ class LaunchStatement(Statement):
             `map … to tma` copies boxes of an argument of the kernel, as its elements are, in the order of its axes, with zeros
             behind its ends. Rows begin at multiples of 16 bytes; a box has at most 256 elements along a dimension, and rows of a
             multiple of 16 bytes. How often a block has waited for a copy must be known: sequential loops alone stand around it.
-            A tile that is swizzled is read by products of warp groups alone. `assume gemm.lhs.1 % 8 == 0` says that rows of
+            A tile that is swizzled is read by products of warp groups alone. A copy out of shared memory takes whole rows of its
+            tile to an argument of the kernel, and no more than lies inside of that; what fills the tile stands in front of it, in
+            one loop. `assume gemm.lhs.1 % 8 == 0` says that rows of
             16-bit elements begin so; `versions` make kernels without `tma` for others.
 
             Of an image that `as-gemm` gathers (channels last, one to three axes) it copies pixels: up to 1024 places of the

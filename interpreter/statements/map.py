@@ -45,7 +45,8 @@ class Map(Statement):
             them, an accumulator in registers has all pieces; or an op on results that every thread has),
             `tma` (no thread copies: one starts the copy that `promote-to-shared` has returned, the tensor memory accelerator of
             sm_90a makes it, in boxes, and all wait for it where it stands, or where `pipeline` says; elements outside of a ragged
-            tile are zeros).
+            tile are zeros; a copy out of shared memory is a store: the threads that write the tile fence it, one of the block, or
+            of each warp group in a loop over `warpgroups`, starts it, and waits before the tile is written again).
             An axis without a count gets as many processors as iterations; `?` is read at run time, and the kernel is correct for
             every launch size.
         distribution: `block`, `cyclic` or `block-cyclic(b)`; default: each processor gets one iteration.

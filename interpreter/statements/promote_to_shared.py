@@ -20,7 +20,9 @@ from ..memory.swizzles import SPANS, SWIZZLE, Swizzle
 from ..session.rewriter import describe
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
+from ..tensors.destinations import result_name
 from ..tensors.levels import origin
+from ..tensors.staged_results import stage_result
 
 _ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
 
@@ -32,6 +34,9 @@ class PromoteToShared(Statement):
     The block's threads copy the tile there (`map` says how), and the op reads it from there. Where the operand is a padded tile or
     a gather, the masked load or the gather becomes the copy: it is performed once per tile.
 
+    Of an output, the op writes its tile there, and `merge` takes it to where it belongs: of a ragged tile no more than lies inside.
+    With `map … to tma` boxes do that, which one thread of the block starts, or one of each warp group.
+
     Of a loop of the payload, the tile is what all of its iterations load and store of a buffer, by affine subscripts: `row.A` is
     copied in front of the loop, which works on the copy. What it stores is written back behind the loop; where it replaces all of
     that, nothing is copied first. Elements that the buffer does not have are neither loaded nor stored.
@@ -40,8 +45,8 @@ class PromoteToShared(Statement):
     of all of it, which the loop combines into, and which is combined into the buffer behind the loop, each element once.
 
     Args:
-        operand: an input of a structured op inside a loop, by name: `step.lhs`; or a buffer that a loop inside a loop over blocks
-            accesses, or combines into, by its name: `row.A`. The op or the loop stays alive.
+        operand: an operand of a structured op inside a loop, by name: `step.lhs`, `tile.out0`; or a buffer that a loop inside a
+            loop over blocks accesses, or combines into, by its name: `row.A`. The op or the loop stays alive.
         transpose: store the tile transposed (its two innermost dimensions exchanged).
         pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
         swizzle: exchange 16-byte pieces of a row by the row's number, within so many bytes of it (32, 64 or 128), so that no bank
@@ -51,16 +56,17 @@ class PromoteToShared(Statement):
 
     Returns:
         buffer: the shared buffer.
-        copy: the op that fills it, with all dimensions parallel, to be mapped; none where a loop replaces all of it.
+        copy: the op that fills it, with all dimensions parallel, to be mapped; none where a loop, or the op, replaces all of it.
         merge: of a privatized buffer the op that combines it into the buffer, atomically, to be mapped, too; of what a loop stores
-            the op that writes it back, a loop where elements may not be the buffer's.
+            the op that writes it back, a loop where elements may not be the buffer's; of an output the op that takes it to its
+            place.
 
     Errors:
         W0330: no such operand.
             Operands are called `lhs`, `rhs`, `acc` on contractions and `in0`…, `out0`… elsewhere; `weft statements`
             lists them.
-        W0331: the operand is not an input.
-            Only inputs are staged in shared memory; outputs are written in place.
+        W0331: an output of an op on memrefs.
+            A result is staged while it is a value: before a statement bufferizes the payload. On memrefs it is written in place.
         W0332: a tile without a static shape.
             Shared memory is allocated when the kernel is generated, so the tile's shape must be known: tile with static
             sizes.
@@ -110,17 +116,25 @@ class PromoteToShared(Statement):
             return self._of_loop(rewrite, target)
         op = levels.on_tensors(rewrite, self.operand.handle)
         levels.refuse_overlap(rewrite, op, "operand")
-        position = input_position(rewrite, op, self.operand)
+        position = position_of(rewrite, op, self.operand)
+        written = position >= segments(op)[0]
         value = op.operands[position]
         shape = static_tile(rewrite, op, value)
         if self.transpose and len(shape) < 2:
             raise rewrite.error("W0334", f"{value.type} has one dimension: nothing to transpose", at="operand")
         self._affordable(rewrite, shape, element_bytes(element_type(value)))
         alloc, view = _allocate(op, shape, element_type(value), transpose=self.transpose, pad=self.pad or 0)
-        alloc.attributes["weft.name"] = ir.StringAttr.get(
-            free_name(op, f"{origin(value, rewrite.written) or self.operand.name}_shared")
-        )
-        return self._results(rewrite, alloc, copy=copied(op, position, view))
+        name = result_name(value) if written else origin(value, rewrite.written)
+        alloc.attributes["weft.name"] = ir.StringAttr.get(free_name(op, f"{name or self.operand.name}_shared"))
+        if not written:
+            return self._results(rewrite, alloc, copy=copied(op, position, view))
+        if levels.on_memrefs(op):
+            raise rewrite.error(
+                "W0331", f"`{self.operand.name}` is written, and of an op on memrefs only inputs are staged", op,
+                "stage a result before a statement bufferizes the payload", at="operand",
+            )  # fmt: skip
+        copy, merge = stage_result(op, position, view, mapped=True)
+        return self._results(rewrite, alloc, **({} if copy is None else {"copy": copy}), merge=merge)
 
     def _of_loop(self, rewrite: Rewriter, loop: ir.Operation) -> Results:
         """What a loop of the payload reads of a buffer, staged in front of it."""
@@ -214,21 +228,15 @@ class PromoteToShared(Statement):
             )  # fmt: skip
 
 
-def input_position(rewrite: Rewriter, op: ir.Operation, wanted: Operand) -> int:
-    """Which operand of the op is meant. Raises W0330, or W0331 where it is written."""
+def position_of(rewrite: Rewriter, op: ir.Operation, wanted: Operand) -> int:
+    """Which operand of the op is meant. Raises W0330."""
     names = operand_names(op)
     if wanted.name not in names:
         raise rewrite.error(
             "W0330", f"{op.name} has no operand `{wanted.name}`", op,
             notes=(f"its operands are {', '.join(names)}",),
         )  # fmt: skip
-    position = names.index(wanted.name)
-    if position >= segments(op)[0]:
-        raise rewrite.error(
-            "W0331", f"`{wanted.name}` is written, and only inputs are staged", op,
-            "`promote-to-registers` keeps an accumulator close",
-        )  # fmt: skip
-    return position
+    return names.index(wanted.name)
 
 
 def static_tile(rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[int, ...]:

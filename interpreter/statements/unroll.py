@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..ir.mlir import i64, ir
+from ..ir.structured import UNROLL
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement
 
-ATTRIBUTE = "weft.unroll"
 MOST_TRIPS = 1024
 """An unrolled loop is text for the compiler: beyond this many copies of a body it takes minutes."""
 
@@ -63,7 +63,7 @@ class Unroll(Statement):
                 raise rewrite.error("W0371", unknown if trips is None else many, loop, hint)
         else:
             self._check_factor(rewrite, loop, self.factor, trips)
-        loop.attributes[ATTRIBUTE] = ir.UnitAttr.get() if self.factor is None else i64(self.factor)
+        loop.attributes[UNROLL] = ir.UnitAttr.get() if self.factor is None else i64(self.factor)
         times = f"{self.factor} iterations at a time" if self.factor is not None else f"all {trips} iterations"
         rewrite.remark("one iteration: nothing to unroll" if trips == 1 else times)
         return {}
@@ -75,7 +75,7 @@ class Unroll(Statement):
             hint = "`map` it; the loop over a reduction, or over the steps of a tile, is sequential"
         elif loop.name != "scf.for":
             what = f"`unroll` takes a sequential loop (scf.for), and this is {loop.name}"
-        elif ATTRIBUTE in loop.attributes:
+        elif UNROLL in loop.attributes:
             what, hint = "this loop is unrolled already", "unroll it once"
         else:
             return

@@ -13,6 +13,7 @@ whatever they start with (`allocate_expanded`).
 from __future__ import annotations
 
 from ..ir.cloning import replace_operands
+from ..ir.functions import given_name
 from ..ir.mlir import ahead_of, attributes, ir, made_by, memref, operations, producer, stands_in, tensor, users
 from ..ir.structured import (
     element_type,
@@ -163,6 +164,29 @@ def written_over(value: ir.Value) -> list[tuple[ir.Operation, int]]:
         chain.append((op, first + ir.OpResult(value).result_number))
         value = op.operands[chain[-1][1]]
     return chain
+
+
+def result_name(value: ir.Value) -> str | None:
+    """The `weft.name` of the function's result that a value becomes (a part of)."""
+    for use in value.uses:
+        user, number = use.owner.operation, use.operand_number
+        if user.name == "func.return":
+            return given_name(user.parent.operation, number, "res_attrs")
+        following = next((name for v in _onward(user, number) if (name := result_name(v)) is not None), None)
+        if following is not None:
+            return following
+    return None
+
+
+def _onward(user: ir.Operation, number: int) -> list[ir.Value]:
+    """The values that an operand of a use goes into, as a tensor does."""
+    if user.name == "tensor.parallel_insert_slice":
+        loop = user.parent.operation.parent.operation
+        return [loop.results[n] for n, output in enumerate(loop_outputs(loop)) if number == 0 and output == user.operands[1]]
+    if user.name == "scf.yield":
+        return list(user.parent.operation.results)[number : number + 1]
+    written = is_structured(user) and number >= segments(user)[0]
+    return list(user.results) if written or user.name == "tensor.extract_slice" else []
 
 
 _MATERIALIZE = "bufferization.materialize_in_destination"

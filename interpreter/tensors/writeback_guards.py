@@ -13,7 +13,7 @@ from ..indices.arithmetic import constant_of, value
 from ..indices.linear import NOTHING
 from ..indices.values import KnownIndices, divisible
 from ..ir.cloning import index_dimension
-from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, users
+from ..ir.mlir import affine, ir, linalg, made_by, made_within, operations, producer, users
 from ..ir.sizes import same_size, sizes_of
 from ..ir.structured import (
     element_type,
@@ -21,6 +21,7 @@ from ..ir.structured import (
     insert,
     loop_inits,
     loop_outputs,
+    move_marks,
     part_of,
     parts_of,
     place_of,
@@ -31,6 +32,7 @@ from ..ir.structured import (
 )
 from ..padding import masked_loads
 from .destinations import written_over
+from .staged_results import MERGE
 
 
 def guard_writebacks(module: ir.Module) -> None:
@@ -46,8 +48,8 @@ def _cut(result: ir.Value) -> ir.Operation | None:
     return taken[0] if len(taken) == 1 and from_origin(taken[0]) else None
 
 
-def _guard(loop: ir.Operation) -> None:
-    """Rebuild the loop with shared outputs of the real shapes."""
+def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
+    """Rebuild the loop with shared outputs of the real shapes. `places`: of a loop over parts of a tile, where its results go."""
     inits, cuts = loop_inits(loop), [_cut(r) for r in loop.results]
     with ir.InsertionPoint(loop):
         shapes = [None if cut is None else sizes_of(cut.results[0]) for cut in cuts]
@@ -58,7 +60,9 @@ def _guard(loop: ir.Operation) -> None:
     with ir.InsertionPoint(loop):
         starts = list(inits)
         for n, (init, shape, source) in enumerate(zip(inits, shapes, sources, strict=True)):
-            if source is not None:
+            if places and places[n] is not None:
+                starts[n] = places[n]
+            elif source is not None:
                 starts[n] = source
             elif shape is not None:
                 nothing = masked_loads.is_empty(init)
@@ -66,7 +70,7 @@ def _guard(loop: ir.Operation) -> None:
     new = rebuilt(loop, starts)
     for output, init, shape, source in zip(loop_outputs(new), inits, shapes, sources, strict=True):
         if shape is not None:
-            _guard_output(output, init, shape, source)
+            _guard_output(output, init, shape, source, nested=bool(places))
     for result, made, cut in zip(loop.results, new.results, cuts, strict=True):
         if cut is None:
             result.replace_all_uses_with(made)
@@ -138,19 +142,20 @@ def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
     return copy
 
 
-def _guard_output(output: ir.Value, init: ir.Value, shape: Sequence[int | ir.Value], source: ir.Value | None) -> None:
+def _guard_output(
+    output: ir.Value, init: ir.Value, shape: Sequence[int | ir.Value], source: ir.Value | None, *, nested: bool
+) -> None:
     """Make reads of `output` masked and insertions into it as large as what lies inside."""
     reads = _read_in_place(output)
-    for op in users(output):
-        if op.name == "tensor.parallel_insert_slice":
-            _guard_insertion(op, shape)
-        elif op.name == "tensor.extract_slice":  # where the output starts empty, nothing but a place to compute in
-            with ir.InsertionPoint(op):
-                if masked_loads.is_empty(init):
-                    made = masked_loads.empty(sizes_of(op.results[0]), element_type(output))
-                else:
-                    made = _gathered(op, output, shape)
-            replace(op, [made])
+    for op in [op for op in users(output) if op.name == "tensor.extract_slice"]:
+        with ir.InsertionPoint(op):  # where the output starts empty, nothing but a place to compute in
+            if masked_loads.is_empty(init):
+                made = masked_loads.empty(sizes_of(op.results[0]), element_type(output))
+            else:
+                made = _gathered(op, output, shape)
+        replace(op, [made])
+    for op in [op for op in users(output) if op.name == "tensor.parallel_insert_slice"]:
+        _guard_insertion(op, shape, nested=nested)
     # only where the accumulators come from: whatever else reads that tensor means its first contents
     for op in reads if source is not None else ():
         if op.operands[0] == source:
@@ -169,15 +174,48 @@ def _gathered(part: ir.Operation, image: ir.Value, shape: Sequence[int | ir.Valu
     return masked_loads.computed(sizes_of(part.results[0]), element_type(image), element)
 
 
-def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value]) -> None:
+def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], *, nested: bool) -> None:
     """`insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at the same place."""
-    with ir.InsertionPoint(op.parent.operation):
+    made, output, end = producer(op.operands[0]), op.operands[1], op.parent.operation
+    merge = made if made is not None and _is_merge(made) else None
+    loop = made if made is not None and made.name == "scf.forall" and _takes_on(made) else None
+    with ir.InsertionPoint(merge or loop or end):
         offsets = [value(offset) for offset in parts_of(op)[0]]
         inside = inside_of(offsets, place_of(op)[1], shape)
-        part = part_of(op.operands[0], inside)
+        if nested:  # a part of a tile may begin where its row has ended
+            inside = [size if isinstance(size, int) else _at_least_none(size) for size in inside]
+        there = part_of(output, inside, offsets) if merge or loop else None
+    if merge is not None:  # it takes no more on than lies inside, and to where that goes
+        with ir.InsertionPoint(merge):
+            part = linalg.copy(part_of(merge.operands[0], inside), outs=[there])
+        move_marks(merge, part.owner.operation)
+    else:
+        with ir.InsertionPoint(end):
+            part = part_of(op.operands[0], inside)
     with ir.InsertionPoint(op):
-        insert(part, op.operands[1], offsets, inside)
+        insert(part, output, offsets, inside)
     op.erase()
+    if merge is not None:
+        merge.erase()
+    elif loop is not None:
+        _guard(loop, [there if _cut(result) == producer(part) else None for result in loop.results])
+
+
+def _is_merge(op: ir.Operation) -> bool:
+    """Whether it takes a result on from where it was made (`staged_results.py`)."""
+    return MERGE in op.attributes and len(users(op.results[0])) == 1
+
+
+def _takes_on(loop: ir.Operation) -> bool:
+    """Whether a copy in it, or in a loop in it, takes on what the loop inserts."""
+    insertions = [user for output in loop_outputs(loop) for user in users(output) if user.name == "tensor.parallel_insert_slice"]
+    inserted = [producer(insertion.operands[0]) for insertion in insertions]
+    return any(op is not None and (_is_merge(op) or (op.name == "scf.forall" and _takes_on(op))) for op in inserted)
+
+
+def _at_least_none(size: ir.Value) -> ir.Value:
+    none = ir.AffineMap.get(1, 0, [ir.AffineConstantExpr.get(0), ir.AffineDimExpr.get(0)])
+    return affine.AffineMaxOp(none, [size]).result
 
 
 def inside_of(

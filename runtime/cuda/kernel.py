@@ -17,7 +17,7 @@ from ...interpreter.ir.mlir import ir, made_by, operations, users
 from ...interpreter.memory import mbarriers, tensor_maps
 from ...interpreter.memory.copies import GROUP, WAIT
 from ...interpreter.memory.effects import accesses
-from ...interpreter.memory.lanes import BARRIERS, NUMBERED_BARRIER
+from ...interpreter.memory.lanes import BARRIERS
 from ...interpreter.memory.limits import ALIGNMENT
 from ...interpreter.memory.shared import alignments
 from ...interpreter.memory.warpgroups import MMA
@@ -32,7 +32,7 @@ Lanes = tuple[Expr, ...]
 Binding = Lanes | NamedView
 
 _SEQUENCED = frozenset([
-    *BARRIERS, NUMBERED_BARRIER, "gpu.printf", "gpu.return", GROUP, WAIT,
+    *BARRIERS, "gpu.printf", "gpu.return", GROUP, WAIT,
     *mbarriers.ALL, *mbarriers.MEETINGS, *tensor_maps.ALL, MMA,
 ])  # fmt: skip
 """Ops that touch no memory, and that a pending load must not move across all the same."""

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...interpreter.ir.mlir import ir, operations, producer, users
+from ...interpreter.ir.structured import UNROLL
+from ...interpreter.memory.lanes import NUMBERED_BARRIER
 from ...interpreter.memory.layouts import space_of
 from ...interpreter.memory.tensor_maps import LOADS
 from ...interpreter.memory.views import behind
@@ -18,8 +20,9 @@ from .values.integers import INDEX, add, bounds, to_signed
 from .values.sizes import HostNumber
 from .values.types import Range, ScalarType, element
 
-UNROLL = "weft.unroll"
 UNROLL_TRIPS = 64
+_OF_THE_BLOCK = ("gpu.barrier", NUMBERED_BARRIER)
+"""Barriers for which warps wait."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: E
     else:
         type = kind.cxx
     loop = iv.owner.owner.operation
-    accumulates = len(loop.results) > 0 or next(operations(loop, "gpu.barrier"), None) is not None
+    accumulates = len(loop.results) > 0 or next(operations(loop, *_OF_THE_BLOCK), None) is not None
     variable = kernel.frame.scope.loop_variable(accumulates=accumulates)
     host = None if upper.host is None else HostNumber(upper.host.number, upper.host.facts, exact=False)
     kernel.values[iv] = (name(variable, type if kind.bits >= 32 else "int", known, host=host),)
@@ -157,7 +160,7 @@ def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
         return f"#pragma unroll {said.value}" if isinstance(said, ir.IntegerAttr) else "#pragma unroll"
     if next(operations(op, *LOADS), None) is not None:
         return "#pragma unroll 1"  # one thread has few registers, and only starts copies
-    if trips is None or trips > UNROLL_TRIPS or next(operations(op, "gpu.barrier"), None) is not None:
+    if trips is None or trips > UNROLL_TRIPS or next(operations(op, *_OF_THE_BLOCK), None) is not None:
         return None
     return "#pragma unroll" if _subscripts_registers(op) else None
 

@@ -40,6 +40,7 @@ NEW = (
     "`pipeline … async` of boxes",
     "`pipeline … producer`",
     "128 × 256, `order grouped(8)`",
+    "`promote-to-shared` of a result, `map … to tma`",
 )
 """What a rung has that the one before has not."""
 

@@ -25,7 +25,7 @@ RECIPES = {
     "simt_split_k": ({}, 2, 3),
     "tensor": ({}, 1, 1),
     "tensor_split_k": (RAGGED, 2, 3),
-    "hopper": ({"m": "128", "n": "256", "k": "64"}, 1, 1),
+    "hopper": ({"m": "128", "n": "256", "k": "64"}, 1, 2),
     "igemm": ({}, 1, 1),
     "igemm_bias_relu": ({}, 1, 1),
     "naive": (RAGGED, 1, 1),

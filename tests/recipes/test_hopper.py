@@ -231,3 +231,12 @@ def test_machine_code(name: str, sizes: dict[str, object]) -> None:
     code = sass.whole(text, name, "sm_90a").by_mnemonic
     multiplies = "QGMMA" if "f8" in str(sizes.get("type")) else "HGMMA"
     assert code[multiplies] and code["UTMALDG"] and code["SYNCS"] and code["USETMAXREG"] == 2, code
+    stored = sizes.get("type", "bf16") in ("bf16", "f16")  # the others' right operands are packed: nothing is known of their rows
+    assert (code["UTMASTG"] > 0) == stored and (code["STG"] == 0 or not stored or "?" in sizes.values()), code
+    assert "C75" not in sass.compiled(text, "sm_90a").log
+
+
+def test_threads_may_store_what_they_have() -> None:
+    """`store=0`, and any number of columns at a time, each warp group's rows of 64 or more."""
+    for settings in ({"store": 0}, {"store": 8}, {"store": 32, "blocks": 3}, {"store": 32, "gm": 128}):
+        expect_right(made(m=200, n=136, k=72, bm=128, bn=64, stages=2, **settings), {}, SimDevice(), NativeDevice())

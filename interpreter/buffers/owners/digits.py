@@ -18,7 +18,7 @@ tile have its largest element, each a copy.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from ...indices.arithmetic import Sum, trip_count
@@ -30,7 +30,7 @@ from ...ir.structured import body_of, is_structured, parts_of, place_of, shape_o
 from ...mapping.mapping import Mapped, Mapping, handed_out, is_shared_reduction, loop_dimensions, mapping_of
 from ...memory.effects import written
 from ...memory.fragments import instruction_of
-from ...memory.limits import WARP
+from ...memory.limits import GROUP_WARPS, WARP
 from ..tiles import one_each
 from .reads import BodyRead, body_read
 
@@ -200,6 +200,9 @@ class DigitReader:
         dimensions = loop_dimensions(loop)
         if mapping.distributes and not one_each(Mapped(loop, mapping)):
             raise Unowned("a thread owns several tiles of it")
+        if mapping.space == "warpgroups" and len(dimensions) == len(mapping.counts):  # as many as there are iterations
+            counts = zip(mapping.counts, dimensions, strict=True)
+            mapping = replace(mapping, counts=tuple(n if n > 0 else d.static_trips or n for n, d in counts))
         roles = roles_of(mapping)[0] if mapping.distributes else [None] * len(dimensions)
         if len(roles) != len(dimensions):
             raise Unowned(f"`{mapping}` hands it out in another way")
@@ -272,14 +275,16 @@ def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int])
 
 def roles_of(mapping: Mapping) -> tuple[list[Processor], list[int]]:
     """Which digits of processors' numbers the axes of a map are, and how many of each there are. Raises `Unowned`."""
-    if mapping.space not in ("warps", "lanes") or any(count < 1 for count in mapping.counts):
+    if mapping.space not in ("warps", "lanes", "warpgroups", "quarters") or any(count < 1 for count in mapping.counts):
         raise Unowned(f"`{mapping}` hands it out in another way")
     counts = dict(zip(mapping.axes, mapping.counts, strict=True))
     if mapping.space == "lanes":
         below = {axis: WARP // counts[axis] if axis == "y" else 1 for axis in counts}
     else:
-        below = {axis: prod(counts[faster] for faster in counts if faster < axis) for axis in counts}
-    return [Processor(mapping.space, below[axis]) for axis in mapping.axes], list(mapping.counts)
+        each = GROUP_WARPS if mapping.space == "warpgroups" else 1  # groups and their quarters are digits of a warp's number
+        below = {axis: each * prod(counts[faster] for faster in counts if faster < axis) for axis in counts}
+    space = "lanes" if mapping.space == "lanes" else "warps"
+    return [Processor(space, below[axis]) for axis in mapping.axes], list(mapping.counts)
 
 
 def _users(value: ir.Value, views: tuple[ir.Operation, ...] = ()) -> Iterator[tuple[ir.Operation, int, tuple[ir.Operation, ...]]]:

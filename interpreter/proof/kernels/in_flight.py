@@ -57,6 +57,8 @@ def landings_of(copy: Place, events: Sequence[GroupEvent]) -> Iterator[Landing]:
 
 
 SCALE = 1 << 16
+DEEP = SCALE**8
+"""Positions in a block of ops; and in conditions in it, so many deep."""
 
 
 class _Straight:
@@ -70,15 +72,15 @@ class _Straight:
     def place(self, place: Place) -> Place:
         """The place, with positions that leave room for what stands in conditions."""
         steps: list[PlaceStep] = []
-        base, unit = 0, SCALE * SCALE
+        base, unit = 0, DEEP
         for step in place.steps:
-            base += (step.position + (unit < SCALE * SCALE)) * unit
+            base += (step.position + (unit < DEEP)) * unit
             if step.loop is None and step.guards and set(step.guards) <= self.holds and unit > 1:
                 unit //= SCALE
                 continue
             steps.append(self._steps.setdefault(step, PlaceStep(base, step.region, step.guards, step.loop)))
-            base, unit = 0, SCALE * SCALE
-        found = Place(tuple(steps), base + (place.position + (unit < SCALE * SCALE)) * unit)
+            base, unit = 0, DEEP
+        found = Place(tuple(steps), base + (place.position + (unit < DEEP)) * unit)
         self.original[found] = place
         return found
 

@@ -26,7 +26,8 @@ from ...ir.mlir import ancestors, ir, operations, producer
 from ...memory.effects import is_memref
 from ...memory.tensor_maps import is_tensor_map
 from ...session.rewriter import describe
-from .model import KernelModel, split_ids, split_uniform
+from .model import KernelModel, split_ids
+from .reaching import split_uniform
 from .reader import Reader, only_block
 
 Names = Callable[["ir.Value"], "str | None"]

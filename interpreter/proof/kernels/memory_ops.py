@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import gcd
 from typing import Literal
 
@@ -14,6 +14,8 @@ from ...ir.mlir import ir, producer
 from ...memory import effects
 from ...memory.layouts import is_shared
 from ...memory.swizzles import SPANS, Swizzle
+from .model import Access
+from .roots import RootBuffer
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ def _exchanged(op: ir.Operation, access: effects.MemoryEffect, values: Values) -
     *_, row, last = list(op.operands)[access.first : access.first + kind.rank]
     at = values.linear(last)
     exchanges = [(values.linear(made), [values.linear(v) for v in op.operands]) for made, op in _exclusive_ors(last)]
-    for swizzle in filter(None, (Swizzle.of(kind, span) for span in SPANS)):
+    ways = (*(Swizzle.of(kind, span) for span in SPANS), Swizzle.of_box(kind))
+    for swizzle in dict.fromkeys(way for way in ways if way is not None):
         number = (values.linear(row).floordiv(swizzle.lines) * swizzle.step).modulo(swizzle.pieces) * swizzle.width
         plain = at if number == Linear.of(0) else None
         for made, parts in exchanges:  # whole spans may be added to what is exchanged
@@ -143,3 +146,36 @@ def _behind(op: ir.Operation, access: effects.MemoryEffect, values: Values, lane
 def _lane(values: Values, extent: int) -> Linear:
     """Any of 0 … extent-1."""
     return Linear.of(0) if extent == 1 else Linear.of(values.fresh("lane", THREAD, 0, extent - 1))
+
+
+# ---- swizzles ---------------------------------------------------------------------------------------------------------------
+
+Exchanges = tuple[tuple[Swizzle, Linear], ...] | None
+"""Of an access, as of a `Touch`; None of whole rows, which are the same with any swizzle."""
+
+
+def without_swizzles(accesses: Sequence[Access], exchanges: Sequence[Exchanges]) -> list[Access]:
+    """Of buffers all accesses of which have one swizzle, elements are told apart without it."""
+    common: dict[RootBuffer, set[Swizzle]] = {}
+    out = list(accesses)
+    for access, exchanged in zip(accesses, exchanges, strict=True):
+        if exchanged is not None:
+            here = {swizzle for swizzle, _ in exchanged} if not access.flat else set()
+            common[access.buffer] = common.get(access.buffer, here) & here
+    for number, exchanged in enumerate(exchanges):
+        access, mine = out[number], exchanged or ()
+        if any(more != Linear.of(0) for _, more in mine) and not common[access.buffer]:
+            out[number] = replace(access, exchanged=True)
+        added = [more for swizzle, more in mine if swizzle in common[access.buffer]]
+        if added and access.coordinates is not None and any(more != Linear.of(0) for more in added):
+            out[number] = replace(access, coordinates=(*access.coordinates[:-1], access.coordinates[-1] + added[0]))
+    return out
+
+
+def of_whole_rows(access: Access) -> bool:
+    """Whether it touches all elements of each row that it touches."""
+    shape, last = access.buffer.shape, (access.coordinates or (None,))[-1]
+    if last is None or access.flat or access.sizes or not shape or shape[-1] is None:
+        return False
+    lanes = list(last.symbols())
+    return len(lanes) == 1 and last == Linear.of(lanes[0]) and lanes[0].kind == "lane" and last.bounds() == (0, shape[-1] - 1)

@@ -1,5 +1,4 @@
-"""What the conflict analysis knows of a kernel: its memory accesses and barriers, each with its place in the program; and which of
-the barriers all threads of a block reach together. The others are faults, and order nothing.
+"""What the conflict analysis knows of a kernel: its memory accesses and barriers, each with its place in the program.
 
 Ids of threads and blocks that the kernel divides by constants are stated in digits (`split_ids`). Of a thread id below 256 that is
 divided by 4 and by 32, three numbers are made: `t = 32*d2 + 4*d1 + d0`, each within its range. Then `floor(t/4)` is `8*d2 + d1`:
@@ -16,11 +15,11 @@ from math import prod
 from typing import Literal
 
 from ...indices.algebra import LaunchShape
-from ...indices.linear import Depends, Formula, Linear, Symbol, Term, at_least, equal, settled
+from ...indices.linear import Formula, Linear, Symbol, Term, at_least, settled
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ...memory.limits import WARP
-from ..solver import Naming, Solver, Unknown, points
+from ..solver import Solver
 from .clusters import Gathering
 from .places import Landing, Place
 from .roots import RootBuffer
@@ -91,13 +90,14 @@ ALL_SPACES = frozenset({"workgroup", "global"})
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """A `gpu.barrier`, or a warp's.
+    """A `gpu.barrier`, a warp's, or one with a number.
 
     Args:
         spaces: the memory whose accesses it orders, for the whole block.
         candidate: its number if it is only proposed.
         threads: of a narrow one, how many in a row it waits for.
         narrow: it waits for a warp alone, and orders what that does (or for those that a named barrier counts: it orders nothing).
+        number: of one with a number: which one it is, for a group of so many threads in a row.
         assumed: it is not proven that all threads reach it, nor that they do not.
         of_cluster: it waits for all threads of the cluster.
     """
@@ -110,6 +110,7 @@ class Barrier:
     assumed: bool = False
     threads: int = WARP
     of_cluster: bool = False
+    number: Linear | None = None
 
     @property
     def weight(self) -> int:
@@ -182,56 +183,6 @@ class KernelModel:
         if a.buffer is b.buffer or a.buffer.anything or b.buffer.anything:
             return True
         return self.may_alias and a.buffer.foreign and b.buffer.foreign
-
-
-def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], list[Barrier]]:
-    """The barriers that are reached by all threads of a block or by none; and what is divergent, ops of a warp among it."""
-    uniform: list[Barrier] = []
-    divergent: list[Barrier] = []
-    for barrier in (*model.barriers, *model.warp_wide):
-        reach = reached(model, barrier, solver)
-        if reach != "together":
-            divergent.append(replace(barrier, assumed=reach == "unknown"))
-        elif barrier not in model.warp_wide:
-            uniform.append(barrier)
-    return uniform, divergent
-
-
-def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["together", "apart", "unknown"]:
-    """Whether the conditions around the barrier hold for all threads of a block (or a cluster) or for none, in each iteration.
-
-    Conditions that do not depend on the thread need no proof. Those that do are compared for two threads, by ISL.
-    """
-    def differs(depends: Depends) -> bool:
-        return depends.thread or (barrier.of_cluster and depends.rank)
-
-    guards = [g for g in barrier.place.guards if differs(g.depends())]
-    if not guards:
-        return "together"
-    if any(s.kind == "opaque" and differs(s.depends) for g in guards for s in g.symbols()):
-        return "unknown"
-    shared = Naming("")
-
-    def shares(symbol: Symbol) -> bool:
-        return not differs(symbol.depends)
-
-    x, y = Naming("x_", shared, shares), Naming("y_", shared, shares)
-    here = [x.formula(g) for g in (*barrier.place.guards, *model.facts)] + [y.formula(g) for g in model.facts]
-    warp = model.group_of(barrier.threads) if barrier.narrow else None
-    if warp is not None:
-        here.append(equal(x.form(warp), y.form(warp)))
-    there = [y.formula(g) for g in barrier.place.guards]
-    for naming in (x, y):
-        naming.definitions()  # they may name more
-    if any(s.kind == "defined" for naming in (x, y) for s in naming.names):
-        return "unknown"  # a thread's own minimum: existential, and its complement is not what `there` negated says
-    try:
-        names, both_there = points(solver, (shared, x, y), here)
-        if solver.is_empty(solver.subtract(both_there, solver.set(names, there))):
-            return "together"
-    except Unknown:
-        return "unknown"
-    return "apart" if settled(s for naming in (x, y, shared) for s in naming.names) else "unknown"
 
 
 Change = Callable[[Linear], Linear]
@@ -317,4 +268,6 @@ def _restate(model: KernelModel, change: Change) -> None:
         when = access.when.changed(change)
         model.accesses[number] = dataclasses.replace(access, coordinates=coordinates, when=when, block=block)
     model.signals[:] = [signal.changed(change) for signal in model.signals]
+    numbered = ((b, b.number) for b in model.barriers)
+    model.barriers[:] = [b if number is None else replace(b, number=change(number)) for b, number in numbered]
     model.facts = tuple(fact.changed(change) for fact in model.facts)

@@ -15,10 +15,9 @@ from ...ir.functions import segments
 from ...ir.mlir import children, ir, operations, producer
 from ...ir.structured import loop_inits
 from ...memory import copies, effects
-from ...memory.lanes import WARP_BARRIER, WARP_WIDE
+from ...memory.lanes import NUMBERED_BARRIER, WARP_BARRIER, WARP_WIDE
 from ...memory.limits import WARP
 from ...memory.mbarriers import ADDRESS, MAKE, OTHER_BLOCK, POINTER, REGISTERS, registers_of
-from ...memory.swizzles import Swizzle
 from ...memory.table import ALLOCATIONS
 from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
 from ...memory.views import terminator
@@ -27,7 +26,7 @@ from ...memory.warpgroups import MMA as PRODUCT
 from ...session.rewriter import describe
 from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
 from .in_flight import GroupEvent, landings_of, with_ends
-from .memory_ops import Touch, touches
+from .memory_ops import Exchanges, Touch, of_whole_rows, touches, without_swizzles
 from .model import ALL_SPACES, Access, Barrier, KernelModel
 from .places import Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
@@ -35,7 +34,7 @@ from .rows import joined
 from .signals import FENCES, SIGNALS, RegisterChange, Signals, fence
 from .tiles import AGENTS, asynchronous
 from .views import View, Views
-from .waits import barrier, together, warp_barrier
+from .waits import barrier, numbered_barrier, together, warp_barrier
 
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
@@ -60,7 +59,7 @@ class Reader:
         self._shown: list[ir.Value] = []
         self._loops = itertools.count()
         self._groups: list[GroupEvent] = []
-        self._exchanged: list[tuple[tuple[Swizzle, Linear], ...]] = []
+        self._exchanged: list[Exchanges] = []
         self._stored: list[tuple[GroupEvent, bool]] = []
         self._signals = Signals(self.values, self.views.called)
         self._meetings: list[ClusterOp] = []
@@ -121,6 +120,8 @@ class Reader:
             barrier(self.model, op, place)
         elif name == WARP_BARRIER:
             warp_barrier(self.model, op, place)
+        elif name == NUMBERED_BARRIER:
+            numbered_barrier(self.model, op, place, self.values)
         elif name in (copies.GROUP, copies.WAIT):
             self._groups.append(GroupEvent(place, copies.may_pend(op) if name == copies.WAIT else None))
         elif name in FENCES:
@@ -267,7 +268,7 @@ class Reader:
         if op.name in AGENTS:
             found = list(asynchronous(op, place, self.model, self.views))
             self.model.accesses += found
-            self._exchanged += [()] * len(found)
+            self._exchanged += [None if of_whole_rows(access) else () for access in found]
             return
         phase = "begins" if op.name == copies.COPY else ""
         late = self._shown if self._shown and any(map(effects.takes_tensors, operations(op))) else ()
@@ -284,7 +285,7 @@ class Reader:
 
     def finish(self) -> KernelModel:
         """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is, or if they count in other sizes."""
-        self._take_out_swizzles()
+        self.model.accesses[:] = without_swizzles(self.model.accesses, self._exchanged)
         late = next((access for access in self.model.accesses if access.phase), None)
         if late is not None and self.model.signals:
             raise fail("W0640", f"the race analysis does not follow {late.op} in a kernel with memory barriers",
@@ -308,22 +309,6 @@ class Reader:
         self.model.gatherings = list(gatherings(self._meetings, ALL_SPACES))
         self.model.facts = tuple(self.values.size_facts())
         return self.model
-
-
-    def _take_out_swizzles(self) -> None:
-        """Of buffers all accesses of which have one swizzle, elements are told apart without it."""
-        common: dict[RootBuffer, set[Swizzle]] = {}
-        for access, exchanged in zip(self.model.accesses, self._exchanged, strict=True):
-            here = {swizzle for swizzle, _ in exchanged} if not access.flat else set()
-            common[access.buffer] = common.get(access.buffer, here) & here
-        for number, exchanged in enumerate(self._exchanged):
-            access = self.model.accesses[number]
-            if any(more != Linear.of(0) for _, more in exchanged) and not common[access.buffer]:
-                self.model.accesses[number] = replace(access, exchanged=True)
-            added = [more for swizzle, more in exchanged if swizzle in common[access.buffer]]
-            if added and access.coordinates is not None and any(more != Linear.of(0) for more in added):
-                coordinates = (*access.coordinates[:-1], access.coordinates[-1] + added[0])
-                self.model.accesses[number] = replace(access, coordinates=coordinates)
 
 
 def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:

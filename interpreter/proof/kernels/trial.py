@@ -12,7 +12,7 @@ from ...focus.modules import take_apart
 from ...ir.cloning import clone_module
 from ...ir.mlir import children, gpu, i64, ir, operations, ops_of
 from ...launch.launch import Known, LaunchInfo, launch_loop
-from ...launch.materialize import hands_on, is_separable
+from ...launch.splitting import hands_on, is_separable
 from ...mapping.mapping import mapping_of, nested_maps
 from ...memory.effects import accesses
 from ...memory.lanes import BARRIERS, warp_barrier

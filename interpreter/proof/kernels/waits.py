@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 from ....dsl.diagnostics import fail
 from ...indices.algebra import LaunchShape
+from ...indices.values import Values
+from ...ir.functions import segments
 from ...ir.mlir import ir
 from ...memory.lanes import ALL_LANES, mask_of_lanes
 from ...memory.limits import WARP
@@ -38,6 +41,19 @@ def warp_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
             hint=f"give it the constant mask of all lanes, -1, and let all {WARP} lanes reach it",
         )
     model.barriers.append(Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True))
+
+
+def numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values: Values) -> None:
+    """One with a number, for so many threads in a row: those of a group."""
+    number, count = ([*part, None][0] for part in segments(op)[:2])
+    many = None if count is None else values.linear(count)
+    if number is None or many is None or not many.is_constant or many.constant % WARP or many.constant < 1:
+        raise fail(
+            "W0640", f"the race analysis follows barriers with a number of their own, for a number of whole warps: {describe(op)}",
+            hint="say which barrier it is, and for how many threads, a multiple of 32",
+        )  # fmt: skip
+    found = Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True, threads=many.constant)
+    model.barriers.append(replace(found, number=values.linear(number)))
 
 
 def together(model: KernelModel, op: ir.Operation, place: Place, threads: int) -> None:

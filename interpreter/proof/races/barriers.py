@@ -39,6 +39,7 @@ class ChosenBarriers:
         unseparated: conflicts that no proposed barrier separates.
         exact: whether the choice is proven to be a cheapest one.
         of_warps: the chosen ones that are barriers of each warp, or become that.
+        of_groups: likewise of each warp group.
     """
 
     chosen: tuple[int, ...]
@@ -47,6 +48,7 @@ class ChosenBarriers:
     unseparated: tuple[Conflict, ...] = ()
     exact: bool = True
     of_warps: frozenset[int] = frozenset()
+    of_groups: frozenset[int] = frozenset()
 
 
 def choose_barriers(model: KernelModel, *, existing: frozenset[int] = frozenset()) -> ChosenBarriers:

@@ -75,7 +75,9 @@ def divergence(barrier: Barrier, source: Source | None = None) -> Diagnostic:
             " conditions and trip counts of affine indices, or of memory that the kernel does not write, make it exact"
         )
     hint = f"move {'it' if barrier.narrow else 'the barrier'} out of the condition or loop"
-    if barrier.narrow:
+    if barrier.number is not None:
+        hint += "; let each group of so many threads in a row have a number from 1 to 15 that no other one has"
+    elif barrier.narrow:
         hint += ", or let the condition be the same for each 32 threads in a row"
     return Diagnostic("W0603", message, span(source, barrier.op), notes=(note,), hint=hint)
 

@@ -21,6 +21,7 @@ import islpy as isl
 
 from ...indices.algebra import at_or_above
 from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
+from ...memory.limits import WARP
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Loop, PlaceStep
 from ..solver import BarrierNaming, Naming, Solver, Unknown, coordinates, described
@@ -53,7 +54,7 @@ class PairClass:
     known: isl.Point | None = None
     still: PairClass | None = None
     unsure: Barrier | None = None
-    _separated: dict[tuple[Steps, int, int, bool], isl.Set | bool | None] = field(default_factory=dict, repr=False)
+    _separated: dict[tuple[Steps, int, int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self._same = {loop.number for loop in self.shared[: self.equal]}
@@ -211,7 +212,7 @@ class PairClass:
             return False
         above, before = meeting(self.first.place, barrier.place)
         below, after = meeting(barrier.place, self.second.place)
-        key = barrier.place.steps, before, after, barrier.narrow
+        key = barrier.place.steps, before, after, barrier.threads if barrier.narrow else 0
         if key not in self._separated:  # the same for all barriers of a block between the same two positions
             self._separated[key] = self._between(barrier, (len(above), before), (len(below), after))
         found = self._separated[key]
@@ -235,23 +236,22 @@ class PairClass:
                     out = True
                     break
                 out = piece if isinstance(out, bool) else self.solver.union(out, piece)
-            return self._of_warp(out) if barrier.narrow else out
+            return self._of_group(out, barrier.threads) if barrier.narrow else out
         except Unknown:
             return None
 
-    @cached_property
-    def _two_warps(self) -> Formula:
-        """The two threads are of two warps."""
-        warp = self.model.warp
-        if warp is None:
+    def _two_groups(self, threads: int) -> Formula:
+        """The two threads are of two groups of so many."""
+        group = self.model.group_of(threads)
+        if group is None:
             raise Unknown
-        return either(*_unequal(self.x.form(warp), self.y.form(warp)))
+        return either(*_unequal(self.x.form(group), self.y.form(group)))
 
     @cached_property
     def in_one_warp(self) -> bool:
         """Whether all collisions are of two threads of one warp. Raises Unknown."""
         names, parts = self._described
-        return not self.known_in_two_warps and self.solver.point(names, [*parts, self._two_warps], names) is None
+        return not self.known_in_two_warps and self.solver.point(names, [*parts, self._two_groups(WARP)], names) is None
 
     @cached_property
     def known_in_two_warps(self) -> bool:
@@ -262,11 +262,11 @@ class PairClass:
         there = dict(zip(self.names, coordinates(self.known), strict=True))
         return self.x.form(warp).value(there) != self.y.form(warp).value(there)
 
-    def _of_warp(self, separated: isl.Set | bool) -> isl.Set | bool:
-        """Of what a barrier of a warp comes between, what it separates."""
+    def _of_group(self, separated: isl.Set | bool, threads: int) -> isl.Set | bool:
+        """Of what a barrier of a warp, or of so many threads, comes between, what it separates."""
         if separated is False or self.in_one_warp:
             return separated
-        across = self.solver.set(self.names, [self._two_warps])
+        across = self.solver.set(self.names, [self._two_groups(threads)])
         return self.solver.subtract(self.collisions if separated is True else separated, across)
 
     def _pieces(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> Iterator[isl.Set | bool]:

@@ -90,24 +90,26 @@ class Circles:
 
     def _ranked(self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> bool:
         """Whether iterations, or turns of the rings, tell an order: what is needed is of an earlier one, or of the same one and by
-        another op, which is never needed in turn."""
-        for rank in (_iteration, self._turn):
+        another op, which is never needed in turn. Or those of the outermost loops do, and in each of them others again."""
+        for rank in (_iteration, self._turn, _outermost):
             ranks = {node: rank(node) for node in circle}
             if None in ranks.values():
                 continue
-            level: dict[OrderNode, set[OrderNode]] = {node: set() for node in circle}
+            level: dict[OrderNode, dict[OrderNode, isl.Map]] = {node: {} for node in circle}
             try:
                 for node in circle:
                     for other in (o for o in needs[node] if o in circle):
                         above = self._compared(other, node, ranks, needs[node][other], 1)
                         if above is not None:
                             raise VagueError(other.point.op)
-                        if self._compared(other, node, ranks, needs[node][other], 0) is not None:
-                            level[node].add(other)
+                        alike = self._compared(other, node, ranks, needs[node][other], 0)
+                        if alike is not None:
+                            level[node][other] = alike
             except VagueError:
                 continue
-            if not any(len(c) > 1 or c[0] in level[c[0]] for c in _components(level)):
-                return True
+            circles = _circles(level)
+            if not circles or (rank is _outermost and all(self._ranked(c, level) for c in circles if len(c) < len(circle))):
+                return not any(len(c) == len(circle) for c in circles)
         return False
 
     def _compared(
@@ -126,6 +128,12 @@ class Circles:
         if not isinstance(node.thing, Signal):
             return _iteration(node)
         return self.phases[node.thing] * node.thing.ring.size + node.thing.index
+
+
+def _outermost(node: OrderNode) -> Linear | None:
+    """The number of the iteration that the outermost loop is in."""
+    loops = node.point.place.loops
+    return Linear.of(loops[0].counter) if loops else Linear.of(0)
 
 
 def _iteration(node: OrderNode) -> Linear | None:

@@ -102,6 +102,25 @@ class Asynchronous:
 
     def conflicts(self) -> Iterator[Conflict]:
         """Those within a block, or a cluster."""
+        for pair, left in self._pairs():
+            try:
+                found = None if left is None else pair.some(left)
+                unfenced = left is not None and self._left(pair, fences=False) is None
+            except Unknown:
+                found, unfenced = None, False
+            late = next((x.agent for x in (pair.first, pair.second) if x.agent), "")
+            yield replace(_in_turn(as_conflict(pair, found)), agent=late, unfenced_proxy=unfenced)
+
+    def unordered(self) -> Iterator[Unordered]:
+        """The pairs of accesses of those."""
+        return (pair for pair, _ in self._pairs())
+
+    def orders(self, pair: Unordered) -> bool:
+        """Whether nothing is left unordered of a pair. Raises Unknown."""
+        return self._left(pair, fences=True) is None
+
+    def _pairs(self) -> Iterator[tuple[Unordered, isl.Map | None]]:
+        """Pairs that nothing orders; without a relation where it is not known."""
         alone = self.model.shape.threads == 1 and self.model.shape.blocks == 1
         if alone and not any(access.agent for access in self.model.accesses):
             return
@@ -111,13 +130,10 @@ class Asynchronous:
             pair = Unordered(self.model, a, b, (), 0, False, self.instances.solver, instances=self.instances)
             try:
                 left = self._left(pair, fences=True)
-                if left is None:
-                    continue
-                found, unfenced = pair.some(left), self._left(pair, fences=False) is None
+                if left is not None:
+                    yield pair, left
             except Unknown:
-                found, unfenced = None, False
-            late = next((x.agent for x in (a, b) if x.agent), "")
-            yield replace(_in_turn(as_conflict(pair, found)), agent=late, unfenced_proxy=unfenced)
+                yield pair, None
 
     def _left(self, pair: Unordered, *, fences: bool) -> isl.Map | None:
         """The pairs that nothing orders; None if there are none."""

@@ -9,6 +9,7 @@ the phase after the one waited for cannot be over before the wait has seen it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from itertools import chain
 
 import islpy as isl
@@ -39,6 +40,12 @@ class SignalJudge:
         self.phases = phases(model.signals, self.instances)
         self.order = Order(self.instances, self.phases, barriers)
         self.counts = Counts(model, self.instances, self.phases)
+
+    def having(self, barriers: tuple[Barrier, ...]) -> SignalJudge:
+        """The same kernel with other barriers."""
+        out = copy(self)
+        out.order = Order(self.instances, self.phases, barriers)
+        return out
 
     def faults(self) -> Iterator[SignalFault]:
         """All of them, one of a kind for each ring. Where counts are wrong, nothing else is looked at: it would follow."""

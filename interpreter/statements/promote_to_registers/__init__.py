@@ -24,6 +24,9 @@ class PromoteToRegisters(Statement):
     the accumulator is a temporary for the complete tile, of which each iteration of the loops over threads takes its own part;
     `launch` turns that part into a thread-private array.
 
+    Without `across`, an output: the op's result stays with the threads that make it, and `copy` takes it from there to where it
+    belongs. To be cut into tiles like any op that finishes a result, staged, and mapped as the result is.
+
     Without `across`, an input: each thread reads the elements that the op asks for in it once, and keeps them. So do all ops behind
     it, in the same loop, that read the same tile. They need the same map, which then says which elements a thread has.
 
@@ -33,13 +36,14 @@ class PromoteToRegisters(Statement):
     tile of its own.
 
     Args:
-        operand: with `across` an operand that the op writes, by name: `micro.acc`; else one that it reads; of a loop a buffer
+        operand: with `across` an operand that the op writes, by name: `micro.acc`; else any of its operands; of a loop a buffer
             that it accesses, by its name: `k.C`. The op or the loop stays alive.
         loop: the sequential loop around the op, inside the mapped loops or around them; stays alive.
 
     Returns:
         buffer: the accumulator, or the tile.
-        copy: of an input, the op that reads it, to be tiled and mapped; without a map it has that of the ops that read the tile.
+        copy: of an input, the op that reads it, to be tiled and mapped; without a map it has that of the ops that read the tile. Of
+            an output, the op that takes it to its place.
 
     Errors:
         W0380: an accumulator that threads share (at `launch`).

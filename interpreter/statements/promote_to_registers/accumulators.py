@@ -32,6 +32,7 @@ from ...ir.mlir import (
     ops_of,
     producer,
 )
+from ...ir.structured import is_structured
 from ...memory.effects import is_memref, is_pure
 from ...memory.views import behind, is_view, may_share
 from ...session.rewriter import describe
@@ -109,9 +110,11 @@ def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> tup
     if is_temporary(base):
         kept = producer(base)
         assert kept is not None
-        _check_new(kept)
-        first, base_remark = _first_value(base, loop), "it accumulates in a temporary already, which stays in registers"
-        remarks = [base_remark]
+        before = _last_touch(base, loop)
+        if before is None or not is_structured(before):
+            _check_new(kept)  # where one op fills all of it, nobody has handed its elements to threads yet
+        first = _first_value(base, loop)
+        remarks = ["it accumulates in a temporary already, which stays in registers"]
     else:
         first = _first_value(base, loop)
         kept = _temporary(ir.MemRefType(base.type), first or loop)
@@ -166,11 +169,16 @@ def affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
 
 def _first_value(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
     """The fill before the loop that overwrites all of the base, if nobody looks at the buffer in between."""
+    op = _last_touch(base, loop)
+    return op if op is not None and op.name == "linalg.fill" and op.operands[1] == base else None
+
+
+def _last_touch(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
+    """The last op before the loop that looks at the buffer, or holds one that does."""
     before = ops_of(loop.block)
     for op in reversed(before[: before.index(loop)]):
-        if is_view(op) or not any(_is_of(v, base) for inner in operations(op) for v in inner.operands):
-            continue
-        return op if op.name == "linalg.fill" and op.operands[1] == base else None
+        if not is_view(op) and any(_is_of(v, base) for inner in operations(op) for v in inner.operands):
+            return op
     return None
 
 

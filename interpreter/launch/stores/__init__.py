@@ -1,0 +1,1 @@
+"""Copies out of shared memory by the tensor memory accelerator."""

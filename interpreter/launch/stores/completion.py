@@ -1,0 +1,122 @@
+"""Stores by the tensor memory accelerator, as `launch` completes them: a thread starts the copy of what others wrote to shared
+memory, as a group, and waits until it has been read before it is written again, and before the block ends.
+
+    for part { fill C_shared; copy C_shared → C {tma} }     →    for part {
+                                                                   one thread: wait until its stores have read
+                                                                   fill C_shared;  fence of each thread's writes
+                                                                   one thread: copy C_shared → C {weft.tma};  commit the group
+                                                                 }
+                                                                 one thread: wait until its stores have read
+
+In a loop over warp groups it is a thread of each. Barriers, behind each wait and behind the fence, are `insert-barriers`' business.
+What a marked copy becomes is decided by `boxes.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from ...buffers.tensor_copies import BY_TENSOR_MAP, is_tensor_copy
+from ...ir.mlir import ahead_of, ancestors, child_of, ir, is_within, operations, ops_of
+from ...ir.structured import is_structured
+from ...loops.forall import end_of, make_forall
+from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, mapping_of, trip_counts
+from ...memory.effects import written
+from ...memory.lanes import BARRIERS
+from ...memory.layouts import is_shared
+from ...memory.mbarriers import FENCE_PROXY
+from ...memory.tensor_maps import COMMIT, DRAIN
+from ...memory.views import behind
+from ...session.rewriter import refuse
+
+_LOOPS = ("scf.for", "scf.forall")
+
+
+def is_tensor_store(op: ir.Operation) -> bool:
+    """Whether an op is mapped to the tensor memory accelerator, or marked as its own, and takes a tile out of shared memory."""
+    ours = is_tensor_copy(op) or BY_TENSOR_MAP in op.attributes
+    return ours and is_structured(op) and len(op.operands) == 2 and is_shared(op.operands[0].type)
+
+
+def complete_stores(root: ir.Operation) -> None:
+    """Complete the stores in a launched loop. Raises W0405."""
+    for store in [op for op in operations(root) if is_tensor_store(op) and is_tensor_copy(op)]:
+        with store.location:
+            _complete(store)
+
+
+def _complete(store: ir.Operation) -> None:
+    unit, thread = _started_by(store)
+    block, around = unit.block, unit.parent.operation
+    first, last = _fills(store, unit)
+    with ir.InsertionPoint.after(last):
+        kinds = {"kind": "#nvvm.proxy_kind<async.shared>", "space": "#nvvm.shared_space<cta>"}
+        ir.Operation.create(FENCE_PROXY, attributes={name: ir.Attribute.parse(said) for name, said in kinds.items()})
+    if unit == store:
+        with ahead_of(store):
+            unit = thread()
+        store.move_before(end_of(unit))
+    del store.attributes[ATTRIBUTE]
+    store.attributes[BY_TENSOR_MAP] = ir.UnitAttr.get()
+    with ir.InsertionPoint.after(store):
+        ir.Operation.create(COMMIT)
+    mapping = mapping_of(around)
+    again = around.name in _LOOPS and not (mapping is not None and mapping.space == "blocks")
+    if again:
+        before = ops_of(block)
+        at = before.index(first)
+        while at and before[at - 1].name in BARRIERS:
+            at -= 1
+        with ir.InsertionPoint(before[at]):
+            _wait(thread)
+    with ir.InsertionPoint.after(around if again else unit):
+        _wait(thread)
+
+
+def _wait(thread: Callable[[], ir.Operation]) -> None:
+    """Let the threads that start stores wait until all of theirs have been read, at the insertion point."""
+    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 0)
+    with ir.InsertionPoint(end_of(thread())):
+        ir.Operation.create(DRAIN, attributes={"group": number, "read": ir.UnitAttr.get()})
+
+
+def _started_by(store: ir.Operation) -> tuple[ir.Operation, Callable[[], ir.Operation]]:
+    """The store, or the loop over warp groups that it stands in; and what makes a loop at whose iterations the threads do
+    something that start it. Raises W0405."""
+    loop = store.parent.operation
+    mapping = mapping_of(loop)
+    if mapping is not None and mapping.space == "warpgroups":
+        groups = trip_counts(Mapped(loop, mapping))
+        if None in groups or len(groups) != 1:
+            raise refuse("W0405", "how many warp groups store the tile is not known", store, "tile it with a number of rows, once")
+        count = prod(n or 1 for n in groups)
+        return loop, lambda: _mapped(count, Mapping("warpgroups", ("x",), (count,)))
+    if mapping is not None and mapping.space not in ("blocks", "registers"):
+        raise refuse(
+            "W0405", f"a store in a loop over `{mapping}`: a thread of the block starts it, or one of each warp group", store,
+            "let loops over `registers`, sequential ones, and one over `warpgroups` alone stand around it",
+        )  # fmt: skip
+    return store, lambda: _mapped(1, Mapping("threads", every=True))
+
+
+def _mapped(count: int, mapping: Mapping) -> ir.Operation:
+    loop = make_forall([0], [count], [1])
+    loop.attributes[ATTRIBUTE] = mapping.attribute()
+    return loop
+
+
+def _fills(store: ir.Operation, unit: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
+    """The first and the last op beside the store that write its tile. Raises W0405."""
+    base = behind(store.operands[0])
+    around = unit.parent.operation
+    here = ops_of(unit.block)
+    writers = [op for op in operations(list(ancestors(store))[-1]) if base in map(behind, written(op))]
+    beside = [child_of(around, op) for op in writers if is_within(op, around)]
+    before = [op for op in here[: here.index(unit)] if op in beside]
+    if len(beside) < len(writers) or not before or any(op is not None and op not in before for op in beside):
+        raise refuse(
+            "W0405", "what a store takes out of shared memory is filled elsewhere", store,
+            "let the op whose result `promote-to-shared` has staged stand in front of the copy that takes it on, in one loop",
+        )  # fmt: skip
+    return before[0], before[-1]

@@ -1,0 +1,104 @@
+"""Which barriers all threads of a block, or of a warp or a warp group, reach together. The others are faults, and order nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from ...indices.linear import Depends, Formula, Linear, Symbol, at_least, either, equal, less, settled
+from ...memory.lanes import NUMBERED
+from ..solver import Naming, Solver, Unknown, points
+from .model import Barrier, KernelModel
+
+
+def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], list[Barrier]]:
+    """The barriers that are reached by all threads of a block or by none; and what is divergent, ops of a warp among it."""
+    uniform: list[Barrier] = []
+    divergent: list[Barrier] = []
+    for barrier in (*model.barriers, *model.warp_wide):
+        reach = reached(model, barrier, solver)
+        if reach == "together" and barrier.number is not None and not is_one_groups(model, barrier, solver):
+            reach = "unknown"
+        if reach != "together":
+            divergent.append(replace(barrier, assumed=reach == "unknown"))
+        elif barrier not in model.warp_wide:
+            uniform.append(barrier)
+    return uniform, divergent
+
+
+def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["together", "apart", "unknown"]:
+    """Whether the conditions around the barrier hold for all threads of a block (or a cluster) or for none, in each iteration.
+
+    Conditions that do not depend on the thread need no proof. Those that do are compared for two threads, by ISL.
+    """
+    def differs(depends: Depends) -> bool:
+        return depends.thread or (barrier.of_cluster and depends.rank)
+
+    guards = [g for g in barrier.place.guards if differs(g.depends())]
+    if not guards:
+        return "together"
+    if any(s.kind == "opaque" and differs(s.depends) for g in guards for s in g.symbols()):
+        return "unknown"
+    shared = Naming("")
+
+    def shares(symbol: Symbol) -> bool:
+        return not differs(symbol.depends)
+
+    x, y = Naming("x_", shared, shares), Naming("y_", shared, shares)
+    here = [x.formula(g) for g in (*barrier.place.guards, *model.facts)] + [y.formula(g) for g in model.facts]
+    warp = model.group_of(barrier.threads) if barrier.narrow else None
+    if warp is not None:
+        here.append(equal(x.form(warp), y.form(warp)))
+    there = [y.formula(g) for g in barrier.place.guards]
+    for naming in (x, y):
+        naming.definitions()  # they may name more
+    if any(s.kind == "defined" for naming in (x, y) for s in naming.names):
+        return "unknown"  # a thread's own minimum: existential, and its complement is not what `there` negated says
+    try:
+        names, both_there = points(solver, (shared, x, y), here)
+        if solver.is_empty(solver.subtract(both_there, solver.set(names, there))):
+            return "together"
+    except Unknown:
+        return "unknown"
+    return "apart" if settled(s for naming in (x, y, shared) for s in naming.names) else "unknown"
+
+
+def is_one_groups(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
+    """Whether a barrier with a number is known to be that of one group of threads: all threads that meet at the number, here or
+    elsewhere, are of one group, which is whole. Number 0 is the block's own."""
+    group, number, threads = model.group_of(barrier.threads), barrier.number, model.shape.threads
+    if group is None or number is None or threads is None:
+        return False
+    shared = Naming("")
+    x, y = (Naming(prefix, shared, _shares) for prefix in ("x_", "y_"))
+    here = [*map(x.formula, (*barrier.place.guards, *model.facts))]
+    which, mine = x.form(number), x.form(group)
+    partial = at_least(mine, threads // barrier.threads)
+    if not _never(solver, (shared, x), [*here, either(less(which, Linear.of(1)), at_least(which, NUMBERED), partial)]):
+        return False
+    for other in (b for b in model.barriers if b.number is not None):
+        if other.threads != barrier.threads and other.number is not None:
+            here_too = [equal(which, y.form(other.number))]
+        else:
+            here_too = [equal(which, y.form(other.number or number)), either(*_apart(mine, y.form(group)))]
+        there = [*map(y.formula, (*other.place.guards, *model.facts))]
+        if not _never(solver, (shared, x, y), [*here, *there, *here_too]):
+            return False
+    return True
+
+
+def _shares(symbol: Symbol) -> bool:
+    """Whether two threads, in any iterations, see one value."""
+    return not symbol.depends.thread and not symbol.depends.loops
+
+
+def _apart(a: Linear, b: Linear) -> tuple[Formula, Formula]:
+    return less(a, b), less(b, a)
+
+
+def _never(solver: Solver, namings: tuple[Naming, ...], said: list[Formula]) -> bool:
+    """Whether it is known that not all of this holds."""
+    try:
+        return solver.is_empty(points(solver, namings, said)[1])
+    except Unknown:
+        return False

@@ -1,0 +1,51 @@
+"""A result on its way to where it belongs: an op writes its tile into a buffer that a statement allocated, and a copy takes it on.
+
+    %r = linalg.matmul … outs(%zeros)         →    %r = linalg.matmul … outs(%zeros in the buffer)
+    insert %r                                      %w = linalg.copy %r outs(%place) {weft.merge};  insert %w
+
+A fill that the op alone reads is done in the buffer, too, and so is a masked load; what the op reads of the place otherwise is
+copied there first. Of a ragged tile the copy that takes it on is as large as what lies inside (`writeback_guards.py`).
+"""
+
+from __future__ import annotations
+
+from ..ir.mlir import ahead_of, ir, linalg, producer, users
+from ..ir.structured import is_read, segments
+from ..memory.layouts import as_tensor
+from ..padding.masked_loads import MARK, is_masked_load
+from .destinations import FILL
+
+MERGE = "weft.merge"
+"""On the copy that takes a result on to where it belongs."""
+
+
+def stage_result(
+    op: ir.Operation, position: int, view: ir.Value, *, mapped: bool
+) -> tuple[ir.Operation | None, ir.Operation]:
+    """Let an op on tensors write the output at `position` of its operands into a buffer, seen as `view`; what copies there what
+    the op reads first, if anything does, and what takes the result on. `mapped`: a schedule maps what copies there."""
+    value, result = op.operands[position], op.results[position - segments(op)[0]]
+    made = producer(value)
+    alone = made is not None and made.block == op.block and len(users(value)) == 1 and is_read(op, position)
+    first, place, copy = op, value, None
+    if made is not None and alone and (made.name == FILL or is_masked_load(made)):
+        first, place = made, made.operands[len(made.operands) - 1]
+    with ahead_of(first):
+        there = as_tensor(view)
+        if first != op:
+            first.operands[len(first.operands) - 1] = there
+            if mapped and first.name != FILL:
+                copy = first
+                del first.attributes[MARK]
+        elif is_read(op, position):
+            copied = linalg.copy(value, outs=[there])
+            copy = copied.owner.operation
+            op.operands[position] = copied
+        else:
+            op.operands[position] = there
+    with ir.InsertionPoint.after(op), op.location:
+        taken = linalg.copy(result, outs=[place])
+    merge = taken.owner.operation
+    merge.attributes[MERGE] = ir.UnitAttr.get()
+    result.replace_all_uses_except(taken, merge)
+    return copy, merge

@@ -1,0 +1,78 @@
+"""Barriers with a number, at which a group of threads meets: each orders what its own group does, if no other one has it."""
+
+from __future__ import annotations
+
+import pytest
+from test_products import judged, said
+
+KERNEL = """
+module attributes {gpu.container_module} {
+  func.func @host(%out: memref<256xf32>) {
+    %c1 = arith.constant 1 : index
+    %c256 = arith.constant 256 : index
+    gpu.launch_func @m::@f blocks in (%c1, %c1, %c1) threads in (%c256, %c1, %c1) args(%out : memref<256xf32>)
+    return
+  }
+  gpu.module @m {
+    gpu.func @f(%out: memref<256xf32>) workgroup(%tile: memref<256xf32, 3>)
+        kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %c127 = arith.constant 127 : index
+      %c128 = arith.constant 128 : index
+      %many = arith.constant 128 : i32
+      %value = arith.constant 1.0 : f32
+      %t = gpu.thread_id x
+      %group = arith.divui %t, %c128 : index
+      %mine = arith.addi %group, %c1 : index
+      %number = arith.index_cast %mine : index to i32
+      %lane = arith.remui %t, %c128 : index
+      %back = arith.subi %c127, %lane : index
+      %start = arith.muli %group, %c128 : index
+      %from = arith.addi %start, %back : index
+      %first = arith.cmpi ult, %t, %c128 : index
+      scf.for %i = %c0 to %c3 step %c1 {
+        memref.store %value, %tile[%t] : memref<256xf32, 3>
+        nvvm.barrier id = %number number_of_threads = %many
+        %v = memref.load %tile[%from] : memref<256xf32, 3>
+        memref.store %v, %out[%t] : memref<256xf32>
+        nvvm.barrier id = %number number_of_threads = %many {second}
+      }
+      gpu.return
+    }
+  }
+}
+"""
+"""Two groups of 128 threads; each writes a row and reads it backwards."""
+
+
+def test_each_group_by_itself_is_proven() -> None:
+    found = judged(KERNEL)
+    assert found.clean, found.diagnostics()
+
+
+def test_one_group_alone() -> None:
+    """A number that is the same for all is right where one group gets there."""
+    alone = KERNEL.replace("scf.for %i", "scf.if %first {\n scf.for %i").replace("      gpu.return", "      }\n      gpu.return")
+    alone = alone.replace("arith.addi %group, %c1", "arith.addi %c0, %c1")
+    found = judged(alone)
+    assert found.clean, found.diagnostics()
+
+
+MISTAKES = {
+    "one number for two groups": ("arith.addi %group, %c1", "arith.addi %c0, %c1", "W0603"),
+    "the block's own number": ("arith.addi %group, %c1", "arith.addi %group, %c0", "W0603"),
+    "half of a group": ("arith.constant 128 : i32", "arith.constant 64 : i32", "W0601"),
+    "another group's elements": ("arith.subi %c127, %lane", "arith.subi %c128, %lane", "W0601"),
+    "no barrier in front": ("nvvm.barrier id = %number number_of_threads = %many\n", "\n", "W0601"),
+    "no barrier behind": ("nvvm.barrier id = %number number_of_threads = %many {second}", "", "W0601"),
+    "not all of a group": ("scf.for %i = %c0 to %c3", "scf.for %i = %lane to %c3", "W0603"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_found(name: str) -> None:
+    old, new, code = MISTAKES[name]
+    assert old in KERNEL
+    assert code in [d.code for d in said(KERNEL.replace(old, new, 1))]
