@@ -20,6 +20,7 @@ from weft.interpreter.memory.tensor_maps import LOAD_PIXELS
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
 from weft.pipeline import Choice, Planned, applied, planned
+from weft.recipes.conv2d.geometry import LAYERS as NETWORK
 from weft.runtime.cuda.module import emit
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
@@ -28,12 +29,14 @@ from weft.runtime.simulator.device import SimDevice
 from weft.runtime.simulator.kernel import SimKernel
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "conv2d"
+RESNET = {name.removeprefix("resnet50."): layer for name, layer in NETWORK.items() if layer["c"] > 3}
 SMALL = {"n": 2, "h": 7, "w": 9, "c": 64, "k": 64, "bm": 64, "bn": 64, "stages": 2}
 LAYERS: dict[str, dict[str, object]] = {
     "3x3": {}, "3x3, stride 2": {"stride": 2, "w": 8}, "dilation 2": {"dilation": 2, "pad": 2, "c": 128},
     "1x1": {"r": 1, "s": 1, "pad": 0}, "1x1, stride 2": {"r": 1, "s": 1, "pad": 0, "stride": 2},
     "unpadded, ragged": {"pad": 0, "n": 3, "k": 72}, "5x2, f16": {"r": 5, "s": 2, "stride": 3, "type": "f16"},
     "one image": {"n": 1, "h": 12, "w": 11}, "a tile of 128 channels": {"bk": 128, "c": 256, "n": 1},
+    "one pixel": {"n": 1, "h": 6, "w": 1, "r": 3, "s": 1, "stride": 3, "dilation": 2, "pad": 0, "k": 8},
     "rows in whole tiles": {"n": 1, "h": 1, "w": 130, "r": 1, "pad": 0, "k": 8},
     "one row of pixels": {"n": 1, "h": 1, "w": 50, "r": 1, "pad": 0, "stride": 2},
     "a cluster shares pixels": {"k": 128, "cluster": 2, "group": 1, "stride": 2},
@@ -67,6 +70,13 @@ def test_sizes_that_a_run_brings(window: dict[str, object]) -> None:
         n, h, w, c, k = (draw.randrange(a, b) for a, b in ((1, 4), (5, 14), (5, 14), (1, 3), (1, 12)))
         sizes = {"X.0": n, "X.1": h, "X.2": w, "X.3": 64 * c if turn != 1 else 24 * c, "W.3": 8 * k}
         expect_right(done, {name: str(size) for name, size in sizes.items()}, SimDevice())
+
+
+@pytest.mark.parametrize("layer", RESNET if SOAK else ["layer2.0.downsample.0", "layer4.1.conv2"])
+def test_layers_of_a_network_have_tensor_maps(layer: str) -> None:
+    """All but the first, whose images have three channels."""
+    done = made(**{**RESNET[layer], "n": 8, "bm": 128, "stages": 4})
+    assert bool(pixel_loads(done)) == (RESNET[layer]["r"] * RESNET[layer]["stride"] > 1) and "load_box_2d(&W_shared" in done.cuda
 
 
 def test_channels_that_a_tile_does_not_divide() -> None:

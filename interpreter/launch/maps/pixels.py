@@ -151,8 +151,11 @@ class Gathered:
         elif made is None and len(used) == 1 and all(term.coefficient % used[0].step == 0 for term in used[0].row):
             row, step = used[0].row, used[0].step
             found = sum((self.by_row.form(term.value) * (term.coefficient // step) for term in row), start=Linear.of(0))
-        else:
-            found = None
+        else:  # one pixel alone: the mask says that it is row 0
+            choice = self.load.choice
+            tests = [] if used or choice is None else [test for test in _conjuncts(choice.operands[0]) if test is not None]
+            rows = [test.operands[0] for test in tests if self.by_row.varies(test.operands[0])]
+            found = self.by_row.form(rows[0]) if rows and self.by_row.advances(rows[0]) else None
         if found is None or axes[0].tap or axes[0].offset or axes[0].step != 1:
             raise self._no_pixels("its rows are not pixels that follow each other")
         if not axes[0].row and not same_size(size_of(self.images, 0), 1):
