@@ -163,10 +163,11 @@ class _GroupProduct:
                 "its columns there", self.op,
                 "`pack` the product in front of the kernel: a launch of its own copies the operand as n x k",
             )  # fmt: skip
-        if panels.box.swizzle == 0 or (across and panels.box.swizzle != 128 and operand):
+        if panels.box.swizzle != 128:
             raise refuse(
-                "W0369", "operands of warp groups are swizzled, by 128 bytes where the sum runs across their rows", self.op,
-                "`promote-to-shared … swizzle 128`",
+                "W0369", f"operands of warp groups are swizzled by 128 bytes, and this one is "
+                f"{f'by {panels.box.swizzle}' if panels.box.swizzle else 'not'}", self.op,
+                "`promote-to-shared … swizzle 128`, of tiles whose rows are multiples of 128 bytes",
             )  # fmt: skip
         seen = panels.at([bound(s) for s in starts[:-2]], bound(row), depth if across else length, bound(panel))
         sizes = [length, depth] if operand == 0 else [depth, length]

@@ -49,6 +49,7 @@ class Case:
     shape: str = ""
     tiles: str = "blocks(y, x)"
     cluster: int = 1
+    swizzles: tuple[int, int] = (128, 128)
 
     @property
     def payload(self) -> str:
@@ -69,8 +70,8 @@ class Case:
           fuse init into tiles
           {f'map tiles to {self.tiles}' if self.tiles else ''}
           let (k, step) = tile tile_mm [_, _, {self.bk}]
-          let (a, copy_a) = promote-to-shared step.lhs swizzle 128
-          let (b, copy_b) = promote-to-shared step.rhs swizzle 128
+          let (a, copy_a) = promote-to-shared step.lhs swizzle {self.swizzles[0]}
+          let (b, copy_b) = promote-to-shared step.rhs swizzle {self.swizzles[1]}
           map copy_a to {self.copy}
           map copy_b to {self.copy}
           let (groups, group_mm) = tile step [{self.own}, _]
