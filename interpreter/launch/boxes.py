@@ -219,7 +219,7 @@ class _Copy:
 
     def _checked(self, box: Box, axes: Sequence[int]) -> Box:
         kind = ir.MemRefType(box.tensor.type)
-        name = value_name(box.tensor)
+        name = value_name(joined(box.tensor)[0])
         if list(axes) != sorted(axes) or axes[-1] != kind.rank - 1:
             raise self._refused("takes the axes of its operand in another order than they lie in memory", "leave `transpose` out")
         if kind.rank > MOST_RANK:

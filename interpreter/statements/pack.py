@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...dsl.diagnostics import did_you_mean
 from ..ir.mlir import ahead_of, arith, ir, linalg, ops_of, tensor
 from ..ir.structured import body_of, element_type, generic, structure
 from ..memory.fragments import PACKED, SPLITS, TF32_BITS
@@ -94,7 +95,9 @@ class Pack(Statement):
         of_two = [name for name, (_, count) in SPLITS.items() if count == 2]
         kinds = [str(element_type(v)) for v in op.operands]
         if self.as_type not in of_two:
-            hint = f"`mma … as {self.as_type}` rounds operands of f32, which need no copies"
+            hint = did_you_mean(self.as_type, of_two)
+            if self.as_type in SPLITS:
+                hint = f"`mma … as {self.as_type}` rounds operands of f32, which need no copies"
             message = f"operands are not copied `as {self.as_type}`, only as {', '.join(of_two)}"
             raise rewrite.error("W0478", message, op, hint, at="as_type")
         if kinds != ["f32"] * 3:

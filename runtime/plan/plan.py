@@ -171,6 +171,15 @@ class KernelEntry:
             return True
         return not self.requires.endswith("a") and _capability(chip) >= _capability(self.requires)
 
+    def lacking(self, name: str, chip: str) -> tuple[str, str] | None:
+        """W0727 where a device of that name and chip lacks instructions: the message, and what a schedule has to do without."""
+        if self.runs_on(chip):
+            return None
+        have, without = f"chips have from {self.requires} on", "asynchronous copies"
+        if self.requires is not None and self.requires.endswith("a"):
+            have, without = f"{self.requires} alone has", "warp groups"
+        return f"`{self.name}` takes instructions that {have}; {name} is {chip}", f"schedule it without {without}"
+
 
 def _capability(chip: str) -> int:
     return int(chip.removeprefix("sm_").rstrip("a"))

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...dsl.diagnostics import fail
+from ...dsl.diagnostics import alternatives, fail
 from ...interpreter.memory.limits import WARP
 from ..cuda.nvrtc import KernelResources, compile_cubin
 from ..plan.dtypes import itemsize
@@ -21,7 +21,7 @@ from ..run.device import DeviceView
 from ..run.tensor_maps import ALIGNMENT as MAP_ALIGNMENT
 from ..run.tensor_maps import BYTES as MAP_BYTES
 from ..run.work import scalar, triple
-from .chips import RESERVED, Chip
+from .chips import CHIPS, RESERVED, Chip
 from .cubin import clusters
 from .operands import Grid
 from .pipes import SCHEDULERS, flops, multiplied, pipe_of
@@ -130,6 +130,7 @@ def predict(plan: Plan, cuda: str, chip: Chip) -> Prediction:
         WeftError: W0505, W0780 where the compiler or the disassembler is missing, W0726 where a block does not fit the chip, W0727
             where the chip lacks instructions, W0782 where the model does not know what a kernel does.
     """
+    _expect_chip(plan, chip)
     compiled = compile_cubin(cuda, chip.arch)
     programs, together = disassembled(compiled.cubin), clusters(compiled.cubin)
     entries = {kernel.name: kernel for kernel in plan.kernels}
@@ -147,6 +148,16 @@ def predict(plan: Plan, cuda: str, chip: Chip) -> Prediction:
                 found[step] = kernel.predicted(_moved(plan, step, chip))
             kernels.append(found[step])
     return Prediction(chip.name, chip.title, chip.arch, tuple(kernels))
+
+
+def _expect_chip(plan: Plan, chip: Chip) -> None:
+    """W0727: before the text is compiled, of which the compiler would say it of each instruction."""
+    for kernel in plan.kernels:
+        lacking = kernel.lacking(f"the {chip.title}", chip.arch)
+        if lacking is not None:
+            message, without = lacking
+            able = [one.name for one in CHIPS.values() if all(entry.runs_on(one.arch) for entry in plan.kernels)]
+            raise fail("W0727", message, hint=f"take --chip {alternatives(able)}, or {without}" if able else without)
 
 
 def resident_blocks(chip: Chip, threads: int, registers: int, shared: int) -> int:

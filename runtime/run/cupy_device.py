@@ -98,15 +98,11 @@ class CupyDevice(CupyWork):
 
     def _expect_chip(self, kernel: KernelEntry) -> None:
         """W0727: before it is compiled, which would fail less readably."""
-        wanted = kernel.requires
-        if wanted is None or kernel.runs_on(self.arch):
-            return
-        have, without, instead = (
-            (f"{wanted} alone has", "warp groups", "the simulator: `--target sim`") if wanted.endswith("a")
-            else (f"chips have from {wanted} on", "asynchronous copies", "the CPU: `--target cpu`")
-        )  # fmt: skip
-        message = f"`{kernel.name}` takes instructions that {have}; {self.name} is {self.arch}"
-        raise fail("W0727", message, hint=f"schedule it without {without}, or run it on {instead}")
+        lacking = kernel.lacking(self.name, self.arch)
+        if lacking is not None:
+            message, without = lacking
+            instead = "the simulator: `--target sim`" if str(kernel.requires).endswith("a") else "the CPU: `--target cpu`"
+            raise fail("W0727", message, hint=f"{without}, or run it on {instead}")
 
     def _module(self, text: str) -> Any:
         if text not in self._modules:

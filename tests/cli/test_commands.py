@@ -327,3 +327,10 @@ def test_a_gather_runs_on_indices_in_its_range(capsys: pytest.CaptureFixture[str
     assert "array" not in json.dumps(report.to_json())
     weft(capsys, "build", "embed.weft", "-o", "c", "--input", "ids=0:50", exit_code=2)
     assert "W0481" in weft(capsys, "run", "embed.weft", "--input", "ids=0", "--input", "ids=1", exit_code=2)[1]
+
+
+def test_a_schedule_is_no_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s.weft").write_text("schedule s() {\n}\n")
+    assert cli.run(["verify", str(tmp_path / "s.weft")]) == 2
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "is a schedule, and this is for modules" in shown and "weft apply" in shown

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from native_device import NativeDevice
 
+from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
@@ -128,3 +129,40 @@ def test_in_parts(order: str, as_type: str, most: float, tmp_path: Path) -> None
 @pytest.mark.parametrize("as_type", ["", "bf16x3", "3xtf32"])
 def test_open_sizes(as_type: str, tmp_path: Path) -> None:
     assert error_of(packed(tmp_path, "A·B", "f32", as_type, is_open=True)) <= 2e-5
+
+
+@pytest.mark.parametrize(("as_type", "hint"), [("f16", "`mma … as f16`"), ("f64", "None")])
+def test_other_types(as_type: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(WeftError, match=f"W0478: operands are not copied `as {as_type}`") as refused:
+        packed(tmp_path, "A·B", "f32", as_type)
+    assert hint in str(refused.value.diagnostics[0].hint)
+
+
+BOXES = """
+payload matmul(m = 64, n = 64, k = 6)
+
+schedule boxes() {
+  let gemm = match linalg.matmul
+  let init = match linalg.fill
+  let (product, lhs, rhs) = pack gemm as bf16x3
+  let (tiles, tile_mm) = tile product [64, 64]
+  fuse init into tiles
+  map tiles to blocks(y, x)
+  let (k, step) = tile tile_mm [_, _, 64]
+  let (a, copy_a) = promote-to-shared step.lhs swizzle 128
+  let (b, copy_b) = promote-to-shared step.rhs swizzle 128
+  map copy_a to tma
+  map copy_b to tma
+  let (groups, group_mm) = tile step [64, _]
+  map groups to warpgroups(y)
+  let one = mma group_mm [64, 64, 16]
+  promote-to-registers one.acc across k
+  insert-barriers
+}
+"""
+
+
+def test_rows_of_copies_that_no_tensor_map_has(tmp_path: Path) -> None:
+    (tmp_path / "boxes.weft").write_text(BOXES)
+    with pytest.raises(WeftError, match="W0405: the copy reads `A_packed`, whose rows are 36 bytes apart"):
+        applied(Choice(str(tmp_path / "boxes.weft")).open())

@@ -247,3 +247,10 @@ def test_what_the_command_refuses(words: list[str], code: str, capsys: pytest.Ca
 def test_a_chip_without_a_prediction(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["run", "naive", "--chip", "a100"]) == 2
     assert "--chip is the GPU of --predict" in capsys.readouterr().err
+
+
+def test_a_chip_without_the_instructions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["run", "hopper", "--predict", "--chip", "a100", "--set", "m=256", "--set", "n=256", "--set", "k=64"]) == 1
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "W0727" in shown and "takes instructions that sm_90a alone has; the A100 is sm_80" in shown
+    assert "take --chip h200 or h100, or schedule it without warp groups" in shown

@@ -102,7 +102,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "open counts": ({"tiles": "blocks(x: ?) cyclic"}, "W0407", "only a run knows how many blocks", "a count"),
     "other axes": ({"tiles": "blocks(z, y)"}, "W0407", "`blocks(z, y)` has no blocks along x", "blocks(y, x)"),
     "no producer": ({"pipeline": "pipeline k stages 2 async"}, "W0407", "share no tile", "producer"),
-    "parts": ({"cluster": 3}, "W0407", "of a cluster of 3 share no tile", "leave `cluster` out"),
+    "parts": ({"cluster": 3}, "W0407", "of a cluster of 3 share no tile", "as many blocks as a tile has parts"),
     "copies of threads": ({"copy": "threads(*) cyclic vector 8", "pipeline": ""}, "W0369", "tiles that tensor maps bring", ""),
     "too many": ({"cluster": limits.MOST_OF_CLUSTER + 1}, "W0231", "it must be at most 8", "all chips that have clusters"),
 }

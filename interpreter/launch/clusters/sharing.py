@@ -51,12 +51,14 @@ class Sharing:
     Args:
         rank: which block of its cluster the block is.
         alone: why copies are not shared.
+        uneven: whether one is not for no other reason than the number of parts.
         remarks: those that are, in words.
     """
 
     cluster: BlockClusters
     rank: Sum
     alone: dict[str, str] = field(default_factory=dict)
+    uneven: bool = False
     remarks: list[str] = field(default_factory=list)
 
     @cached_property
@@ -81,6 +83,7 @@ class Sharing:
             self.remarks.append(f"{name}: each of {size} blocks loads {each} of {panels} panels for all")
             return [TilePart(Sum(), rows, self.rank.times(each) + Sum(n), True) for n in range(each)]
         if rows % size or rows // size * row_bytes % (LINE * LINES):
+            self.uneven = True
             self.alone[name] = f"{rows} rows of {row_bytes} bytes make no {size} parts of whole {LINES} lines of {LINE} bytes"
             return None
         self.remarks.append(f"{name}: each of {size} blocks loads {rows // size} of {rows} rows for all")
@@ -93,11 +96,12 @@ class Sharing:
     def expect_some(self, op: ir.Operation) -> None:
         """Raises W0407 where the blocks of a cluster have nothing to do with each other."""
         if not self.remarks:
-            raise refuse(
-                "W0407", f"blocks of a cluster of {self.cluster.size} share no tile that the tensor memory accelerator brings", op,
-                "leave `cluster` out; or let `map copy to tma` and `pipeline … producer` bring what is the same for blocks that "
-                "follow each other along x", *(f"`{name}`: {why}" for name, why in self.alone.items()),
-            )  # fmt: skip
+            hint = "leave `cluster` out; or let `map copy to tma` and `pipeline … producer` bring what is the same for blocks that "
+            hint += "follow each other along x"
+            if self.uneven:
+                hint = "take clusters of as many blocks as a tile has parts, or larger tiles; or leave `cluster` out"
+            why = f"blocks of a cluster of {self.cluster.size} share no tile that the tensor memory accelerator brings"
+            raise refuse("W0407", why, op, hint, *(f"`{name}`: {said}" for name, said in self.alone.items()))
 
 
 def arrive_in_all(function: ir.Operation, size: int) -> None:

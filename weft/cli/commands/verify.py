@@ -48,6 +48,8 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
     from ...verify import verify_source
     from ..console import emit, progress, show
 
+    if file.suffix == ".weft":
+        raise click.UsageError(f"{file} is a schedule, and this is for modules: `weft apply {file} -o scheduled.mlir` makes one")
     with progress(f"weft verify {file}") as clock:
         verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias, share=clock.share)
     if as_json:
