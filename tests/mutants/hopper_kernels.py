@@ -18,9 +18,11 @@ RECIPES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType({
     "ring": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3, "store": 0}),
     "cluster": ("hopper", {"m": 128, "n": 120, "k": 440, "bm": 64, "bn": 64, "stages": 3, "cluster": 2, "store": 0}),
     "tiles": ("hopper", {"m": 120, "n": 192, "k": 104, "bm": 64, "bn": 64, "stages": 3, "blocks": 2, "group": 1, "store": 0}),
+    "pixels": ("igemm_hopper", {"n": 3, "h": 5, "w": 6, "c": 128, "k": 64, "bm": 64, "bn": 64, "stages": 3}),
 })  # fmt: skip
 """Recipes and their settings: two consumers, seven steps on three stages, ragged along each dimension; two blocks of a cluster,
-each of which loads half of a tile for both; and two blocks that take tile after tile, so that the ring goes on in the middle."""
+each of which loads half of a tile for both; tiles of pixels, of two images and more; and two blocks that take tile after tile, so
+that the ring goes on in the middle."""
 
 
 @dataclass(frozen=True)
@@ -43,24 +45,26 @@ MAP = r"(?:!nvgpu\.tensormap\.descriptor)?(<tensor = memref<\w+, #gpu\.address_s
 MAPS = "mapA mapB mapC"
 WAIT = r"try_wait\.parity %{}\[(%\w+)\], (%\w+),"
 ITSELF = (
-    r"(%\w+) = nvgpu\.mbarrier\.create \{weft\.name = \"(\w+)\"\}", r"(%\w+) ?: [^%]*\{weft\.name = \"(\w+)\"\}",
+    r"(%\w+) = nvgpu\.mbarrier\.create \{weft\.name = \"(\w+)\"\}", r"(%\w+) ?: [^%]*[{ ]weft\.name = \"(\w+)\"\}",
 )  # fmt: skip
 """What names itself."""
+PIXELS = r"(%\w+), %\w+, (%\w+), box\[(%\w+), (%\w+), (%\w+), (%\w+)\] im2col\[(%\w+), (%\w+)\]"
+OF_PIXELS = ("pixels", "arrival", "channel", "across", "down", "image", "tap_across", "tap_down")
 STARTS = [(r"scf\.if (%\w+) \{\s+scf\.for", "first"), (r"scf\.if (%\w+) \{\s+$", "consumer")]
 USES = [
     (WAIT.format("full"), "stage", "phase"), (r"scf\.for (%\w+) = \S+ to \S+ step \S+ iter_args\((%\w+)", "k", "before"),
     (r"(%\w+) = nvgpu\.warpgroup\.mma\.init", "zero"), (r"(%\w+) = nvgpu\.warpgroup\.mma (%\w+), (%\w+)", "sums", "a", "b"),
-    (r"(%\w+) = memref\.subview %A_shared", "own_A"), (r"(%\w+) = memref\.subview %B_shared", "own_B"),
+    (r"(%\w+) = memref\.subview %[AX]_shared", "own_A"), (r"(%\w+) = memref\.subview %[BW]_shared", "own_B"),
     (r"scf\.if (%\w+) \{\s+(%\w+) = nvgpu\.mbarrier\.(?:arrive|get) %empty", "speaks", "token"),
 ]  # fmt: skip
 STORES = [
     (r"(%\w+) = builtin\.unrealized_conversion_cast (%\w+)", "held", "total"), (r"(%\w+) = vector\.extract", "pair"),
-    (r"vector\.store %pair, %C\[(%\w+), (%\w+)\]", "m", "n"),
+    (r"vector\.store %pair, %\w+\[(%\w+), (%\w+)\]", "m", "n"),
 ]  # fmt: skip
 LOADS = [
     (WAIT.format("empty"), "slot", "other"), (r"scf\.for (%\w+) = [^{]*\{\s+%slot", "k"),
-    (r"nvgpu\.tma\.async\.load %A_map\[%k, (%\w+)\], %full\[%slot\] to (%\w+)", "row", "tile_A"),
-    (r"nvgpu\.tma\.async\.load %B_map\w*\[(%\w+), (%\w+)\], %full\[%slot\] to (%\w+)", "col", "from", "tile_B"),
+    (rf"nvgpu\.tma\.async\.load %A_map\[%k, (%\w+)\], %full\[%slot\] to (%\w+)|{PIXELS}", "row", "tile_A", *OF_PIXELS),
+    (r"nvgpu\.tma\.async\.load %[BW]_map\w*\[(%\w+), (%\w+)\], %full\[%slot\] to (%\w+)", "col", "from", "tile_B"),
     (r"scf\.if (%\w+) \{", "loads"),
 ]  # fmt: skip
 
@@ -77,7 +81,7 @@ def named(text: str) -> str:
     for pattern in ITSELF:
         for found in re.findall(pattern, body):
             body = _renamed(body, *found)
-    parts = re.split(r"(?=nvvm\.setmaxregister)|(?=\n +%\w+ = builtin\.unrealized)", body)
+    parts = re.split(r"(?=nvvm\.setmaxregister)|(?=\n +%\w+ = builtin\S+ %\w+ : !nvgpu\.warpgroup)", body)
     for at, patterns in enumerate((STARTS, USES, STORES, LOADS)):
         for pattern, *names in patterns:
             _name(parts, at, pattern, *names)
@@ -93,7 +97,7 @@ def _name(parts: list[str], at: int, pattern: str, *names: str) -> None:
     """Give names to what a pattern finds in a part: in that part alone, or in all where it is defined in front of it."""
     found = re.search(pattern, parts[at])
     assert found, pattern
-    for old, new in zip(found.groups(), names, strict=True):
+    for old, new in zip(found.groups(""), names, strict=True):
         if re.fullmatch(r"%(\d+|arg\d+|subview\w*)", old):  # the others have names
             defined = [number for number, part in enumerate(parts) if f"{old} = " in part]
             own = [role for role in ROLES if at in role and set(role).intersection(defined)]

@@ -1,6 +1,6 @@
 """Each mistake in what the recipe `hopper` makes is found by those who must find it, and what is right raises no alarm.
 
-Nine of the table in a test run, all of it in a soak (`WEFT_SOAK`).
+Ten of the table in a test run, all of it in a soak (`WEFT_SOAK`).
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from cluster_mutants import CLUSTER
 from hopper_kernels import RECIPES, kernel
 from hopper_mutants import MUTANTS, Mutant
 from hopper_verdicts import Runs, proof
+from pixel_mutants import PIXELS
 
 from weft.runtime.simulator.kernel import Order
 from weft.runtime.simulator.roles.rankings import rankings
 
 SOAK = "WEFT_SOAK" in os.environ
 ORDERS: list[Order] = ["forward", "reverse", *range(6)] if SOAK else ["forward", 0]
-TABLE = {**MUTANTS, **CLUSTER}
+TABLE = {**MUTANTS, **CLUSTER, **PIXELS}
 QUICK = (
     "one consumer does not wait for full stages", "a stage is released before its product", "the next stage is released",
     "the producer takes registers, too", "too few bytes", "products read another stage", "both consumers multiply the first rows",
     "a ring of two of three stages", "a stage is released in one's own block alone",
+    "pixels land in another stage",
 )  # fmt: skip
 
 
