@@ -148,6 +148,14 @@ def test_right_operands_whose_rows_are_columns(kind: str, bk: int, shape: str, t
     expect_right(replace(tiles, pipeline=RINGS[0], barriers="insert-barriers"), tmp_path)
 
 
+@pytest.mark.parametrize(("stages", "k"), [(2, 256), (2, 192), (3, 192), (4, 256)])
+def test_blocks_that_stay_and_load_together(stages: int, k: int, tmp_path: Path) -> None:
+    """The first tiles of each pass are started in front of its loop, whether or not a pass leaves off where the ring ends."""
+    ring = f"pipeline k stages {stages} async"
+    tiles = Case(m=200, n=136, k=k, bm=64, bn=64, tiles="blocks(x: 3) cyclic", pipeline=ring, barriers="insert-barriers")
+    expect_right(tiles, tmp_path)
+
+
 def test_an_epilogue() -> None:
     """Bias and ReLU on the threads' own parts of the accumulator, in the consumers' role, at ragged edges."""
     run_right(Path(__file__).parent / "layer" / "layer.weft")

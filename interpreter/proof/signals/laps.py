@@ -33,7 +33,7 @@ def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Line
     for ring in dict.fromkeys(signal.ring for signal in signals):
         mine = [s for s in signals if s.ring is ring and s.kind != "init"]
         size = _taken(ring, mine)
-        turns = {s: turn(s.index, s.place, size) for s in mine}
+        turns = {s: turn(s.index, s.place, size, _passed(s, mine, size)) for s in mine}
         if (vague := next((s for s, at in turns.items() if at is None), None)) is not None:
             raise VagueError(vague.op)
         known = {s: at for s, at in turns.items() if at is not None}
@@ -76,9 +76,23 @@ def _first(lows: dict[Signal, int | None]) -> int:
     return min(known, default=0) if len(known) == len(said) else 0
 
 
-def turn(index: Linear, place: Place, size: int) -> Linear | None:
-    """How many barriers of its ring come before this one, whoever takes them: `index` modulo the ring's size."""
-    running, lap, laps = index, Linear.of(0), 1
+def _passed(signal: Signal, signals: Sequence[Signal], size: int) -> int:
+    """How often the ring goes round in an iteration of the loops around a signal that always takes one barrier, as those do that
+    start the first tiles of a pass: by those that take the others in a loop inside."""
+    if not signal.index.is_constant or signal.kind == "wait":
+        return 1
+    found = 1
+    for other in signals:
+        loops, inner = other.place.loops, other.place.loops[len(signal.place.loops) :]
+        if loops[: len(signal.place.loops)] == signal.place.loops and len(inner) == 1 and other.index.symbols():
+            found = max(found, (inner[0].trips or size) // size)
+    return found
+
+
+def turn(index: Linear, place: Place, size: int, passed: int = 1) -> Linear | None:
+    """How many barriers of its ring come before this one, whoever takes them: `index` modulo the ring's size. `passed`: how often
+    the ring goes round in an iteration of the loops around one that always takes the same."""
+    running, lap, laps = index, Linear.of(0), passed
     floors = [t for t, c in index.terms.items() if isinstance(t, Floor) and t.divisor == size and c == -size]
     if floors:
         running = index + Linear({floors[0]: size}, 0)
@@ -93,8 +107,11 @@ def turn(index: Linear, place: Place, size: int) -> Linear | None:
     if not all(levels[first:last]):
         return None
     outer, inner = place.loops[:first], place.loops[last:]
-    if outer and inside and running.bounds() != (0, laps * size - 1):
-        return None  # a pass of the inner loops leaves off in the middle of the ring
+    if outer and inside:
+        low, high = running.bounds()
+        if low is None or high is None or not 0 <= low < size or (high - low + 1) % size:
+            return None  # a pass of the inner loops leaves off in the middle of the ring
+        laps = (high - low + 1) // size
     for loops, times in ((outer, laps), (inner, 1)):
         counted = _counted(place, loops)
         if counted is None:
