@@ -62,6 +62,15 @@ OF_CLUSTERS = (
 """What blocks of a cluster ask for, and do for each other."""
 
 
+def releases(arrival: ir.Operation, *, elsewhere: bool) -> bool:
+    """Whether what comes before an `nvvm.mbarrier.arrive` is seen behind the wait for it, of another block's barrier there."""
+    relaxed = "relaxed" in arrival.attributes and ir.BoolAttr(arrival.attributes["relaxed"]).value
+    return not relaxed and (not elsewhere or ("scope" in arrival.attributes and "cluster" in str(arrival.attributes["scope"])))
+
+
+RELEASING = "let it release: {scope = #nvvm.mem_scope<cluster>}, without `relaxed`"
+
+
 def registers_of(op: ir.Operation) -> tuple[int, bool]:
     """Of a `REGISTERS`, how many each thread has from there on, and whether that is more than before."""
     return ir.IntegerAttr(op.attributes["regCount"]).value, "increase" in str(op.attributes["action"])

@@ -14,6 +14,7 @@ from cluster_rings import ClusterRing, cluster_rings
 from signal_rings import TILE
 from test_products import judged, said
 
+from weft.dsl.diagnostics import WeftError
 from weft.runtime.simulator.kernel import Order
 
 sys.path.append(str(Path(__file__).parents[1] / "simulator"))
@@ -55,6 +56,16 @@ def test_witnesses_say_the_block() -> None:
     first = said(CLUSTER_MUTANTS["a block that ends early"].text())[0]
     assert first.notes[0].startswith("block 0 of the cluster, thread (128, 0, 0), iteration 6: nvvm.mbarrier.arrive at ")
     assert "`empty[0]` of block 0" in first.notes[1]
+
+
+@pytest.mark.parametrize("how", ["", "{scope = #nvvm.mem_scope<cta>}", "{relaxed = true, scope = #nvvm.mem_scope<cluster>}"])
+def test_arrivals_elsewhere_that_release_nothing(how: str) -> None:
+    text = CLUSTER.text().replace("{scope = #nvvm.mem_scope<cluster>}", how)
+    assert text != CLUSTER.text()
+    with pytest.raises(WeftError, match=r"W0640: .*arrivals that do not order"):
+        judged(text)
+    with pytest.raises(WeftError, match=r"W0750: .*does not order"):
+        kernel(text)
 
 
 # ---- random rings -------------------------------------------------------------------------------------------------------------

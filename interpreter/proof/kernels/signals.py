@@ -22,9 +22,11 @@ from ...memory.mbarriers import (
     MAKE,
     OTHER_BLOCK,
     POINTER,
+    RELEASING,
     barrier_of,
     count_of,
     fenced_spaces,
+    releases,
 )
 from ...memory.tensor_maps import LOADS, load_of, tensor_map
 from ...session.rewriter import describe
@@ -136,12 +138,16 @@ class Signals:
     def _addressed(self, op: ir.Operation) -> tuple[ir.Operation, Linear]:
         """The op that takes the address of the barrier that one arrives at, and the block of the cluster in which that is."""
         made, block = producer(op.operands[0]), self.values.rank
+        elsewhere = made is not None and made.name == OTHER_BLOCK
         while made is not None and made.name in (POINTER, OTHER_BLOCK):
             block = self.values.linear(made.operands[1]) if made.name == OTHER_BLOCK else block
             made = producer(made.operands[0])
         if made is None or made.name != ADDRESS or len(op.operands) > 1:
             raise fail("W0640", f"the race analysis does not know at which memory barrier {describe(op)} arrives",
                        hint="take its address by `nvgpu.mbarrier.get`, and of another block's by `nvvm.mapa` of that")  # fmt: skip
+        if not releases(op, elsewhere=elsewhere):
+            raise fail("W0640", f"the race analysis does not follow arrivals that do not order for who waits: {describe(op)}",
+                       hint=RELEASING)  # fmt: skip
         return made, block
 
     def _if(self, predicate: ir.Value | None) -> Formula:
