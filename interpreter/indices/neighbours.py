@@ -25,8 +25,14 @@ class Neighbours:
     def varies(self, value: ir.Value) -> bool:
         """Whether the value depends on the last dimension's index."""
         if value not in self._varying:
-            self._varying[value] = False  # what a loop carries does not, if nothing else that it is made of does
-            self._varying[value] = any(map(self.varies, _made_of(value)))
+            seen, left, found = {value}, [value], False
+            while left and not found:  # loops carry values round in circles: nothing is known of one before all are seen
+                for other in _made_of(left.pop()):
+                    found = found or self._varying.get(other, False)
+                    if other not in seen and other not in self._varying:
+                        seen.add(other)
+                        left.append(other)
+            self._varying.update(dict.fromkeys([value] if found else seen, found))
         return self._varying[value]
 
     def counts_alike(self, value: ir.Value) -> bool:
