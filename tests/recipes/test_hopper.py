@@ -180,10 +180,11 @@ func.func @product(%A: tensor<72x64xbf16>, %B: tensor<64x64xbf16>, %C: tensor<72
 """
 
 
-def test_accumulates(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cluster", [1, 4])
+def test_accumulates(tmp_path: Path, cluster: int) -> None:
     """Without a fill the result starts from its argument, which threads bring into the accumulator."""
     (tmp_path / "product.mlir").write_text(ACCUMULATING)
-    settings = {"bm": "64", "bn": "64", "stages": "2"}
+    settings = {"bm": "64", "bn": "64", "stages": "2", "cluster": str(cluster)}
     done = planned(applied(Choice("hopper", tmp_path / "product.mlir", settings).open()))
     expect_right(done, {}, SimDevice(), NativeDevice())
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from schedules import Case, launched
-from test_schedules import expect_right
+from test_schedules import expect_right, run_right
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.functions import CLUSTER_SIZE, sizes_of
@@ -92,6 +92,17 @@ RIGHT: dict[str, dict[str, Any]] = {
 def test_right(name: str, tmp_path: Path) -> None:
     """Proven, and right on the simulator, where blocks may have ended that others arrive at; surplus blocks have no tile."""
     expect_right(replace(SMALL, barriers="insert-barriers", **RIGHT[name]), tmp_path)
+
+
+LAYER = Path(__file__).parent / "layer"
+
+
+def test_an_epilogue(tmp_path: Path) -> None:
+    """Whose bias a block without a tile does not read: of three rows of whole tiles, the fourth is none."""
+    (tmp_path / "layer.mlir").write_text((LAYER / "layer.mlir").read_text().replace("200x", "384x"))
+    text = (LAYER / "layer.weft").read_text().replace("blocks(y, x)", "blocks(y, x) order grouped(2)")
+    (tmp_path / "layer.weft").write_text(text.replace("launch tiles", "launch tiles cluster(2)"))
+    run_right(tmp_path / "layer.weft")
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {

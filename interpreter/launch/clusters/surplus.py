@@ -29,7 +29,7 @@ def leave_out(there: ir.Value) -> None:
     """Guard what stands behind a condition, which a block's tile begins with. Raises W0407."""
     made = maker(there)
     ops = ops_of(made.block)
-    _guard(ops[ops.index(made) + 1 :], there)
+    _guard(ops[ops.index(made) + 1 : -1], there)
 
 
 def _guard(ops: Sequence[ir.Operation], there: ir.Value) -> None:
@@ -42,7 +42,7 @@ def _guard(ops: Sequence[ir.Operation], there: ir.Value) -> None:
         run = []
         for region in op.regions:
             for block in region.blocks:
-                _guard(ops_of(block), there)
+                _guard(ops_of(block)[:-1], there)
     _guard_run(run, there)
 
 
@@ -54,7 +54,7 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
     start, staying = ops[first], list[ir.Operation]()
     for op in ops[first:]:  # what only computes stays in front
         computed = is_pure(op) or op.name in _MADE
-        if computed and not any(producer(value) in staying for value in op.operands):
+        if computed and not any((made := producer(value)) is not None and made in staying for value in op.operands):
             op.move_before(start)
         else:
             staying.append(op)
@@ -68,7 +68,7 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
                 why = "is used where all blocks of a cluster work together: one without a tile has nothing to read"
                 raise refuse("W0407", f"what {describe(op)} reads of global memory {why}", op, _WAY_OUT)
             last = max(last, holder)
-    moved = [op for op in staying[: last + 1] if op.name != "scf.yield"]
+    moved = staying[: last + 1]
     with ir.InsertionPoint(moved[0]), moved[0].location:
         choice = scf.IfOp(there)
         with ir.InsertionPoint(choice.then_block):
