@@ -44,8 +44,7 @@ MEETING = r"nvvm\.cluster\.arrive \{aligned\}\n +nvvm\.cluster\.wait \{aligned\}
 LEFT_OUT = {
     "the wait for a full tile": (r"nvgpu\.mbarrier\.try_wait\.parity .*", 0),
     "the wait for an empty tile": (r"nvgpu\.mbarrier\.try_wait\.parity .*", 1),
-    "the arrival at the first block": (r"nvvm\.mbarrier\.arrive .*", 0),
-    "the arrival at the last block": (r"nvvm\.mbarrier\.arrive .*", -1),
+    "the arrivals": (r"nvvm\.mbarrier\.arrive .*", 0),
     "the first meeting": (MEETING, 0),
     "the last meeting": (MEETING, -1),
     "the fence behind the initialization": (r"nvvm\.fence\.mbarrier\.init", 0),
@@ -68,9 +67,21 @@ def test_what_is_left_out_is_found(name: str, kind: str) -> None:
         assert runs(kind).simulated(text, order), order
 
 
-def test_arrivals_of_one_block_alone() -> None:
-    """One consumer's arrival empties a tile that two blocks read."""
-    text, count = re.subn(r"(nvgpu\.mbarrier\.init %\w+\[%\w+\]), %c2 ", r"\1, %c1 ", kernel("a tile each").text)
+ARRIVALS = {
+    "one consumer's arrival empties a tile that two blocks read": (r"(nvgpu\.mbarrier\.init %\w+\[%\w+\]), %c2 ", r"\1, %c1 "),
+    "no arrival at the last block": (r"(arith\.cmpi slt, %thread_id_x), %c2 ", r"\1, %c1 "),
+    "arrivals at this block alone": (r"(nvvm\.mapa %\w+), %\w+ ", r"\1, %rank "),
+    "arrivals at the first block alone": (r"(nvvm\.mapa %\w+), %\w+ ", r"\1, %zero "),
+}
+
+
+@pytest.mark.parametrize("name", ARRIVALS)
+def test_arrivals(name: str) -> None:
+    pattern, instead = ARRIVALS[name]
+    text, count = re.subn(pattern, instead, kernel("a tile each").text)
+    (rank,) = re.findall(r"(%\w+) = gpu\.cluster_block_id", text)
+    numbers = f"%rank = arith.index_cast {rank} : index to i32\n%zero = arith.constant 0 : i32\n"
+    text = re.sub(r"(?= *nvvm\.cluster\.arrive)", numbers, text, count=1)
     assert count == 1 and proof(text)
     assert all(runs("a tile each").simulated(text, order) for order in ORDERS)
 

@@ -12,7 +12,7 @@ from test_schedules import expect_right, run_right
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.functions import CLUSTER_SIZE, sizes_of
-from weft.interpreter.ir.mlir import constant_of, ir, operations
+from weft.interpreter.ir.mlir import constant_of, ir, maker, operations
 from weft.interpreter.memory import limits
 from weft.interpreter.memory.tensor_maps import tensor_map
 from weft.runtime.host.host import make_plan
@@ -64,7 +64,8 @@ def test_who_arrives_of_a_cluster() -> None:
     module = made(bm=128, cluster=4, tiles="blocks(y, x) order grouped(4)")
     kernel = next(operations(module.operation, "gpu.func"))
     assert [constant_of(op.operands[1]) for op in operations(kernel, "nvgpu.mbarrier.init")] == [1, 8]
-    assert len(list(operations(kernel, "nvvm.mbarrier.arrive"))) == 4
+    (arrives,) = operations(kernel, "nvvm.mbarrier.arrive")
+    assert constant_of(maker(arrives.parent.operation.operands[0]).operands[1]) == 4, "so many threads, one for each block"
     (expected,) = operations(kernel, "nvgpu.mbarrier.arrive.expect_tx")
     assert constant_of(expected.operands[1]) == 2 * 64 * (128 + 64)
     assert len(list(operations(kernel, "nvvm.cluster.wait"))) == 2 and not list(operations(kernel, "gpu.barrier"))

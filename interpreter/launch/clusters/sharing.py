@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...buffers.tensor_copies import ARRIVALS, PRODUCER
-from ...indices.arithmetic import Sum
+from ...indices.arithmetic import Sum, less
 from ...indices.neighbours import Neighbours
-from ...ir.mlir import ahead_of, ancestors, arith, i64, ir, maker, operations
+from ...ir.mlir import ahead_of, ancestors, arith, constant_of, i64, ir, made_by, maker, operations
 from ...mapping.clusters import BlockClusters
 from ...memory.mbarriers import (
     ADDRESS,
@@ -105,7 +105,8 @@ class Sharing:
 
 
 def arrive_in_all(function: ir.Operation, size: int) -> None:
-    """Who arrives at a barrier arrives at that of each block of the cluster."""
+    """Who arrives at a barrier arrives at that of each block of the cluster. Where it is the first thread of a warp group that does,
+    the first ones do, each in one block: an arrival in another block waits for what its thread has done, each one anew."""
     i32 = ir.IntegerType.get_signless(32)
     here, there = ir.Type.parse("!llvm.ptr<3>"), ir.Type.parse("!llvm.ptr<7>")
     scope = {"scope": ir.Attribute.parse("#nvvm.mem_scope<cluster>")}
@@ -119,11 +120,22 @@ def arrive_in_all(function: ir.Operation, size: int) -> None:
         with ahead_of(op):
             address = ir.Operation.create(ADDRESS, [i32], [barriers, number]).results[0]
             pointer = ir.Operation.create(POINTER, [here], [address]).results[0]
-            for rank in range(size):
-                block = arith.ConstantOp(i32, rank).result
+            number = _let_first(op.parent.operation, size)
+            blocks = [arith.IndexCastOp(i32, number).result] if number else [arith.ConstantOp(i32, n).result for n in range(size)]
+            for block in blocks:
                 other = ir.Operation.create(OTHER_BLOCK, [there], [pointer, block]).results[0]
                 ir.Operation.create(ARRIVE_THERE, [], [other], scope)
         op.erase()
+
+
+def _let_first(choice: ir.Operation, count: int) -> ir.Value | None:
+    """Let not the first thread of a warp group do what stands under a condition, but so many; their numbers."""
+    test = made_by(choice.operands[0], "arith.cmpi") if choice.name == "scf.if" else None
+    if test is None or constant_of(test.operands[1]) != 0 or int(test.attributes["predicate"]) != arith.CmpIPredicate.eq:
+        return None
+    with ahead_of(choice):
+        choice.operands[0] = less(Sum.of(test.operands[0]), count)
+    return test.operands[0]
 
 
 def meet() -> ir.Operation:

@@ -30,10 +30,8 @@ module attributes {gpu.container_module} {
     gpu.func @matmul(%arg0: !nvgpu.tensormap.descriptor<tensor = memref<128x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> {weft.name = "A_map"}, %arg1: !nvgpu.tensormap.descriptor<tensor = memref<64x64xbf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b, l2promo = l2promo_128b, oob = zero, interleave = none> {weft.name = "B_map"}, %arg2: memref<384x256xf32> {weft.name = "result0"}) workgroup(%arg3 : memref<3x128x64xbf16, #gpu.address_space<workgroup>> {weft.name = "A_shared"}, %arg4 : memref<3x2x64x64xbf16, #gpu.address_space<workgroup>> {weft.name = "B_shared"}) kernel attributes {known_block_size = array<i32: 384, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>, known_grid_size = array<i32: 4, 2, 1>} {
       %c3_i16 = arith.constant 3 : i16
       %c32768 = arith.constant 32768 : index
-      %c2 = arith.constant 2 : index
       %c16 = arith.constant 16 : index
-      %c1_i32 = arith.constant 1 : i32
-      %c0_i32 = arith.constant 0 : i32
+      %c2 = arith.constant 2 : index
       %c10000000 = arith.constant 10000000 : index
       %c256 = arith.constant 256 : index
       %c64 = arith.constant 64 : index
@@ -75,7 +73,7 @@ module attributes {gpu.container_module} {
       scf.if %9 {
         %15 = arith.cmpi slt, %5, %c3 : index
         %16 = nvgpu.warpgroup.mma.init.accumulator -> <fragmented = vector<64x128xf32>>
-        %17 = arith.cmpi eq, %11, %c0 : index
+        %17 = arith.cmpi slt, %11, %c2 : index
         %18 = scf.for %arg5 = %c0 to %c512 step %c64 iter_args(%arg6 = %16) -> (!nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>) {
           %20 = affine.apply #map9(%arg5)
           %21 = affine.apply #map10(%arg5)
@@ -89,9 +87,8 @@ module attributes {gpu.container_module} {
           scf.if %17 {
             %26 = nvgpu.mbarrier.get %2[%20] : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3> -> i32
             %27 = llvm.inttoptr %26 : i32 to !llvm.ptr<3>
-            %28 = nvvm.mapa %27, %c0_i32 : !llvm.ptr<3> -> !llvm.ptr<7>
-            nvvm.mbarrier.arrive %28 {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
-            %29 = nvvm.mapa %27, %c1_i32 : !llvm.ptr<3> -> !llvm.ptr<7>
+            %28 = arith.index_cast %11 : index to i32
+            %29 = nvvm.mapa %27, %28 : !llvm.ptr<3> -> !llvm.ptr<7>
             nvvm.mbarrier.arrive %29 {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
           }
           scf.yield %25 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>

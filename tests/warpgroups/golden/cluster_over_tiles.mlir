@@ -33,8 +33,6 @@ module attributes {gpu.container_module} {
       %c32768 = arith.constant 32768 : index
       %c500 = arith.constant 500 : index
       %c16 = arith.constant 16 : index
-      %c1_i32 = arith.constant 1 : i32
-      %c0_i32 = arith.constant 0 : i32
       %c10000000 = arith.constant 10000000 : index
       %c64 = arith.constant 64 : index
       %c320 = arith.constant 320 : index
@@ -73,7 +71,7 @@ module attributes {gpu.container_module} {
       %12 = affine.apply #map8(%block_id_x, %cluster_block_id_x)
       %13 = affine.apply #map9(%9)
       scf.if %4 {
-        %14 = arith.cmpi eq, %6, %c0 : index
+        %14 = arith.cmpi slt, %6, %c2 : index
         scf.for %arg5 = %c0 to %c2 step %c1 {
           %15 = nvgpu.warpgroup.mma.init.accumulator -> <fragmented = vector<64x128xf32>>
           %16 = scf.for %arg6 = %c0 to %c320 step %c64 iter_args(%arg7 = %15) -> (!nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>) {
@@ -89,9 +87,8 @@ module attributes {gpu.container_module} {
             scf.if %14 {
               %25 = nvgpu.mbarrier.get %2[%19] : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3> -> i32
               %26 = llvm.inttoptr %25 : i32 to !llvm.ptr<3>
-              %27 = nvvm.mapa %26, %c0_i32 : !llvm.ptr<3> -> !llvm.ptr<7>
-              nvvm.mbarrier.arrive %27 {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
-              %28 = nvvm.mapa %26, %c1_i32 : !llvm.ptr<3> -> !llvm.ptr<7>
+              %27 = arith.index_cast %6 : index to i32
+              %28 = nvvm.mapa %26, %27 : !llvm.ptr<3> -> !llvm.ptr<7>
               nvvm.mbarrier.arrive %28 {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
             }
             scf.yield %24 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>
