@@ -10,8 +10,9 @@ from hopper_mutants import Edit, Mutant, equal, order, value
 MEET = r"nvvm\.cluster\.arrive \{aligned\}\n      nvvm\.cluster\.wait[^\n]*"
 START, END = rf"re:(nvvm\.fence\.mbarrier\.init\n      \}}\n      ){MEET}", rf"re:{MEET}\n(      gpu\.return)"
 INIT_EMPTY = "nvgpu.mbarrier.init %empty[%arg6], %c2 : !bars"
-THERE = "%25 = nvvm.mapa %23, %c1_i32"
-ARRIVE_THERE = "nvvm.mbarrier.arrive %25 {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>"
+SPEAK = "%speaks = arith.cmpi slt, %thread_id_x, %c2"
+NEXT_BLOCK = "%next = arith.addi %thread_id_x, %c1 : index\n"
+WHERE = "%25 = arith.index_cast %thread_id_x : index to i32"
 MASK = " multicast_mask = %c3_i16"
 HALF = "%12 = affine.apply affine_map<(d0) -> (d0 * 32)>(%cluster_block_id_x)"
 OTHER_HALF = "%12 = affine.apply affine_map<(d0) -> (32 - d0 * 32)>(%cluster_block_id_x)"
@@ -27,14 +28,14 @@ CLUSTER: Mapping[str, Mutant] = MappingProxyType({
     "a stage is empty when its own block's consumers are done": _order(
         (INIT_EMPTY, INIT_EMPTY.replace("%c2", "%c1")), codes="W0660", found="in-flight, WAR, mbarrier misuse, deadlock"),
     "a stage is released in one's own block alone": _order(
-        (ARRIVE_THERE, ""), codes="W0665", found="deadlock"),
+        (SPEAK, "%speaks = arith.cmpi eq, %thread_id_x, %cluster_block_id_x"), codes="W0665", found="deadlock"),
     "a stage is released twice in one block": _order(
-        (THERE, THERE.replace("%c1_i32", "%c0_i32")), codes="W0660", found="in-flight, mbarrier misuse, deadlock"),
+        (WHERE, WHERE.replace("%thread_id_x", "%c0")), codes="W0660", found="in-flight, mbarrier misuse, deadlock"),
     "a stage of a block that is not there is released": _order(
-        ("%c1_i32 = arith.constant 1", "%c1_i32 = arith.constant 2"), codes="W0664", found="mbarrier misuse, deadlock"),
+        (WHERE, NEXT_BLOCK + WHERE.replace("%thread_id_x", "%next")), codes="W0664", found="mbarrier misuse, deadlock"),
     "one block's consumers release": _order(
-        ("scf.if %first {\n            %token", "%own = arith.cmpi eq, %cluster_block_id_x, %c0 : index\n"
-         "%now = arith.andi %own, %first : i1\nscf.if %now {\n            %token"), codes="W0665", found="deadlock"),
+        ("scf.if %speaks {\n            %token", "%own = arith.cmpi eq, %cluster_block_id_x, %c0 : index\n"
+         "%now = arith.andi %own, %speaks : i1\nscf.if %now {\n            %token"), codes="W0665", found="deadlock"),
     "a box for one block": _order((MASK, ""), codes="W0661", found="deadlock"),
     "a box for the first block": _order(("%c3_i16 = arith.constant 3", "%c3_i16 = arith.constant 1"), codes="W0661",
                                         found="deadlock, mbarrier misuse"),
