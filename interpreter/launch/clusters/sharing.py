@@ -105,8 +105,8 @@ class Sharing:
 
 
 def arrive_in_all(function: ir.Operation, size: int) -> None:
-    """Who arrives at a barrier arrives at that of each block of the cluster. Where it is the first thread of a warp group that does,
-    the first ones do, each in one block: an arrival in another block waits for what its thread has done, each one anew."""
+    """Who arrives at a barrier arrives at that of each block of the cluster. Where the first thread of a warp group does, the first
+    ones do, each in one block: an arrival in another block waits for what its thread has done, each one anew."""
     i32 = ir.IntegerType.get_signless(32)
     here, there = ir.Type.parse("!llvm.ptr<3>"), ir.Type.parse("!llvm.ptr<7>")
     scope = {"scope": ir.Attribute.parse("#nvvm.mem_scope<cluster>")}
