@@ -12,7 +12,7 @@ from hopper_verdicts import Runs, proof
 from weft.pipeline import Choice, applied
 from weft.runtime.simulator.kernel import Order
 
-SETTINGS = {"m": 192, "n": 72, "k": 264, "bm": 64, "bn": 64, "stages": 2, "cluster": 2}
+SETTINGS = {"m": 192, "n": 72, "k": 264, "bm": 64, "bn": 64, "stages": 2, "cluster": 2, "store": 0}
 """Three rows of tiles, two columns, five steps."""
 KINDS: dict[str, dict[str, object]] = {
     "a tile each": {}, "blocks that stay": {"blocks": 4}, "row by row": {"group": 1}, "four": {"cluster": 4, "bm": 128},
