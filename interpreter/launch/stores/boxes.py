@@ -111,19 +111,28 @@ class _Store:
         for it. Raises W0405."""
         size = ir.MemRefType(self.source.type).shape[dimension]
         if not ir.MemRefType(self.source.type).is_dynamic_dim(dimension):
-            return size, None
+            whole = self._whole(dimension)
+            rest = KnownIndices(self.op).number(size_of(tensor, axis)) - KnownIndices(self.op).number(start.emit())
+            return (whole if rest.is_constant and size == rest.constant < whole else size), None
         forms = KnownIndices(self.op)
         bound = parts_of(producer(self.source) or self.op)[1][dimension]
         ends = list(_least_of(forms, bound))
         numbers = [end.constant for end in ends if end.is_constant]
-        least, first = min(numbers, default=0), forms.number(start.emit())
+        first = forms.number(start.emit())
         for known, where in self._known_sizes(tensor, axis):
             inside = forms.number(known) - first
+            none = max(inside.constant, self._whole(dimension)) if inside.is_constant else 0  # ends in the one tile
+            least = min((number for number in numbers if not inside.is_constant or number != inside.constant), default=none)
             if inside in ends and all(end == inside or end.is_constant or at_or_above(end, least) for end in ends) and least > 0:
                 return least, where
         raise self._refused(
             "takes another part of its tile than what lies in the tensor", "let tiles begin where the one in front of them ends"
         )
+
+    def _whole(self, dimension: int) -> int:
+        """How many elements a row of the tile has; of other dimensions, which boxes need not take whole, 0."""
+        source = place_of(self.source)[0]
+        return ir.MemRefType(source.type).shape[-1] if dimension == ir.MemRefType(self.source.type).rank - 1 else 0
 
     def _known_sizes(self, tensor: ir.Value, axis: int) -> Iterator[tuple[Bound, End]]:
         """The tensor's, and those of other arguments that the host knows to be the same."""
