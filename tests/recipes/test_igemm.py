@@ -123,6 +123,16 @@ def test_the_posted_convolution() -> None:
     assert [(launch.grid, launch.block) for launch in done.plan.launches] == [((3, 7, 1), (7, 30, 1))]
 
 
+@pytest.mark.parametrize(("recipe", "layer"), [
+    ("igemm_bias_relu", {"n": 29, "c": 2, "k": 139, "h": 64, "w": 4, "r": 4, "s": 2, "pad": 0, "residual": 1, "type": "bf16"}),
+    ("igemm_nchw", {"n": 2, "c": 130, "k": 208, "h": 63, "w": 4, "r": 1, "s": 2, "dilation": 3, "pad": 2, "type": "bf16"}),
+    ("igemm_hopper", {"n": 48, "c": 104, "k": 279, "h": 8, "w": 64, "r": 3, "s": 5, "stride": 3, "dilation": 2, "pad": 2}),
+])  # fmt: skip
+def test_each_element_is_proven_to_have_one_owner(recipe: str, layer: dict[str, object]) -> None:
+    """Rows and columns of the result are compared: of positions in memory ISL gave up whether two tiles have one of them."""
+    applied(Choice(recipe, None, {name: str(value) for name, value in layer.items()}).open())
+
+
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_no_matrix_of_windows(recipe: str) -> None:
     layer = {"n": "2", "c": "16", "h": "24", "w": "20", "k": "32"}

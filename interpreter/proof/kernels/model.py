@@ -75,7 +75,7 @@ class Access:
         """By the position in memory, where the buffer's layout is static; else any element of it may be meant."""
         if self.flat:
             return self
-        position = None if self.coordinates is None or self.sizes else self.buffer.position(self.coordinates)
+        position = None if self.coordinates is None else self.buffer.position(self.coordinates, self.sizes)
         return replace(self, coordinates=None if position is None else (position,), flat=True, sizes=())
 
 

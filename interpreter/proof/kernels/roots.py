@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Literal
 
 from ...indices.linear import Linear
@@ -37,12 +38,19 @@ class RootBuffer:
         """It stands for any memory that threads share: what is behind a memref, or what an op does, is not known."""
         return self.space == "any"
 
-    def position(self, coordinates: Sequence[Linear]) -> Linear | None:
-        """Where an element lies in memory, in elements; None where the layout is not static."""
-        if self.strides is None:
+    def steps(self, sizes: Sequence[Linear] = ()) -> tuple[int, ...] | None:
+        """The strides of its elements in memory; of rows of `sizes`, if coordinates count in those. None where they are open."""
+        if not sizes:
+            return self.strides
+        if not all(size.is_constant for size in sizes[1:]):
             return None
-        steps = (coordinate * stride for coordinate, stride in zip(coordinates, self.strides, strict=True))
-        return sum(steps, start=Linear.of(0))
+        return tuple(prod(size.constant for size in sizes[d + 1 :]) for d in range(len(sizes)))
+
+    def position(self, coordinates: Sequence[Linear], sizes: Sequence[Linear] = ()) -> Linear | None:
+        """Where an element lies in memory, in elements; None where `steps` are."""
+        if (strides := self.steps(sizes)) is None:
+            return None
+        return sum((coordinate * stride for coordinate, stride in zip(coordinates, strides, strict=True)), start=Linear.of(0))
 
 
 ANYTHING = RootBuffer("any memory", "any", ())

@@ -2,8 +2,9 @@
 
 A view maps the indices of a memref to coordinates of its root, dimension by dimension. Where a view reshapes (collapse,
 expand, reinterpret_cast), its coordinate is flat: the position in the root's memory, in elements of the root. A `memref.view`
-of bytes has a flat coordinate in bytes: all of an element's bytes, by a lane symbol of its own. A root that is seen whole and row
-by row in other sizes, which are known at run time only, has coordinates within those: a position would be a sum of products.
+of bytes has a flat coordinate in bytes: all of an element's bytes, by a lane symbol of its own. Global memory that is seen whole
+and row by row in other sizes has coordinates within those: which elements are the same is told faster by them than by a position,
+and a position is a sum of products where the sizes are known at run time only.
 """
 
 from __future__ import annotations
@@ -265,7 +266,7 @@ class Views:
     def _reinterpret(self, op: ir.Operation, source: View) -> View:
         """Offset and strides count from the start of the buffer, whatever the source's own were."""
         (offset,), sizes, steps = window(op, self.values)
-        if not all(step.is_constant for step in steps) and offset == Linear.of(0) and self._in_rows(source, sizes, steps):
+        if source.root.space == "global" and offset == Linear.of(0) and self._in_rows(source, sizes, steps):
             return replace(source, axes=_whole(len(sizes)), flat=False, sizes=tuple(sizes))
         strides = tuple((d, step * source.unit) for d, step in enumerate(steps))
         return replace(source, axes=(Coordinate(source.base + offset * source.unit, strides),), flat=True, sizes=())
@@ -294,13 +295,14 @@ class Views:
         """The view with one flat coordinate; unknown where the root's layout is not static."""
         if view.flat or view.axes is None:
             return view
-        if view.sizes or (offset := view.root.position([axis.offset for axis in view.axes])) is None:
+        steps, offset = view.root.steps(view.sizes), view.root.position([axis.offset for axis in view.axes], view.sizes)
+        if steps is None or offset is None:
             return View(view.root, None, when=view.when)
         strides = dict[int, Linear]()
-        for axis, step in zip(view.axes, view.root.strides or (), strict=True):
+        for axis, step in zip(view.axes, steps, strict=True):
             for dimension, stride in axis.strides:
                 strides[dimension] = strides.get(dimension, Linear.of(0)) + stride * step
-        return replace(view, axes=(Coordinate(offset, tuple(strides.items())),), flat=True)
+        return replace(view, axes=(Coordinate(offset, tuple(strides.items())),), flat=True, sizes=())
 
     def coordinates(self, view: View, indices: list[Linear]) -> tuple[Linear, ...] | None:
         """Where in the root the element at `indices` is."""
