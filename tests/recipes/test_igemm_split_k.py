@@ -113,7 +113,7 @@ def test_machine_code(chip: str, type: str) -> None:
     assert [launch.grid for launch in done.plan.launches] == [(8, 4, 4) if type != "f64" else (16, 7, 4), (784, 1, 1)]
     for kernel in ("conv2d", "conv2d_1"):
         used = sass.resources(done.cuda, kernel, chip)
-        assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 128, used
+        assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 168, used
     inner = sass.inner_loop(done.cuda, "conv2d", chip)
     assert inner.divisions == 0 and set(inner.global_loads) == {128}, inner
 
@@ -125,7 +125,7 @@ def test_machine_code_of_atomic_sums(chip: str, type: str) -> None:
     done = made({"n": "8", "type": type}, "resnet50.layer4.1.conv2", ATOMIC)
     assert not [b for b in done.plan.buffers if b.role == "temp"]
     used = sass.resources(done.cuda, "conv2d_1", chip)
-    assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 128, used
+    assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 168, used
     counts = sass.whole(done.cuda, "conv2d_1", chip).by_mnemonic
     values = done.applied.recipe.values
     micro = int(values["tm"]) * int(values["tn"])  # type: ignore[call-overload]

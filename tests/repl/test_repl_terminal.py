@@ -41,7 +41,8 @@ def test_through_the_recipe(shared: Terminal, tmp_path: Path, capsys: pytest.Cap
     shared.settle("[3/15]")
     shared.type("next tile_mm", "enter")
     shared.until("✗ coalesce")
-    assert "✓ tile" in shared.settle("[3/15]")
+    shared.settle("[3/15]")
+    assert "✓ tile" in shared.everything
     shared.type("fuse innit into tiles", "enter")
     shared.until("error[W0220]")
     assert "did you mean `init`?" in shared.settle("[3/15]")
