@@ -73,8 +73,6 @@ class _Store:
                 size, ends[axis] = self._size(dimension, tensor, starts[axis], axis)
                 sizes.append(size)
             width = ir.MemRefType(alloc.type).shape[-1]
-            if sizes[-1] < width and ir.MemRefType(tensor.type).shape[axes[-1]] == sizes[-1]:
-                sizes[-1] = width  # whole rows of the tensor: what the tile has behind them lies outside, and is not stored
             lead, (row, column) = first[:-2], first[-2:]
             if column != Sum() or any(start != Sum() for start in lead) or sizes[-1] != width:
                 raise self._refused("takes parts of rows of its tile", "tile it by rows alone")
