@@ -68,7 +68,7 @@ def random_sizes(recipe: str, draw: random.Random) -> Sizes:
 
     def some(most: int) -> int:
         step = draw.choice((1, 1, 2, 4, 8, 16, 64))
-        return step * draw.randint(1, max(draw.choice((most // 30, most)) // step, 1))
+        return step * draw.randint(1, max(draw.choice((most // 200, most // 30, most)) // step, 1))
 
     names = _names(recipe)
     if "causal" in names:

@@ -17,7 +17,7 @@ from ...interpreter.ir.functions import (
     sizes_of,
     workgroup_buffers,
 )
-from ...interpreter.ir.mlir import DYNAMIC, ancestors, gpu, ir, operations, scf
+from ...interpreter.ir.mlir import DYNAMIC, ir, operations
 from ...interpreter.memory import limits
 from ...interpreter.memory.fragments import MMA
 from ...interpreter.memory.lanes import SHUFFLE
@@ -30,6 +30,7 @@ from ..kernel_lowering import normal
 from ..plan.plan import DimOf, Size
 from .dialects import memref
 from .kernel import KernelWriter
+from .loops import has_steps, kept_numbers
 from .values.expression import Expr, cast, identifier, name
 from .values.integers import literal, multiply
 from .values.sizes import HostNumber
@@ -153,7 +154,7 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
     threads = None if kernel.block is None else math.prod(kernel.block)
     if next(operations(kernel.func, REGISTERS), None) is not None and threads is not None:
         return f"__launch_bounds__({threads}, 1) "  # warp groups share the registers of an SM anew: the block has all of them
-    careful = _has_steps(kernel.func) or next(operations(kernel.func, SHUFFLE), None) is not None
+    careful = has_steps(kernel.func) or next(operations(kernel.func, SHUFFLE), None) is not None
     if not capped and threads is not None and careful:
         return f"__launch_bounds__({threads}, 1) "
     if not capped or "weft.max_registers" not in kernel.func.attributes:
@@ -171,16 +172,9 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
 
 def _keeps_sums(func: ir.Operation, threads: int) -> bool:
     """Whether a thread of as many keeps 16 numbers or more in arrays of its own: from step to step, or once for tensor cores."""
-    kept = (ir.MemRefType(op.results[0].type) for op in operations(func, "memref.alloca"))
-    if sum(math.prod(one.shape) for one in kept if one.has_static_shape) < TILE:
+    if kept_numbers(func) < TILE:
         return False
-    return threads <= FULL_WARPS if _has_steps(func) else next(operations(func, MMA), None) is not None
-
-
-def _has_steps(func: ir.Operation) -> bool:
-    """Whether the threads of a block meet at a barrier again and again."""
-    barriers = (op for op in operations(func) if isinstance(op.opview, gpu.BarrierOp))
-    return any(isinstance(around.opview, scf.ForOp) for op in barriers for around in ancestors(op))
+    return threads <= FULL_WARPS if has_steps(func) else next(operations(func, MMA), None) is not None
 
 
 def _wrapped(line: str) -> Iterator[str]:

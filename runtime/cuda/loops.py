@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...interpreter.ir.mlir import ir, operations, producer, users
+from ...interpreter.ir.mlir import ancestors, ir, operations, producer, users
 from ...interpreter.ir.structured import UNROLL
 from ...interpreter.memory.lanes import NUMBERED_BARRIER
 from ...interpreter.memory.layouts import space_of
@@ -21,6 +22,8 @@ from .values.sizes import HostNumber
 from .values.types import Range, ScalarType, element
 
 UNROLL_TRIPS = 64
+AT_ONCE = 8  # steps of a sum
+MANY = 128  # numbers: with as many sums there is no room for what ptxas loads far ahead
 _OF_THE_BLOCK = ("gpu.barrier", NUMBERED_BARRIER)
 """Barriers for which warps wait."""
 
@@ -153,16 +156,40 @@ def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: E
 def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
     """`#pragma unroll`, with a number or without: what the schedule says (`weft.unroll`), else what private arrays need.
 
-    Registers have no addresses: an array is in registers only if every subscript is a number, once its loops are unrolled.
+    Registers have no addresses: an array is in registers only if every subscript is a number, once its loops are unrolled. Where
+    that does not ask for it, steps of a sum that stand in no loop are unrolled by 8 at most if a thread keeps many sums: of more
+    steps in a row ptxas loads the operands so far ahead that it spills sums.
     """
     if UNROLL in op.attributes:
         said = op.attributes[UNROLL]
-        return f"#pragma unroll {said.value}" if isinstance(said, ir.IntegerAttr) else "#pragma unroll"
+        if isinstance(said, ir.IntegerAttr):
+            return f"#pragma unroll {said.value}"
+        ahead = trips is None or trips > AT_ONCE
+        if ahead and not _subscripts_registers(op) and _stands_alone(op):
+            return f"#pragma unroll {AT_ONCE}"
+        return "#pragma unroll"
     if next(operations(op, *LOADS), None) is not None:
         return "#pragma unroll 1"  # one thread has few registers, and only starts copies
     if trips is None or trips > UNROLL_TRIPS or next(operations(op, *_OF_THE_BLOCK), None) is not None:
         return None
     return "#pragma unroll" if _subscripts_registers(op) else None
+
+
+def _stands_alone(op: ir.Operation) -> bool:
+    """Whether a kernel without steps has it in no loop, and keeps many numbers in arrays of the thread."""
+    func = next(one for one in ancestors(op) if one.name == "gpu.func")
+    return kept_numbers(func) >= MANY and not has_steps(func) and not any(one.name == "scf.for" for one in ancestors(op))
+
+
+def kept_numbers(func: ir.Operation) -> int:
+    """How many numbers a thread keeps in arrays of its own."""
+    kept = (ir.MemRefType(one.results[0].type) for one in operations(func, "memref.alloca"))
+    return sum(math.prod(one.shape) for one in kept if one.has_static_shape)
+
+
+def has_steps(func: ir.Operation) -> bool:
+    """Whether the threads of a block meet at a barrier again and again."""
+    return any(around.name == "scf.for" for op in operations(func, "gpu.barrier") for around in ancestors(op))
 
 
 def _subscripts_registers(op: ir.Operation) -> bool:

@@ -58,6 +58,8 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     ("simt_pipelined", {"m": "1000", "n": "777", "k": "333"}, "sm_100a"),
     ("simt_pipelined", {"m": "66", "n": "573", "k": "64"}, "sm_80"),
     ("simt_pipelined", {"m": "200", "n": "200", "k": "9"}, "sm_100a"),
+    ("simt_pipelined", {"m": "?", "n": "80", "k": "5"}, "sm_86"),
+    ("simt_pipelined", {"m": "?", "n": "77", "k": "16"}, "sm_89"),
     ("simt", {"type": "f64"}, "sm_90a"),
     ("igemm", {**SPREAD, "type": "f64"}, "sm_80"),
     ("igemm_bias_relu", {"n": "3", "h": "13", "w": "11", "c": "5", "k": "7"}, "sm_86"),
@@ -73,8 +75,8 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     ("layernorm_welford", {"m": "?", "n": "1000", "type": "bf16"}, "sm_80"),
 ])  # fmt: skip
 def test_where_the_compiler_is_short_of_registers(recipe: str, size: dict[str, str], chip: str) -> None:
-    """Caps that it fills to the last, targets of its own that are too low, gathers that keep what they could compute again, an
-    address for each swizzled row, rows that lanes share, in arrays of any size."""
+    """Caps that it fills to the last, targets of its own that are too low, sums of one step, gathers that keep what they could
+    compute again, an address for each swizzled row, rows that lanes share, in arrays of any size."""
     assert expect_no_spills(recipe, size, chip)
 
 
