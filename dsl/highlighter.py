@@ -13,8 +13,8 @@ from .tree import CONTROL
 _STATEMENT = rf"(?!(?:{'|'.join(CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:,.)-]|[^\S\n]*=)"
 _OPTIONS = (
     "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "padding", "pad", "swizzle", "transpose",
-    "max-registers", "order", "grouped", "panels", "atomic", "async", "producer", "as", "tf32", "3xtf32", "bf16x3", "noalias",
-    "cluster", "unproven", "blocks", "threads", "warpgroups", "quarters", "warps", "lanes", "registers", "grid", "tma",
+    "max-registers", "order", "grouped", "panels", "hilbert", "atomic", "async", "producer", "as", "tf32", "3xtf32", "bf16x3",
+    "noalias", "cluster", "unproven", "blocks", "threads", "warpgroups", "quarters", "warps", "lanes", "registers", "grid", "tma",
     "block-cyclic", "block", "cyclic",
 )  # fmt: skip
 

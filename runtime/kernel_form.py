@@ -12,8 +12,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..interpreter.ir.functions import segments, symbol
-from ..interpreter.ir.mlir import ancestors, children, constant_of, ir
+from ..interpreter.ir.functions import segments
+from ..interpreter.ir.mlir import constant_of, ir
 from ..interpreter.memory import mbarriers, tensor_maps, warpgroups
 from ..interpreter.memory.copies import COPY, GROUP, WAIT
 from ..interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
@@ -194,13 +194,6 @@ def axis_of(op: ir.Operation) -> int:
 def kind_of(op: ir.Operation) -> str:
     """How a reduction of a vector combines, in MLIR's word."""
     return str(op.attributes["kind"]).split("<")[-1].rstrip(">")
-
-
-def definition(op: ir.Operation) -> ir.Operation:
-    """The `memref.global` that a `memref.get_global` names: upstream has seen to it that there is one."""
-    wanted = ir.FlatSymbolRefAttr(op.attributes["name"]).value
-    inside = (inner for scope in ancestors(op) for inner in children(scope))
-    return next(inner for inner in inside if inner.name == "memref.global" and symbol(inner) == wanted)
 
 
 # ---- asynchronous copies -----------------------------------------------------------------------------------------------

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from ..ir.constants import table_of
 from ..ir.mlir import ancestors, ir, maker
 from ..memory.effects import only_computes
 from ..memory.limits import WARP
 from ..memory.table import ALLOCATIONS, STORED
 from ..memory.views import terminator
-from .algebra import Algebra, LaunchShape, at_or_above
+from .algebra import Algebra, LaunchShape, MadeUp, at_or_above
 from .linear import FALSE, NOTHING, THREAD, TRUE, Depends, Formula, Linear, at_least, both, either, equal, less
 
 _KERNELS = ("gpu.func", "gpu.launch")
@@ -191,6 +192,17 @@ def _fold(formula: Formula) -> Formula:
 
 class Integers(Dependence):
     """Integer operations on forms."""
+
+    def looked_up(self, load: ir.Operation, form: Callable[[ir.Value], Linear]) -> Linear | None:
+        """A number of a constant table: between its ends; where none of them is there twice, it tells its place. None of others."""
+        table = table_of(load)
+        if table is None:
+            return None
+        place = form(load.operands[1])
+        found = self.unread(f"table {table.name}", (place,), table.low, table.high)
+        if table.distinct:
+            self.made_up.setdefault((table.name, place), MadeUp(place, [(found,)]))
+        return found
 
     def converted(self, form: Linear, name: str, source: ir.Type, target: ir.Type) -> Linear:
         """A number of one type as one of another: its last bits, or more in front, zeros or copies of its sign."""

@@ -97,6 +97,8 @@ class Values(Integers):
             known = self._affine(op)
         elif name.startswith("arith."):
             known = self._arith(op, name.removeprefix("arith."))
+        elif name == "memref.load":
+            known = self.looked_up(op, self.linear)
         else:
             known = None
         if known is not None:

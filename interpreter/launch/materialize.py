@@ -16,6 +16,7 @@ from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero, less
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
 from ..ir.structured import UNROLL, body_of
 from ..mapping.clusters import BlockClusters
+from ..mapping.curves import along_curve
 from ..mapping.geometry import Geometry
 from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
@@ -221,21 +222,27 @@ class Materializer:
 
         def nest(at: tuple[Sum, ...]) -> None:
             if len(at) == len(sharers):
-                return emit(_multi_index(at, trips, mapping))
+                return emit(_multi_index(at, trips, mapping, self._geometry.cluster))
             n, who = sharers[len(at)]
             for_each_owned(n, who, mapping.dist, mapping.chunk, lambda i: nest((*at, i)))
 
         nest(())
 
 
-def _multi_index(at: Sequence[Sum], extents: Sequence[Bound], mapping: Mapping) -> Sequence[Sum]:
+def _multi_index(
+    at: Sequence[Sum], extents: Sequence[Bound], mapping: Mapping, cluster: BlockClusters | None = None
+) -> Sequence[Sum]:
     """The index of each dimension, where all of them may be counted row by row, or in an order of rows and columns."""
     if len(at) == len(extents):
         return at
     if not mapping.ordered:
         return delinearise(at[0], extents)
     *rows, columns = (extent for extent in extents if isinstance(extent, int))
-    if mapping.group is not None:
+    if mapping.hilbert:
+        together = 1 if cluster is None else cluster.size
+        row, column = along_curve(at[0].divide(together)[0], math.prod(rows) // together, columns)
+        row = row.times(together)
+    elif mapping.group is not None:
         row, column = grouped(at[0], math.prod(rows), columns, mapping.group)
     else:
         column, row = grouped(at[0], columns, math.prod(rows), mapping.panel or 1)

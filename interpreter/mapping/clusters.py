@@ -1,8 +1,9 @@
 """Clusters of blocks, `launch … cluster(n)`: n blocks whose numbers along x follow each other run side by side.
 
 Along one dimension of the loop over blocks they take n tiles that follow each other, columns, or rows where `order grouped(g)` goes
-down columns; along the others they take the same. That dimension gets as many tiles as make whole clusters: a block whose tile is
-none of the loop's loads, waits and arrives like any other, since the others count on it, and leaves out the rest.
+down columns, or where `order hilbert` leads from cluster to cluster; along the others they take the same. That dimension gets as
+many tiles as make whole clusters: a block whose tile is none of the loop's loads, waits and arrives like any other, since the
+others count on it, and leaves out the rest.
 
     blocks(y, x)                     of 5 columns, clusters of 2: 6 columns, the last of which is nobody's
     blocks(x: 132) cyclic            tile 132·i + p, row by row: block p and its neighbour go through as many tiles
@@ -90,9 +91,9 @@ def _group(mapping: Mapping) -> int | None:
 
 def _dimension(mapping: Mapping, count: int) -> int:
     """Along which tiles of blocks follow each other whose numbers do."""
-    down = (mapping.group or 1) > 1 or mapping.panel == 1
+    down = (mapping.group or 1) > 1 or mapping.panel == 1 or mapping.hilbert
     if len(mapping.axes) == count:
-        return mapping.axes.index("y" if down else "x")
+        return next(n for n, axis in enumerate(mapping.axes) if (axis != "x") == down)
     return 0 if down else count - 1
 
 

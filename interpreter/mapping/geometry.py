@@ -239,8 +239,9 @@ def _grid(
                     "put the long dimension on x, or give a count and a distribution",
                     notes=(_spelled(one),),
                 )
-        if one.mapping.group is not None and one.mapping.orders_grid:
-            _in_groups(one.mapping, one.mapping.group, blocks, cluster)
+        if one.mapping.orders_grid:
+            together = 1 if cluster is None else cluster.size
+            _in_groups(one.mapping, one.mapping.group or together, blocks, cluster)
     return blocks
 
 

@@ -9,6 +9,7 @@ from ..ir.affine_maps import dimension_of
 from ..ir.mlir import ir, producer, stands_in, users
 from ..ir.structured import element_type, is_parallel_op, is_structured, structure
 from ..session.rewriter import describe, refuse
+from .curves import check_curve
 from .geometry import CALLED, MAX_THREADS
 from .lane_grids import check_lanes, check_lanes_in_lanes
 from .mapping import (
@@ -224,8 +225,8 @@ def _check_block(op: ir.Operation, mapping: Mapping) -> None:
 
 def _check_order(op: ir.Operation, mapping: Mapping) -> None:
     """An order is a permutation of a grid, of which each block has one tile; or of iterations, rows by columns, that are shared."""
-    if not mapping.ordered:
-        return
+    if mapping.hilbert or not mapping.ordered:
+        return check_curve(op, mapping)
     rank = len(loop_dimensions(op)) if op.name == "scf.forall" else len(handed_out(op))
     axes = 1 if mapping.every else len(mapping.axes)
     what = "groups of rows are" if mapping.panel is None else "panels of columns are"

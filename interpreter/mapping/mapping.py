@@ -43,6 +43,7 @@ class Mapping:
         vector: one iteration is that many consecutive elements.
         group: the iterations are taken in groups of so many rows (`order grouped(n)`), each column by column; None: row by row.
         panel: they are taken in panels of so many columns (`order panels(n)`), each row by row; likewise.
+        hilbert: blocks take tiles along a Hilbert curve (`order hilbert`).
     """
 
     space: str
@@ -54,17 +55,19 @@ class Mapping:
     vector: int = 1
     group: int | None = None
     panel: int | None = None
+    hilbert: bool = False
 
     @classmethod
     def of(
-        cls, space: SpaceSpec, dist: DistributionSpec | None, vector: int | None, group: int | None = None, panel: int | None = None
-    ) -> Mapping:
+        cls, space: SpaceSpec, dist: DistributionSpec | None, vector: int | None,
+        group: int | None = None, panel: int | None = None, *, hilbert: bool = False,
+    ) -> Mapping:  # fmt: skip
         numbers = {None: AS_MANY_AS_ITERATIONS, "?": SYMBOLIC}
         counts = tuple(c if isinstance(c, int) else numbers[c] for c in space.counts)
         kind, chunk = (dist.kind, dist.chunk) if dist else (None, None)
         if space.kind in OF_ALL and not space.axes:
-            return cls(space.kind, ("x",), (OF_ALL[space.kind],), False, kind, chunk, vector or 1, group, panel)
-        return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1, group, panel)
+            return cls(space.kind, ("x",), (OF_ALL[space.kind],), False, kind, chunk, vector or 1, group, panel, hilbert)
+        return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1, group, panel, hilbert)
 
     @property
     def distributes(self) -> bool:
@@ -80,12 +83,12 @@ class Mapping:
     @property
     def ordered(self) -> bool:
         """Whether iterations are taken in another order than row by row."""
-        return self.group is not None or self.panel is not None
+        return self.group is not None or self.panel is not None or self.hilbert
 
     @property
     def orders_grid(self) -> bool:
-        """Whether `group` permutes the blocks, each of which has one tile; else it orders iterations that processors share."""
-        return self.group is not None and self.space == "blocks" and self.dist is None and len(self.axes) == 2
+        """Whether the order permutes the blocks, each of which has one tile; else it orders iterations that processors share."""
+        return (self.group is not None or self.hilbert) and self.space == "blocks" and self.dist is None and len(self.axes) == 2
 
     @classmethod
     def read(cls, attribute: ir.Attribute) -> Mapping:
@@ -101,7 +104,7 @@ class Mapping:
         plain = {key: given[key].value for key in ("space", "dist", "chunk", "vector", "group", "panel") if key in given}
         axes = tuple(axis.value for axis in ir.ArrayAttr(given["axes"])) if "axes" in given else ()
         counts = tuple(entries(given["counts"])) if "counts" in given else ()
-        return cls(axes=axes, counts=counts, every="all" in given, **plain)
+        return cls(axes=axes, counts=counts, every="all" in given, hilbert=str(given.get("order")) == '"hilbert"', **plain)
 
     def attribute(self) -> ir.Attribute:
         """The dictionary attribute; needs an active context."""
@@ -117,10 +120,9 @@ class Mapping:
             entries["chunk"] = i64(self.chunk)
         if self.vector > 1:
             entries["vector"] = i64(self.vector)
-        if self.group is not None:
-            entries |= {"order": ir.StringAttr.get("grouped"), "group": i64(self.group)}
-        if self.panel is not None:
-            entries |= {"order": ir.StringAttr.get("panels"), "panel": i64(self.panel)}
+        entries |= {} if self.group is None else {"order": ir.StringAttr.get("grouped"), "group": i64(self.group)}
+        entries |= {} if self.panel is None else {"order": ir.StringAttr.get("panels"), "panel": i64(self.panel)}
+        entries |= {"order": ir.StringAttr.get("hilbert")} if self.hilbert else {}
         return ir.DictAttr.get(entries)
 
     def slots(self) -> frozenset[tuple[str, str]]:
@@ -144,6 +146,7 @@ class Mapping:
         how = f" {self.dist}" + (f"({self.chunk})" if self.chunk is not None else "") if self.dist else ""
         how += f" order grouped({self.group})" if self.group is not None else ""
         how += f" order panels({self.panel})" if self.panel is not None else ""
+        how += " order hilbert" if self.hilbert else ""
         return how + (f" vector {self.vector}" if self.vector > 1 else "")
 
 

@@ -22,6 +22,7 @@ from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, inside, less,
 from ..indices.values import divisible, largest
 from ..ir.mlir import gpu, ir, scf
 from ..memory.limits import GROUP_WARPS, WARP
+from .curves import along_curve
 from .geometry import Geometry
 from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, Mapping, product
 from .orders import by_groups, coordinate, grouped_blocks
@@ -181,18 +182,25 @@ class Hardware:
 
     def order_blocks(self, mapping: Mapping, trips: Sequence[Bound]) -> None:
         """From here on, a block's id is that of the tile which it takes in the order that the map says."""
-        if mapping.group is None or not mapping.orders_grid:
+        if not mapping.orders_grid:
             return
         x, y = sorted(mapping.axes)
         rows, columns = self._static("blocks", y), self._static("blocks", x)
-        index = self.id("blocks", y), self.id("blocks", x)
-        if rows is None or columns is None or (self._geometry.cluster is not None and mapping.group > 1):
+        index, group = (self.id("blocks", y), self.id("blocks", x)), mapping.group or 1
+        if mapping.hilbert:
+            together = 1 if self._geometry.cluster is None else self._geometry.cluster.size
+            assert rows is not None and columns is not None, "an order in a table"
+            columns //= together
+            row, column = along_curve(index[0].times(columns) + index[1].divide(together)[0], rows, columns)
+            rows *= together
+            tiles = Processors(coordinate(row.times(together), rows), rows), Processors(coordinate(column, columns), columns)
+        elif rows is None or columns is None or (self._geometry.cluster is not None and group > 1):
             wanted = {axis: n if count < 0 else count for axis, count, n in zip(mapping.axes, mapping.counts, trips, strict=True)}
-            row, column, height = by_groups(*index, wanted[y], mapping.group)
+            row, column, height = by_groups(*index, wanted[y], group)
             surplus = not divisible(wanted[y], height)
             tiles = Processors(row, wanted[y], surplus=surplus), Processors(column, wanted[x])
         else:
-            row, column = grouped_blocks(*index, rows, columns, mapping.group)
+            row, column = grouped_blocks(*index, rows, columns, group)
             tiles = Processors(coordinate(row, rows), rows), Processors(coordinate(column, columns), columns)
         self._tiles = dict(zip((y, x), tiles, strict=True))
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from ..ir import structured
+from ..ir.constants import table_of
 from ..ir.functions import segments
 from ..ir.mlir import children, constant_of, ir, is_tensor, is_used
 from .copies import COPY
@@ -111,7 +112,7 @@ def is_pure(op: ir.Operation) -> bool:
     """Whether `op` computes its results from its operands alone, the same ones wherever and however often it is done."""
     if op.name.startswith("llvm.") or op.name in TOGETHER or len(op.regions) or not len(op.results):
         return False
-    return accesses(op) == ()
+    return accesses(op) == () or (op.name == "memref.load" and table_of(op) is not None)
 
 
 def is_memref(value: ir.Value) -> bool:

@@ -45,6 +45,9 @@ MOST = max(CHIPS.values())
 ALIGNMENT = 16
 """Bytes that each shared buffer is aligned to."""
 
+MOST_CONSTANTS = 65536
+"""Elements of a constant in a kernel's text."""
+
 MOST_OF_CLUSTER = 8
 """Blocks, on every chip that has clusters."""
 

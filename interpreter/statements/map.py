@@ -1,4 +1,4 @@
-"""`map OP to SPACE [DISTRIBUTION] [order grouped(n)|order panels(n)] [vector n]`: say which processors do which iterations."""
+"""`map OP to SPACE [DISTRIBUTION] [order grouped(n)|order panels(n)|order hilbert] [vector n]`: who does which iterations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from dataclasses import replace
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..ir.mlir import ir
 from ..memory.limits import WARP
-from ..session.statement import Handle, Results, Rewriter, Statement, distribution, handle, integer, space, statement
+from ..session.statement import (
+    Handle,
+    Results,
+    Rewriter,
+    Statement,
+    distribution,
+    flag,
+    handle,
+    integer,
+    space,
+    statement,
+)
 from ..tensors.levels import refuse_overlap
 
 _FIELDS = {"W0348": "vector", "W0343": "target", "W0344": "target", "W0364": "space"}
@@ -57,6 +68,10 @@ class Map(Statement):
             iterations that are shared are taken row by row.
         panel: `order panels(n)`: processors of one axis, as `threads(*)`, take panels of n columns one after the other, each row by
             row.
+        hilbert: `order hilbert`: blocks take the tiles of a loop of two dimensions along a Hilbert curve, with `blocks(y, x)` or
+            `blocks(x: n) cyclic`: each tile is beside the one before it, and n of them that follow each other lie close together in
+            rows and columns, whatever n is. The blocks look it up in a table of constants, which is made for the numbers of
+            tiles; of clusters, the curve goes through the clusters, whose blocks have tiles one below the other.
         vector: for an op: one iteration is that many consecutive elements, in accesses of at most 16 bytes.
 
     Returns:
@@ -124,7 +139,8 @@ class Map(Statement):
             `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
             reuse in the L2 cache. Each block has one tile, or all blocks along one axis share them: `blocks(x: 132)
             cyclic`. Of threads, those of one axis, `threads(*)`, share rows and columns in an order. Where these are as
-            many as is known at run time, they are taken row by row, and the step's report says so.
+            many as is known at run time, they are taken row by row, and the step's report says so. `order hilbert` is an
+            order of tiles that blocks take, in a table: their numbers are known, and 65,536 tiles are the most.
         W0396: an op that reads elements that it writes elsewhere.
             Two operands are views of one buffer, one is read and the other written, and not each element at the same
             place. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
@@ -145,6 +161,7 @@ class Map(Statement):
     distribution: DistributionSpec | None = distribution()
     group: int | None = integer(optional=True, minimum=1)
     panel: int | None = integer(optional=True, minimum=1)
+    hilbert: bool = flag()
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
@@ -163,7 +180,7 @@ class Map(Statement):
         refuse_overlap(rewrite, op, "target")
         # `promote-to-shared` may have promised a vector
         promised = ir.IntegerAttr(op.attributes[VECTOR]).value if VECTOR in op.attributes else None
-        mapping = Mapping.of(self.space, self.distribution, self.vector or promised, self.group, self.panel)
+        mapping = Mapping.of(self.space, self.distribution, self.vector or promised, self.group, self.panel, hilbert=self.hilbert)
         no_chunk = mapping.chunk is not None and mapping.chunk < 1
         with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):
             check_map(op, mapping)

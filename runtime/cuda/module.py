@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from ...dsl.diagnostics import did_you_mean, fail
 from ...interpreter.ir import functions
+from ...interpreter.ir.constants import definition
 from ...interpreter.ir.mlir import ancestors, context, ir, operations, parse
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import is_memref
+from ...interpreter.memory.limits import MOST_CONSTANTS
 from ...interpreter.memory.views import may_share
-from ..kernel_form import definition, refuse
+from ..kernel_form import refuse
 from .dialects.arith import dense_values
 from .function import FunctionText, write_function
 from .prelude import prelude
@@ -23,7 +26,8 @@ from .values.integers import constant, literal
 from .values.types import scalar
 from .values.views import NamedMemory
 
-CONSTANT_LIMIT = 65536
+WIDTH = 150
+"""Of a line of numbers."""
 
 
 @dataclass
@@ -48,9 +52,9 @@ class Unit:
         if "constant" not in definition.attributes or value is None or isinstance(value, ir.UnitAttr):
             raise refuse("W0503", f"@{symbol} is a global variable, not a constant", op)
         count = math.prod(type.shape)
-        if count > CONSTANT_LIMIT:
+        if count > MOST_CONSTANTS:
             raise refuse(
-                "W0507", f"@{symbol} has {count} elements; a constant in a kernel may have {CONSTANT_LIMIT}", op
+                "W0507", f"@{symbol} has {count} elements; a constant in a kernel may have {MOST_CONSTANTS}", op
             )
         kind = scalar(type.element_type, op)
         taken = {buffer.name for buffer, _ in self.constants.values()}
@@ -64,7 +68,7 @@ class Unit:
             raise refuse("W0503", f"@{symbol}: a constant of {kind.name} elements", op, hint="keep it in f32")
         dimensions = "".join(f"[{n}]" for n in shape)
         text = f"__device__ const {kind.cxx} {name}{dimensions} = {_initializer(values, shape)};"
-        return buffer, text
+        return buffer, "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
 
 
 def _numbered(base: str, between: str = "") -> Iterator[str]:

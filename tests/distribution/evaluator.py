@@ -68,6 +68,7 @@ class Evaluator:
         self._kernels = {
             (_symbol(op.parent.operation), _symbol(op)): op for op in operations(module.operation, "gpu.func")
         }
+        self._constants = {_symbol(op): _filled(op) for op in operations(module.operation, "memref.global")}
         self.stores: list[Store] = []
         self.loads: list[Store] = []
         self.launches: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
@@ -134,6 +135,8 @@ class Evaluator:
             number = self._numbers.get(id(operands[0]), -1)
             self.loads.append(Store(place.block, place.thread, number, at, None, lanes))
             return [parts if name == "vector.load" else parts[0]]
+        if name == "memref.get_global":
+            return [self._constants[ir.FlatSymbolRefAttr(op.attributes["name"]).value]]
         return [_pure(op, operands)]
 
     def _for(self, op: ir.Operation, operands: list[Any], values: dict, place: Place) -> Sequence[Any]:
@@ -151,6 +154,12 @@ def _symbol(op: ir.Operation) -> str:
 
 def _allocate(kind: ir.Type) -> Buffer:
     return Buffer(tuple(ir.MemRefType(kind).shape), lambda at: None)
+
+
+def _filled(op: ir.Operation) -> Buffer:
+    """A constant of one dimension."""
+    values = list(ir.DenseIntElementsAttr(op.attributes["initial_value"]))
+    return Buffer((len(values),), lambda at: values[at[0]])
 
 
 def _hardware(op: ir.Operation, place: Place) -> Sequence[Any]:

@@ -56,7 +56,8 @@ def statements(draw: st.DrawFn) -> str:
     space = draw(
         st.sampled_from(["blocks(y,x)", "threads( * )", "warps(x:4)", "lanes", "grid(x : ?)", "threads(y:bm/2, x)"])
     )
-    dist = draw(st.sampled_from(["", " cyclic", " block", f" block-cyclic( {e} )", f" cyclic vector {e}"]))
+    orders = [f" order grouped( {e} )", " order  hilbert"]
+    dist = draw(st.sampled_from(["", " cyclic", " block", f" block-cyclic( {e} )", f" cyclic vector {e}", *orders]))
     return draw(
         st.sampled_from(
             [

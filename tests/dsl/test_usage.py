@@ -18,7 +18,7 @@ from weft.interpreter.session.statement import signatures
     [
         ("unroll", "unroll TARGET [by n]"),
         ("bufferize", "bufferize"),
-        ("map", "map TARGET to SPACE [block|cyclic|block-cyclic(n)] [order grouped(n)|order panels(n)] [vector n]"),
+        ("map", "map TARGET to SPACE [block|cyclic|block-cyclic(n)] [order grouped(n)|order panels(n)|order hilbert] [vector n]"),
         ("promote-to-shared", "promote-to-shared OPERAND [transpose] [pad n] [swizzle n] [vector n]"),
         ("transform", "transform { … }"),
     ],

@@ -59,7 +59,7 @@ func.func @f(%A: {types[0]}, %B: {types[1]}{"" if filled else f", %c: {types[2]}
 
 def schedule(r: random.Random, relu: bool, turned: bool, tm: int, tn: int, bk: int, owners: Owners) -> str:
     bm, bn = tm * owners.rows, tn * owners.columns
-    group = f" order grouped({r.randint(1, 4)})" if r.random() < 0.4 else ""
+    group = r.choice([f" order grouped({r.randint(1, 4)})", " order hilbert"]) if r.random() < 0.4 else ""
     lines = ["let init = match? linalg.fill", f"let g = match linalg.generic{' #0' if relu else ''}"]
     if relu:
         lines += ["let last = match linalg.generic #1", f"let (tiles, shown) = tile last [{bm}, {bn}]", "fuse g into tiles"]

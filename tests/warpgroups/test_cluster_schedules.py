@@ -48,6 +48,8 @@ def test_which_tile_is_shared() -> None:
     assert shared(made(tiles="blocks(y, x) order grouped(2)")) == {"B": [32]}
     assert shared(made(tiles="blocks(y, x) order grouped(4)", cluster=4)) == {"B": [16]}
     assert shared(made(tiles="blocks(x: 4) cyclic order grouped(2)")) == {"B": [32]}
+    assert shared(made(tiles="blocks(y, x) order hilbert")) == {"B": [32]}
+    assert shared(made(tiles="blocks(x: 4) cyclic order hilbert")) == {"B": [32]}
     assert shared(made(tiles="blocks(y, x) order grouped(2)", bn=128)) == {"B": [64]}, "a panel of two each"
     assert shared(made(tiles="blocks(y, x) order grouped(2)", along=True)) == {"B": [32]}
 
@@ -84,6 +86,8 @@ RIGHT: dict[str, dict[str, Any]] = {
     "blocks that stay": {"tiles": "blocks(x: 4) cyclic order grouped(2)"},
     "blocks that stay, row by row": {"m": 264, "n": 72, "tiles": "blocks(x: 2) cyclic"},
     "more blocks that stay than tiles": {"m": 128, "n": 64, "tiles": "blocks(x: 8) cyclic order grouped(4)", "cluster": 4},
+    "along a curve": {"m": 328, "n": 200, "tiles": "blocks(y, x) order hilbert"},
+    "blocks that stay, along a curve": {"m": 328, "n": 200, "tiles": "blocks(x: 8) cyclic order hilbert", "cluster": 4},
     "one stage": {"pipeline": "pipeline k stages 1 producer registers 24"},
     "columns that are rows": {"along": True, "tiles": "blocks(y, x) order grouped(2)"},
 }

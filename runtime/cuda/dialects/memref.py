@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from functools import partial
 
+from ....interpreter.ir.constants import table_of
 from ....interpreter.ir.functions import name_of
 from ....interpreter.ir.mlir import DYNAMIC, ancestors, ir, is_used, users
 from ....interpreter.memory.atomics import forms, has_form
@@ -16,14 +17,16 @@ from ..kernel import LOOPS, KernelWriter, Lanes, writes
 from ..loops import assignment
 from ..values.expression import Expr, call, cast, identifier
 from ..values.integers import add, literal, multiply
-from ..values.types import scalar
+from ..values.types import Range, scalar
 from ..values.views import Axis, NamedMemory, NamedView, Space, access
 
 
 @writes("memref.load")
 def load(kernel: KernelWriter, op: ir.Operation) -> None:
     view = kernel.view(op.operands[0])
-    element = access(view.buffer, view.buffer_indices(kernel.exprs(op.operands[1:])))
+    element, table = access(view.buffer, view.buffer_indices(kernel.exprs(op.operands[1:]))), table_of(op)
+    if table is not None:
+        element = replace(element, range=Range(table.low, table.high))
     kernel.bind(op.results[0], element, base=view.buffer.value_name)
 
 

@@ -8,12 +8,13 @@ from functools import partial
 
 import numpy as np
 
+from ....interpreter.ir.constants import definition
 from ....interpreter.ir.functions import name_of
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.effects import combiner, update_of
 from ....interpreter.memory.layouts import RESHAPING, is_shared, kept_dimensions, mixed, reshaped, space_of
 from ...host.constants import constant_array
-from ...kernel_form import definition, integers, refuse
+from ...kernel_form import integers, refuse
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..values.numeric import COMBINE
 

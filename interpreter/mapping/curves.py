@@ -1,0 +1,122 @@
+"""`order hilbert`: a curve through all tiles of a grid, as a table in which a block looks its tile up.
+
+    memref.global "private" constant @hilbert_2x3 : memref<6xi32> = dense<[0, 3, 4, 1, 2, 5]>
+    %tile = memref.load %hilbert_2x3[%number]                            // row %tile floordiv 3, column %tile mod 3
+
+Each tile is in it once, and that is all that a proof has to know of the curve: blocks of different numbers have different tiles.
+It sees that by the numbers of the table itself (`ir/constants.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..indices.arithmetic import Sum
+from ..ir.mlir import ancestors, arith, children, ir, memref
+from ..ir.structured import body_of
+from ..memory.limits import MOST_CONSTANTS
+from ..session.rewriter import refuse
+from .mapping import SYMBOLIC, Mapping, loop_dimensions
+
+Tile = tuple[int, int]
+"""A row and a column."""
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A side of a rectangle of tiles: how long it is, and in which direction it goes."""
+
+    length: int
+    way: Tile
+
+    def at(self, place: Tile, steps: int) -> Tile:
+        """So many steps along it from a tile on."""
+        return place[0] + steps * self.way[0], place[1] + steps * self.way[1]
+
+    def cut(self) -> tuple[_Side, _Side]:
+        """Its halves. The first one is even where it can be: then the curve through it ends where the next one begins."""
+        half = self.length // 2
+        half += half % 2 and self.length > 2
+        return _Side(half, self.way), _Side(self.length - half, self.way)
+
+    def back(self) -> _Side:
+        """The same, from its end on."""
+        return _Side(self.length, (-self.way[0], -self.way[1]))
+
+
+def hilbert(rows: int, columns: int) -> list[Tile]:
+    """All tiles of a grid, each beside the one before it; of some grids with an odd number of rows or columns one step is a
+    diagonal.
+
+    Of 2^n x 2^n tiles it is Hilbert's curve; of other numbers halves are not all alike. Source: J. Červený, "gilbert", a
+    generalized Hilbert curve for rectangles of any size.
+    """
+    down, right = _Side(rows, (1, 0)), _Side(columns, (0, 1))
+    return list(_through((0, 0), *((right, down) if columns >= rows else (down, right))))
+
+
+def _through(place: Tile, along: _Side, across: _Side) -> Iterator[Tile]:
+    """From the corner at `place` to the one at the other end of `along`."""
+    if across.length == 1 or along.length == 1:
+        side = along if across.length == 1 else across
+        yield from (side.at(place, n) for n in range(side.length))
+    elif 2 * along.length > 3 * across.length:  # a long one is two, one behind the other
+        first, second = along.cut()
+        yield from _through(place, first, across)
+        yield from _through(along.at(place, first.length), second, across)
+    else:  # up, along, and down again
+        first, second = across.cut()
+        left, right = _Side(along.length // 2, along.way), _Side(along.length - along.length // 2, along.way)
+        yield from _through(place, first, left)
+        yield from _through(across.at(place, first.length), along, second)
+        yield from _through(across.at(along.at(place, along.length - 1), first.length - 1), first.back(), right.back())
+
+
+def check_curve(op: ir.Operation, mapping: Mapping) -> None:
+    """W0364: such a curve goes through the tiles of a loop over rows and columns whose numbers are known; blocks take them."""
+    if not mapping.hilbert:
+        return
+    trips = [d.static_trips for d in loop_dimensions(op)]
+    known = [n for n in trips if n is not None]
+    given = [count if count > 0 else n for count, n in zip(mapping.counts, known, strict=False)]
+    tiles = math.prod(given if len(mapping.axes) == len(known) else known)
+    hint = "as many blocks as tiles, `blocks(y, x)`; or one axis for all tiles, `blocks(x: 132) cyclic`"
+    if mapping.space != "blocks" or op.name != "scf.forall":
+        why = "a curve goes from tile to tile, and blocks take these"
+    elif len(trips) != 2:
+        why, hint = f"a curve is of two dimensions, and the loop has {len(trips)}", "map a loop over rows and columns of tiles"
+    elif len(mapping.axes) > 1 and (mapping.dist is not None or SYMBOLIC in mapping.counts):
+        why = "a block has several tiles, along each axis its own"
+    elif len(known) < 2:
+        why = "a curve is a table, made for the numbers of rows and columns of tiles, which only a run knows"
+        hint = "`order grouped(n)`; or sizes that are known"
+    elif tiles > MOST_CONSTANTS:
+        why = f"a curve through {tiles} tiles is a table of as many numbers; {MOST_CONSTANTS} are the most"
+        hint = "larger tiles; or `order grouped(n)`"
+    else:
+        return
+    raise refuse("W0364", f"`{mapping}`: {why}", op, hint)
+
+
+def along_curve(number: Sum, rows: int, columns: int) -> tuple[Sum, Sum]:
+    """The tile of that number, of `rows` x `columns` of them."""
+    if min(rows, columns) <= 1:
+        return number.divide(max(columns, 1))
+    tile = memref.LoadOp(_table(rows, columns), [number.emit()]).result
+    index = arith.IndexCastOp(ir.IndexType.get(), tile).result
+    return Sum.of(index, rows * columns).divide(columns)
+
+
+def _table(rows: int, columns: int) -> ir.Value:
+    """The table, as a constant of the kernel's module; each one is there once."""
+    around = next(op for op in ancestors(ir.InsertionPoint.current.block.owner.operation) if op.name == "gpu.module")
+    kind, name = ir.MemRefType.get([rows * columns], ir.IntegerType.get_signless(32)), f"hilbert_{rows}x{columns}"
+    if not any(op.name == "memref.global" and ir.StringAttr(op.attributes["sym_name"]).value == name for op in children(around)):
+        tiles = [row * columns + column for row, column in hilbert(rows, columns)]
+        values = ir.DenseElementsAttr.get([ir.IntegerAttr.get(kind.element_type, n) for n in tiles],
+                                          ir.RankedTensorType.get(kind.shape, kind.element_type))  # fmt: skip
+        with ir.InsertionPoint(body_of(around)):
+            memref.GlobalOp(name, kind, sym_visibility="private", initial_value=values, constant=True)
+    return memref.GetGlobalOp(kind, name).result
