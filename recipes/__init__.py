@@ -2,7 +2,8 @@
 
 Data alone: nothing is imported from the other rooms.
 
-A file `recipes/<subject>/<name>.weft` is found as `<name>`; a `recipes/<subject>/payload.py` gives `BUILDERS`.
+A file `recipes/<subject>/<name>.weft` is found as `<name>`; a `recipes/<subject>/payload.py` gives `BUILDERS`. A folder without one
+has what several recipes include.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def shortened(text: str) -> str:
 @cache
 def schedules() -> Mapping[str, Path]:
     """The schedules that ship, by name."""
-    return {path.stem: path for path in sorted(FOLDER.glob("*/*.weft"))}
+    return {path.stem: path for path in sorted(FOLDER.glob("*/*.weft")) if path.with_name("payload.py").exists()}
 
 
 @cache

@@ -110,17 +110,18 @@ class Values(Integers):
         return self.opaque(self.depends(value), *range_of_type(value.type), guessed=guessed)
 
     def _extent(self, op: ir.Operation) -> Linear:
+        index, depends = self.linear(op.operands[1]), self.depends(op.results[0])
+        if not (index.is_constant and 0 <= index.constant < ir.ShapedType(op.operands[0].type).rank):
+            return self.opaque(depends, 0, guessed=True)
+        return self.extent(op.operands[0], index.constant, depends)
+
+    def extent(self, value: ir.Value, axis: int, depends: Depends = NOTHING) -> Linear:
         """A size: the same number whenever it is asked of one value, and a multiple of what is stated of an argument."""
-        index = self.linear(op.operands[1])
-        source = ir.ShapedType(op.operands[0].type)
-        if not (index.is_constant and 0 <= index.constant < source.rank):
-            return self.opaque(self.depends(op.results[0]), 0, guessed=True)
-        if not source.is_dynamic_dim(index.constant):
-            return Linear.of(source.get_dim_size(index.constant))
-        key = (op.operands[0], index.constant)
-        if key not in self._extents:
-            self._extents[key] = self._size(self.depends(op.results[0]), *key)
-        return self._extents[key]
+        if not ir.ShapedType(value.type).is_dynamic_dim(axis):
+            return Linear.of(ir.ShapedType(value.type).get_dim_size(axis))
+        if (value, axis) not in self._extents:
+            self._extents[value, axis] = self._size(depends, value, axis)
+        return self._extents[value, axis]
 
     def _size(self, depends: Depends, value: ir.Value, axis: int) -> Linear:
         """A size that is not known: a multiple of what is stated of an argument's, and no larger."""
@@ -132,8 +133,7 @@ class Values(Integers):
         kind = ir.ShapedType(operand.type)
         for dimension in range(kind.rank):
             if kind.is_dynamic_dim(dimension):
-                known = self._extents.setdefault((operand, dimension), self._size(NOTHING, operand, dimension))
-                self._extents[argument, dimension] = known
+                self._extents[argument, dimension] = self.extent(operand, dimension)
 
     def _digit(self, op: ir.Operation, number: int) -> Linear:
         """A result of `affine.delinearize_index`: the digits of a number, the most significant first."""

@@ -24,7 +24,7 @@ from ..indices.neighbours import Neighbours
 from ..ir.cloning import index_dimension
 from ..ir.element_sizes import element_bytes
 from ..ir.functions import name_of
-from ..ir.mlir import ahead_of, arith, constant_of, ir, made_by, maker, memref, nvgpu, operations, ops_of, producer
+from ..ir.mlir import ahead_of, arith, ir, made_by, maker, memref, nvgpu, operations, ops_of, producer
 from ..ir.sizes import dimension_behind, same_size, size_of
 from ..ir.structured import element_type, parts_of, structure
 from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
@@ -37,7 +37,7 @@ from ..memory.warpgroups import DESCRIBE
 from ..session.rewriter import refuse
 from .clusters.sharing import Sharing, TilePart
 from .kernel import Outlined
-from .maps.host import End, Factor, joined
+from .maps.host import End, Factor, end_behind, joined
 from .maps.pixels import Gathered, load_pixels
 from .panels import Box, Panels, bound, map_type
 
@@ -199,18 +199,12 @@ class _Copy:
         return next((axis for axis, subscript in enumerate(subscripts) if known.same(index, subscript)), None)
 
     def _end(self, bound: ir.Value) -> tuple[Factor, ...]:
-        """A size that the host knows, or a product of such. Raises W0405."""
-        number, found, product = constant_of(bound), dimension_behind(bound), made_by(bound, "arith.muli")
-        if number is not None:
-            return (number,)
-        if product is not None:
-            return tuple(factor for one in product.operands for factor in self._end(one))
-        source, seen = (None, None) if found is None else joined(found[0])
-        arguments = list(self.kernel.entry.arguments)
-        if found is None or source not in arguments:
+        """A size that the host knows. Raises W0405."""
+        end = end_behind(bound, list(self.kernel.entry.arguments))
+        if end is None:
             why = "reads under a mask that depends on more than sizes"
             raise self._refused(why, "promote an operand whose tiles end where it does")
-        return ((arguments.index(source), found[1], seen),)
+        return end
 
     def _expect_tensor(self, tensor: ir.Value) -> None:
         source, _ = joined(tensor)

@@ -186,7 +186,8 @@ def _onward(user: ir.Operation, number: int) -> list[ir.Value]:
     if user.name == "scf.yield":
         return list(user.parent.operation.results)[number : number + 1]
     written = is_structured(user) and number >= segments(user)[0]
-    return list(user.results) if written or user.name == "tensor.extract_slice" else []
+    seen = user.name in ("tensor.extract_slice", "tensor.expand_shape", "tensor.collapse_shape")
+    return list(user.results) if written or seen else []
 
 
 _MATERIALIZE = "bufferization.materialize_in_destination"

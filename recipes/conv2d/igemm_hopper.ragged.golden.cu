@@ -75,9 +75,21 @@ __device__ inline void barrier_wait(unsigned long long* barrier, unsigned parity
 }
 #endif
 
+// So many threads of the block meet at a barrier with a number: whole warps.
+#ifdef __CUDA_ARCH__
+__device__ inline void meet_at(int number, int threads) {
+  asm volatile("bar.sync %0, %1;" :: "r"(number), "r"(threads) : "memory");
+}
+#endif
+
 // The barriers that were made are visible to the tensor memory accelerator.
 #ifdef __CUDA_ARCH__
 __device__ inline void fence_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+#endif
+
+// What the thread has written to shared memory is visible to what reads it asynchronously.
+#ifdef __CUDA_ARCH__
+__device__ inline void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #endif
 
 // The warp group has fewer registers from here on: n for each thread.
@@ -108,6 +120,24 @@ __device__ inline void load_pixels_4d(void* to, const TensorMap& map, unsigned l
       " [%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};"
       :: "r"(in_shared(to)), "l"(&map), "r"(in_shared(barrier)), "r"(x0), "r"(x1), "r"(x2), "r"(x3), "h"(d1), "h"(d2) : "memory");
 }
+#endif
+
+// Starts the copy of a box from shared memory to a tensor. Coordinates stand innermost first.
+#ifdef __CUDA_ARCH__
+__device__ inline void store_box_2d(const TensorMap& map, const void* from, int x0, int x1) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];"
+      :: "l"(&map), "r"(in_shared(from)), "r"(x0), "r"(x1) : "memory");
+}
+#endif
+
+// The copies to tensors that the thread has started since the last call become a group.
+#ifdef __CUDA_ARCH__
+__device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+#endif
+
+// Waits until at most n of the thread's groups are under way and not yet read.
+#ifdef __CUDA_ARCH__
+template <int n> __device__ inline void wait_stores_read() { asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(n) : "memory"); }
 #endif
 
 // A matrix in shared memory, as the products of a warp group take it: panels of 128 bytes of each row, so many bytes apart, with
@@ -175,14 +205,16 @@ __device__ inline void product_m64n128k16_bf16_by_rows(float* d, unsigned long l
 extern "C" __global__ void __launch_bounds__(384, 1) conv2d(
     const __grid_constant__ TensorMap X_map,
     const __grid_constant__ TensorMap W_map,
-    float* __restrict__ Y) {
+    const __grid_constant__ TensorMap Y_map) {
   alignas(1024) extern __shared__ float4 dynamic_shared[];
-  bf16 (*X_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 0);
-  bf16 (*W_shared)[2][64][64] = reinterpret_cast<bf16 (*)[2][64][64]>(dynamic_shared + 4096);
-  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 8192);
-  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 8194);
+  float (*Y_shared)[128][8] = reinterpret_cast<float (*)[128][8]>(dynamic_shared + 0);
+  bf16 (*X_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 2048);
+  bf16 (*W_shared)[2][64][64] = reinterpret_cast<bf16 (*)[2][64][64]>(dynamic_shared + 6144);
+  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 10240);
+  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 10242);
   const int tx = threadIdx.x;
   const int by = blockIdx.y;
+  const int lane = tx % 32;
   if (tx == 0) {
     for (int i = 0; i < 4; ++i) {
       barrier_init(&full[i], 1);
@@ -193,18 +225,20 @@ extern "C" __global__ void __launch_bounds__(384, 1) conv2d(
     fence_barriers();
   }
   __syncthreads();
-  const int X_shared_row = tx / 128 * 64;
-  const int col = tx % 4 * 2;
-  const int row = by * 128 + tx % 128 / 32 * 16 + tx / 128 * 64 + tx % 32 / 4;
+  const int row = tx / 128 * 64;
+  const int Y_shared_row = tx % 128 / 32 * 16 + tx / 128 * 64 + lane / 4;
+  const int idx = tx % 4 * 2;
+  const int idx1 = lane / 4 / 4 * 4;
+  const int idx2 = by * 128 + tx / 128 * 64;
   if (tx < 256) {
     more_registers<240>();
     const bool inside = tx % 128 == 0;
     float acc[64] = {};
     for (int k = 0; k < 576; k += 64) {
-      const int idx = k / 64 % 4;
-      barrier_wait(&full[idx], k / 64 / 4 % 2 != 0);
-      const unsigned long long X_matrix = matrix_in_shared(&X_shared[idx][X_shared_row][0], 16384);
-      const unsigned long long W_matrix = matrix_in_shared(&W_shared[idx][0][0][0], 8192);
+      const int idx3 = k / 64 % 4;
+      barrier_wait(&full[idx3], k / 64 / 4 % 2 != 0);
+      const unsigned long long X_matrix = matrix_in_shared(&X_shared[idx3][row][0], 16384);
+      const unsigned long long W_matrix = matrix_in_shared(&W_shared[idx3][0][0][0], 8192);
       begin_products(acc);
       product_m64n128k16_bf16_by_rows(acc, X_matrix, W_matrix);
       product_m64n128k16_bf16_by_rows(acc, X_matrix + 2, W_matrix + 128);
@@ -212,20 +246,36 @@ extern "C" __global__ void __launch_bounds__(384, 1) conv2d(
       product_m64n128k16_bf16_by_rows(acc, X_matrix + 6, W_matrix + 384);
       end_products(acc);
       if (inside) {
-        barrier_arrive(&empty[idx]);
+        barrier_arrive(&empty[idx3]);
       }
     }
+    const int v0 = tx / 128 + 1;
     #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      const int col1 = col + i * 8;
-      const bool in_col1 = col1 < 40;
+    for (int k = 0; k < 2; ++k) {
+      if (inside) {
+        wait_stores_read<0>();
+      }
+      meet_at(v0, 128);
       #pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        const int row1 = row + j * 8;
-        if (row1 < 540 && in_col1) {
-          *reinterpret_cast<float2*>(&Y[row1 * 40 + col1]) = make_float2(acc[i * 4 + j * 2], acc[i * 4 + j * 2 + 1]);
+      for (int i = 0; i < 8; ++i) {
+        const int idx3 = k * 8 + i;
+        #pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          *reinterpret_cast<float2*>(&Y_shared[i][Y_shared_row + j * 8][idx ^ idx1])
+              = make_float2(acc[idx3 * 4 + j * 2], acc[idx3 * 4 + j * 2 + 1]);
         }
       }
+      fence_async();
+      meet_at(v0, 128);
+      if (inside) {
+        for (int i = 0; i < 8; ++i) {
+          store_box_2d(Y_map, &Y_shared[i][row][0], k * 64 + i * 8, idx2);
+        }
+        commit_stores();
+      }
+    }
+    if (inside) {
+      wait_stores_read<0>();
     }
   } else {
     fewer_registers<24>();
@@ -235,13 +285,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) conv2d(
       const int v2 = by * 32 / 45;
       #pragma unroll 1
       for (int i = 0; i < 576; i += 64) {
-        const int idx = i / 64 % 4;
-        barrier_wait(&empty[idx], (i / 64 / 4 + 1) % 2 != 0);
-        barrier_expect(&full[idx], 32768);
-        load_pixels_4d(&X_shared[idx][0][0], X_map, &full[idx], i % 64, v0, v1, v2, (unsigned short)(i % 192 / 64),
+        const int idx3 = i / 64 % 4;
+        barrier_wait(&empty[idx3], (i / 64 / 4 + 1) % 2 != 0);
+        barrier_expect(&full[idx3], 32768);
+        load_pixels_4d(&X_shared[idx3][0][0], X_map, &full[idx3], i % 64, v0, v1, v2, (unsigned short)(i % 192 / 64),
             (unsigned short)(i / 192));
-        load_box_2d(&W_shared[idx][0][0][0], W_map, &full[idx], 0, i);
-        load_box_2d(&W_shared[idx][1][0][0], W_map, &full[idx], 64, i);
+        load_box_2d(&W_shared[idx3][0][0][0], W_map, &full[idx3], 0, i);
+        load_box_2d(&W_shared[idx3][1][0][0], W_map, &full[idx3], 64, i);
       }
     }
   }

@@ -18,7 +18,7 @@ RECIPES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType({
     "ring": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3, "store": 0}),
     "cluster": ("hopper", {"m": 128, "n": 120, "k": 440, "bm": 64, "bn": 64, "stages": 3, "cluster": 2, "store": 0}),
     "tiles": ("hopper", {"m": 120, "n": 192, "k": 104, "bm": 64, "bn": 64, "stages": 3, "blocks": 2, "group": 1, "store": 0}),
-    "pixels": ("igemm_hopper", {"n": 3, "h": 5, "w": 6, "c": 128, "k": 64, "bm": 64, "bn": 64, "stages": 3}),
+    "pixels": ("igemm_hopper", {"n": 3, "h": 5, "w": 6, "c": 128, "k": 64, "bm": 64, "bn": 64, "stages": 3, "store": 0}),
 })  # fmt: skip
 """Recipes and their settings: two consumers, seven steps on three stages, ragged along each dimension; two blocks of a cluster,
 each of which loads half of a tile for both; tiles of pixels, of two images and more; and two blocks that take tile after tile, so

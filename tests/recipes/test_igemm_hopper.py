@@ -41,6 +41,7 @@ LAYERS: dict[str, dict[str, object]] = {
     "one row of pixels": {"n": 1, "h": 1, "w": 50, "r": 1, "pad": 0, "stride": 2},
     "a cluster shares pixels": {"k": 128, "cluster": 2, "group": 1, "stride": 2},
     "a cluster shares filters": {"bn": 128, "k": 128, "cluster": 2},
+    "threads store": {"store": 0, "k": 72}, "a warp group stores in parts": {"store": 16, "k": 104, "bn": 128, "n": 3},
     "wide": {"bm": 128, "bn": 128, "gm": 128, "stages": 1}, "one pixel each": {"h": 3, "w": 3, "pad": 0, "n": 70},
 }  # fmt: skip
 
@@ -131,22 +132,21 @@ func.func @conv(%X: tensor<2x4x6x5x64xbf16>, %W: tensor<2x3x3x64x64xbf16>) -> te
 """,
 }
 SCHEDULE = """
-include "igemm_hopper.weft"
+include "{}"
 payload "conv.mlir"
 schedule other() {{
   let conv = match linalg.{}
   let init = match? linalg.fill
-  by_groups(conv, init, 64, 64, 64, 64, 16, 2, 1, 24, 1)
+  by_groups(conv, init, 64, 64, 64, 64, 16, 2, 1, 24, 1, {})
 }}
 """
 
 
+@pytest.mark.parametrize("store", [0, 32])
 @pytest.mark.parametrize("op", OTHER_AXES)
-def test_images_with_one_axis_and_with_three(op: str, tmp_path: Path) -> None:
+def test_images_with_one_axis_and_with_three(op: str, store: int, tmp_path: Path) -> None:
     (tmp_path / "conv.mlir").write_text(OTHER_AXES[op])
-    (tmp_path / "other.weft").write_text(SCHEDULE.format(op))
-    for name in ("igemm_hopper", "igemm_tensor"):
-        (tmp_path / f"{name}.weft").write_text((RECIPES / f"{name}.weft").read_text())
+    (tmp_path / "other.weft").write_text(SCHEDULE.format(RECIPES / "igemm_hopper.weft", op, store))
     done = planned(applied(Choice(str(tmp_path / "other.weft"), None, {}).open()))
     axes = OTHER_AXES[op].split("%X: tensor<")[1].split("xbf16")[0].count("x") + 1
     assert f"load_pixels_{axes}d(&X_shared" in done.cuda
@@ -231,7 +231,7 @@ def test_a_first_pixel_outside_of_the_window() -> None:
 @pytest.mark.parametrize("cluster", [1, 2])
 def test_time(cluster: int) -> None:
     """What the model needs of the machine code is known: tensor maps, barriers, and the blocks that a load is for."""
-    done = made(n=8, k=128, cluster=cluster, group=1)
+    done = made(n=8, k=128, cluster=cluster, group=1, store=64 if cluster == 1 else 0)
     assert all(kernel.seconds > 0 for kernel in predicted(done, "h200").kernels)
 
 
@@ -257,3 +257,4 @@ def test_machine_code(sizes: dict[str, object]) -> None:
     assert ("4D", "IM2COL") in loads and ("2D",) in loads
     counts = sass.whole(done.cuda, name, "sm_90a").by_mnemonic
     assert counts["HGMMA"] and counts["SYNCS"] and counts["USETMAXREG"] == 2, counts
+    assert counts["UTMASTG"] and not counts["STG"], counts

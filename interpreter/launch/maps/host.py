@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, Union
 
 from ...buffers.views import subview
 from ...indices.arithmetic import Bound
 from ...ir.functions import NAME
-from ...ir.mlir import DYNAMIC, ir, made_by, memref, nvgpu
-from ...ir.sizes import product_of
+from ...ir.mlir import DYNAMIC, affine, constant_of, ir, made_by, memref, nvgpu
+from ...ir.sizes import dimension_behind, product_of
 from ...memory.limits import PixelWindow
 from ...memory.tensor_maps import WINDOW, tensor_map, window_attribute
 
@@ -24,10 +24,38 @@ def joined(view: ir.Value) -> tuple[ir.Value, Joined]:
     return (view, None) if made is None else (made.operands[0], (view.type, made.attributes["reassociation"]))
 
 
-Factor: TypeAlias = "int | tuple[int, int, Joined]"
-"""A number, or how many elements an operand (by number) has along an axis, as it is seen."""
+Factor: TypeAlias = Union[int, "tuple[int, int, Joined]", "AffineSize"]
+"""A number; how many elements an operand (by number) has along an axis, as it is seen; or what is computed of such."""
+
+
+@dataclass(frozen=True)
+class AffineSize:
+    """What an affine map makes of sizes: of an image's, how many places a filter has there."""
+
+    map: ir.AffineMap
+    sizes: tuple[tuple[Factor, ...], ...]
+
+
 End: TypeAlias = "tuple[Factor, ...] | None"
-"""Where a tensor ends along an axis: behind so many elements; None: where it does."""
+"""Where a tensor ends along an axis: behind so many elements, a product; None: where it does."""
+
+
+def end_behind(size: ir.Value, arguments: Sequence[ir.Value]) -> tuple[Factor, ...] | None:
+    """How the host computes a size that a kernel computes of its arguments'; None where that is not known."""
+    number, found = constant_of(size), dimension_behind(size)
+    if number is not None:
+        return (number,)
+    if found is not None:
+        source, seen = joined(found[0])
+        return ((arguments.index(source), found[1], seen),) if source in arguments else None
+    made = made_by(size, "arith.muli", "affine.apply")
+    parts = [] if made is None else [end_behind(operand, arguments) for operand in made.operands]
+    known = [part for part in parts if part is not None]
+    if made is None or len(known) < len(parts):
+        return None
+    if made.name == "arith.muli":
+        return tuple(factor for part in known for factor in part)
+    return (AffineSize(ir.AffineMapAttr(made.attributes["map"]).value, tuple(known)),)
 
 
 @dataclass(frozen=True)
@@ -72,11 +100,17 @@ def made_on_host(operands: Sequence[ir.Value], told: HostMap, size: Callable[[Bo
         def number(factor: Factor) -> Bound:
             if isinstance(factor, int):
                 return factor
+            if isinstance(factor, AffineSize):
+                sizes = [product(part) for part in factor.sizes]
+                return affine.AffineApplyOp(factor.map, [size(n) for n in sizes]).result
             operand, axis, seen = factor
             return memref.DimOp(_seen(operands[operand], seen), size(axis)).result
 
+        def product(end: tuple[Factor, ...]) -> Bound:
+            return product_of(list(map(number, end)))
+
         ends = [
-            memref.DimOp(tensor, size(axis)).result if end is None else product_of(list(map(number, end)))
+            memref.DimOp(tensor, size(axis)).result if end is None else product(end)
             for axis, end in enumerate(made.ends)
         ]
         kind = ir.MemRefType.get([end if isinstance(end, int) else DYNAMIC for end in ends], kind.element_type, kind.layout)

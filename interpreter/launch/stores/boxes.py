@@ -32,7 +32,7 @@ from ...memory.swizzles import SWIZZLE
 from ...session.rewriter import refuse
 from ..boxes import place_of
 from ..kernel import Outlined
-from ..maps.host import End, joined
+from ..maps.host import End, end_behind, joined
 from ..panels import Box, Panels, bound, map_type
 from .completion import is_tensor_store
 
@@ -117,7 +117,7 @@ class _Store:
         ends = list(_least_of(forms, bound))
         numbers = [end.constant for end in ends if end.is_constant]
         first = forms.number(start.emit())
-        for known, where in self._known_sizes(tensor, axis):
+        for known, where in self._known_sizes(tensor, axis, bound):
             inside = forms.number(known) - first
             none = max(inside.constant, self._whole(dimension)) if inside.is_constant else 0  # ends in the one tile
             least = min((number for number in numbers if not inside.is_constant or number != inside.constant), default=none)
@@ -132,14 +132,13 @@ class _Store:
         source = place_of(self.source)[0]
         return ir.MemRefType(source.type).shape[-1] if dimension == ir.MemRefType(self.source.type).rank - 1 else 0
 
-    def _known_sizes(self, tensor: ir.Value, axis: int) -> Iterator[tuple[Bound, End]]:
-        """The tensor's, and those of other arguments that the host knows to be the same."""
+    def _known_sizes(self, tensor: ir.Value, axis: int, bound: Bound) -> Iterator[tuple[Bound, End]]:
+        """The tensor's, and those that the copy's own is made of and the host computes, too."""
         yield size_of(tensor, axis), None
-        for number, argument in enumerate(self.kernel.entry.arguments):
-            kind = argument.type
-            for other in range(kind.rank) if isinstance(kind, ir.MemRefType) else ():
-                if ir.MemRefType(kind).is_dynamic_dim(other):
-                    yield size_of(argument, other), ((number, other, None),)
+        arguments = list(self.kernel.entry.arguments)
+        for size in _sizes_in(bound):
+            if (end := end_behind(size, arguments)) is not None:
+                yield size, end
 
     def _panels(self, alloc: ir.Value, box: Box) -> Panels:
         """The memory that takes the tile's place, as boxes see it. Raises W0405."""
@@ -194,6 +193,15 @@ def _least_of(forms: KnownIndices, bound: Bound) -> Iterator[Linear]:
             continue
         rest = end - forms.linear(nested)
         yield from (part + rest for part in _least_of(forms, nested))
+
+
+def _sizes_in(bound: Bound) -> Iterator[ir.Value]:
+    """What a size is the least of, or computed with."""
+    made = None if isinstance(bound, int) else producer(bound)
+    if made is not None and _is_extreme(made):
+        for value in made.operands:
+            yield value
+            yield from _sizes_in(value)
 
 
 def _is_extreme(op: ir.Operation) -> bool:

@@ -18,6 +18,7 @@ from ...indices.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equa
 from ...indices.values import Values
 from ...ir.element_sizes import known_bytes
 from ...ir.mlir import ir, maker
+from ...ir.reshapes import groups_of
 from ...ir.structured import loop_inits, loop_outputs, yielded
 from ...memory.effects import is_memref
 from ...memory.layouts import Space, is_plain, kept_dimensions, memory_space, mixed, static_strides, value_name
@@ -283,13 +284,29 @@ class Views:
         return replace(source, axes=(Coordinate(source.base, ()),), flat=True, sizes=())
 
     def _reshape(self, op: ir.Operation, source: View) -> View:
-        """Collapsed or expanded dimensions of a static layout: flat, by the result's own strides."""
-        flat, kind = self.flatten(source), op.results[0].type
+        """Other sizes; of a part, or elsewhere, flat: by the result's own strides, where its layout is static."""
+        kind = op.results[0].type
+        if (sizes := self._other_sizes(op, source)) is not None:
+            return replace(source, axes=_whole(len(sizes)), flat=False, sizes=sizes)
+        flat = self.flatten(source)
         steps = static_strides(kind, offset_counts=False) if isinstance(kind, ir.MemRefType) else None
         if flat.axes is None or steps is None:
             return View(source.root, None, when=source.when)
         strides = tuple((d, Linear.of(s * source.unit)) for d, s in enumerate(steps))
         return replace(source, axes=(Coordinate(flat.axes[0].offset, strides),), flat=True)
+
+    def _other_sizes(self, op: ir.Operation, source: View) -> tuple[Linear, ...] | None:
+        """Those in which a reshape sees a buffer in global memory row by row, from its first element on; None of others."""
+        kind, root, given = op.results[0].type, source.root, op.operands[0]
+        from_start = not source.flat and source.unit == 1 and source.axes == _whole(len(source.axes or ()))
+        if not from_start or root.space != "global" or not root.plain or not is_plain(kind):
+            return None
+        if ir.MemRefType(kind).has_static_shape:
+            return tuple(map(Linear.of, ir.MemRefType(kind).shape))
+        if op.name != "memref.collapse_shape" or self._bound.get(given, given) != root.value:
+            return None
+        groups = ([self.values.extent(given, axis) for axis in group] for group in groups_of(op))
+        return tuple(reduce(self.values.product, group) for group in groups)
 
     def flatten(self, view: View) -> View:
         """The view with one flat coordinate; unknown where the root's layout is not static."""

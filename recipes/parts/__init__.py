@@ -1,0 +1,1 @@
+"""Schedules that several recipes include."""
