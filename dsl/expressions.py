@@ -20,6 +20,9 @@ Kind = Literal["int", "float", "bool", "str", "type", "list", "handle", "unknown
 ELEMENT_TYPES = ("f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64", "tf32", "i1", "i8", "i16", "i32", "i64", "index")
 """Words that are values of the parameter type `type`; as Python values they are strings."""
 
+SPLIT_TYPES = ("3xtf32", "bf16x3")
+"""What else `as` says of operands, which no element is of."""
+
 NAMES: Mapping[Kind, str] = {
     "int": "an integer",
     "float": "a float",

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from . import tree
 from .diagnostics import Diagnostic, Span, WeftError, did_you_mean, fail, quoted
-from .expressions import ELEMENT_TYPES, NAMES, Evaluator, KnownValue, UnknownValue
+from .expressions import ELEMENT_TYPES, NAMES, SPLIT_TYPES, Evaluator, KnownValue, UnknownValue
 
 Shape = Literal["one", "several", "list", "any"]
 
@@ -186,7 +186,8 @@ class ScopeCheck:
         if ref.name in ELEMENT_TYPES:
             return ref.name
         values = self.scope.known(UnknownValue)
-        notes, hint = (f"values here: {quoted(values) or 'none'}",), did_you_mean(ref.name, values)
+        notes = (f"values here: {quoted(values) or 'none'}",)
+        hint = did_you_mean(ref.name, (*values, *ELEMENT_TYPES, *SPLIT_TYPES))
         raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span, notes=notes, hint=hint)
 
     def find(self, ref: tree.HandleRef) -> BoundName:

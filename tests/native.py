@@ -42,15 +42,24 @@ FLAGS = ("-std=c++20", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "
 
 @dataclass(frozen=True)
 class NativeMap:
-    """A tensor map of an array: the boxes that are copied, as `weft.runtime.plan.plan.Boxes` says."""
+    """A tensor map of an array, or of rows in the front of an array's: the boxes that are copied, as `weft.runtime.plan.plan.Boxes`
+    says.
+
+    Args:
+        array: what memory is there.
+        seen: what of it the map is of, from its first element on; None: all.
+    """
 
     array: np.ndarray
     boxes: Boxes
+    seen: np.ndarray | None = None
 
     def words(self, address: int) -> bytes:
         """As `warp_groups.h` reads it, where the array begins at this address."""
-        rank, item, window = self.array.ndim, self.array.itemsize, self.boxes.window or PixelWindow((), (), ())
-        tensor = (self.array.shape, self.array.strides, self.boxes.box)
+        seen = self.array if self.seen is None else self.seen
+        assert seen.ctypes.data == self.array.ctypes.data
+        rank, item, window = seen.ndim, seen.itemsize, self.boxes.window or PixelWindow((), (), ())
+        tensor = (seen.shape, seen.strides, self.boxes.box)
         lists = [*((5, part) for part in tensor), *((3, part) for part in (window.lower, window.upper, window.steps))]
         numbers = (n for count, part in lists for n in (*part, *[0] * (count - len(part))))
         words = address, rank, item, self.boxes.swizzle, self.boxes.fill == "nan", *numbers

@@ -70,7 +70,7 @@ class NativeDevice(Capturing):
                 flat += [int(n) for n, known in zip(arg.strides, param.strides or arg.strides, strict=True) if known is None]
                 flat += [int(arg.offset)] if param.offset is None else []
             elif isinstance(arg, MappedView):
-                flat.append(NativeMap(_strided(arg.tensor), arg.layout))
+                flat.append(NativeMap(arg.tensor.memory[arg.tensor.offset :], arg.layout, _strided(arg.tensor)))
             else:
                 flat.append(arg)
         result = run_native(self.text, kernel.name, grid, block, flat, self.mode, **self._options())

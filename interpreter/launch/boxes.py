@@ -224,7 +224,8 @@ class _Copy:
             said = f"{row * self.item} bytes" if row > 0 else "a size that only a run knows"
             raise self._refused(
                 f"reads `{name}`, whose rows are {said} apart, and a tensor map needs multiples of {PIECE}",
-                f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others; or map the copy to threads",
+                f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others; `pack … align {PIECE}` copies "
+                "the operands of a product; or map the copy to threads",
             )
         return replace(box, row=axes[-2]) if len(axes) > 1 else box
 

@@ -74,17 +74,24 @@ def static_strides(kind: ir.MemRefType, *, offset_counts: bool = True) -> tuple[
     return tuple(strides)
 
 
+READING, STORING = "bufferization.to_tensor", "bufferization.materialize_in_destination"
+"""A buffer's elements as a tensor; a tensor's elements into a buffer."""
+
+
 def as_tensor(view: ir.Value) -> ir.Value:
     """The view as a tensor to write into, at the insertion point."""
     kind = ir.MemRefType(view.type)
     tensor_type = ir.RankedTensorType.get(list(kind.shape), kind.element_type)
-    op = ir.Operation.create(
-        "bufferization.to_tensor",
-        results=[tensor_type],
-        operands=[view],
-        attributes={"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()},
-    )
-    return op.results[0]
+    return ir.Operation.create(READING, [tensor_type], [view], _alone()).results[0]
+
+
+def store_tensor(tensor: ir.Value, view: ir.Value) -> None:
+    """Let the view hold a tensor's elements, at the insertion point."""
+    ir.Operation.create(STORING, [], [tensor, view], _alone())
+
+
+def _alone() -> dict[str, ir.Attribute]:
+    return {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}
 
 
 def value_name(value: ir.Value) -> str:

@@ -1,14 +1,16 @@
-"""`pack OP [as …]`: operands of a product become arrays of their own, as the instructions of tensor cores read them."""
+"""`pack OP [as …] [align n]`: operands of a product become arrays of their own, as the instructions of tensor cores read them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ...dsl.diagnostics import did_you_mean
-from ..ir.mlir import ahead_of, arith, ir, linalg, ops_of, tensor
+from ..indices.values import divisible, multiples
+from ..ir.element_sizes import element_bytes
+from ..ir.mlir import DYNAMIC, ahead_of, arith, ir, linalg, memref, ops_of, tensor
 from ..ir.structured import body_of, element_type, generic, structure
 from ..memory.fragments import PACKED, SPLITS, TF32_BITS
-from ..session.statement import Handle, Results, Rewriter, Statement, consumed, statement, string
+from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integer, statement, string
 from ..tensors import levels
 
 
@@ -25,6 +27,9 @@ class Pack(Statement):
     copied: each element becomes the sum of two numbers, big + small, and each row three rows, one behind the other, so that the
     product of the copies is a product with a sum three times as long: small · big, big · small, and big · big.
 
+    With `align` each row of a copy begins at a multiple of so many bytes of it: what is behind its elements is memory that nobody
+    writes or reads. An operand whose rows are not known to begin so is copied, too. Tensor maps want multiples of 16.
+
     Args:
         target: a product of two matrices, of any order of rows and columns; not in a loop; consumed.
         as_type: what operands of f32 become. `as bf16x3`: big and small are of bf16, and so are the copies. `as 3xtf32`: they are
@@ -36,6 +41,8 @@ class Pack(Statement):
             of the product, of the right one), with `as` the three parts, and the sum.
 
     Errors:
+        W0476: an alignment of parts of elements.
+            `align` counts bytes, and rows are of whole elements.
         W0477: a product that is not one of two matrices.
             `pack` takes an op with two operands of two dimensions each, one of which both have and sum over:
             `linalg.matmul` with any order of its operands' dimensions. Products in batches, and of vectors, are not packed.
@@ -54,6 +61,7 @@ class Pack(Statement):
 
     target: Handle = consumed()
     as_type: str | None = string(optional=True, written="as")
+    align: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..launch.tensor_cores import matrix_dimensions
@@ -74,10 +82,12 @@ class Pack(Statement):
         rows, columns, summed = found
         split = self.as_type and SPLITS[self.as_type][0]
         copied: list[_Copy | None] = []
+        lanes = self._lanes(rewrite, op, split)
         with ahead_of(op):
-            for value, indexing, mine in zip(op.operands, space.maps, (rows, columns), strict=False):
+            for value, indexing, mine, row in zip(op.operands, space.maps, (rows, columns), lanes, strict=False):
                 along = [ir.AffineDimExpr(e).position for e in indexing.results] == [mine, summed]
-                copied.append(None if along and split is None else _Copy(value, along, split, len(copied)))
+                left = along and split is None and multiples(value)[1] % row == 0
+                copied.append(None if left else _Copy(value, along, split, len(copied), row))
             operands = [op.operands[i] if one is None else one.result for i, one in enumerate(copied)]
             made = _product(op, operands)
         if self.as_type is not None:
@@ -88,6 +98,17 @@ class Pack(Statement):
             rewrite.remark(f"`{name}` is left alone" if one is None else f"`{name}` in {one.made.results[0].type}")
         handles = [Handle(-1, absent=True) if one is None else rewrite.new_handle(one.made) for one in copied]
         return {"gemm": rewrite.new_handle(made), "lhs": handles[0], "rhs": handles[1]}
+
+    def _lanes(self, rewrite: Rewriter, op: ir.Operation, split: str | None) -> list[int]:
+        """By operand: a row takes up a multiple of how many elements. Raises W0476."""
+        lanes: list[int] = []
+        for kind in (ir.BF16Type.get() if split == "bf16" else element_type(value) for value in list(op.operands)[:2]):
+            align, size = self.align or element_bytes(kind), element_bytes(kind)
+            if align % size:
+                why = f"`align {align}` ends within an element: those of {kind} have {size} bytes"
+                raise rewrite.error("W0476", why, op, "tensor maps want `align 16`", at="align")
+            lanes.append(align // size)
+        return lanes
 
     def _expect_type(self, rewrite: Rewriter, op: ir.Operation) -> None:
         if self.as_type is None:
@@ -113,10 +134,12 @@ class _Copy:
         along: whether the sum runs along the operand's rows already.
         split: what its elements become two of, `bf16` or `tf32`; None: they stay as they are.
         operand: 0 of the left one, whose small parts stand in front; 1 of the right one.
+        lanes: a row takes up a multiple of so many elements.
     """
 
-    def __init__(self, value: ir.Value, along: bool, split: str | None, operand: int) -> None:
+    def __init__(self, value: ir.Value, along: bool, split: str | None, operand: int, lanes: int) -> None:
         from ..ir.sizes import sizes_of
+        from ..memory.layouts import as_tensor, store_tensor
         from ..padding.masked_loads import empty
 
         self.split, self.operand = split, operand
@@ -128,10 +151,14 @@ class _Copy:
         maps = [ir.AffineMap.get(rank, 0, read), ir.AffineMap.get_identity(rank)]
         name = f"{levels.origin(value) or ('lhs', 'rhs')[operand]}_packed"
         with ir.Location.name(name, ir.Location.current):
+            place = _place([own, *parts, length], kind, lanes, name)  # in front of what is to be written there
             self.made = generic([value], [empty([own, *parts, length], kind)], maps, ["parallel"] * rank, self._body)
-        self.result = self.made.results[0]
-        if parts:
-            self.result = _joined(self.result)
+            if place is not None:
+                written, seen = place
+                store_tensor(self.made.results[0], written)
+                self.result = as_tensor(seen)
+                return
+        self.result = _joined(self.made.results[0]) if parts else self.made.results[0]
 
     def _body(self, own: list[ir.Value]) -> Sequence[ir.Value]:
         x = own[0]
@@ -145,6 +172,39 @@ class _Copy:
 
 PARTS = 3
 """small · big, big · small, big · big: the left operand's are small, big, big, and the right one's big, small, big."""
+
+
+def _place(shape: Sequence[int | ir.Value], kind: ir.Type, lanes: int, name: str) -> tuple[ir.Value, ir.Value] | None:
+    """Where a copy of that shape lies in front of rows that take up a multiple of so many elements; and the same as a matrix. None:
+    its rows do so by themselves."""
+    from ..buffers.views import subview
+    from ..indices.arithmetic import ceildiv, multiply
+    from ..ir.functions import NAME
+    from ..ir.sizes import product_of
+    from ..memory.layouts import strided
+
+    own, *parts, length = shape
+    row = product_of([*parts, length])
+    if divisible(row, lanes):
+        return None
+    whole = multiply(ceildiv(row, lanes), lanes)
+    held = memref.AllocOp(ir.MemRefType.get(_numbers([own, whole]), kind), _values([own, whole]), [])
+    held.operation.attributes[NAME] = ir.StringAttr.get(name)
+    matrix = subview(held.result, [[0, 0], [own, row], [1, 1]], ir.MemRefType.get(_numbers([own, row]), kind))
+    if not parts:
+        return matrix, matrix
+    strides, offset = strided(matrix.type)
+    layout = ir.StridedLayoutAttr.get(offset, [strides[0], _numbers([length])[0], 1])
+    apart = ir.MemRefType.get(_numbers(shape), kind, layout)
+    return memref.ExpandShapeOp(apart, matrix, [[0], [1, 2]], _values(shape), apart.shape).result, matrix
+
+
+def _numbers(sizes: Sequence[int | ir.Value]) -> list[int]:
+    return [n if isinstance(n, int) else DYNAMIC for n in sizes]
+
+
+def _values(sizes: Sequence[int | ir.Value]) -> list[ir.Value]:
+    return [n for n in sizes if not isinstance(n, int)]
 
 
 def _halves(x: ir.Value) -> tuple[ir.Value, ir.Value]:

@@ -52,14 +52,13 @@ from ..ir.structured import (
     structure,
 )
 from ..memory.effects import is_memref
-from ..memory.layouts import as_tensor
+from ..memory.layouts import READING, STORING, as_tensor, store_tensor
 from ..session.rewriter import Rewriter
 from .convertible import ALLOCATIONS, has_known_buffers, is_convertible, on_memrefs, root_of, window_of
 
 if TYPE_CHECKING:
     from ..proof.hosts.effects import Effect
 
-_READING, _STORING = "bufferization.to_tensor", "bufferization.materialize_in_destination"
 
 
 def debufferize(
@@ -106,7 +105,7 @@ def overwritten_between(module: ir.Module, op: ir.Operation, later: ir.Operation
         return None
     memory, block = _Memory(module), ops_of(op.block)
     between = takewhile(lambda each: each != last, block[block.index(op) + 1 :])
-    changes = (each for each in between if each.name != _STORING and memory.touches(memory.done(each), homes, changing=True))
+    changes = (each for each in between if each.name != STORING and memory.touches(memory.done(each), homes, changing=True))
     return next(changes, None)
 
 
@@ -119,9 +118,9 @@ def _homes(op: ir.Operation) -> set[ir.Value]:
         if value in seen or not isinstance(value.type, ir.RankedTensorType):
             continue
         seen.add(value)
-        found.update(root_of(user.operands[1]) for user in users(value) if user.name == _STORING and on_memrefs(user))
+        found.update(root_of(user.operands[1]) for user in users(value) if user.name == STORING and on_memrefs(user))
         if (made := producer(value)) is not None:
-            found.update(root_of(v) for v in made.operands if made.name == _READING)
+            found.update(root_of(v) for v in made.operands if made.name == READING)
             waiting += made.operands
     return found
 
@@ -203,13 +202,13 @@ class _Debufferizer:
     def _hand_on(self, buffer: ir.Value, later: list[ir.Operation], memory: _Memory) -> ir.Operation | None:
         """Let those who read a buffer as a tensor take its value; the first op that needs the value in memory, None if there
         is none before all of it is written anew."""
-        for op in [each for each in later if each.name != _READING or each.operands[0] == buffer]:
+        for op in [each for each in later if each.name != READING or each.operands[0] == buffer]:
             if op.name == GAP:
                 raise NotLocalError
-            if op.name == _READING:
+            if op.name == READING:
                 later.remove(op)
                 replace(op, [self.current[buffer]])
-            elif op.name == _STORING and op.operands[1] == buffer:
+            elif op.name == STORING and op.operands[1] == buffer:
                 return None
             elif memory.touches(memory.done(op), [buffer]):
                 return None if op.name == "memref.dealloc" else op
@@ -228,7 +227,7 @@ class _Debufferizer:
     def _drop_unused(self) -> None:
         """Erase what nobody uses any more: allocations, windows and values of them."""
         for op in reversed(ops_of(self.block)):
-            if op.name == _READING and not is_used(op.results[0]):
+            if op.name == READING and not is_used(op.results[0]):
                 op.erase()
             elif op.name in (*ALLOCATIONS, "memref.subview"):
                 frees = [user for user in users(op.results[0]) if user.name == "memref.dealloc"]
@@ -284,10 +283,9 @@ class _Debufferizer:
         op.erase()
 
     def _store(self, where: ir.InsertionPoint, buffers: Iterable[ir.Value]) -> None:
-        noted = {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}
         with where:
             for buffer in buffers:
-                ir.Operation.create(_STORING, [], [self.current[buffer], buffer], noted)
+                store_tensor(self.current[buffer], buffer)
 
 
 def starts_of(op: ir.Operation, values: Sequence[ir.Value], *, apart: bool = False) -> list[ir.Value]:
@@ -300,7 +298,7 @@ def starts_of(op: ir.Operation, values: Sequence[ir.Value], *, apart: bool = Fal
     for n, value in enumerate(given):
         if n < inputs or is_read(op, n) or not isinstance(value.type, ir.RankedTensorType):
             continue
-        kept = ("tensor.empty",) if apart else ("tensor.empty", _READING)
+        kept = ("tensor.empty",) if apart else ("tensor.empty", READING)
         if value not in given[:inputs] and made_by(value, *kept) is not None:
             continue
         written = [dimension_of(e) for e in structure(op).maps[n].results]

@@ -29,7 +29,7 @@ from ..ir.structured import (
     sliced,
     structure,
 )
-from ..memory.layouts import as_tensor, is_plain
+from ..memory.layouts import STORING, as_tensor, is_plain
 from ..padding import masked_loads
 from .debufferization import start_apart
 
@@ -190,9 +190,6 @@ def _onward(user: ir.Operation, number: int) -> list[ir.Value]:
     return list(user.results) if written or seen else []
 
 
-_MATERIALIZE = "bufferization.materialize_in_destination"
-
-
 def start_reshaped(module: ir.Module) -> None:
     """Loops whose result is expanded into an argument, and which start from nothing, start from that argument, collapsed."""
     for op in operations(module.operation, "tensor.expand_shape"):
@@ -221,7 +218,7 @@ def _first_writer(op: ir.Operation, result: int) -> tuple[ir.Operation, int]:
 def _argument_place(result: ir.Value, loop: ir.Operation) -> ir.Value | None:
     """The argument that the result goes to and nothing else does with it, as a tensor; made at the insertion point."""
     taken = users(result)
-    if len(taken) != 1 or taken[0].name != _MATERIALIZE or taken[0].block != loop.block:
+    if len(taken) != 1 or taken[0].name != STORING or taken[0].block != loop.block:
         return None
     buffer = taken[0].operands[1]
     if not isinstance(buffer.type, ir.MemRefType) or not isinstance(buffer.owner, ir.Block):

@@ -62,7 +62,8 @@ class Writer:
             f"pipeline {self._loop()} stages {r.randint(1, 4)} {r.choice(('async', 'producer', 'producer registers 24'))}",
             f"let s{n} = split-k {self._op()} {r.randint(2, 4)}{r.choice(('', ' atomic'))}",
             f"let n{n} = online {self._op()} by {r.choice((1, 4, 7, 16))}",
-            f"let g{n} = as-gemm {self._op()}", f"let k{n} = pack {self._op()}{r.choice(('', ' as bf16x3', ' as 3xtf32'))}",
+            f"let g{n} = as-gemm {self._op()}",
+            f"let k{n} = pack {self._op()}{r.choice(('', ' as bf16x3', ' as 3xtf32'))}{r.choice(('', ' align 16'))}",
             "insert-barriers", "verify-sync", f"launch {self._loop()}",
             "bufferize" if n > 6 else f"fuse {self._op()} into {self._loop()}",
         ))  # fmt: skip

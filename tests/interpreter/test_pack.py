@@ -8,6 +8,7 @@ import pytest
 from native_device import NativeDevice
 
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
@@ -28,16 +29,20 @@ SIZES = {"i": 20, "j": 37, "k": 29}
 SCHEDULE = """
 payload "product.mlir"
 
+schedule by_rows(copied: handle) {{
+  let (rows, row) = tile copied {tile}
+  map rows to blocks({axes})
+  map row to threads(x: 32) cyclic
+  return rows
+}}
+
 schedule packed() {{
   let gemm = match linalg.generic
   let init = match linalg.fill
-  let (product, lhs, rhs) = pack gemm {as_type}
-  foreach copied in [lhs, rhs] {{
-    let (rows, row) = tile copied {tile}
-    map rows to blocks({axes})
-    map row to threads(x: 32) cyclic
-    launch rows
-  }}
+  let (product, lhs, rhs) = pack gemm {as_type} {align}
+  let a = by_rows(lhs)
+  let b = by_rows(rhs)
+  {early}
   let (tiles, tile) = tile product [8, 8]
   fuse init into tiles
   map tiles to blocks(y, x)
@@ -46,6 +51,7 @@ schedule packed() {{
   map init to threads(y: 8, x: 8) cyclic
   insert-barriers
   launch tiles
+  {late}
 }}
 """
 
@@ -91,10 +97,14 @@ func.func @product(%A: {of_a}, %B: {of_b}) -> {of_c} {{
 """
 
 
-def packed(folder: Path, order: str, kind: str = "f32", as_type: str = "", *, is_open: bool = False) -> Planned:
+def packed(
+    folder: Path, order: str, kind: str = "f32", as_type: str = "", *, is_open: bool = False, align: str = ""
+) -> Planned:
     (folder / "product.mlir").write_text(payload_of(order, kind, is_open=is_open))
     tile, axes = ("[4, 1, 8]", "x, z, y") if as_type else ("[4, 8]", "x, y")
-    (folder / "packed.weft").write_text(SCHEDULE.format(as_type=as_type and f"as {as_type}", tile=tile, axes=axes))
+    said = {"as_type": as_type and f"as {as_type}", "align": align, "tile": tile, "axes": axes}
+    said |= {"late" if align else "early": "launch a\n  launch b", "early" if align else "late": ""}
+    (folder / "packed.weft").write_text(SCHEDULE.format(**said))
     return planned(applied(Choice(str(folder / "packed.weft")).open()))
 
 
@@ -160,6 +170,34 @@ schedule boxes() {
   insert-barriers
 }
 """
+
+
+def test_rows_that_tensor_maps_have(tmp_path: Path) -> None:
+    """The copies' rows of 36 bytes take up 48, and nothing behind the 36 is read: the maps end there."""
+    (tmp_path / "boxes.weft").write_text(BOXES.replace("bf16x3", "bf16x3 align 16"))
+    module = applied(Choice(str(tmp_path / "boxes.weft")).open()).module
+    held = {str(op.results[0].type) for op in operations(module.operation, "memref.alloc")}
+    assert {"memref<64x24xbf16>"} <= held, held
+
+
+@pytest.mark.parametrize("as_type", ["", "bf16x3", "3xtf32"])
+@pytest.mark.parametrize(("order", "is_open"), [*((order, False) for order in ORDERS), ("A·B", True)])
+def test_aligned(order: str, is_open: bool, as_type: str, tmp_path: Path) -> None:
+    """Rows of 29 elements, whose copies begin at multiples of 16 bytes; an operand that lies right is copied, too, unless its rows
+    do so."""
+    done = packed(tmp_path, order, "f32", as_type, is_open=is_open, align="align 16")
+    assert error_of(done, SimDevice(), NativeDevice()) <= 2e-5
+    assert {name for name in ("A", "B") if f"{name}_packed" in done.cuda} == {"A", "B"}
+
+
+def test_what_is_aligned_is_left_alone(tmp_path: Path) -> None:
+    done = packed(tmp_path, "A·Bᵀ", "f32", align="align 4")
+    assert "_packed" not in done.cuda
+
+
+def test_an_alignment_of_parts_of_elements(tmp_path: Path) -> None:
+    with pytest.raises(WeftError, match="W0476: `align 6` ends within an element: those of f32 have 4 bytes"):
+        packed(tmp_path, "A·B", "f32", align="align 6")
 
 
 def test_rows_of_copies_that_no_tensor_map_has(tmp_path: Path) -> None:

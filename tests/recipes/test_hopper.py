@@ -10,7 +10,6 @@ import pytest
 import sass
 from native_device import NativeDevice
 
-from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import operations
 from weft.interpreter.memory.limits import registers_at_start
 from weft.pipeline import Choice, Planned, applied, planned
@@ -70,7 +69,7 @@ OF_F32 = ["tf32", "3xtf32", "bf16x3"]
 
 @pytest.mark.parametrize("as_type", OF_F32)
 def test_f32(as_type: str) -> None:
-    """Copies in front of the product, at sizes that a run brings, of any number of columns; others by warps."""
+    """Copies in front of the product, at sizes that a run brings: any."""
     done = made(type="f32", as_type=as_type, m="?", n="?", k="?", bm=64, bn=64, stages=2)
     for m, n, k in ((100, 77, 136), (64, 64, 24), (30, 21, 27)):
         expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice())
@@ -88,9 +87,9 @@ BYTES = ["f8E4M3FN", "f8E5M2"]
 
 @pytest.mark.parametrize("type", BYTES)
 def test_f8(type: str) -> None:
-    """The right operand is copied as n x k, byte by byte: any number of columns."""
+    """The right operand is copied as n x k, byte by byte, and the left one where its rows are not of whole 16 bytes."""
     done = made(type=type, m="?", n="?", k="?", bm=64, bn=64, stages=2)
-    for m, n, k in ((100, 77, 144), (64, 64, 16)):
+    for m, n, k in ((100, 77, 144), (64, 64, 16), (65, 30, 131), (1, 1, 1)):
         expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice())
 
 
@@ -99,10 +98,15 @@ def test_text_of_f8(type: str) -> None:
     expect_right(made(type=type, m=100, n=77, k=144, bm=64, bn=128, stages=2), {}, SimDevice(), NativeDevice())
 
 
-def test_rows_of_f8_that_no_tensor_map_has() -> None:
-    with pytest.raises(WeftError) as raised:
-        made(type="f8E4M3FN", m=64, n=64, k=40)
-    assert "40" in str(raised.value) and "16" in str(raised.value)
+@pytest.mark.parametrize("settings", [{"type": "f8E4M3FN"}, *({"type": "f32", "as_type": as_type} for as_type in OF_F32)], ids=str)
+def test_rows_that_begin_anywhere(settings: dict[str, str]) -> None:
+    """Copies whose rows take up whole 16 bytes, of whatever sizes: two kernels that copy, and one that multiplies."""
+    draw = random.Random(str(settings))
+    for _ in range(8 if SOAK else 2):
+        m, n, k = draw.randrange(1, 150), draw.randrange(1, 150), draw.randrange(1, 40) * 4 + 1
+        done = made(m=m, n=n, k=k, bm=64, bn=64, stages=2, **settings)
+        assert done.cuda.count("__global__") == 3 and not list(operations(done.applied.module, "memref.copy"))
+        expect_right(done, {}, SimDevice(), NativeDevice())
 
 
 def test_parts_are_of_tf32(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,6 +206,7 @@ CODE = [
     ("matmul", WHOLE | {"type": "f32", "as_type": "tf32"}), ("matmul_32", OPEN | {"type": "f32", "as_type": "3xtf32"}),
     ("matmul", {"m": 1000, "n": 777, "k": 328, "type": "f32", "as_type": "bf16x3"}),
     ("matmul", WHOLE | {"type": "f8E4M3FN"}), ("matmul_32", OPEN | {"type": "f8E5M2"}),
+    ("matmul", {"m": 1000, "n": 777, "k": 333, "type": "f8E5M2"}),
 ]  # fmt: skip
 
 

@@ -27,9 +27,8 @@ CASES = [
 ]
 """Recipe, type, and the number of a size."""
 SOME = random.Random(1).sample(CASES, 30)
-REFUSED = {"W0211", "W0240", "W0379", "W0453", "W0461", "W0610"}
-"""Types that a recipe does not take, sums too short to be parted or, in f8, with rows that no tensor map has, and kernels that the
-proof cannot decide: none is built."""
+REFUSED = {"W0211", "W0240", "W0379", "W0453", "W0610"}
+"""Types that a recipe does not take, sums too short to be parted, and kernels that the proof cannot decide: none is built."""
 
 
 SPREAD = {"n": "2", "c": "66", "h": "29", "w": "31", "k": "130", "stride": "2", "dilation": "2"}

@@ -197,5 +197,6 @@ def _value(parameter: BuilderParameter, text: str) -> Value:
         if isinstance(value, str) and INTEGER.fullmatch(value):
             objection = f"it has {len(value)} digits, and must be at most {parameter.maximum}"
         shortened = text if len(text) <= DIGITS else f"{text[: DIGITS - 1]}…"
-        raise fail("W0483", f"`{parameter.name}={shortened}` is not a legal value: {objection}")
+        hint = did_you_mean(text, map(str, parameter.domain)) if parameter.type != "int" else None
+        raise fail("W0483", f"`{parameter.name}={shortened}` is not a legal value: {objection}", hint=hint)
     return value

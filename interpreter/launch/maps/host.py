@@ -10,7 +10,7 @@ from ...buffers.views import subview
 from ...indices.arithmetic import Bound
 from ...ir.functions import NAME
 from ...ir.mlir import DYNAMIC, affine, constant_of, ir, made_by, memref, nvgpu
-from ...ir.sizes import dimension_behind, product_of
+from ...ir.sizes import dimension_behind, product_of, size_behind
 from ...memory.limits import PixelWindow
 from ...memory.tensor_maps import WINDOW, tensor_map, window_attribute
 
@@ -47,7 +47,10 @@ def end_behind(size: ir.Value, arguments: Sequence[ir.Value]) -> tuple[Factor, .
         return (number,)
     if found is not None:
         source, seen = joined(found[0])
-        return ((arguments.index(source), found[1], seen),) if source in arguments else None
+        if source in arguments:
+            return ((arguments.index(source), found[1], seen),)
+        behind = size_behind(*found)  # of a part of an argument, what it says
+        return end_behind(behind, arguments) if isinstance(behind, ir.Value) else None
     made = made_by(size, "arith.muli", "affine.apply")
     parts = [] if made is None else [end_behind(operand, arguments) for operand in made.operands]
     known = [part for part in parts if part is not None]
