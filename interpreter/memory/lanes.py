@@ -12,8 +12,8 @@ WARP_WIDE = frozenset({LDMATRIX, MMA, SHUFFLE, SUBGROUP_REDUCE})
 
 WARP_BARRIER = "nvvm.bar.warp.sync"
 """All lanes of a warp reach the same one; it orders what they did to memory. Its operand is a mask of all of them."""
-NUMBERED_BARRIER, NUMBERED = "nvvm.barrier", 16
-"""One of so many barriers that a block has, by its number, where so many of its threads meet as the op says: whole warps."""
+NUMBERED_BARRIER = "nvvm.barrier"
+"""One of the barriers that a block has by number, where so many of its threads meet as the op says: whole warps."""
 BARRIERS = ("gpu.barrier", WARP_BARRIER, NUMBERED_BARRIER)
 OF_GROUPS = "weft.warpgroups"
 """On a `gpu.barrier`, until `launch` gives it numbers: the threads of each warp group meet there by themselves."""

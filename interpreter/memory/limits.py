@@ -16,6 +16,9 @@ GROUP_WARPS = 4
 ALL_REGISTERS, MOST_REGISTERS = 65536, 255
 """Of all threads of a multiprocessor together, and so of a block's; and what an instruction can name, of a thread."""
 
+NUMBERED = 16
+"""Barriers of a block that have numbers, at which as many of its warps meet as each says."""
+
 REGISTERS_STEP = 8
 """A warp's registers are allocated in steps of so many for each thread."""
 

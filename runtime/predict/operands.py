@@ -43,6 +43,8 @@ class Grid:
     """By where a tensor map lies in the constant bank: bytes of a box."""
     cluster: tuple[int, int, int] = (1, 1, 1)
     """Blocks of a cluster along x, y, z."""
+    some: tuple[int, ...] | None = None
+    """Of each block these warps alone; None: all."""
 
     @property
     def together(self) -> int:
@@ -60,9 +62,14 @@ class Grid:
         return self.block[0] * self.block[1] * self.block[2]
 
     @property
+    def numbers(self) -> Sequence[int]:
+        """Of the warps of a block."""
+        return range(-(-self.threads // WARP)) if self.some is None else self.some
+
+    @property
     def warps(self) -> int:
         """Of a block."""
-        return -(-self.threads // WARP)
+        return len(self.numbers)
 
 
 @dataclass

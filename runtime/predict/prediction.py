@@ -29,7 +29,8 @@ from .processor.clocks import Clocks
 from .processor.multiprocessor import Multiprocessor
 from .processor.ports import PORT
 from .sass import Disassembly, disassembled
-from .trace import Execution, Trace, working
+from .shares import busiest
+from .trace import Execution, working
 
 LOST = {
     "bank": "register bank conflicts",
@@ -201,6 +202,9 @@ class _Kernel:
             if times and count:
                 clocks, assumed, share = self._timing(count, alone=each <= self.resident)
                 total.add(clocks, times)
+        moved = sum(total.moved.values())
+        least = max(moved / self._l2, memory / chip.dram * chip.gigahertz * 1e9)
+        total.wait("global", least - total.clocks)  # no warp waits for what is stored, but the launch lasts until it is
         products: dict[str, float] = defaultdict(float)
         issued: dict[str, float] = defaultdict(float)
         for code, number in total.issued.items():
@@ -208,11 +212,11 @@ class _Kernel:
             issued["products" if done else "other instructions"] += number
             products[multiplied(every[code]) if pipe_of(every[code]) == "tensor" else "fp32"] += number * done
         slots = total.clocks * SCHEDULERS
-        seconds = max(total.clocks / (chip.gigahertz * 1e9), memory / chip.dram)
+        seconds = total.clocks / (chip.gigahertz * 1e9)
         issue = {name: issued[name] / slots for name in ("products", "other instructions") if issued[name]}
         issue |= {name: total.lost[key] / slots for key, name in LOST.items() if total.lost[key]}
         busy = {name: total.busy[pipe] / (total.clocks if pipe == "shared" else slots) for pipe, name in PIPES.items()}
-        busy["L2"] = sum(total.moved.values()) / total.clocks / self._l2
+        busy["L2"] = moved / total.clocks / self._l2
         busy["DRAM"] = memory / chip.dram / seconds
         busy["instruction issue"] = sum(issued.values()) / slots
         limit = max(busy, key=lambda name: busy[name])
@@ -245,39 +249,30 @@ class _Kernel:
         blocks = [(bx + i, by + j, bz + k) for bx, by, bz in starts for i, j, k in inside]
         return Grid(self.block, blocks, self.constants, self.boxes, self.cluster)
 
-    def _placed(self, count: int) -> list[Grid]:
-        """So many blocks of one multiprocessor, of one in the middle of the chip, of the first, of the last; of clusters, with the
-        others of each."""
+    def _placed(self, count: int) -> list[list[int]]:
+        """The numbers of so many clusters of each multiprocessor, or of as many multiprocessors as one has."""
         if self.working < self.blocks:
             most, every = len(self.busy), self.busy
-            places = [[every[(start + n) % most] for n in range(count)] for start in (most // 2, 0, most - 1)]
-            return [self._grid(numbers) for numbers in places]
+            return [[every[(start + n) % most] for n in range(count)] for start in range(most)]
         each = self.processors // self.together
         side = min(each, self.clusters)
-        return [
-            self._grid([min(start + n * each, self.clusters - 1) for n in range(count)]) for start in (side // 2, 0, side - 1)
-        ]
+        return [[min(start + n * each, self.clusters - 1) for n in range(count)] for start in range(side)]
 
     def _timing(self, count: int, *, alone: bool) -> tuple[Clocks, int, float]:
-        """That many blocks on one multiprocessor; those of three that have most to do where no others follow (`alone`), as of
-        blocks that share tiles. With it the share that a multiprocessor has of that on average."""
-        chip = self.chip
-        placed = self._placed(count)[: 3 if alone else 1]
-        grids = [grid for n, grid in enumerate(placed) if grid not in placed[:n]]
-        traces = [Execution(self.program, grid).run() for grid in grids]
-        lengths = [sum(len(track.code) for track in trace.tracks) for trace in traces]
-        longest = lengths.index(max(lengths))
-        done = [self._flops(trace) for trace in traces]
+        """That many blocks on a multiprocessor in the middle of the chip; on the one that has most to do where no others follow
+        (`alone`), as of blocks that share tiles. With it the share that a multiprocessor has of that on average."""
+        chip, placed, share = self.chip, self._placed(count), 1.0
+        middle = len(placed) // 2
+        grid = self._grid(placed[middle])
+        trace = Execution(self.program, grid).run()
+        if alone:
+            some = placed[:: -(-len(placed) * count * self.threads * self.together // SAMPLE)]
+            most, share = busiest(self.program, trace, placed[middle], some, self._grid)
+            if most != placed[middle]:
+                grid = self._grid(most)
+                trace = Execution(self.program, grid).run()
         cache = max(chip.l1_bytes - count * (self.shared + RESERVED), 8 * 1024)
-        trace, grid = traces[longest], grids[longest]
-        clocks = Multiprocessor(self.program, trace, grid, chip, cache, self._l2).run()
-        return clocks, len(trace.unknown), sum(done) / len(done) / (done[longest] or 1)
-
-    def _flops(self, trace: Trace) -> int:
-        """What its warps do on floats."""
-        each = np.array([flops(one) for one in self.program.instructions])
-        by_track = {id(track): int(each[track.code].sum()) for track in trace.tracks}
-        return sum(by_track[id(track)] for track in trace.tracks)
+        return Multiprocessor(self.program, trace, grid, chip, cache, self._l2).run(), len(trace.unknown), share
 
 
 def _spread(count: int, most: int) -> list[int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .sass import Disassembly
-from .trace import Track
+from .tracks import Track
 
 WINDOW = 4
 """Iterations whose time is compared with that of as many before."""

@@ -6,38 +6,43 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .operands import Registers, Value, many, read
+from .integers import Outcome
+from .operands import PREDICATE, Registers, many, read
 from .sass import Instruction
 
 
-def _elected(state: Registers, one: Instruction, lanes: np.ndarray) -> Value:
+def _elected(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
     """The first that executes it."""
-    return (lanes & (np.cumsum(lanes, axis=1) == 1)).reshape(-1)
+    return {one.arguments[0]: (lanes & (np.cumsum(lanes, axis=1) == 1)).reshape(-1)}
 
 
-def _voted(state: Registers, one: Instruction, lanes: np.ndarray) -> Value:
+def _voted(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
     """Whether all that execute it say so, or any."""
-    value = read(state, one.arguments[1])
+    result, value = one.arguments[0], read(state, one.arguments[1])
     if not many(value) or not ("ALL" in one.modifiers or "ANY" in one.modifiers):
-        return value if "ALL" in one.modifiers or "ANY" in one.modifiers else None
+        return {result: value if "ALL" in one.modifiers or "ANY" in one.modifiers else None}
     said = value.reshape(lanes.shape)
     found = (said | ~lanes).all(axis=1) if "ALL" in one.modifiers else (said & lanes).any(axis=1)
-    return np.repeat(found, lanes.shape[1])
+    return {result: np.repeat(found, lanes.shape[1])}
 
 
-def _of_one(state: Registers, one: Instruction, lanes: np.ndarray) -> Value:
-    """The value that the first of them has."""
-    value = read(state, one.arguments[1])
-    if not many(value):
-        return value
-    return np.repeat(value.reshape(lanes.shape)[np.arange(len(lanes)), lanes.argmax(axis=1)], lanes.shape[1])
+def _of_one(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
+    """The value that the first of them has; `R2UR P2, UR8, R3`: who has another one, and goes round again in the loop that serves
+    one value after the other (`.OR`: or had one before)."""
+    *other, result, source = one.arguments[:3] if PREDICATE.match(one.arguments[0]) else one.arguments[:2]
+    value = first = read(state, source)
+    if many(value):
+        first = np.repeat(value.reshape(lanes.shape)[np.arange(len(lanes)), lanes.argmax(axis=1)], lanes.shape[1])
+    before = read(state, other[0]) if other and "OR" in one.modifiers else False
+    left = None if value is None or before is None else (value != first) | before
+    return {result: first, **dict.fromkeys(other, left)}
 
 
-TOGETHER: dict[str, Callable[[Registers, Instruction, np.ndarray], Value]] = {
+TOGETHER: dict[str, Callable[[Registers, Instruction, np.ndarray], Outcome]] = {
     "ELECT": _elected, "VOTE": _voted, "VOTEU": _voted, "R2UR": _of_one,
 }  # fmt: skip
 
 
-def per_warp(state: Registers, one: Instruction, lanes: np.ndarray) -> Value:
-    """What an instruction gives, of each thread. `lanes`: a row for each warp, of which threads execute it."""
+def per_warp(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
+    """What an instruction gives, to each thread. `lanes`: a row for each warp, of which threads execute it."""
     return TOGETHER[one.mnemonic](state, one, lanes)

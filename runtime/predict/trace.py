@@ -2,48 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
-from ...interpreter.memory.limits import WARP
+from ...interpreter.memory.limits import NUMBERED, WARP
 from .integers import COMPUTES, GRANTED, Outcome
 from .named import named_in, read_by, unknown_results
 from .operands import Grid, Registers, Value, address, read
 from .sass import Disassembly, Instruction
 from .signals import SIGNALS, signal
 from .together import TOGETHER, per_warp
+from .tracks import Trace, Track, joined
 
 MOST = 30_000_000
 """Instructions of a warp that are executed at most."""
 
 MEMORY = frozenset(["LDS", "STS", "LDSM", "LDG", "STG", "LDGSTS", "ATOMS", "ATOMG", "RED", "LD", "ST", "STSM"])
 FENCES = frozenset(["MEMBAR"])
-NOTED = MEMORY | SIGNALS | FENCES
+MEETINGS = frozenset(["BAR"])
+NOTED = MEMORY | SIGNALS | FENCES | MEETINGS
 """Instructions of which a track notes what they do, and which threads."""
 JUMPS = frozenset(["BRA", "EXIT", "BAR", "CALL", "RET", "BRX", "JMP", "BREAK"])
-
-
-@dataclass
-class Track:
-    """What warps executed one after the other: indices of instructions; for those that access memory, each thread's address, and
-    whether it takes part (None: it is not known, all do)."""
-
-    code: list[int] = field(default_factory=list)
-    places: list[Value] = field(default_factory=list)
-    active: list[Value] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Trace:
-    """What all warps executed: a track for each; warps that did the same share one."""
-
-    tracks: list[Track]
-    unknown: frozenset[int]
-    """Instructions whose addresses depend on what was loaded."""
 
 
 class _Accessed(Exception):
@@ -67,8 +50,8 @@ class Execution:
 
     def __init__(self, program: Disassembly, grid: Grid) -> None:
         self.program, self.grid = program, grid
-        lanes = grid.warps * WARP
-        linear = np.arange(lanes)
+        linear = (np.array(grid.numbers)[:, None] * WARP + np.arange(WARP)).ravel()
+        lanes = len(linear)
         x, y, _ = grid.block
         inside = linear < grid.threads
         count = len(grid.blocks)
@@ -126,7 +109,7 @@ class Execution:
             mine = [track for warps, track in pieces if warps[warp]]
             key = b"".join(id(track).to_bytes(8, "little") for track in mine)
             if key not in tracks:
-                tracks[key] = mine if len(mine) < 2 else [_joined(mine)]
+                tracks[key] = mine if len(mine) < 2 else [joined(mine)]
             found.append(tracks[key][0] if tracks[key] else Track())
         return Trace(found, frozenset(self.unknown))
 
@@ -218,7 +201,7 @@ class Execution:
         if one.mnemonic in TOGETHER:
             return lambda: self._together(one)
         if one.mnemonic in JUMPS:
-            return None if one.mnemonic == "BAR" else lambda: self._jump(at, one)
+            return (lambda: self._meeting(one)) if one.mnemonic in MEETINGS else lambda: self._jump(at, one)
         if (compute := COMPUTES.get(one.mnemonic)) is not None:
             names = read_by(one) if one.mnemonic not in GRANTED else frozenset[str]()
             return lambda: self._store(one, compute(self.state, one), names)
@@ -266,6 +249,15 @@ class Execution:
             self._store(one, lost)
         return place, mask
 
+    def _meeting(self, one: Instruction) -> tuple[Value, Value]:
+        """How many threads meet at a barrier of the block, times 16, and its number; 0 where all do."""
+        if "SYNC" not in one.modifiers or len(one.arguments) != 2:
+            return 0, True
+        number, threads = (read(self.state, text) for text in one.arguments)
+        if number is None or threads is None:
+            raise self._refused(f"who meets at `{one.mnemonic}` at {one.address:#x} depends on data")
+        return threads * NUMBERED + number, True
+
     def _taking(self, one: Instruction) -> np.ndarray:
         """The threads that execute it, as far as that is known."""
         guard, lanes = self._guard(one), self.alive if self.lanes is None else self.lanes
@@ -289,9 +281,10 @@ class Execution:
         guard = self._guard(one)
         going = self.alive if self.lanes is None else self.lanes
         lanes = going if guard is None else going & guard
-        value = None if guard is None else per_warp(self.state, one, lanes.reshape(-1, WARP))
         warps = np.repeat(lanes.reshape(-1, WARP).any(axis=1), WARP)
-        self.state.put(one.arguments[0], value, warps if one.mnemonic != "ELECT" else lanes, None, None)
+        for name, value in per_warp(self.state, one, lanes.reshape(-1, WARP)).items():
+            of_threads = one.mnemonic == "ELECT" or (one.mnemonic == "R2UR" and not name.startswith("U"))
+            self.state.put(name, None if guard is None else value, lanes if of_threads else warps, None, None)
 
     def _sure(self, text: str, mask: Value) -> bool:
         """Whether what a text names is known of all threads that take part, as far as anything is."""
@@ -339,12 +332,3 @@ def _same(flag: Value) -> Value:
 
 def _uniform(values: np.ndarray) -> Value:
     return int(values[0]) if bool((values == values[0]).all()) else values
-
-
-def _joined(tracks: Sequence[Track]) -> Track:
-    whole = Track()
-    for one in tracks:
-        whole.code += one.code
-        whole.places += one.places
-        whole.active += one.active
-    return whole

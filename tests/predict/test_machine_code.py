@@ -15,7 +15,8 @@ from weft.runtime.predict.processor.clocks import NEVER, STAGGER, Clocks
 from weft.runtime.predict.processor.multiprocessor import RELEASE, Multiprocessor
 from weft.runtime.predict.processor.ports import MEETING
 from weft.runtime.predict.sass import Control, Disassembly, Instruction, parsed
-from weft.runtime.predict.trace import Execution, Trace
+from weft.runtime.predict.trace import Execution
+from weft.runtime.predict.tracks import Trace
 
 H200 = CHIPS["h200"]
 
@@ -254,6 +255,16 @@ def test_a_shuffle_is_one_wavefront_and_waited_for() -> None:
     assert found.busy["shared"] == 5 and found.clocks == 5 * (1 + 2 + 26 + 1) and found.lost["shared"] > 100
 
 
+def test_a_loop_that_serves_one_value_after_the_other_ends() -> None:
+    """As compilers make of an operand that has to be the same in a warp: 64 threads' numbers by 8 are 4 values in each of two."""
+    trace, _ = traced(code(
+        "1: S2R R0, SR_TID.X", "1: SHF.R.U32.HI R3, RZ, 0x3, R0", "1: ISETP.GE.AND P0, PT, R0, RZ, PT",
+        "1: @P0 R2UR P2, UR10, R3", "1: @P0 R2UR.OR P2, UR8, R3", "1: @P0 PLOP3.LUT P0, PT, P2, PT, PT, 0x80, 0x0", "1: NOP",
+        "1: @P0 BRA U.ANY `(.L_x_3)", "1: EXIT", _3=3,
+    ), 64)  # fmt: skip
+    assert [track.code.count(6) for track in trace.tracks] == [4, 4]
+
+
 def test_what_another_lane_has_is_not_known() -> None:
     """An address is not known then, and a branch is refused."""
     start = ["1: S2R R0, SR_TID.X", "1: SHFL.IDX P0, R1, R0, 0x1, 0x1f"]
@@ -269,6 +280,22 @@ def test_a_barrier_waits_for_the_last_warp() -> None:
         "1: BAR.SYNC 0x0", "1: EXIT", _1=13,
     ), 64)  # fmt: skip
     assert found.clocks == 3 + 150 + RELEASE and found.lost["barrier"] > 100
+
+
+def test_warps_meet_at_barriers_with_numbers() -> None:
+    """Two warps at barrier 1 + their number / 2: those of the second pair, which come late, hold up no others."""
+    late = ["15: NOP"] * 40
+
+    def time(number: str) -> list[float]:
+        program = code("1: S2R R0, SR_TID.X", "1: SHF.R.U32.HI R0, RZ, 0x6, R0", "1: ISETP.EQ.AND P0, PT, R0, RZ, PT",
+                       "1: IADD3 R1, R0, 0x1, RZ", "1: @P0 BRA `(.L_x_0)", *late,
+                       f"1: BAR.SYNC {number}", "1: EXIT", L0=45)  # fmt: skip
+        lost = clocks(program, 128).lost
+        return [lost["barrier"], lost["ended"]]
+
+    together, apart = time("0x0"), time("R1, 0x40")
+    assert together[0] > 500 and together[1] < 50, "the first two wait for the others"
+    assert apart[0] < 50 and apart[1] > 500, "and end before them, where they meet by themselves"
 
 
 def test_copies_are_waited_for_by_groups() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +24,8 @@ from weft.runtime.predict.chips import CHIPS, Chip
 from weft.runtime.predict.operands import Grid
 from weft.runtime.predict.pipes import flops
 from weft.runtime.predict.sass import Instruction, disassembled
-from weft.runtime.predict.trace import Execution, Trace
+from weft.runtime.predict.trace import Execution
+from weft.runtime.predict.tracks import Trace
 from weft.runtime.run.work import triple
 
 
@@ -130,12 +132,34 @@ schedule persistent() {{
 """
 
 
+@pytest.mark.parametrize("cluster", [1, 2])
+def test_blocks_that_stay_do_the_operations_that_there_are(cluster: int) -> None:
+    """140 tiles of 132 blocks, eight of which take two: operations are those of all, whichever is timed. Warp groups meet to store
+    their parts while the producer runs ahead."""
+    plan = made("hopper", m=128, n=128 * 140, k=256, bn=128, blocks=132, group=1, cluster=cluster)
+    (found,) = prediction.predict(plan.plan, plan.cuda, CHIPS["h200"]).kernels
+    assert (found.grid, found.cluster) == ((132, 1, 1), cluster)
+    assert found.flops == pytest.approx(2 * 128 * 128 * 140 * 256, rel=1e-3)
+
+
+def test_l2_and_dram_move_no_more_than_they_can() -> None:
+    """Tiles of short sums that are stored, and that no warp waits for: the launch lasts until they are, and nothing is in use for
+    longer than that. With more DRAM than there is it is L2 that they wait for."""
+    plan, h200 = made("hopper", m=2048, n=8192, k=128, bn=256, blocks=132), CHIPS["h200"]
+    moved = 4 * 2048 * 8192 + (128 + 256) * 128 * 2 * 512
+    for chip in (h200, replace(h200, dram=4 * h200.dram)):
+        (found,) = prediction.predict(plan.plan, plan.cuda, chip).kernels
+        assert found.limit == ("DRAM" if chip == h200 else "L2") and found.busy[found.limit] == pytest.approx(1)
+        assert max(found.busy.values()) < 1 + 1e-9 and sum(found.issue.values()) == pytest.approx(1, abs=0.01)
+        assert found.seconds * chip.gigahertz * 1e9 * chip.l2 >= moved * (1 - 1e-9)
+
+
 def test_blocks_that_stay_end_with_the_last_of_them() -> None:
     """132 tiles are one for each block; of 143, eleven blocks have two."""
     few, more = (predicted(planned(applied(weft.load(PERSISTENT.format(m=m)))), "h200").kernels[0] for m in (384, 416))
     assert few.working == more.working == 132 and few.flops == 2 * 384 * 352 * 64
     assert 1.5 < more.seconds / few.seconds < 2.1
-    assert more.flops == pytest.approx(2 * 416 * 352 * 64, rel=0.3)
+    assert more.flops == 2 * 416 * 352 * 64
 
 
 @pytest.mark.parametrize("name", ["shared", "tensor"])

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ...indices.linear import Depends, Formula, Linear, Symbol, at_least, either, equal, less, settled
-from ...memory.lanes import NUMBERED
+from ...memory.limits import NUMBERED
 from ..solver import Naming, Solver, Unknown, points
 from .model import Barrier, KernelModel
 

@@ -6,9 +6,10 @@ from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..pipes import SCHEDULERS
 from ..repeats import Repeats
 from ..signals import MemoryBarrier
-from ..trace import Track
+from ..tracks import Track
 
 STAGGER = 400
 """Clocks that a block begins after the one before it on its multiprocessor."""
@@ -43,6 +44,11 @@ class Clocks:
         """What was counted so far."""
         return tuple(one.copy() for one in self.counts)
 
+    def wait(self, why: str, clocks: float) -> None:
+        """So many clocks more, if any, in which nothing is issued."""
+        self.lost[why] += max(clocks, 0) * SCHEDULERS
+        self.clocks += max(clocks, 0)
+
     def add(self, other: Clocks, times: float) -> None:
         """Add what another one did, so many times."""
         self.clocks += other.clocks * times
@@ -67,6 +73,7 @@ class Warp:
     Attributes:
         meetings: how often it has arrived to meet its cluster.
         seen: of memory barriers, the last phase that it has waited for.
+        waiting: the barrier of the block at which it waits: of how many threads, times 16, and its number; 0: of all.
     """
 
     def __init__(self, number: int, block: int, track: Track, repeats: Repeats, order: int, unit: int) -> None:
@@ -79,7 +86,7 @@ class Warp:
         self.copied = 0.0
         self.groups: list[float] = []
         self.batches: list[float] = []
-        self.waiting = False
+        self.waiting: int | None = None
         self.ended = not track.code
         if self.ended:
             self.ready = NEVER

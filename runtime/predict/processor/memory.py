@@ -9,7 +9,7 @@ import numpy as np
 from ....interpreter.memory.limits import WARP
 from ...simulator.machine.banks import count
 from ..sass import Instruction
-from ..trace import Track
+from ..tracks import Track
 
 SECTOR, LINE = 32, 128
 """Bytes that caches move at a time, and bytes that one access of a warp gets at a time."""

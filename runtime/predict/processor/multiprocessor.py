@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ....dsl.diagnostics import fail
-from ....interpreter.memory.limits import WARP
+from ....interpreter.memory.limits import NUMBERED, WARP
 from ..chips import Chip
-from ..operands import Grid
+from ..operands import Grid, many
 from ..pipes import SCHEDULERS, bank_conflicts, interval, is_of_group, pipe_of
 from ..repeats import WINDOW, Repeats
 from ..sass import Disassembly
 from ..signals import BEFORE, BLOCK_SHIFT, BarrierUse, MemoryBarrier
-from ..trace import Trace
+from ..tracks import Trace
 from .clocks import NEVER, Clocks, Counts, Scheduler, Warp
 from .memory import SECTOR, Accesses
 from .ports import L2, REMOTE, ClusterClock, MemoryPorts
@@ -212,14 +212,15 @@ class Multiprocessor:
                 warp.boards[board] = (when, why)
         warp.at += 1
         if pipe == "barrier":
-            warp.waiting, warp.ready, warp.why = True, NEVER, "barrier"
+            met = warp.track.places[warp.at - 1]
+            warp.waiting, warp.ready, warp.why = int(met[warp.number * WARP] if many(met) else met), NEVER, "barrier"
         if warp.at == len(warp.track.code):
             warp.ended, warp.ready, self.end = True, NEVER, now
             if warp.number == self.first:
                 self.first = next((other.number for other in self.warps if not other.ended), -1)
                 self.history.clear()
-        if warp.waiting or warp.ended:
-            self._gather(warp.block, now)
+        if warp.waiting is not None or warp.ended:
+            self._gather(warp, now)
         elif warp.number == self.first and warp.repeats.begins(warp.at):
             self._settle(now)
 
@@ -283,13 +284,15 @@ class Multiprocessor:
         for other in warps:
             self._wake(other, barrier.ended + SEEN)
 
-    def _gather(self, block: int, now: float) -> None:
-        """Let a block's warps go on if all that have not ended have arrived."""
-        mine = [warp for warp in self.warps if warp.block == block and not warp.ended]
-        if mine and all(warp.waiting for warp in mine):
-            for warp in mine:
-                warp.waiting = False
-                self._wake(warp, now + RELEASE)
+    def _gather(self, warp: Warp, now: float) -> None:
+        """One of a block's warps has come to a barrier, or has ended: let those go on that have met."""
+        mine = [other for other in self.warps if other.block == warp.block and not other.ended]
+        barrier = warp.waiting or 0
+        there = [other for other in mine if other.waiting == barrier]
+        if there and len(there) >= (barrier // NUMBERED // WARP or len(mine)):
+            for other in there:
+                other.waiting = None
+                self._wake(other, now + RELEASE)
 
     def _settle(self, now: float) -> None:
         """The first warp begins an iteration: if those before took the same time, most of those that follow are skipped."""

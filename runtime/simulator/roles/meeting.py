@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ....interpreter.memory.lanes import NUMBERED
-from ....interpreter.memory.limits import WARP
+from ....interpreter.memory.limits import NUMBERED, WARP
 from ..machine.lanes import Lane
 from ..machine.shadow import Mask
 from ..machine.warp import whole_warps
