@@ -54,7 +54,7 @@ class Judged(_Part):
 
     Args:
         name, place: `@mm`, and the launch (or the kernel that nothing launches).
-        block, grid: sizes; None where they are not known, and the verdict holds for all.
+        block, grid: sizes; None where they are not known, and the verdict holds for all. `cluster`: blocks of one.
         barriers: how many its text has; `superfluous`: those that could go.
         races: as `weft run --json` writes them, and whether each is only assumed.
     """
@@ -64,6 +64,7 @@ class Judged(_Part):
     barriers: int
     superfluous: tuple[str, ...]
     races: tuple[dict[str, Any], ...]
+    cluster: tuple[int, int, int] = (1, 1, 1)
     judged: bool = True
     """False where it cannot be judged: the diagnostics say why."""
 
@@ -130,7 +131,7 @@ class Verdict:
     def to_json(self) -> dict[str, Any]:
         return {
             "ok": self.ok,
-            "kernels": plain(self.kernels, "name place judged block grid barriers superfluous ok races"),
+            "kernels": plain(self.kernels, "name place judged block grid cluster barriers superfluous ok races"),
             "functions": plain(self.hosts, "name place operations tokens ok faults"),
             "assumed_distinct": list(self.distinct),
             "assumed_compiled": list(self.compiled),
@@ -234,6 +235,7 @@ def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool) 
         distinct=() if may_alias else _assumed_distinct(model),
         block=model.shape.block,
         grid=model.shape.grid,
+        cluster=model.shape.cluster,
         barriers=len(model.barriers) + len(model.divergent),
         superfluous=tuple(b.op for b in found.superfluous()),
         races=tuple(

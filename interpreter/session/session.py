@@ -24,6 +24,7 @@ from ..memory.names import Written, nameless
 from ..tensors.bufferization import tidy
 from .environment import Environment, evaluate_fields
 from .listeners import tell
+from .order import in_order
 from .rewriter import Rewriter, handles_of, upstream_messages
 from .state import (
     SKIP,
@@ -41,7 +42,7 @@ from .state import (
     passed,
     statement_at,
     statement_text,
-)
+)  # fmt: skip
 from .statement import Handle, NotMet, Statement, registry
 from .versions import ASSUME, assuming, beginning, finished, without_version
 
@@ -114,7 +115,7 @@ class Session:
         if (found := statement_at(state)) is None:
             self._states[self._at] = state
             return None
-        with called_from(state.frames):
+        with called_from(state.frames), in_order(self, state):
             self._record(self._statement(state, *found))
         return self.state.step
 
@@ -236,13 +237,12 @@ class Session:
             return None if frame.done else frame.items[frame.index]
         return None if statement_at(state) is None else state.frames[-1].items[state.frames[-1].index]
 
-    def fork(self, *, unproven: bool = False) -> Session:
-        """A session that goes on from here by itself: for trying things. `unproven`: for what is looked at, and not built."""
+    def fork(self, *, unproven: bool = False, state: State | None = None) -> Session:
+        """A session that goes on from here (or a state) by itself: for trying things. `unproven`: to be looked at, not built."""
         copy = object.__new__(Session)
         copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
-        copy.written = self.written
-        copy._states, copy._at = self._states[: self._at + 1], self._at
-        copy._known = self._known
+        copy._known, copy.written = self._known, self.written
+        copy._states, copy._at = [*self._states[: self._at], state or self.state], self._at
         return copy
 
     # ---- one item of the tree -----------------------------------------------------------------------------------------

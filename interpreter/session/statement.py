@@ -42,6 +42,8 @@ class Statement:
     signature: ClassVar[Signature]
     reach: ClassVar[Literal["module", "handles", "maps"]] = "module"
     """What the statement rewrites: anything; what its handles name, and what that reads; all that is mapped."""
+    late: ClassVar[tuple[str, ...]] = ()
+    """Statements that may have to stand in front of it: where it is refused, those behind it are tried there (`order.py`)."""
     node: StatementNode
 
     def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:

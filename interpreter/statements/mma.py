@@ -64,6 +64,7 @@ class Mma(Statement):
     """
 
     reach = "handles"
+    late = ("map",)
 
     target: Handle = consumed()
     shape: tuple[int, ...] = integers(minimum=1)
@@ -137,6 +138,9 @@ class Mma(Statement):
         both = self.as_type not in ("f16", "bf16")
         if self.as_type is not None and (given.count("f32") < 1 + both):
             return f"`as {self.as_type}` is for operands of f32, and these are of {given[0]}", f"leave out `as {self.as_type}`"
+        if len(asked) == 3 and any(p.shape == self.shape for p in products(kinds[0], kinds[2], asked[1])):
+            out = "`map` the loop that holds the op `to warpgroups(y)`, in front of `mma`"
+            return f"tiles of {asked} are those of a warp group, and no loop around the op is mapped to `warpgroups`", out
         if all(p.shape != self.shape for p in known):
             out = f"take one of these, as `{list(known[0].shape)}`, and tile the sum by its k" if known else "take such operands"
             others = ", ".join(map(str, known)) or ", ".join(dict.fromkeys(f"{p.kind} in {p.sum}" for p in PRODUCTS))

@@ -511,6 +511,14 @@ def test_superfluous_barriers_are_said(tmp_path: Path, capsys: pytest.CaptureFix
     assert "could go" not in say(tmp_path, host(SWAP.format("gpu.barrier")), capsys).err
 
 
+def test_clusters_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    host = launch("A", "B", "c1").replace("blocks in (%c1,", "blocks in (%c64,")
+    of = "attributes {known_cluster_size = array<i32: 2, 1, 1>, known_grid_size = array<i32: 64, 1, 1>}"
+    assert "grid 64×1×1, clusters of 2×1×1, " in say(tmp_path, OUTLINED.format(host=host, attributes=of), capsys).err
+    found = json.loads(say(tmp_path, OUTLINED.format(host=host, attributes=""), capsys, "--json").out)
+    assert [kernel["cluster"] for kernel in found["kernels"]] == [[1, 1, 1]]
+
+
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = say(tmp_path, host(SWAP.format("")), capsys, "--json")
     found = json.loads(said.out)

@@ -36,6 +36,16 @@ def weft(capsys: pytest.CaptureFixture[str], *arguments: str, exit_code: int = 0
     return out, err
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("cuda", "emit"), ("emitt", "emit"), ("predict", "run --predict"), ("hopper", "run hopper"), ("mine.weft", "run mine.weft")],
+)
+def test_a_command_that_is_called_otherwise(typed: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"No such command '{typed}'. Did you mean 'weft {meant}'?" in weft(capsys, typed, "hopper", exit_code=2)[1]
+    meanings = {words.split()[0] for words in cli.MEANT.values()}
+    assert cli.COMMANDS.keys().isdisjoint(cli.MEANT) and meanings <= {"--help", *cli.COMMANDS}
+
+
 def test_run_json_is_one_object_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = weft(capsys, "run", "naive", *SMALL, "--target", "sim", "--json")
     result = json.loads(out)

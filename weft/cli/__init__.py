@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from difflib import get_close_matches
 
 import rich_click as click
 
@@ -34,6 +35,13 @@ COMMANDS = {
 """Command → its module. The order is that of `weft --help`."""
 
 
+MEANT = {
+    "cuda": "emit", "text": "emit", "compile": "build", "bundle": "build", "schedule": "apply", "lower": "apply", "opt": "apply",
+    "sim": "run --target sim", "simulate": "run --target sim", "predict": "run --predict", "prove": "verify", "races": "verify",
+    "lint": "check", "parse": "check", "format": "fmt", "list": "recipes", "show": "recipes", "help": "--help", "doc": "explain",
+}  # fmt: skip
+"""What other tools call it → what does it here."""
+
 COMPLETING = "_WEFT_COMPLETE"
 """The variable by which a shell asks Click what a line could go on with, or how it is to ask."""
 
@@ -41,6 +49,16 @@ COMPLETING = "_WEFT_COMPLETE"
 class LazyGroup(click.RichGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        from ..recipes import schedules
+
+        meant = f"run {name}" if name in schedules() or name.endswith(".weft") else MEANT.get(name)
+        meant = meant or next(iter(get_close_matches(name, COMMANDS, 1)), None)
+        raise click.UsageError(f"No such command '{name}'." + (f" Did you mean 'weft {meant}'?" if meant else ""), ctx)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:

@@ -96,6 +96,7 @@ class Pipeline(Statement):
     """
 
     reach = "handles"
+    late = ("promote-to-shared", "tile", "map", "mma")
 
     loop: Handle = handle()
     stages: int = integer(

@@ -79,8 +79,10 @@ def find_copies(loop: ir.Operation) -> Pipelined:
         _check_users(loop, copy, order)
     _check_dependences(loop, copies)
     if len({is_tensor_copy(copy.op) for copy in copies}) > 1:
-        by_threads = next(copy.op for copy in copies if not is_tensor_copy(copy.op))
-        raise refuse("W0376", "some copies of the loop go to `tma`, and this one does not", by_threads, "map all of them alike")
+        boxes = ", ".join(buffer_key(copy.alloc) for copy in copies if is_tensor_copy(copy.op))
+        other = next(copy for copy in copies if not is_tensor_copy(copy.op))
+        said = f"the copy to {buffer_key(other.alloc)} is mapped to `{mapping_of(other.op)}`, and the one to {boxes} to `tma`"
+        raise refuse("W0376", said, other.op, f"`map` the one to {buffer_key(other.alloc)} `to tma`, too, or all to threads")
     return Pipelined(loop, tuple(sorted(copies, key=lambda c: order[c.op])), step)
 
 
@@ -138,7 +140,7 @@ def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
             "W0376",
             f"{buffer_key(alloc)} {how}",
             op,
-            "map the copy itself: `map copy_a to threads(*) cyclic`",
+            "map the copy itself in front of `pipeline`: `map copy_a to threads(*) cyclic`, or `to tma`",
         )
     mapping = mapping_of(op)
     if mapping is not None and mapping.space not in ("threads", "warps", "lanes", "tma"):

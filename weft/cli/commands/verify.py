@@ -102,7 +102,8 @@ def _line(kernel: Judged, more: Sequence[Judged]) -> str:
         return f"✗ {kernel.name}: not judged ({place})"
     verdict = f"✗ {kernel.name}: not race-free" if kernel.diagnostics else f"✓ {kernel.name}: race-free"
     barriers = count(kernel.barriers, "barrier")
-    return f"{verdict}, {barriers} (block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}, {place})"
+    clusters = f", clusters of {_sizes(kernel.cluster)}" if kernel.cluster != (1, 1, 1) else ""
+    return f"{verdict}, {barriers} (block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}{clusters}, {place})"
 
 
 def _host_line(host: JudgedHost) -> str:

@@ -1,0 +1,72 @@
+"""Statements in the wrong order: where one is refused, those behind it that may have to stand in front of it are tried there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...dsl import tree
+from ...dsl.diagnostics import WeftError
+from .state import State, statement_at, statement_text
+from .statement import registry
+
+if TYPE_CHECKING:
+    from .session import Session
+
+MOST = 12
+"""Statements that are tried."""
+
+
+@contextmanager
+def in_order(session: Session, state: State) -> Iterator[None]:
+    """A statement that is refused, and goes through behind others that follow it, says which ones these are."""
+    try:
+        yield
+    except WeftError as error:
+        if not (moved := _needed(session, state)):
+            raise
+        first, *rest = error.diagnostics
+        those = ", ".join(f"`{statement_text(item)}` (line {item.span.line})" for item in moved)
+        keyword = first.statement or "this statement"
+        hint = f"move {those} in front of this `{keyword}`, which goes through then"
+        raise WeftError(replace(first, hint=hint), *rest) from error
+
+
+def _needed(session: Session, state: State) -> Sequence[tree.Item]:
+    """Which of the statements behind the next one have to stand in front of it, so that it goes through; none where that does not
+    help."""
+    found, frame = statement_at(state), state.frames[-1]
+    node = None if found is None else found[0]
+    cls = registry().get(node.keyword) if isinstance(node, tree.StatementNode) else None
+    if cls is None or not cls.late:
+        return ()
+    this, *behind = frame.items[frame.index :]
+    ahead: list[tree.Item] = []
+    for item in [item for item in behind if _keyword(item) in cls.late][:MOST]:
+        if _goes_through(session, state, [*ahead, item]):
+            ahead.append(item)
+            if _goes_through(session, state, [*ahead, this]):
+                break
+    else:
+        return ()
+    for item in ahead[:-1]:
+        fewer = [other for other in ahead if other is not item]
+        if _goes_through(session, state, [*fewer, this]):
+            ahead = fewer
+    return ahead
+
+
+def _keyword(item: tree.Item) -> str | None:
+    node = item.value if isinstance(item, tree.Let) else item
+    return node.keyword if isinstance(node, tree.StatementNode) else None
+
+
+def _goes_through(session: Session, state: State, items: Sequence[tree.Item]) -> bool:
+    """Whether these items are let through where the session stands."""
+    try:
+        session.fork(state=state).do(tuple(items))
+    except WeftError:
+        return False
+    return True
