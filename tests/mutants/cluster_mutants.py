@@ -9,13 +9,13 @@ from hopper_mutants import Edit, Mutant, equal, order, value
 
 MEET = r"nvvm\.cluster\.arrive \{aligned\}\n      nvvm\.cluster\.wait[^\n]*"
 START, END = rf"re:(nvvm\.fence\.mbarrier\.init\n      \}}\n      ){MEET}", rf"re:{MEET}\n(      gpu\.return)"
-INIT_EMPTY = "nvgpu.mbarrier.init %empty[%arg6], %c2 : !bars"
+INIT_EMPTY = "nvgpu.mbarrier.init %empty[%each], %c2 : !bars"
 SPEAK = "%speaks = arith.cmpi slt, %thread_id_x, %c2"
 NEXT_BLOCK = "%next = arith.addi %thread_id_x, %c1 : index\n"
-WHERE = "%25 = arith.index_cast %thread_id_x : index to i32"
+WHERE = "%rank = arith.index_cast %thread_id_x : index to i32"
 MASK = " multicast_mask = %c3_i16"
-HALF = "%12 = affine.apply affine_map<(d0) -> (d0 * 32)>(%cluster_block_id_x)"
-OTHER_HALF = "%12 = affine.apply affine_map<(d0) -> (32 - d0 * 32)>(%cluster_block_id_x)"
+HALF = "%half = affine.apply affine_map<(d0) -> (d0 * 32)>(%cluster_block_id_x)"
+OTHER_HALF = "%half = affine.apply affine_map<(d0) -> (32 - d0 * 32)>(%cluster_block_id_x)"
 FEWER = "%end = affine.apply affine_map<(d0) -> (d0 * 192 + 256)>(%cluster_block_id_x)\n"
 RELAXED = "nvvm.cluster.arrive.relaxed {aligned}\nnvvm.cluster.wait {aligned}"
 
@@ -44,7 +44,7 @@ CLUSTER: Mapping[str, Mutant] = MappingProxyType({
     "bytes of one's own boxes": _order(
         ("%c16384 = arith.constant 16384", "%c16384 = arith.constant 12288"), codes="W0661", found="in-flight, mbarrier misuse"),
     "both boxes land in one half": _order(
-        ("%tile_B = memref.subview %B_shared[%slot, %12, 0]", "%tile_B = memref.subview %B_shared[%slot, 0, 0]"),
+        ("%tile_B = memref.subview %B_shared[%slot, %half, 0]", "%tile_B = memref.subview %B_shared[%slot, 0, 0]"),
         codes="W0667", found="in-flight, uninitialized read, WAW"),
     "blocks do not meet at the start": _order((START, r"\1gpu.barrier"), codes="W0664", found="mbarrier misuse"),
     "nobody meets at the start": _order((START, r"\1"), codes="W0664", found="mbarrier misuse"),

@@ -1,4 +1,5 @@
-"""What the recipe `hopper` makes at small sizes, as text in which a mistake can be made by hand: what matters has names.
+"""What the recipes `hopper` and `igemm_hopper` make at small sizes, as text in which a mistake can be made by hand: what
+matters has names.
 
     kernel("ring").text       a module: `%full[%stage]`, `%A_map`, `!bars`, … in place of numbers and long types
 """
@@ -14,15 +15,22 @@ from types import MappingProxyType
 from weft.interpreter.ir.mlir import ir
 from weft.pipeline import Choice, applied
 
+SEVEN_TAPS = {"r": 7, "s": 1, "pad": 0, "c": 64, "k": 120, "bn": 64, "stages": 3}
 RECIPES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType({
     "ring": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3, "store": 0}),
     "cluster": ("hopper", {"m": 128, "n": 120, "k": 440, "bm": 64, "bn": 64, "stages": 3, "cluster": 2, "store": 0}),
     "tiles": ("hopper", {"m": 120, "n": 192, "k": 104, "bm": 64, "bn": 64, "stages": 3, "blocks": 2, "group": 1, "store": 0}),
     "pixels": ("igemm_hopper", {"n": 3, "h": 5, "w": 6, "c": 128, "k": 64, "bm": 64, "bn": 64, "stages": 3, "store": 0}),
+    "stores": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3, "store": 32}),
+    "stored tiles": (
+        "hopper", {"m": 120, "n": 192, "k": 104, "bm": 64, "bn": 64, "stages": 3, "blocks": 2, "group": 1, "store": 32}),
+    "conv": ("igemm_hopper", SEVEN_TAPS | {"n": 3, "h": 11, "w": 6, "bm": 128, "store": 32}),
+    "conv cluster": ("igemm_hopper", SEVEN_TAPS | {"n": 2, "h": 14, "w": 8, "bm": 64, "cluster": 2, "store": 0}),
 })  # fmt: skip
 """Recipes and their settings: two consumers, seven steps on three stages, ragged along each dimension; two blocks of a cluster,
 each of which loads half of a tile for both; tiles of pixels, of two images and more; and two blocks that take tile after tile, so
-that the ring goes on in the middle."""
+that the ring goes on in the middle. Where `store` is not 0, two parts of the result one after the other, in boxes. The convolutions
+of seven taps make the kernels of `ring`, `cluster` and `stores`, but for the pixels."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +58,32 @@ ITSELF = (
 """What names itself."""
 PIXELS = r"(%\w+), %\w+, (%\w+), box\[(%\w+), (%\w+), (%\w+), (%\w+)\] im2col\[(%\w+), (%\w+)\]"
 OF_PIXELS = ("pixels", "arrival", "channel", "across", "down", "image", "tap_across", "tap_down")
-STARTS = [(r"scf\.if (%\w+) \{\s+scf\.for", "first"), (r"scf\.if (%\w+) \{\s+$", "consumer")]
+STARTS = [
+    (r"scf\.for (%\w+) = %c0 to %c\d+ step %c1 \{\s+nvgpu\.mbarrier\.init", "each"),
+    (r"scf\.if (%\w+) \{\s+scf\.for", "first"), (r"scf\.if (%\w+) \{\s+$", "consumer"),
+]  # fmt: skip
 USES = [
     (WAIT.format("full"), "stage", "phase"), (r"scf\.for (%\w+) = \S+ to \S+ step \S+ iter_args\((%\w+)", "k", "before"),
     (r"(%\w+) = nvgpu\.warpgroup\.mma\.init", "zero"), (r"(%\w+) = nvgpu\.warpgroup\.mma (%\w+), (%\w+)", "sums", "a", "b"),
-    (r"(%\w+) = memref\.subview %[AX]_shared", "own_A"), (r"(%\w+) = memref\.subview %[BW]_shared", "own_B"),
+    (r"(%\w+) = memref\.subview %A_shared", "own_A"), (r"(%\w+) = memref\.subview %B_shared", "own_B"),
     (r"scf\.if (%\w+) \{\s+(%\w+) = nvgpu\.mbarrier\.(?:arrive|get) %empty", "speaks", "token"),
+    (r"nvvm\.mapa %\w+, (%\w+)|$", "rank"),
 ]  # fmt: skip
 STORES = [
     (r"(%\w+) = builtin\.unrealized_conversion_cast (%\w+)", "held", "total"), (r"(%\w+) = vector\.extract", "pair"),
     (r"vector\.store %pair, %\w+\[(%\w+), (%\w+)\]", "m", "n"),
 ]  # fmt: skip
+BOXES = [
+    *STORES[:2], (r"scf\.for (%\w+) = %c0 to %c\d+ step %c1 \{\s+scf\.if", "part"), (r"nvvm\.barrier id = (%\w+)", "meeting"),
+    (r"vector\.store %pair, %\w+\[(%\w+), (%\w+), (%\w+)\]", "panel", "line", "column"),
+    (r"(%\w+) = memref.subview %C_shared", "box"),
+]  # fmt: skip
 LOADS = [
-    (WAIT.format("empty"), "slot", "other"), (r"scf\.for (%\w+) = [^{]*\{\s+%slot", "k"),
-    (rf"nvgpu\.tma\.async\.load %A_map\[%k, (%\w+)\], %full\[%slot\] to (%\w+)|{PIXELS}", "row", "tile_A", *OF_PIXELS),
-    (r"nvgpu\.tma\.async\.load %[BW]_map\w*\[(%\w+), (%\w+)\], %full\[%slot\] to (%\w+)", "col", "from", "tile_B"),
+    (WAIT.format("empty"), "slot", "other"), (r"scf\.for (%\w+) = [^{]*\{(?:\s+%\w+ = affine[^\n]*)?\s+%slot", "k"),
+    (rf"nvgpu\.tma\.async\.load %A_map\[%k, (%\w+)\]|{PIXELS}", "row", *OF_PIXELS),
+    (r"(%\w+) = memref\.subview %A_shared", "tile_A"),
+    (r"memref\.subview %B_shared\[%slot, ([%\w]+)", "half"),
+    (r"nvgpu\.tma\.async\.load %B_map\w*\[(%\w+), (%\w+)\], %full\[%slot\] to (%\w+)", "col", "from", "tile_B"),
     (r"scf\.if (%\w+) \{", "loads"),
 ]  # fmt: skip
 
@@ -77,12 +96,13 @@ def named(text: str) -> str:
     """A module of two roles with names for what its memory barriers, copies and products use, and with maps where they are used."""
     for name, said in re.findall(r"^(#map\d*) = (.*)\n", text, re.MULTILINE):
         text = re.sub(rf"{name}(?!\d)", said, text.replace(f"{name} = {said}\n", ""))
+    text = re.sub(r"\"([XWY])(_map\w*|_shared)\"", lambda found: f'"{"ABC"["XWY".index(found[1])]}{found[2]}"', text)
     host, body = text.split("  gpu.module", 1)
     for pattern in ITSELF:
         for found in re.findall(pattern, body):
             body = _renamed(body, *found)
     parts = re.split(r"(?=nvvm\.setmaxregister)|(?=\n +%\w+ = builtin\S+ %\w+ : !nvgpu\.warpgroup)", body)
-    for at, patterns in enumerate((STARTS, USES, STORES, LOADS)):
+    for at, patterns in enumerate((STARTS, USES, BOXES if "tma.async.store" in body else STORES, LOADS)):
         for pattern, *names in patterns:
             _name(parts, at, pattern, *names)
     text, types = f"{host}  gpu.module{''.join(parts)}", ""
@@ -102,7 +122,8 @@ def _name(parts: list[str], at: int, pattern: str, *names: str) -> None:
             defined = [number for number, part in enumerate(parts) if f"{old} = " in part]
             own = [role for role in ROLES if at in role and set(role).intersection(defined)]
             others = [0, *(n for role in ROLES if not set(role).intersection(defined) for n in role)]
-            for number in [at] if at and at in defined else own[0] if own else others:
+            here = [at, *(n for role in ROLES if at in role for n in role if n not in defined)]
+            for number in here if at and at in defined else own[0] if own else others:
                 parts[number] = _renamed(parts[number], old, new)
 
 

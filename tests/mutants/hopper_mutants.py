@@ -51,9 +51,10 @@ AWAIT_EMPTY = "nvgpu.mbarrier.try_wait.parity %empty[%slot], %other, %c10000000 
 EXPECT = "nvgpu.mbarrier.arrive.expect_tx %full[%slot], %c24576 : !bars"
 ARRIVE = "%token = nvgpu.mbarrier.arrive %empty[%stage] : !bars -> !nvgpu.mbarrier.token"
 RELEASE = r"re:scf\.if %speaks \{\s+%token = [^}]*\}"
+RELEASES = "scf.if %speaks {\n            %token"
 PRODUCT = "%sums = nvgpu.warpgroup.mma %a, %b, %before {transposeB, waitGroup = 0 : i64}"
-INIT_FULL = "nvgpu.mbarrier.init %full[%arg5], %c1 : !bars"
-INIT_EMPTY = "nvgpu.mbarrier.init %empty[%arg5], %c2 : !bars"
+INIT_FULL = "nvgpu.mbarrier.init %full[%each], %c1 : !bars"
+INIT_EMPTY = "nvgpu.mbarrier.init %empty[%each], %c2 : !bars"
 FENCE = "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}"
 FENCE_INIT = "nvvm.fence.mbarrier.init"
 LOAD_A = "nvgpu.tma.async.load %A_map[%k, %c0], %full[%slot] to %tile_A"
@@ -84,7 +85,8 @@ WAITS: Mapping[str, Mutant] = MappingProxyType({
         (AWAIT_FULL, f"%own = arith.cmpi eq, %7, %c0 : index\nscf.if %own {{ {AWAIT_FULL} }}"), codes="W0667",
         found="in-flight, uninitialized read"),
     "one warp waits for full stages": order(
-        (AWAIT_FULL, f"%own = arith.cmpi slt, %8, %c8 : index\nscf.if %own {{ {AWAIT_FULL} }}"), codes="W0667", found="in-flight"),
+        (AWAIT_FULL, "%c32 = arith.constant 32 : index\n%own = arith.cmpi slt, %8, %c32 : index\n"
+         f"scf.if %own {{ {AWAIT_FULL} }}"), codes="W0667", found="in-flight"),
     "consumers wait for the next stage": order(
         (AWAIT_FULL, NEXT.format("%next") + AWAIT_FULL.replace("%stage", "%next")), codes="W0667", found="in-flight, deadlock"),
     "consumers wait behind the product": order(
@@ -126,7 +128,7 @@ ARRIVALS: Mapping[str, Mutant] = MappingProxyType({
     "a stage is released before its product": order((RELEASE, ""), (PRODUCT, f"scf.if %speaks {{ {ARRIVE} }}\n{PRODUCT}"),
                                                     codes="W0667", found="in-flight, WAR"),
     "the last four steps release nothing": order(
-        ("scf.if %speaks {\n", f"{UNTIL}, %c192{ALSO}"),
+        (RELEASES, f"{UNTIL}, %c192{ALSO}%token"),
         ("%c256 = ", "%c192 = arith.constant 192 : index\n%c256 = "),
         codes="W0665", found="deadlock"),
     "one arrival too few ends a phase of empty stages": order(
@@ -192,7 +194,7 @@ STARTS: Mapping[str, Mutant] = MappingProxyType({
     "no barrier behind the initialization": order(("gpu.barrier\n", "\n"), codes="W0664", found="mbarrier misuse"),
     "empty stages are not initialized": order((INIT_EMPTY, ""), codes="W0664", found="mbarrier misuse"),
     "the last stage is not initialized": order(
-        (r"re:(scf\.for %arg5 = %c0 to )%c3( step %c1 \{\s+nvgpu\.mbarrier\.init %full)", r"\1%c2\2"), codes="W0664",
+        (r"re:(scf\.for %each = %c0 to )%c3( step %c1 \{\s+nvgpu\.mbarrier\.init %full)", r"\1%c2\2"), codes="W0664",
         found="mbarrier misuse"),
     "the producer keeps its registers": order(("nvvm.setmaxregister decrease 24", ""), codes="W0670", found="deadlock"),
     "the producer takes registers, too": order(
@@ -264,7 +266,7 @@ EQUAL: Mapping[str, Mutant] = MappingProxyType({
     "nothing is prefetched to L2": equal((r"re:(!mapA = .*)l2promo = l2promo_128b", r"\1l2promo = none"),
                                          (r"re:(!mapB = .*)l2promo = l2promo_128b", r"\1l2promo = none")),
     "no registers change hands": equal(("nvvm.setmaxregister decrease 24", ""), ("nvvm.setmaxregister increase 240", "")),
-    "the last three steps release nothing": equal(("scf.if %speaks {\n", f"{UNTIL}, %c256{ALSO}")),
+    "the last three steps release nothing": equal((RELEASES, f"{UNTIL}, %c256{ALSO}%token")),
     "bytes are expected behind the loads": equal(
         (EXPECT, ""), (r"re:(nvgpu\.tma\.async\.load %B_map[^\n]*)", rf"\1\n{EXPECT}")),
 })  # fmt: skip

@@ -1,4 +1,5 @@
-"""Each mistake in what the recipe `hopper` makes is found by those who must find it, and what is right raises no alarm.
+"""Each mistake in what the recipes `hopper` and `igemm_hopper` make is found by those who must find it, and what is right raises no
+alarm.
 
 Ten of the table in a test run, all of it in a soak (`WEFT_SOAK`).
 """
@@ -6,6 +7,8 @@ Ten of the table in a test run, all of it in a soak (`WEFT_SOAK`).
 from __future__ import annotations
 
 import os
+from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -14,18 +17,21 @@ from hopper_kernels import RECIPES, kernel
 from hopper_mutants import MUTANTS, Mutant
 from hopper_verdicts import Runs, proof
 from pixel_mutants import PIXELS
+from store_mutants import STORES
 
 from weft.runtime.simulator.kernel import Order
 from weft.runtime.simulator.roles.rankings import rankings
 
 SOAK = "WEFT_SOAK" in os.environ
 ORDERS: list[Order] = ["forward", "reverse", *range(6)] if SOAK else ["forward", 0]
-TABLE = {**MUTANTS, **CLUSTER, **PIXELS}
+TABLE = {**MUTANTS, **CLUSTER, **STORES, **PIXELS}
+ENOUGH = 40
 QUICK = (
     "one consumer does not wait for full stages", "a stage is released before its product", "the next stage is released",
     "the producer takes registers, too", "too few bytes", "products read another stage", "both consumers multiply the first rows",
     "a ring of two of three stages", "a stage is released in one's own block alone",
-    "pixels land in another stage",
+    "pixels land in another stage", "warp groups meet at one barrier", "a thread waits behind the meeting",
+    "threads swizzle, boxes do not", "no fence in front of boxes, of pixels", "all parts go to the first one's columns",
 )  # fmt: skip
 
 
@@ -40,6 +46,12 @@ def test_the_kernels_are_right(name: str) -> None:
     assert not proof(text)
     assert not any(runs(name).simulated(text, order) for order in ORDERS)
     assert not any(runs(name).native(text, reverse=reverse) for reverse in (False, True))
+
+
+def test_each_recipe_has_enough_mistakes() -> None:
+    assert sum(map(len, (MUTANTS, CLUSTER, STORES, PIXELS))) == len(TABLE), "no two have one name"
+    of = Counter(RECIPES[mutant.of][0] for mutant in TABLE.values())
+    assert set(of) == {"hopper", "igemm_hopper"} and min(of.values()) >= ENOUGH, of
 
 
 @pytest.mark.parametrize("name", TABLE if SOAK else QUICK)
@@ -57,6 +69,12 @@ def test_mistakes_are_found(name: str) -> None:
         assert all("values" in found for found in simulated) and native, (simulated, native)
     else:
         assert not any(simulated) and not native, (simulated, native)
+
+
+def test_a_map_of_more_axes_than_its_boxes() -> None:
+    """No mistake in what is ordered; nothing makes such a map."""
+    text = replace(MUTANTS["the right operand of the wrong matrix"], of="conv").text()
+    assert not proof(text) and runs("conv").simulated(text) == {"refused"}
 
 
 def expect_alarms(mutant: Mutant, text: str) -> None:

@@ -63,6 +63,7 @@ def test_one_group_alone() -> None:
 MISTAKES = {
     "one number for two groups": ("arith.addi %group, %c1", "arith.addi %c0, %c1", "W0603"),
     "the block's own number": ("arith.addi %group, %c1", "arith.addi %group, %c0", "W0603"),
+    "a number for each warp group, for both": ("arith.constant 128 : i32", "arith.constant 256 : i32", "W0603"),
     "half of a group": ("arith.constant 128 : i32", "arith.constant 64 : i32", "W0601"),
     "another group's elements": ("arith.subi %c127, %lane", "arith.subi %c128, %lane", "W0601"),
     "no barrier in front": ("nvvm.barrier id = %number number_of_threads = %many\n", "\n", "W0601"),

@@ -65,7 +65,7 @@ def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["to
 
 def is_one_groups(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
     """Whether a barrier with a number is known to be that of one group of threads: all threads that meet at the number, here or
-    elsewhere, are of one group, which is whole. Number 0 is the block's own."""
+    elsewhere, are of one group, which is whole and has one number here. Number 0 is the block's own."""
     group, number, threads = model.group_of(barrier.threads), barrier.number, model.shape.threads
     if group is None or number is None or threads is None:
         return False
@@ -76,6 +76,12 @@ def is_one_groups(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
     partial = at_least(mine, threads // barrier.threads)
     if not _never(solver, (shared, x), [*here, either(less(which, Linear.of(1)), at_least(which, NUMBERED), partial)]):
         return False
+    if number.depends().thread:
+        u, v = (Naming(prefix, shared, lambda symbol: not symbol.depends.thread) for prefix in ("u_", "v_"))
+        both = [naming.formula(f) for naming in (u, v) for f in (*barrier.place.guards, *model.facts)]
+        several = either(*_apart(u.form(number), v.form(number)))
+        if not _never(solver, (shared, u, v), [*both, equal(u.form(group), v.form(group)), several]):
+            return False
     for other in (b for b in model.barriers if b.number is not None):
         if other.threads != barrier.threads and other.number is not None:
             here_too = [equal(which, y.form(other.number))]

@@ -88,8 +88,9 @@ def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Ite
         at = [values.linear(v) for v in reversed(list(coordinates))]
         known = op.name != LOAD_PIXELS and len(at) == len(box.box)  # of pixels: anywhere in the images
         lanes = [_lane(values, n) for n in box.box] if known else []
-        for view in views.of(given):
-            found = views.coordinates(view, [a + b for a, b in zip(at, lanes, strict=True)]) if lanes else None
+        for view in views.of(given):  # of a tensor that has more axes than the box, too
+            fits = lanes and all(d < len(at) for axis in view.axes or () for d, _ in axis.strides)
+            found = views.coordinates(view, [a + b for a, b in zip(at, lanes, strict=True)]) if fits else None
             yield TouchedBox(load is None, view, found, view.flat and found is not None)
         return
     for number, described in enumerate((seen.descriptorA, seen.descriptorB)):

@@ -22,7 +22,7 @@ from ..machine.local_memory import Shared
 from ..machine.memory import Global
 from ..machine.shadow import Mask
 from ..report import Fault
-from .clocks import Moment
+from .clocks import GLOBAL, SHARED, Moment
 from .cluster import Flight, Steps
 from .group import GroupLanes
 from .ordering import ClockShadow, Elements, OrderedMemory
@@ -324,8 +324,9 @@ class StoresOver:
         return all(len(one.moments) >= self.stage for _, one in self.due)
 
     def passed(self) -> None:
+        of = (SHARED,) if self.stage == 1 else (SHARED, GLOBAL)  # a tile that was read says nothing of where it goes
         for lane, one in self.due:
-            self.group.cluster.clocks.learn(self.group.rows[[lane]], one.moments[self.stage - 1])
+            self.group.cluster.clocks.learn(self.group.rows[[lane]], one.moments[self.stage - 1], of)
 
     def stuck(self) -> Iterator[Fault]:
         """Operations end by themselves."""

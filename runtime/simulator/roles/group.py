@@ -15,6 +15,7 @@ from ..machine.local_memory import Shared
 from ..machine.memory import Global, Tracked
 from ..machine.shadow import KeyLayout, Mask
 from ..report import Fault, Race, RaceKind, ThreadOp
+from .clocks import Moment
 from .ordering import ClockShadow, OrderedMemory
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class BlockState:
         rank: in its cluster; `number`: its linear id.
         memories, orders: shared buffers and what is known of them, by their number in the kernel's text.
         barriers: groups of memory barriers likewise.
+        met: by number, what those knew who met last at a barrier that has it.
         free: registers that none of its threads has.
     """
 
@@ -37,6 +39,7 @@ class BlockState:
     groups: list[GroupLanes] = field(default_factory=list)
     memories: dict[int, tuple[Shared, OrderedMemory | None]] = field(default_factory=dict)
     barriers: dict[int, Any] = field(default_factory=dict)
+    met: dict[int, Moment] = field(default_factory=dict)
     free: int = 0
 
 

@@ -103,7 +103,14 @@ class NumberedBarrier:
         here = [] if self.passed else self.here()
         if sum(len(w.rows) for w in here) >= self.count:
             clocks, rows = self.group.cluster.clocks, np.concatenate([w.rows for w in here])
-            clocks.learn(rows, clocks.told(rows))
+            home, before = self.group.home, self.group.home.met.get(self.number)
+            if before is not None and len(late := clocks.strangers(rows, before)):
+                who = next(w for w in here if rows[late[0]] in w.rows)
+                lane = int(np.flatnonzero(who.group.rows == rows[late[0]])[0])
+                said = f"nothing orders it behind others that have met at barrier {self.number}: it might be one of them"
+                self.group.cluster.fault("divergent barrier", who.group, lane, who.site, said)
+            home.met[self.number] = told = clocks.told(rows)
+            clocks.learn(rows, told)
             if len(rows) > self.count or len({w.count for w in here}) > 1:
                 said = f"{len(rows)} threads meet at barrier {self.number}, which is for {self.count}"
                 lane = int(self.group.active(self.mask)[0])
