@@ -231,7 +231,7 @@ def test_a_first_pixel_outside_of_the_window() -> None:
 @pytest.mark.parametrize("cluster", [1, 2])
 def test_time(cluster: int) -> None:
     """What the model needs of the machine code is known: tensor maps, barriers, and the blocks that a load is for."""
-    done = made(n=8, k=128, cluster=cluster, group=1, store=64 if cluster == 1 else 0)
+    done = made(n=8, k=128, cluster=cluster, group=1)
     assert all(kernel.seconds > 0 for kernel in predicted(done, "h200").kernels)
 
 
