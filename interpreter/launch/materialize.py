@@ -12,7 +12,8 @@ from ..buffers.elements import Address, StructuredOp, do_per_thread, emit_unit, 
 from ..buffers.owners.arrays import OwnArray, done_by_all
 from ..buffers.register_stages import RegisterStages, is_stage
 from ..buffers.tiles import is_distributed
-from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, is_zero, less
+from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, inside, is_zero, less
+from ..indices.values import largest
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
 from ..ir.structured import UNROLL, body_of
 from ..mapping.clusters import BlockClusters
@@ -210,7 +211,14 @@ class Materializer:
         elif any(map(is_stage, op.operands)):
             self._staging.emit(op, mapping, self._hardware.sharers(mapping, space), unit)
         else:
-            self._distribute(mapping, space, lambda at: emit_unit(structured, index(at), lanes))
+            whole = _whole_rows(space, mapping)
+
+            def within(at: Sequence[Sum]) -> None:
+                ends = zip(at, space, whole, strict=True)
+                with when(*(c for place, n, most in ends if n is not most for c in inside(place, n))):
+                    emit_unit(structured, index(at), lanes)
+
+            self._distribute(mapping, whole, within)
 
     def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
         """Call `emit` with the multi-index of an owned iteration, inside the loops and guards of the distribution."""
@@ -227,6 +235,15 @@ class Materializer:
             for_each_owned(n, who, mapping.dist, mapping.chunk, lambda i: nest((*at, i)))
 
         nest(())
+
+
+def _whole_rows(trips: Sequence[Bound], mapping: Mapping) -> list[Bound]:
+    """How many iterations are counted where all are, row by row. Rows of a ragged tile are as long as they may be: a quotient by
+    a length that a block knows alone says nothing of whose an element is. So are as many, where each takes a share of all."""
+    counted = mapping.distributes and (mapping.every or len(mapping.axes) < len(trips)) and mapping.space not in ("blocks", "grid")
+    first = 0 if mapping.dist == "block" else 1
+    most = [None if isinstance(n, int) or d < first or not counted else largest(n) for d, n in enumerate(trips)]
+    return [n if top is None else top for n, top in zip(trips, most, strict=True)]
 
 
 def _multi_index(

@@ -16,8 +16,8 @@ PORT = 64
 """Bytes per clock that a multiprocessor takes in. A box for several blocks is read from L2 once, and comes to each of them: PTX
 ISA, `cp.async.bulk.tensor … .multicast::cluster`; CUTLASS multicasts for the traffic that this saves."""
 REMOTE = 180
-"""Clocks until an arrival is at a barrier of another multiprocessor: what Luo et al. (arXiv 2402.13499) measured of an access of
-its shared memory."""
+"""Clocks until an arrival is at a barrier of another multiprocessor. This is an estimate: an access of its shared memory takes so
+long by Luo et al. (arXiv 2402.13499), quoted from memory; docs/performance.md says what 0 and 360 would change."""
 MEETING = 2 * REMOTE
 """Clocks from the last arrival of a cluster's threads to who waits for it: there and back. This is an estimate."""
 
