@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import prod
 
@@ -109,13 +110,14 @@ def group_matrix(op: ir.Operation, code: str) -> GroupMatrix:
 
 @dataclass(frozen=True)
 class ExpectedGroupProduct:
-    """A `nvgpu.warpgroup.mma`.
+    """A `nvgpu.warpgroup.mma`, or one instruction of NVVM's.
 
     Args:
         rows, columns, depth_bytes: rows and columns of the result, and how long the sum is, in bytes of a row.
         kind: the type of the operands' elements.
         left, right: where these lie.
         by_rows: the right operand lies there row by row, and not column by column.
+        starts: how many bytes behind where these begin it begins, of each.
     """
 
     rows: int
@@ -125,23 +127,28 @@ class ExpectedGroupProduct:
     left: GroupMatrix
     right: GroupMatrix
     by_rows: bool
+    starts: tuple[int, int] = (0, 0)
 
 
 def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
-    """What a `nvgpu.warpgroup.mma` computes. Raises `code` for one that there is not, or that Weft does not read."""
-    described = [made_by(value, warpgroups.DESCRIBE) for value in list(op.operands)[:2]]
+    """What a product of warp groups computes. Raises `code` for one that there is not, or that Weft does not read."""
+    given = warpgroups.operands(op)
+    described = [None if after is None else made_by(value, warpgroups.DESCRIBE) for value, after in given]
     total = warpgroups.accumulator(op.results[0].type)
     left, right = (None if made is None else group_matrix(made, code) for made in described)
     if left is None or right is None or total is None:
-        raise refuse(code, f"`{op.name}`: its descriptors are chosen elsewhere", op, hint=f"make them by `{warpgroups.DESCRIBE}`")
+        add = "" if op.name == warpgroups.MMA else f"; add to them what some {warpgroups.SUM_BYTES} bytes of a row begin behind it"
+        hint = f"make them by `{warpgroups.DESCRIBE}`{add}"
+        raise refuse(code, f"`{op.name}`: its descriptors are chosen elsewhere", op, hint=hint)
     by_rows, depth = "transposeB" in op.attributes, left.columns * left.bytes
-    pending = ir.IntegerAttr(op.attributes["waitGroup"]).value if "waitGroup" in op.attributes else 1
+    pending = warpgroups.may_pend(op)
     kind, size = left.element, f"{total.rows} x {total.columns} x {left.columns}, {left.element}"
     in_memory = right.rows if by_rows else right.columns
     fit = (left.rows, right.columns, right.rows, right.element) == (total.rows, total.columns, left.columns, kind)
     wrong = (
         "the left operand is transposed" if "transposeA" in op.attributes
-        else f"waitGroup = {pending}: sums would be in flight behind it; take 0" if pending
+        else f"waitGroup = {pending}: sums would be in flight behind it; take 0" if pending and op.name == warpgroups.MMA
+        else "it is not between a fence and a wait, alone with others of its sum: sums would be in flight" if pending
         else f"sums of {total.element}, of {kind}; take f32" if str(total.element) not in warpgroups.SUMS.get(kind, ())
         else f"{total.columns} columns, of {kind}" if not warpgroups.has_columns(kind, total.columns)
         else f"{total.rows} rows, which are not multiples of {warpgroups.ROWS}" if total.rows % warpgroups.ROWS
@@ -152,9 +159,37 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         else f"boxes of {right.box.box[0]} rows on the right, of {in_memory} that there are" if in_memory > right.box.box[0]
         else None
     )  # fmt: skip
+    starts = tuple(after or 0 for _, after in given)
+    if wrong is None and op.name == warpgroups.MMA_ASYNC:
+        wrong, depth = _wrong_instruction(op, total.columns, kind), warpgroups.SUM_BYTES
     if wrong is not None:
         raise refuse(code, f"there is no `{op.name}` of {size}: {wrong}", op)
-    return ExpectedGroupProduct(total.rows, total.columns, depth, kind, left, right, by_rows)
+    return ExpectedGroupProduct(total.rows, total.columns, depth, kind, left, right, by_rows, (starts[0], starts[1]))
+
+
+_SAID = {
+    "typeA": "s8", "typeB": "s8", "typeD": "s32", "layoutA": "row", "layoutB": "col", "scaleA": "one", "scaleB": "one",
+    "scaleD": "one", "satfinite": "wrapped",
+}  # fmt: skip
+
+
+def _wrong_instruction(op: ir.Operation, columns: int, kind: str) -> str | None:
+    """Why one of NVVM's is not known: those of i8 are."""
+    if kind != "i8":
+        return "its operands are not of i8; for others there is `nvgpu.warpgroup.mma`"
+    shape = [int(n) for n in re.findall(r"= (\d+)", str(op.attributes["shape"]))]
+    if shape != [warpgroups.ROWS, columns, warpgroups.SUM_BYTES]:
+        return f"a shape of {shape}"
+    said = {name: str(op.attributes[name]) for name in _SAID if name in op.attributes}
+    others = [f"{name} = {word}" for name, word in said.items() if f"<{_SAID[name]}>" not in word]
+    return ", ".join(others) or None
+
+
+def is_view_of_sums(op: ir.Operation) -> bool:
+    """Whether a cast shows an accumulator as what a thread has of it, or back; or a descriptor as a number."""
+    kinds = [value.type for value in (*op.operands, *op.results)]
+    number = len(kinds) == 2 and warpgroups.is_described(kinds[0]) and str(kinds[1]) == "i64"
+    return number or (len(kinds) == 2 and any(warpgroups.accumulator(kind) is not None for kind in kinds))
 
 
 def expect_address(op: ir.Operation, code: str) -> None:
@@ -186,10 +221,10 @@ def expect_pointer(op: ir.Operation, code: str) -> None:
         raise refuse(code, f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op, hint=hint)
 
 
-GROUP_OPS = (NUMBERED_BARRIER, mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.MMA, *mbarriers.OF_CLUSTERS)
+GROUP_OPS = (NUMBERED_BARRIER, mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, *warpgroups.PRODUCTS, *mbarriers.OF_CLUSTERS)
 """Ops of kernels whose warp groups may each be elsewhere."""
 WAITING = (
-    mbarriers.AWAIT, mbarriers.ARRIVE, mbarriers.ARRIVE_THERE, mbarriers.EXPECT, tensor_maps.DRAIN, warpgroups.MMA,
+    mbarriers.AWAIT, mbarriers.ARRIVE, mbarriers.ARRIVE_THERE, mbarriers.EXPECT, tensor_maps.DRAIN, *warpgroups.PRODUCTS,
     mbarriers.AWAIT_CLUSTER, NUMBERED_BARRIER, "gpu.barrier", mbarriers.REGISTERS,
 )  # fmt: skip
 """Those in which a warp group waits for others or for what it has started, and those before which others may be first."""

@@ -25,7 +25,8 @@ from .plan.dtypes import MOST_ELEMENTS, NUMPY
 from .reference.rounding import own_rounding
 
 _OF_GROUPS = (
-    mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.DESCRIBE, warpgroups.ZERO, warpgroups.MMA,
+    mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.DESCRIBE, warpgroups.ZERO, *warpgroups.PRODUCTS,
+    *warpgroups.AROUND,
 )  # fmt: skip
 """What warp groups do, and the tensor memory accelerator for them."""
 
@@ -61,7 +62,7 @@ SINCE_CHIP: Mapping[str, int] = {
     **dict.fromkeys((COPY, GROUP, WAIT, MMA), 80), LDMATRIX: 75, **dict.fromkeys((*_OF_GROUPS, *mbarriers.OF_CLUSTERS), 90),
 }  # fmt: skip
 """Ops that not every chip has: the compute capability from which on there is the instruction, times 10; `since_chip` of an op."""
-ON_CHIP_ALONE = frozenset((warpgroups.MMA, mbarriers.REGISTERS))
+ON_CHIP_ALONE = frozenset((*warpgroups.PRODUCTS, mbarriers.REGISTERS))
 """Of these: what no later chip has."""
 
 EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))

@@ -18,7 +18,9 @@ from ..ir.affine_maps import single_dimensions
 from ..ir.mlir import (
     ahead_of,
     ancestors,
+    arith,
     attributes,
+    i64,
     ir,
     is_within,
     made_by,
@@ -32,8 +34,23 @@ from ..ir.mlir import (
 )
 from ..ir.structured import body_of, element_type, structure
 from ..memory.fragments import AS_TYPE, MARK, given_as
+from ..memory.tensor_maps import tensor_map
 from ..memory.views import behind, is_view
-from ..memory.warpgroups import BY_ROWS, ROWS, SAME
+from ..memory.warpgroups import (
+    BEGIN,
+    BY_INSTRUCTION,
+    BY_ROWS,
+    BYTES,
+    COMMIT,
+    END,
+    MMA_ASYNC,
+    ROWS,
+    SAME,
+    STEP,
+    SUM_BYTES,
+    plain_place_of,
+    sums_type,
+)  # fmt: skip
 from ..session.rewriter import refuse
 from .boxes import place_of
 from .panels import Panels, bound
@@ -98,6 +115,8 @@ class _GroupProduct:
         assert depth is not None
         kind = self.held.element_type
         whole = ir.Type.parse(f"!nvgpu.warpgroup.accumulator<fragmented = vector<{height}x{n}x{kind}>>")
+        if self.kind in BY_INSTRUCTION:
+            whole = sums_type(n)
         of_thread = ir.VectorType.get([height // ROWS, n // 8, 2, 2], kind)
         with ahead_of(self.outer):
             lhs, flipped = self._descriptor(0, height, depth)
@@ -109,7 +128,7 @@ class _GroupProduct:
         start = loops[-1] if loops else self.outer
         fill = self._zeros(start)
         with ahead_of(start):
-            sums = self._zero(whole) if fill is not None else self._as(whole, self._load(of_thread))
+            sums = self._zero(whole, of_thread) if fill is not None else self._as(whole, self._load(of_thread))
         if fill is not None:
             fill.erase()
         inner = [sums]
@@ -118,7 +137,10 @@ class _GroupProduct:
             made.append(_carrying(loop, inner[-1]))
             inner.append(body_of(made[-1]).arguments[1])
         with ahead_of(self.outer):
-            last = nvgpu.WarpgroupMmaOp(whole, lhs, rhs, inner[-1], waitGroup=0, transposeB=True if along else None).result
+            if self.kind in BY_INSTRUCTION:
+                last = self._instructions(lhs, rhs, inner[-1], n, depth)
+            else:
+                last = nvgpu.WarpgroupMmaOp(whole, lhs, rhs, inner[-1], waitGroup=0, transposeB=True if along else None).result
             if (became := given_as(self.op)) is not None:
                 maker(last).attributes[AS_TYPE] = became
         for loop in reversed(made):
@@ -130,6 +152,31 @@ class _GroupProduct:
             own = ir.VectorType.get(self.held.shape, kind)
             vector.StoreOp(vector.ShapeCastOp(own, self._as(of_thread, last)).result, self.array, self._first())
         self.outer.erase()
+
+    def _instructions(self, lhs: ir.Value, rhs: ir.Value, sums: ir.Value, n: int, depth: int) -> ir.Value:
+        """One after the other along the sum, which NVVM has for what `nvgpu.warpgroup.mma` has not."""
+        word, step = ir.IntegerType.get_signless(64), SUM_BYTES // BYTES[self.kind]
+        matrices = [(self._as(word, matrix), tensor_map(maker(matrix).opview.tensorMap.type)) for matrix in (lhs, rhs)]
+
+        def said(kind: str, word: str) -> ir.Attribute:
+            return ir.Attribute.parse(f"#nvvm.{kind}<{word}>")
+
+        shape = said("shape", f"m = {ROWS}, n = {n}, k = {step}")
+        given = {"shape": shape, "satfinite": said("mma_int_overflow", "wrapped"), "scaleD": said("wgmma_scale_out", "one")}
+        given |= {"typeD": said("wgmma_type", "s32"), "layoutA": said("mma_layout", "row"), "layoutB": said("mma_layout", "col")}
+        for operand in "AB":
+            given |= {f"type{operand}": said("wgmma_type", "s8"), f"scale{operand}": said("wgmma_scale_in", "one")}
+        ir.Operation.create(BEGIN)
+        for number in range(depth // step):
+            at = list[ir.Value]()
+            for first, lies in matrices:
+                assert lies is not None, "a descriptor has a tensor map"
+                more = plain_place_of(0, number * SUM_BYTES, lies) // STEP
+                at.append(arith.AddIOp(first, arith.constant(word, more)).result if more else first)
+            sums = ir.Operation.create(MMA_ASYNC, [sums.type], [sums, *at], given).results[0]
+        ir.Operation.create(COMMIT)
+        ir.Operation.create(END, attributes={"group": i64(0)})
+        return sums
 
     # ---- operands -------------------------------------------------------------------------------------------------------
 
@@ -205,7 +252,10 @@ class _GroupProduct:
         return before[0] if zero is not None and _is_plus_zero(zero) else None
 
     @staticmethod
-    def _zero(whole: ir.Type) -> ir.Value:
+    def _zero(whole: ir.Type, of_thread: ir.VectorType) -> ir.Value:
+        if isinstance(of_thread.element_type, ir.IntegerType):  # whose accumulators upstream does not make
+            none = ir.DenseElementsAttr.get_splat(of_thread, ir.IntegerAttr.get(of_thread.element_type, 0))
+            return ir.Operation.create(SAME, [whole], [arith.ConstantOp(of_thread, none).result]).results[0]
         return nvgpu.WarpgroupMmaInitAccumulatorOp(whole).result
 
     @staticmethod

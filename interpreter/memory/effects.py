@@ -32,8 +32,7 @@ from .table import (
     Rule,
 )
 from .tensor_maps import LOADS, STORE, is_tensor_map, load_of
-from .warpgroups import MMA as PRODUCT
-from .warpgroups import is_described
+from .warpgroups import PRODUCTS, is_described, operands
 
 
 @dataclass(frozen=True)
@@ -224,9 +223,11 @@ def _boxes(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
     return MemoryEffect("read", tile, certain=always), MemoryEffect("write", box, "anywhere", certain=False)
 
 
-def _described(op: ir.Operation) -> tuple[MemoryEffect, ...]:
-    """`nvgpu.warpgroup.mma` reads the matrices that its descriptors describe."""
-    return tuple(MemoryEffect("read", matrix, "anywhere") for matrix in list(op.operands)[:2])
+def _described(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
+    """Products of warp groups read the matrices that their descriptors describe."""
+    matrices = [matrix for matrix, _ in operands(op)]
+    known = all(is_described(matrix.type) for matrix in matrices)
+    return tuple(MemoryEffect("read", matrix, "anywhere") for matrix in matrices) if known else None
 
 
 def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
@@ -245,7 +246,7 @@ _OTHERS = {
     COPY: _copied_by_device,
     LDMATRIX: _rows_of_matrices,
     **dict.fromkeys((*LOADS, STORE), _boxes),
-    PRODUCT: _described,
+    **dict.fromkeys(PRODUCTS, _described),
     ARRIVE_THERE: _arrived_elsewhere,
 }
 """Ops whose accesses their operands tell, by their names."""

@@ -11,8 +11,7 @@ from .lanes import BARRIERS, NUMBERED_BARRIER, SHUFFLE, SUBGROUP_REDUCE, WARP_BA
 from .mbarriers import ARRIVE_THERE, BARRIER_OPS, FENCES, REGISTERS
 from .tensor_maps import COMMIT, DRAIN
 from .tensor_maps import MAKE as MAKE_MAP
-from .warpgroups import DESCRIBE, ZERO
-from .warpgroups import MMA as PRODUCT
+from .warpgroups import AROUND, DESCRIBE, PRODUCTS, ZERO
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "whole", "anywhere"]
@@ -91,7 +90,7 @@ PURE_DIALECTS = frozenset({"arith", "complex", "index", "math", "shape", "tensor
 
 _WAITING = (
     names_of("nvvm.cluster.arrive nvvm.cluster.arrive.relaxed nvvm.cluster.wait")
-    | BARRIER_OPS | FENCES | {COMMIT, DRAIN, REGISTERS}
+    | BARRIER_OPS | FENCES | {COMMIT, DRAIN, REGISTERS, *AROUND}
 )  # fmt: skip
 """Ops of memory barriers, of proxies and of clusters, which order what others do."""
 
@@ -133,7 +132,7 @@ SYNCHRONIZING = _WAITING | {
 TOGETHER = SYNCHRONIZING | names_of(
     """bufferization.alloc_tensor gpu.ballot gpu.rotate gpu.subgroup_broadcast gpu.subgroup_mma_compute gpu.wait
     nvgpu.mma.sp.sync"""
-) | {GROUP, WAIT, MMA, PRODUCT, SHUFFLE, SUBGROUP_REDUCE}
+) | {GROUP, WAIT, MMA, *PRODUCTS, SHUFFLE, SUBGROUP_REDUCE}
 """Ops without accesses whose result is another one each time, or is made together with other threads."""
 
 CALLS = frozenset({"func.call", "gpu.launch_func"})

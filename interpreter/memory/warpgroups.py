@@ -16,22 +16,42 @@ The accumulator of r x n elements is held by the 128 threads of the group: threa
 l = t mod 4, has at [i, j, h, e]: row 64*i + 16*w + g + 8*h, column 8*j + 2*l + e. `builtin.unrealized_conversion_cast` makes it a
 vector of r/64 x n/8 x 2 x 2 elements, and back: those are the accumulators of `mma.sync` with 16 x 8 elements, of each warp.
 
-Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's `NVGPUOps.td`.
+Upstream's verifier of `mma` does not let integers through. Of these NVVM has the instruction itself:
+
+    %a = builtin.unrealized_conversion_cast %described : … to i64;  %sums = … %of_thread : vector<1x32x2x2xi32> to !llvm.struct<…>
+    nvvm.wgmma.fence.aligned
+    %s1 = nvvm.wgmma.mma_async %a, %b, %sums, <m = 64, n = 256, k = 32>, …;  %a2 = arith.addi %a, %c2;  … %s2 = … %a2, %b2, %s1 …
+    nvvm.wgmma.commit.group.sync.aligned;  nvvm.wgmma.wait.group.sync.aligned 0
+
+The number of a descriptor counts 16 bytes, and adding to it goes on along the sum. Instructions that follow each other, each adding
+to the sums of the one before, stand between a fence and a wait; as nothing else does, each is as good as waited for by itself. What
+a thread has of a struct's sums is what it has of an accumulator's of 64 rows.
+
+Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's `NVGPUOps.td`, `NVVMOps.td`.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
-from ..ir.mlir import ir
+from ..ir.element_sizes import element_bytes
+from ..ir.mlir import constant_of, ir, made_by, ops_of, users
 from .fragments import TileProduct
 from .limits import GROUP_WARPS, PIECE, WARP
-from .tensor_maps import LINES, TensorMap, exchanged
+from .tensor_maps import LINES, TensorMap, exchanged, tensor_map
 
 GROUP = GROUP_WARPS * WARP
 """Threads of a warp group: whole ones, counted from thread 0 on."""
 DESCRIBE, MMA, ZERO = "nvgpu.warpgroup.generate.descriptor", "nvgpu.warpgroup.mma", "nvgpu.warpgroup.mma.init.accumulator"
+MMA_ASYNC = "nvvm.wgmma.mma_async"
+BEGIN, COMMIT, END = (
+    f"nvvm.wgmma.{name}" for name in ("fence.aligned", "commit.group.sync.aligned", "wait.group.sync.aligned")
+)  # fmt: skip
+PRODUCTS, AROUND = (MMA, MMA_ASYNC), (BEGIN, COMMIT, END)
+"""What multiplies; what stands around those that do not wait by themselves."""
 SAME = "builtin.unrealized_conversion_cast"
 ROWS, SUM_BYTES = 64, 32
 """Rows of an instruction, and bytes of a row of its operands."""
@@ -45,13 +65,13 @@ SUMS = {"f16": ("f32",), "bf16": ("f32",), "tf32": ("f32",), "f8E4M3FN": ("f32",
 MOST_COLUMNS = 256
 
 
-WITHOUT_OP = ("i8",)
-"""Types that the instructions have and upstream's verifier of `MMA` does not let through."""
+BY_INSTRUCTION = ("i8",)
+"""Types that upstream's verifier of `MMA` does not let through: one `MMA_ASYNC` for each instruction, of 64 rows."""
 
 
 def products(kind: str, total: str, columns: int) -> list[TileProduct]:
-    """The instructions for operands of a type and sums of one, with so many columns, that `MMA` can say."""
-    if not has_columns(kind, columns) or total not in SUMS[kind] or kind in WITHOUT_OP:
+    """The instructions for operands of a type and sums of one, with so many columns."""
+    if not has_columns(kind, columns) or total not in SUMS[kind]:
         return []
     return [TileProduct(ROWS, columns, SUM_BYTES // BYTES[kind], kind, total, 90)]
 
@@ -83,6 +103,8 @@ def matrix(kind: ir.Type) -> Matrix | None:
 def accumulator(kind: ir.Type) -> Matrix | None:
     """What a type says as that of an accumulator; None of others."""
     said = str(kind)
+    if (held := re.fullmatch(r"!llvm\.struct<\((i32(?:, i32)*)\)>", said)) is not None:
+        return Matrix(ROWS, 2 * (held[1].count(",") + 1), ir.IntegerType.get_signless(32, kind.context))
     if not said.startswith("!nvgpu.warpgroup.accumulator<"):
         return None
     seen = ir.VectorType(ir.Type.parse(said.split("fragmented = ", 1)[1].removesuffix(">"), kind.context))
@@ -97,9 +119,75 @@ def has_columns(kind: str, columns: int) -> bool:
     return kind in COLUMNS and 0 < columns <= MOST_COLUMNS and columns % COLUMNS[kind] == 0
 
 
+def sums_type(columns: int) -> ir.Type:
+    """Of what a thread has of 64 rows in i32, as `MMA_ASYNC` takes it."""
+    return ir.Type.parse(f"!llvm.struct<({', '.join(['i32'] * (ROWS * columns // GROUP))})>")
+
+
+def operands(op: ir.Operation) -> list[tuple[ir.Value, int | None]]:
+    """The descriptors of a product's operands, and how many bytes behind where they say it begins, at some 32 bytes of a row; None
+    where it does not, or that is not known."""
+    if op.name == MMA:
+        return [(value, 0) for value in list(op.operands)[:2]]
+    return [_begun(*_described(value), along) for value, along in zip(list(op.operands)[1:], ("columns", "rows"), strict=True)]
+
+
+def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value, int | None]:
+    """`along`: what of the descriptor's type the sum runs along."""
+    made, held = made_by(described, DESCRIBE), matrix(described.type)
+    tile = None if made is None else tensor_map(made.opview.tensorMap.type)
+    if held is None or tile is None:
+        return described, None
+    steps = range(0, getattr(held, along) * element_bytes(held.element), SUM_BYTES)
+    return described, after if after in [plain_place_of(0, step, tile) for step in steps] else None
+
+
+def sums_before(op: ir.Operation) -> ir.Value:
+    """The sums to which a product adds."""
+    return op.operands[0 if op.name == MMA_ASYNC else 2]
+
+
+def _described(number: ir.Value) -> tuple[ir.Value, int | None]:
+    cast, added = made_by(number, SAME), made_by(number, "arith.addi")
+    if cast is not None and len(cast.operands) == 1:
+        return cast.operands[0], 0
+    more = None if added is None else constant_of(added.operands[1])
+    if added is None or more is None:
+        return number, None
+    value, before = _described(added.operands[0])
+    return value, None if before is None else before + more * STEP
+
+
+STEP = 16
+"""Bytes that the number of a descriptor counts."""
+
+
 def may_pend(op: ir.Operation) -> int:
-    """How many of its thread's last groups of products an `MMA` leaves pending."""
+    """How many of its thread's last groups of products one leaves pending."""
+    if op.name == MMA_ASYNC:
+        return 0 if _waited_for(op) else 1
     return ir.IntegerAttr(op.attributes["waitGroup"]).value if "waitGroup" in op.attributes else 1
+
+
+def _waited_for(op: ir.Operation) -> bool:
+    """Whether an `MMA_ASYNC` stands between a fence and a wait, with others whose sums it goes on with, and what is added to
+    descriptors."""
+    ops = ops_of(op.block)
+    first = last = ops.index(op)
+    while ops[first].name not in AROUND and _is_between(ops[first]):
+        first -= 1
+    while ops[last].name not in AROUND and _is_between(ops[last]):
+        last += 1
+    run = [one for one in ops[first:last] if one.name == MMA_ASYNC]
+    chain = all(later.operands[0] == earlier.results[0] for earlier, later in pairwise(run))
+    ends = [one.name for one in (ops[first], *ops[last : last + 2])] == [BEGIN, COMMIT, END]
+    alone = all(len(list(one.results[0].uses)) == 1 for one in run[:-1])
+    alone = alone and not any(user in ops[first:last] for user in users(run[-1].results[0]))
+    return chain and alone and ends and ir.IntegerAttr(ops[last + 1].attributes["group"]).value == 0
+
+
+def _is_between(op: ir.Operation) -> bool:
+    return op.name in (MMA_ASYNC, SAME) or op.name.startswith("arith.")
 
 
 def of_thread(held: Matrix) -> tuple[int, int, int, int]:

@@ -6,7 +6,17 @@ from ...dsl.signature import SpaceSpec
 from ..ir.mlir import ir, ops_of
 from ..ir.structured import body_of, element_type, structure
 from ..memory.fragments import AS_TYPE, MARK, PRODUCTS, SPLITS, TileProduct
-from ..memory.warpgroups import BYTES, COLUMNS, MOST_COLUMNS, ROWS, SUM_BYTES, SUMS, WITHOUT_OP, products
+from ..memory.warpgroups import (
+    BY_INSTRUCTION,
+    BYTES,
+    COLUMNS,
+    MOST_COLUMNS,
+    ROWS,
+    SUM_BYTES,
+    SUMS,
+    has_columns,
+    products,
+)
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement, string
 from .coalesce import Coalesce
 from .map import Map
@@ -34,7 +44,8 @@ class Mma(Statement):
         shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and [16, 8, 8]
             for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`, `as f16` and `as bf16`. Of a warp group [64, n, 16]
             for f16 and bf16, where n is the tile's, a multiple of 8 up to 256; and of a right operand whose rows in memory are
-            columns of the matrix (`pack` makes it so) [64, n, 8] for f32 `as tf32`, and [64, n, 32] for f8E4M3FN and f8E5M2.
+            columns of the matrix (`pack` makes it so) [64, n, 8] for f32 `as tf32`, and [64, n, 32] for f8E4M3FN, f8E5M2 and i8
+            (whose n is 8, 24 or a multiple of 16, and whose tile has 64 rows).
         as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
             `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are added up.
             An infinite operand gives NaN then. `as f16`, `as bf16`: they are rounded to that, beside another operand of that
@@ -46,10 +57,10 @@ class Mma(Statement):
     Errors:
         W0379: a product that no instruction computes.
             Tensor cores multiply f16, bf16, i8, f64 and (`as …`) f32 in tiles of fixed shapes; those of warp groups f16, bf16,
-            f8E4M3FN, f8E5M2 and f32 `as tf32`. The op must be
-            such a product, rows in front of columns, of a warp's tile that consists of whole pieces, and its sum must be as long
-            as one instruction's: tile it by k in front of the loop over warps. All other dimensions are tiled by 1. The tile of a
-            warp group is a multiple of 64 rows, of as many columns as the instruction has, and its sum a multiple of k.
+            f8E4M3FN, f8E5M2, i8 and f32 `as tf32`. The op must be such a product, rows in front of columns, of a warp's tile that
+            consists of whole pieces, and its sum must be as long as one instruction's: tile it by k in front of the loop over
+            warps. All other dimensions are tiled by 1. The tile of a warp group is a multiple of 64 rows, of as many columns as the
+            instruction has, and its sum a multiple of k.
 
             wrong: let (warps, w) = tile step [64, 32]; map warps to warps(y, x); mma w [16, 8, 16]
             right: let (kk, part) = tile step [_, _, 16]; let (warps, w) = tile part [64, 32]; …; mma w [16, 8, 16]
@@ -172,14 +183,15 @@ class Mma(Statement):
             both = f"`pack … as {self.as_type}` the product before `tile`, or map the loop to `warps`"
             way_out = both if SPLITS.get(self.as_type, ("", 1))[1] > 1 else "write `as tf32`, or map the loop to `warps`"
             return f"a warp group multiplies f32 as tf32, and not as {self.as_type}", way_out
-        if kind != other or kind in WITHOUT_OP or total not in SUMS.get(kind, ()):
-            there = ", ".join(f"{operands} in {' or '.join(sums)}" for operands, sums in SUMS.items() if operands not in WITHOUT_OP)
+        if kind != other or total not in SUMS.get(kind, ()):
+            there = ", ".join(f"{operands} in {' or '.join(sums)}" for operands, sums in SUMS.items())
             way_out = "f32 is multiplied `as tf32`" if kind == "f32" else "map the loop to `warps`, for which there are others"
             return f"{what}; there are {there}", way_out
         rows, columns, summed = (extents[d] for d in found)
         if not known or known[0].shape != self.shape:
-            step = COLUMNS[kind]
-            there = f"[{ROWS}, n, {SUM_BYTES // BYTES[kind]}] for n = {step}, {2 * step}, …, {MOST_COLUMNS}"
+            legal = [str(n) for n in range(8, MOST_COLUMNS, 8) if has_columns(kind, n)]
+            few = ", ".join(legal[: 2 if COLUMNS[kind] == 8 else 5])
+            there = f"[{ROWS}, n, {SUM_BYTES // BYTES[kind]}] for n = {few}, …, {MOST_COLUMNS}"
             return f"{what} in tiles of {asked}; there are {there}", f"n is as wide as the tile of the warp group, {columns}"
         others = {n for d, n in enumerate(extents) if d not in found}
         if rows is None or rows % ROWS or columns != self.shape[1] or summed is None or summed % self.shape[2] or others - {1}:
@@ -188,6 +200,8 @@ class Mma(Statement):
                 f"a tile of {tile} is not of whole {ROWS} rows, {self.shape[1]} columns and whole {self.shape[2]} summands",
                 f"tile the result for warp groups, by [{ROWS}, {self.shape[1]}], and map that loop to `warpgroups`",
             )
+        if kind in BY_INSTRUCTION and rows != ROWS:
+            return f"{rows} rows of {kind} are more than one instruction has, {ROWS}", f"tile the result by [{ROWS}, {columns}]"
         return None
 
 

@@ -20,7 +20,7 @@ from ...interpreter.memory.effects import accesses
 from ...interpreter.memory.lanes import BARRIERS
 from ...interpreter.memory.limits import ALIGNMENT
 from ...interpreter.memory.shared import alignments
-from ...interpreter.memory.warpgroups import MMA
+from ...interpreter.memory.warpgroups import AROUND, PRODUCTS
 from ..kernel_form import reader_of, refuse, registrar
 from .index_names import index_name
 from .values.expression import Expr, NameScope, identifier, name
@@ -33,7 +33,7 @@ Binding = Lanes | NamedView
 
 _SEQUENCED = frozenset([
     *BARRIERS, "gpu.printf", "gpu.return", GROUP, WAIT,
-    *mbarriers.ALL, *mbarriers.MEETINGS, *tensor_maps.ALL, MMA,
+    *mbarriers.ALL, *mbarriers.MEETINGS, *tensor_maps.ALL, *PRODUCTS, *AROUND,
 ])  # fmt: skip
 """Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while"])

@@ -27,6 +27,11 @@ def test_types_say_what_they_are_of() -> None:
         bars = ir.Type.parse("!nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>")
     assert held is not None and warpgroups.of_thread(held) == (2, 32, 2, 2)
     assert lies is not None and (lies.rows, lies.columns, str(lies.element)) == (64, 32, "f16")
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        struct = warpgroups.accumulator(ir.Type.parse("!llvm.struct<(i32, i32, i32, i32)>"))
+        others = [warpgroups.accumulator(ir.Type.parse(f"!llvm.struct<({said})>")) for said in ("i32, i64", "f32")]
+    assert struct is not None and (struct.rows, struct.columns, others) == (64, 8, [None, None])
     assert mbarriers.is_mbarriers(bars) and mbarriers.count_of(bars) == 4
 
 

@@ -82,11 +82,11 @@ def test_text_of_f32(as_type: str) -> None:
     expect_right(done, {}, SimDevice(), NativeDevice())
 
 
-BYTES = ["f8E4M3FN", "f8E5M2"]
+BYTES = ["f8E4M3FN", "f8E5M2", "i8"]
 
 
 @pytest.mark.parametrize("type", BYTES)
-def test_f8(type: str) -> None:
+def test_bytes(type: str) -> None:
     """The right operand is copied as n x k, byte by byte, and the left one where its rows are not of whole 16 bytes."""
     done = made(type=type, m="?", n="?", k="?", bm=64, bn=64, stages=2)
     for m, n, k in ((100, 77, 144), (64, 64, 16), (65, 30, 131), (1, 1, 1)):
@@ -94,11 +94,14 @@ def test_f8(type: str) -> None:
 
 
 @pytest.mark.parametrize("type", BYTES)
-def test_text_of_f8(type: str) -> None:
+def test_text_of_bytes(type: str) -> None:
     expect_right(made(type=type, m=100, n=77, k=144, bm=64, bn=128, stages=2), {}, SimDevice(), NativeDevice())
 
 
-@pytest.mark.parametrize("settings", [{"type": "f8E4M3FN"}, *({"type": "f32", "as_type": as_type} for as_type in OF_F32)], ids=str)
+ANYWHERE = [{"type": "f8E4M3FN"}, {"type": "i8"}, *({"type": "f32", "as_type": as_type} for as_type in OF_F32)]
+
+
+@pytest.mark.parametrize("settings", ANYWHERE, ids=str)
 def test_rows_that_begin_anywhere(settings: dict[str, str]) -> None:
     """Copies whose rows take up whole 16 bytes, of whatever sizes: two kernels that copy, and one that multiplies."""
     draw = random.Random(str(settings))
@@ -147,7 +150,7 @@ def test_blocks_that_stay() -> None:
 
 CLUSTERS: list[dict[str, object]] = [
     {"cluster": 2}, {"cluster": 4, "bn": 128}, {"cluster": 2, "blocks": 6}, {"cluster": 4, "group": 1, "bm": 128},
-    {"cluster": 4, "bk": 128, "type": "f16"}, {"cluster": 2, "type": "f32"},
+    {"cluster": 4, "bk": 128, "type": "f16"}, {"cluster": 2, "type": "f32"}, {"cluster": 2, "type": "i8"},
 ]  # fmt: skip
 
 
@@ -207,6 +210,8 @@ CODE = [
     ("matmul", {"m": 1000, "n": 777, "k": 328, "type": "f32", "as_type": "bf16x3"}),
     ("matmul", WHOLE | {"type": "f8E4M3FN"}), ("matmul_32", OPEN | {"type": "f8E5M2"}),
     ("matmul", {"m": 1000, "n": 777, "k": 333, "type": "f8E5M2"}),
+    ("matmul", WHOLE | {"type": "i8"}), ("matmul_32", OPEN | {"type": "i8"}),
+    ("matmul", {"m": 1000, "n": 777, "k": 333, "type": "i8"}),
 ]  # fmt: skip
 
 
@@ -229,13 +234,13 @@ def test_machine_code_of_clusters(sizes: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(("name", "sizes"), CODE, ids=str)
 def test_machine_code(name: str, sizes: dict[str, object]) -> None:
-    """No spills, no more registers than three warp groups have, tiles by UTMALDG, products by HGMMA (of bytes QGMMA), waits by
-    SYNCS."""
+    """No spills, no more registers than three warp groups have, tiles by UTMALDG, products by HGMMA (of f8 QGMMA, of i8 IGMMA),
+    waits by SYNCS."""
     text = made(**sizes).cuda
     used = sass.resources(text, name, "sm_90a")
     assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 168, used
     code = sass.whole(text, name, "sm_90a").by_mnemonic
-    multiplies = "QGMMA" if "f8" in str(sizes.get("type")) else "HGMMA"
+    multiplies = {"f8E4M3FN": "QGMMA", "f8E5M2": "QGMMA", "i8": "IGMMA"}.get(str(sizes.get("type")), "HGMMA")
     assert code[multiplies] and code["UTMALDG"] and code["SYNCS"] and code["USETMAXREG"] == 2, code
     stored = sizes.get("type", "bf16") in ("bf16", "f16")  # the others' right operands are packed: nothing is known of their rows
     assert (code["UTMASTG"] > 0) == stored and (code["STG"] == 0 or not stored or "?" in sizes.values()), code

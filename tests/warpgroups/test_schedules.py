@@ -30,6 +30,7 @@ CASES = {
     "ahead": Case(k=512, pipeline="pipeline k stages 3 async"),
     "along_a_curve": Case(m=512, k=320, tiles="blocks(x: 3) cyclic order hilbert", pipeline="pipeline k stages 3 producer"),
     "over_tiles": Case(m=512, k=320, tiles="blocks(x: 3) cyclic order grouped(2)", pipeline="pipeline k stages 3 producer"),
+    "integers": Case(kind="i8", along=True, bk=128, k=256, shape="[64, 128, 32]", pipeline="pipeline k stages 2 producer"),
     "producer": Case(k=512, pipeline="pipeline k stages 4 producer registers 24"),
     "cluster": Case(m=384, k=512, tiles="blocks(y, x) order grouped(2)", pipeline="pipeline k stages 3 producer", cluster=2),
     "cluster_over_tiles": Case(m=500, k=320, tiles="blocks(x: 4) cyclic", pipeline="pipeline k stages 3 producer", cluster=2),
@@ -85,7 +86,11 @@ def test_registers_that_consumers_ask_for_are_there(groups: int) -> None:
 REFUSED = {
     "no such columns": (Case(shape="[64, 100, 16]"), "W0379", "for n = 8, 16, …, 256"),
     "another k": (Case(shape="[64, 128, 8]"), "W0379", "[64, n, 16]"),
-    "bytes": (Case(kind="i8", along=True, bk=128, shape="[64, 128, 32]"), "W0379", "i8 by i8 into i32; there are f16 in f32, bf16"),
+    "no such columns of integers": (
+        Case(kind="i8", along=True, bn=40, bk=128, shape="[64, 40, 32]"), "W0379", "[64, n, 32] for n = 8, 16, 24, 32, 48, …, 256"),
+    "rows of integers": (
+        Case(kind="i8", along=True, bk=128, own=128, shape="[64, 128, 32]"), "W0379", "128 rows of i8 are more than one"),
+    "rows that are columns": (Case(kind="i8", bk=128, shape="[64, 128, 32]"), "W0369", "rows of a right operand of i8 are rows"),
     "rows of tf32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as tf32"), "W0369", "the instruction wants its columns there"),
     "rows of bytes": (Case(kind="f8E5M2", bk=128, shape="[64, 128, 32]"), "W0369", "rows of a right operand of f8E5M2 are rows"),
     "another k of bytes": (Case(kind="f8E4M3FN", along=True, bk=128, shape="[64, 128, 16]"), "W0379", "there are [64, n, 32]"),

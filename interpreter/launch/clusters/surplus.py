@@ -19,7 +19,7 @@ from ...memory.layouts import is_shared, value_name
 from ...memory.views import behind, is_view
 from ...session.rewriter import describe, refuse
 
-_TOGETHER = frozenset({*mbarriers.ALL, *mbarriers.MEETINGS, *tensor_maps.ALL, warpgroups.MMA, *BARRIERS})
+_TOGETHER = frozenset({*mbarriers.ALL, *mbarriers.MEETINGS, *tensor_maps.ALL, *warpgroups.PRODUCTS, *warpgroups.AROUND, *BARRIERS})
 """What blocks of a cluster, or threads of a block, do together."""
 _MADE = ("memref.alloc", "memref.alloca")
 _WAY_OUT = "take tiles of which there are whole clusters, or leave `cluster` out"

@@ -21,8 +21,7 @@ from ...memory.mbarriers import ADDRESS, MAKE, OTHER_BLOCK, POINTER, REGISTERS, 
 from ...memory.table import ALLOCATIONS
 from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
 from ...memory.views import terminator
-from ...memory.warpgroups import DESCRIBE, GROUP, ZERO
-from ...memory.warpgroups import MMA as PRODUCT
+from ...memory.warpgroups import AROUND, DESCRIBE, GROUP, PRODUCTS, ZERO
 from ...session.rewriter import describe
 from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
 from .in_flight import GroupEvent, landings_of, with_ends
@@ -39,7 +38,7 @@ from .waits import barrier, numbered_barrier, together, warp_barrier
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
 """Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
-_KNOWN = {copies.COPY, *WARP_WIDE, MAKE, DESCRIBE, ZERO, REGISTERS, PREFETCH, *AGENTS, *SIGNALS}
+_KNOWN = {copies.COPY, *WARP_WIDE, MAKE, DESCRIBE, ZERO, *AROUND, REGISTERS, PREFETCH, *AGENTS, *SIGNALS}
 _KNOWN |= {ADDRESS, POINTER, OTHER_BLOCK, *MEETS}
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 
@@ -256,7 +255,7 @@ class Reader:
     def _access(self, op: ir.Operation, place: Place) -> None:
         if op.name in WARP_WIDE:
             together(self.model, op, place, WARP)
-        if op.name in (PRODUCT, REGISTERS):
+        if op.name in (*PRODUCTS, REGISTERS):
             together(self.model, op, place, GROUP)
         if op.name == REGISTERS:
             self.model.registers.append(RegisterChange(place, describe(op), *registers_of(op)))

@@ -19,7 +19,7 @@ from ...ir.functions import segments
 from ...ir.mlir import ir, producer
 from ...memory.layouts import static_strides
 from ...memory.tensor_maps import LINES, LOAD_PIXELS, LOADS, STORE, TensorMap, load_of, tensor_map
-from ...memory.warpgroups import DESCRIBE, MMA, Matrix, matrix, may_pend
+from ...memory.warpgroups import DESCRIBE, PRODUCTS, Matrix, matrix, may_pend, operands
 from ...session.rewriter import describe
 from ..solver import Naming, Unknown, points
 from .clusters import targets
@@ -40,7 +40,7 @@ class TouchedBox:
 
 
 AGENTS: dict[str, Literal["load", "store", "product"]] = {
-    **dict.fromkeys(LOADS, "load"), STORE: "store", MMA: "product"
+    **dict.fromkeys(LOADS, "load"), STORE: "store", **dict.fromkeys(PRODUCTS, "product")
 }  # fmt: skip
 """Ops that go on while their threads do."""
 Inside = Callable[[Linear, int], bool]
@@ -54,7 +54,7 @@ def asynchronous(op: ir.Operation, place: Place, model: KernelModel, views: View
     """
     if (unknown := not_followed(op)) is not None:
         raise fail("W0640", f"the race analysis does not follow {unknown}: {describe(op)}", hint=OTHERWISE)
-    agent, given = AGENTS[op.name], segments(op)[-1] if op.name != MMA else []
+    agent, given = AGENTS[op.name], segments(op)[-1] if op.name not in PRODUCTS else []
     always = model.values.condition(given[0]) if given else TRUE
     blocks = list(targets(op, model.values)) if op.name in LOADS else [(model.values.rank, TRUE)]
     for box in boxes(op, model.values, views, lambda form, size: _inside(model, form, size, place)):
@@ -93,7 +93,7 @@ def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Ite
             found = views.coordinates(view, [a + b for a, b in zip(at, lanes, strict=True)]) if fits else None
             yield TouchedBox(load is None, view, found, view.flat and found is not None)
         return
-    for number, described in enumerate((seen.descriptorA, seen.descriptorB)):
+    for number, described in enumerate(value for value, _ in operands(op)):
         turned = number == 0 and "transposeA" in op.attributes
         yield from _described(described, number == 0 or "transposeB" in op.attributes, turned, values, views, inside)
 
@@ -103,8 +103,10 @@ OTHERWISE = "let products wait for all of their groups (`waitGroup = 0`)"
 
 def not_followed(op: ir.Operation) -> str | None:
     """What it does that is not followed."""
-    if op.name == MMA and may_pend(op):
+    if op.name in PRODUCTS and may_pend(op):
         return "products that are in flight behind the op (`waitGroup` is not 0)"
+    if op.name in PRODUCTS and any(after is None for _, after in operands(op)):
+        return "products that begin elsewhere than their descriptors say, or at some 32 bytes of a row"
     return None
 
 

@@ -12,7 +12,7 @@ from ...ir.functions import segments
 from ...ir.mlir import ir
 from ...memory.lanes import ALL_LANES, mask_of_lanes
 from ...memory.limits import WARP
-from ...memory.warpgroups import MMA as PRODUCT
+from ...memory.warpgroups import PRODUCTS
 from ...session.rewriter import describe
 from .model import ALL_SPACES, Barrier, KernelModel
 from .places import Place
@@ -62,7 +62,7 @@ def together(model: KernelModel, op: ir.Operation, place: Place, threads: int) -
     found = Barrier(place, frozenset(), describe(op), narrow=True, threads=threads)
     if any(guard.depends().thread for guard in place.guards):
         model.warp_wide.append(found)
-    if op.name == PRODUCT:
+    if op.name in PRODUCTS:
         model.products.append(found)
 
 

@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import re
 
-from ....interpreter.ir.mlir import ir, users
+from ....interpreter.ir.mlir import ir, made_by, users
 from ....interpreter.memory.effects import is_pointer
 from ....interpreter.memory.warpgroups import (
+    AROUND,
     DESCRIBE,
-    MMA,
+    MMA_ASYNC,
+    PRODUCTS,
     ROWS,
     SAME,
+    STEP,
     SUM_BYTES,
     ZERO,
-    accumulator,
+    operands,
     plain_place_of,
     repeats_after,
+    sums_before,
 )  # fmt: skip
-from ...group_form import GroupMatrix, expect_pointer, expected_group_product, group_matrix
+from ...group_form import GroupMatrix, expect_pointer, expected_group_product, group_matrix, is_view_of_sums
 from ...kernel_form import refuse
 from ..kernel import KernelWriter, Lanes, writes
 from ..loops import registers
@@ -28,9 +32,6 @@ from ..values.expression import Expr, name
 from ..values.types import element
 from ..warp_groups import GroupProduct
 from .mbarriers import tile
-
-STEP = 16
-"""Bytes that an address in a descriptor counts."""
 
 
 @writes(DESCRIBE)
@@ -56,32 +57,41 @@ def same(kernel: KernelWriter, op: ir.Operation) -> None:
         expect_pointer(op, "W0503")
         kernel.values[op.results[0]] = ()
         return
-    if len(op.operands) != 1 or (accumulator(op.operands[0].type) is None and accumulator(op.results[0].type) is None):
+    if not is_view_of_sums(op):
         raise refuse("W0503", f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op,
                      hint="between an accumulator and what a thread has of it")  # fmt: skip
     kernel.values[op.results[0]] = kernel.lanes(op.operands[0])
 
 
-@writes(MMA)
+@writes(*AROUND)
+def around(kernel: KernelWriter, op: ir.Operation) -> None:
+    """Products begin and end where the first and the last of them stand."""
+
+
+@writes(*PRODUCTS)
 def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
-    found = expected_group_product(op, "W0503")
+    found, given = expected_group_product(op, "W0503"), sums_before(op)
     kind, _ = element(op.results[0].type, op)
     product = GroupProduct(found.columns, found.kind, rows=found.by_rows)
-    before = kernel.lanes(op.operands[2])
+    goes_on, going_on = made_by(given, MMA_ASYNC) is not None, any(user.name == MMA_ASYNC for user in users(op.results[0]))
+    before = kernel.lanes(given)
     sums = register_array(before)
-    if sums is None or len(users(op.operands[2])) > 1:
+    if sums is None or len(users(given)) > 1:
         sums = registers(kernel, kind, before, "acc")
-    else:
+    elif not goes_on:
         kernel.flush()
-    a, b = (kernel.expr(value).text for value in list(op.operands)[:2])
-    kernel.line(f"begin_products({sums});")
+    a, b = (kernel.expr(value).text for value, _ in operands(op))
+    if not goes_on:
+        kernel.line(f"begin_products({sums});")
     for row in range(0, found.rows, ROWS):
         to = f"{sums} + {row // ROWS * product.n // 2}" if row else sums
         for number in range(found.depth_bytes // SUM_BYTES):
             places = (place(found.left, row, number, rows=False), place(found.right, 0, number, rows=product.rows))
-            matrices = (f"{name} + {at // STEP}" if at else name for name, at in zip((a, b), places, strict=True))
+            begins = [at + start for at, start in zip(places, found.starts, strict=True)]
+            matrices = (f"{name} + {at // STEP}" if at else name for name, at in zip((a, b), begins, strict=True))
             kernel.line(f"{product.name}({', '.join([to, *matrices])});")
-    kernel.line(f"end_products({sums});")
+    if not going_on:
+        kernel.line(f"end_products({sums});")
     kernel.values[op.results[0]] = tuple(name(f"{sums}[{i}]", kind.cxx, mutable=True) for i in range(len(before)))
 
 

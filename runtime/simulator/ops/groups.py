@@ -18,6 +18,7 @@ from ...group_form import (
     expected_group_product,
     expected_load,
     group_matrix,
+    is_view_of_sums,
 )
 from ...kernel_form import axis_of, refuse
 from ..roles.products import GroupProductForm
@@ -174,16 +175,22 @@ def same(t: Translator, op: ir.Operation) -> Val:
     if len(kinds) == 2 and is_pointer(op.results[0]):
         expect_pointer(op, "W0750")
         return literal(0)
-    if len(kinds) != 2 or all(warpgroups.accumulator(kind) is None for kind in kinds):
+    if not is_view_of_sums(op):
         raise refuse("W0750", f"`{op.name}` from {kinds[0]} to {kinds[-1]}", op,
                      hint="between an accumulator and what a thread has of it")  # fmt: skip
-    return t.value(op.operands[0])
+    return literal(0) if warpgroups.is_described(kinds[0]) else t.value(op.operands[0])
 
 
-@handles(warpgroups.MMA)
+@handles(*warpgroups.AROUND)
+def around(t: Translator, op: ir.Operation) -> None:
+    """Each product is waited for by itself."""
+
+
+@handles(*warpgroups.PRODUCTS)
 def multiply(t: Translator, op: ir.Operation) -> Val:
     form = t.constant(GroupProductForm(expected_group_product(op, "W0750")), INT64)
-    left, right, before = (v.text for v in t.operands(op))
+    left, right = (t.value(matrix).text for matrix, _ in warpgroups.operands(op))
+    before = t.value(warpgroups.sums_before(op)).text
     call = f"yield from Q.multiply(L, {left}, {right}, {before}, {form.text}, {t.mask}, {t.site(op)})"
     return t.result(op, call, [], pure=False)
 

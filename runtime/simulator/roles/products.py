@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ....interpreter.memory.warpgroups import GROUP, place_of, repeats_after, sum_at
+from ....interpreter.memory.tensor_maps import exchanged
+from ....interpreter.memory.warpgroups import GROUP, plain_place_of, repeats_after, sum_at
 from ...group_form import ExpectedGroupProduct, GroupMatrix
 from ..machine.fragments import to_tf32
 from ..machine.lanes import Lane
@@ -39,14 +40,14 @@ class GroupProductForm:
     @cached_property
     def left(self) -> np.ndarray:
         """From the matrix's beginning: which element of memory each of the left operand is, rows x sum."""
-        return _elements(self.said.left, self.said.rows, self.depth)
+        return _elements(self.said.left, self.said.rows, self.depth, self.said.starts[0])
 
     @cached_property
     def right(self) -> np.ndarray:
         """Of the right operand, sum x columns."""
         if self.said.by_rows:
             return _elements(self.said.right, self.depth, self.said.columns)
-        return _elements(self.said.right, self.said.columns, self.depth).T
+        return _elements(self.said.right, self.said.columns, self.depth, self.said.starts[1]).T
 
     @property
     def depth(self) -> int:
@@ -60,9 +61,10 @@ class GroupProductForm:
         return np.asarray(row * self.said.columns + column)
 
 
-def _elements(matrix: GroupMatrix, rows: int, columns: int) -> np.ndarray:
+def _elements(matrix: GroupMatrix, rows: int, columns: int, start: int = 0) -> np.ndarray:
     row, column = np.indices((rows, columns))
-    return np.asarray(place_of(row, column * matrix.bytes, matrix.box)) // matrix.bytes  # type: ignore[arg-type]
+    plain = np.asarray(plain_place_of(row, column * matrix.bytes, matrix.box))  # type: ignore[arg-type]
+    return exchanged(plain + start, matrix.box.swizzle) // matrix.bytes
 
 
 @dataclass(eq=False)
