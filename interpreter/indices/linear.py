@@ -89,7 +89,7 @@ class Linear:
     __slots__ = ("_bounds", "_key", "constant", "terms")
 
     def __init__(self, terms: Mapping[Term, int], constant: int) -> None:
-        self.terms = {term: c for term, c in terms.items() if c}
+        self.terms = terms if all(terms.values()) else {term: c for term, c in terms.items() if c}
         self.constant = constant
         self._key: tuple[frozenset[tuple[Term, int]], int] | None = None
         self._bounds: Range | None = None

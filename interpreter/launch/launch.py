@@ -142,9 +142,9 @@ def _materialize(kernel: Outlined) -> Materialized:
     remarks = replicate(kernel.root)
     remarks += inherit_maps(kernel)
     remarks += split_at_barriers(kernel.root)
-    mapped_things(kernel.root)
-    read_owned_as_operands(kernel.root)
     mapped = mapped_things(kernel.root)
+    if read_owned_as_operands(kernel.root):
+        mapped = mapped_things(kernel.root)
     geometry = geometry_of(mapped, cluster := cluster_of(kernel.root, mapped))
     check_distributed(kernel.root, geometry)
     placed, arrays = place_temporaries(kernel, mapped, geometry)
@@ -178,7 +178,6 @@ def _materialize(kernel: Outlined) -> Materialized:
     continue_counts(kernel.function)
     passed = settle_arguments(kernel)
     shared = lower(kernel)
-    kernel.module.operation.verify()
     geometry = dataclasses.replace(geometry, blocks=on_host)
     return Materialized(geometry, shared, (*remarks, *dict.fromkeys(materializer.remarks)), passed)
 

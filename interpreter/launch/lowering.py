@@ -46,7 +46,7 @@ def lower(kernel: Outlined) -> int:
             if "memref.transpose" in there:
                 sink_transposes(function)
                 fold_transposes(function)
-            _run(kernel, to_loops(function))
+            _run(kernel, to_loops(function), verify=False)
             while "memref.transpose" in there and fold_transposes(function):
                 _run(kernel, _FOLD_VIEWS)
             fix_trip_counts(function)

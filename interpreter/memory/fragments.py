@@ -110,6 +110,8 @@ PRODUCTS = (
 )  # fmt: skip
 """Those that Weft knows."""
 
+_BY_NAME = {str(product): product for product in PRODUCTS}
+
 
 def tile_product(op: ir.Operation) -> TileProduct | None:
     """What a `nvgpu.mma.sync` computes; None if it is none of `PRODUCTS`."""
@@ -122,8 +124,7 @@ def tile_product(op: ir.Operation) -> TileProduct | None:
 
 def instruction_of(op: ir.Operation) -> TileProduct | None:
     """The one that computes, for a warp, an op that `mma` has marked; None of other ops."""
-    said = ir.StringAttr(op.attributes[MARK]).value if MARK in op.attributes else None
-    return next((product for product in PRODUCTS if str(product) == said), None)
+    return _BY_NAME.get(ir.StringAttr(op.attributes[MARK]).value) if MARK in op.attributes else None
 
 
 def matrices(op: ir.Operation) -> tuple[int, bool]:

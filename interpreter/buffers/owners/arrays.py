@@ -105,8 +105,10 @@ def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
     return bool(targets) and not others
 
 
-def read_owned_as_operands(root: ir.Operation) -> None:
-    """Make operands of what bodies load from temporaries whose elements have owners: then these are handed out with the op."""
+def read_owned_as_operands(root: ir.Operation) -> bool:
+    """Make operands of what bodies load from temporaries whose elements have owners: then these are handed out with the op. Whether
+    there are such."""
+    changed = False
     for alloc in list(operations(root, "memref.alloc")):
         loads = [user for user in all_users(alloc.results[0]) if user.name == "memref.load"]
         if loads and is_temporary(alloc.results[0]) and not is_in_thread(alloc):
@@ -116,7 +118,10 @@ def read_owned_as_operands(root: ir.Operation) -> None:
                     layout.part(access)
             except Unowned:
                 continue
-            read_as_operands([access.read for access in accesses if access.read is not None])
+            read = [access.read for access in accesses if access.read is not None]
+            read_as_operands(read)
+            changed = changed or bool(read)
+    return changed
 
 
 def _owned(alloc: ir.Operation) -> tuple[list[TileAccess], list[tuple[Processor, int]], _Layout]:

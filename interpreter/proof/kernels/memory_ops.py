@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import gcd
 from typing import Literal
 
@@ -28,7 +29,7 @@ class Touch:
         atomic: of an atomic access, the type of what it updates at once; None of others.
         certain: all elements are touched that the indices can be.
         when: which lanes of a vector there are.
-        exchanged: of each swizzle that the last subscript may have in it, what is to be added to take it out.
+        exchanges: those that the last subscript may have in it.
     """
 
     kind: Literal["read", "write"]
@@ -37,7 +38,43 @@ class Touch:
     atomic: ir.Type | None = None
     certain: bool = True
     when: Formula = TRUE
-    exchanged: tuple[tuple[Swizzle, Linear], ...] = ()
+    exchanges: Exchanges | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Exchanges:
+    """The swizzles that an element's last subscript may have in it: found out when asked, for most buffers have none."""
+
+    op: ir.Operation
+    access: effects.MemoryEffect
+    values: Values
+
+    @cached_property
+    def made(self) -> tuple[tuple[ir.Value, ir.Operation], ...]:
+        """The exclusive ors in it."""
+        return tuple(_exclusive_ors(list(self.op.operands)[self.access.first + ir.MemRefType(self.access.value.type).rank - 1]))
+
+    @cached_property
+    def removed(self) -> dict[Swizzle, Linear]:
+        """By swizzle, what is to be added to take it out."""
+        return dict(self._removed())
+
+    def _removed(self) -> Iterator[tuple[Swizzle, Linear]]:
+        kind, values = ir.MemRefType(self.access.value.type), self.values
+        *_, row, last = list(self.op.operands)[self.access.first : self.access.first + kind.rank]
+        at = values.linear(last)
+        exchanges = [(values.linear(made), [values.linear(v) for v in op.operands]) for made, op in self.made]
+        ways = (*(Swizzle.of(kind, span) for span in SPANS), Swizzle.of_box(kind))
+        for swizzle in dict.fromkeys(way for way in ways if way is not None):
+            number = (values.linear(row).floordiv(swizzle.lines) * swizzle.step).modulo(swizzle.pieces) * swizzle.width
+            plain = at if number == Linear.of(0) else None
+            for made, parts in exchanges:  # whole spans may be added to what is exchanged
+                if (at - made).content % swizzle.span == 0 and number in parts:
+                    plain = at - made + parts[1 - parts.index(number)]
+            if plain is None and number.is_constant and (at - at.constant).content % swizzle.span == 0:
+                plain = at - at.constant + (at.constant ^ number.constant)
+            if plain is not None and gcd(plain.content, swizzle.width) % self.access.count == 0:  # a vector is of one piece
+                yield swizzle, plain - at
 
 
 def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
@@ -54,8 +91,8 @@ def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
                 indices = _indices(op, access, values, lanes)
                 box = _leading_lanes(op, values)
                 if box is None or len(box) != len(lanes):
-                    exchanged = tuple(_exchanged(op, access, values))
-                    yield Touch(access.kind, access.value, indices, certain=access.certain, exchanged=exchanged)
+                    exchanges = _exchanges(op, access, values)
+                    yield Touch(access.kind, access.value, indices, certain=access.certain, exchanges=exchanges)
                     continue
                 there = both(*(less(lane, size) for lane, size in zip(lanes, box, strict=True)))
                 yield Touch(access.kind, access.value, indices, certain=effects.in_bounds(op), when=there)
@@ -64,25 +101,11 @@ def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
                 yield Touch("write", access.value, at, atomic=kind)
 
 
-def _exchanged(op: ir.Operation, access: effects.MemoryEffect, values: Values) -> Iterator[tuple[Swizzle, Linear]]:
+def _exchanges(op: ir.Operation, access: effects.MemoryEffect, values: Values) -> Exchanges | None:
     kind = access.value.type
     if access.footprint != "element" or not is_shared(kind) or ir.MemRefType(kind).rank < 2 or "map" in op.attributes:
-        return
-    kind = ir.MemRefType(kind)
-    *_, row, last = list(op.operands)[access.first : access.first + kind.rank]
-    at = values.linear(last)
-    exchanges = [(values.linear(made), [values.linear(v) for v in op.operands]) for made, op in _exclusive_ors(last)]
-    ways = (*(Swizzle.of(kind, span) for span in SPANS), Swizzle.of_box(kind))
-    for swizzle in dict.fromkeys(way for way in ways if way is not None):
-        number = (values.linear(row).floordiv(swizzle.lines) * swizzle.step).modulo(swizzle.pieces) * swizzle.width
-        plain = at if number == Linear.of(0) else None
-        for made, parts in exchanges:  # whole spans may be added to what is exchanged
-            if (at - made).content % swizzle.span == 0 and number in parts:
-                plain = at - made + parts[1 - parts.index(number)]
-        if plain is None and number.is_constant and (at - at.constant).content % swizzle.span == 0:
-            plain = at - at.constant + (at.constant ^ number.constant)
-        if plain is not None and gcd(plain.content, swizzle.width) % access.count == 0:  # a vector is of one piece
-            yield swizzle, plain - at
+        return None
+    return Exchanges(op, access, values)
 
 
 def _exclusive_ors(value: ir.Value) -> Iterator[tuple[ir.Value, ir.Operation]]:
@@ -150,23 +173,21 @@ def _lane(values: Values, extent: int) -> Linear:
 
 # ---- swizzles ---------------------------------------------------------------------------------------------------------------
 
-Exchanges = tuple[tuple[Swizzle, Linear], ...] | None
-"""Of an access, as of a `Touch`; None of whole rows, which are the same with any swizzle."""
-
-
-def without_swizzles(accesses: Sequence[Access], exchanges: Sequence[Exchanges]) -> list[Access]:
-    """Of buffers all accesses of which have one swizzle, elements are told apart without it."""
+def without_swizzles(accesses: Sequence[Access], exchanges: Sequence[Exchanges | None]) -> list[Access]:
+    """Of buffers all accesses of which have one swizzle, elements are told apart without it. Whole rows are the same with any."""
+    swizzled = {access.buffer for access, mine in zip(accesses, exchanges, strict=True) if mine is not None and mine.made}
+    found = [None if access.buffer not in swizzled else mine for access, mine in zip(accesses, exchanges, strict=True)]
     common: dict[RootBuffer, set[Swizzle]] = {}
     out = list(accesses)
-    for access, exchanged in zip(accesses, exchanges, strict=True):
-        if exchanged is not None:
-            here = {swizzle for swizzle, _ in exchanged} if not access.flat else set()
+    for access, mine in zip(accesses, found, strict=True):
+        if not (access.agent and of_whole_rows(access)):
+            here = set[Swizzle]() if access.flat or mine is None else set(mine.removed)
             common[access.buffer] = common.get(access.buffer, here) & here
-    for number, exchanged in enumerate(exchanges):
-        access, mine = out[number], exchanged or ()
-        if any(more != Linear.of(0) for _, more in mine) and not common[access.buffer]:
+    for number, mine in enumerate(found):
+        access, removed = out[number], {} if mine is None else mine.removed
+        if any(more != Linear.of(0) for more in removed.values()) and not common[access.buffer]:
             out[number] = replace(access, exchanged=True)
-        added = [more for swizzle, more in mine if swizzle in common[access.buffer]]
+        added = [more for swizzle, more in removed.items() if swizzle in common[access.buffer]]
         if added and access.coordinates is not None and any(more != Linear.of(0) for more in added):
             out[number] = replace(access, coordinates=(*access.coordinates[:-1], access.coordinates[-1] + added[0]))
     return out

@@ -25,7 +25,7 @@ from ...memory.warpgroups import AROUND, DESCRIBE, GROUP, PRODUCTS, ZERO
 from ...session.rewriter import describe
 from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
 from .in_flight import GroupEvent, landings_of, with_ends
-from .memory_ops import Exchanges, Touch, of_whole_rows, touches, without_swizzles
+from .memory_ops import Exchanges, Touch, touches, without_swizzles
 from .model import ALL_SPACES, Access, Barrier, KernelModel
 from .places import Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
@@ -58,7 +58,7 @@ class Reader:
         self._shown: list[ir.Value] = []
         self._loops = itertools.count()
         self._groups: list[GroupEvent] = []
-        self._exchanged: list[Exchanges] = []
+        self._exchanges: list[Exchanges | None] = []
         self._stored: list[tuple[GroupEvent, bool]] = []
         self._signals = Signals(self.values, self.views.called)
         self._meetings: list[ClusterOp] = []
@@ -267,7 +267,7 @@ class Reader:
         if op.name in AGENTS:
             found = list(asynchronous(op, place, self.model, self.views))
             self.model.accesses += found
-            self._exchanged += [None if of_whole_rows(access) else () for access in found]
+            self._exchanges += [None] * len(found)
             return
         phase = "begins" if op.name == copies.COPY else ""
         late = self._shown if self._shown and any(map(effects.takes_tensors, operations(op))) else ()
@@ -280,11 +280,11 @@ class Reader:
                 here = touch.kind, view.root, at, place, describe(op), when, flat, view.sizes
                 self.model.accesses.append(Access(*here, touch.atomic, view.chosen, touch.certain, phase))
                 whole = at is not None and touch.indices is not None and at == tuple(touch.indices)
-                self._exchanged.append(touch.exchanged if whole else ())
+                self._exchanges.append(touch.exchanges if whole else None)
 
     def finish(self) -> KernelModel:
         """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is, or if they count in other sizes."""
-        self.model.accesses[:] = without_swizzles(self.model.accesses, self._exchanged)
+        self.model.accesses[:] = without_swizzles(self.model.accesses, self._exchanges)
         late = next((access for access in self.model.accesses if access.phase), None)
         if late is not None and self.model.signals:
             raise fail("W0640", f"the race analysis does not follow {late.op} in a kernel with memory barriers",

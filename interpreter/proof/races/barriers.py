@@ -12,14 +12,14 @@ the choice cheaper.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...memory.limits import WARP
 from ..kernels.model import Barrier, KernelModel, space_of_both
 from ..solver import Unknown
 from .conflicts import Conflict, as_conflict, colliding_classes, in_flight, possible_classes
-from .phases import Phases
+from .phases import Phases, Row, pieces
 from .relations import PairClass
 from .separation import all_separated, residue
 
@@ -62,13 +62,14 @@ def choose_barriers(model: KernelModel, *, existing: frozenset[int] = frozenset(
 
 @dataclass(eq=False)
 class _Demand:
-    """A class, what separates all of it (`whole`), and what some of it (`part`). `left` remembers which unions suffice."""
+    """A class, what separates all of it (`whole`), and what some of it (`part`: one barrier stands for all that separate the same).
+    `left` remembers which unions suffice."""
 
     pair: PairClass
     whole: set[int]
     part: dict[int, Barrier]
     fixed: list[Barrier]
-    left: dict[frozenset[int], bool] = field(default_factory=dict)
+    left: dict[frozenset[Barrier], bool] = field(default_factory=dict)
 
     @property
     def useful(self) -> set[int]:
@@ -78,7 +79,8 @@ class _Demand:
         """Barriers of each warp in the places of a block's, where they do as much."""
         if self.in_one_warp:
             self.whole |= {~n for n in self.whole if not barriers[n].narrow}
-            self.part |= {~n: replace(barrier, narrow=True) for n, barrier in self.part.items() if not barrier.narrow}
+            twins = {barrier: replace(barrier, narrow=True) for barrier in self.part.values() if not barrier.narrow}
+            self.part |= {~n: twins[barrier] for n, barrier in self.part.items() if barrier in twins}
 
     @property
     def in_one_warp(self) -> bool:
@@ -90,12 +92,11 @@ class _Demand:
     def met(self, chosen: frozenset[int]) -> bool:
         if self.whole & chosen:
             return True
-        parts = frozenset(self.part.keys() & chosen)
+        parts = frozenset(self.part[n] for n in self.part.keys() & chosen)
         if not parts:
             return False
         if parts not in self.left:
-            standing = [*self.fixed, *(self.part[n] for n in sorted(parts))]
-            self.left[parts] = all_separated(self.pair, standing)
+            self.left[parts] = all_separated(self.pair, [*self.fixed, *sorted(parts, key=lambda each: each.place.order)])
         return self.left[parts]
 
 
@@ -105,6 +106,10 @@ class _Search:
         ordered = sorted(model.barriers, key=lambda b: b.place.order)
         self.barriers = {b.candidate: b for b in ordered if b.candidate is not None}
         self.order = list(self.barriers)
+        rows: dict[Hashable, Row] = {}
+        for b in self.barriers.values():
+            rows.setdefault((b.place.steps, b.spaces, b.narrow, b.threads, b.of_cluster, b.number), []).append(b)
+        self.rows = list(rows.values())
         self.cost: dict[int, Cost] = {}
         for place, (n, b) in enumerate(self.barriers.items()):
             alike = 1, 0 if n in existing else 1, -place
@@ -122,19 +127,16 @@ class _Search:
         if all_separated(pair, fixed):
             return
         demand = _Demand(pair, set(), {}, fixed)
-        for number, barrier in self.barriers.items():
-            one = self._separates(pair, barrier)
-            if one is True:
-                demand.whole.add(number)
-            elif one is not False:
-                demand.part[number] = barrier
-        for number in [n for n in demand.part if demand.met(frozenset({n}))]:
-            demand.whole.add(number)
-            del demand.part[number]
+        for alike in pieces(self.rows, pair.first.place, pair.second.place):
+            one, numbers = self._separates(pair, alike[0]), [b.candidate for b in alike if b.candidate is not None]
+            if one is True or (one is None and all_separated(pair, [*fixed, alike[0]])):
+                demand.whole.update(numbers)
+            elif one is None:
+                demand.part |= dict.fromkeys(numbers, alike[0])
         if demand.met(frozenset(demand.useful)):
             self.demands.append(demand)
         else:
-            everything = residue(pair, [*fixed, *demand.part.values()])
+            everything = residue(pair, [*fixed, *dict.fromkeys(demand.part.values())])
             self.unseparated.append(as_conflict(pair, everything))
 
     @staticmethod

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from ..kernels.model import Barrier
 from ..kernels.places import Loop, Place, PlaceStep
@@ -41,6 +42,13 @@ Row = list[Barrier]
 def _in_front(row: Row, place: Place) -> int:
     """How many of the row's barriers stand in front of what holds the place in their block."""
     return bisect_left(row, _position(place, len(row[0].place.steps)), key=lambda barrier: barrier.place.position)
+
+
+def pieces(rows: Iterable[Row], first: Place, second: Place) -> Iterator[Row]:
+    """Rows of barriers, cut where the places stand: what one barrier of a piece separates of the two, each of them does."""
+    for row in rows:
+        cuts = sorted({0, _in_front(row, first), _in_front(row, second), len(row)})
+        yield from (row[start:end] for start, end in pairwise(cuts))
 
 
 class Phases:
