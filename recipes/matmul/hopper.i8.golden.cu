@@ -221,7 +221,7 @@ extern "C" __global__ void __launch_bounds__(256) matmul_1(
 extern "C" __global__ void __launch_bounds__(256) matmul_2(
     const signed char* __restrict__ B,
     signed char* __restrict__ B_packed) {
-  __shared__ signed char B_shared[64][65];
+  __shared__ signed char B_shared[64][68];
   __shared__ signed char B_packed_tile[64][64];
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;

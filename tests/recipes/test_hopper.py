@@ -187,11 +187,12 @@ func.func @product(%A: tensor<72x64xbf16>, %B: tensor<64x64xbf16>, %C: tensor<72
 """
 
 
-@pytest.mark.parametrize("cluster", [1, 4])
-def test_accumulates(tmp_path: Path, cluster: int) -> None:
+@pytest.mark.parametrize(("type", "cluster"), [("bf16", 1), ("bf16", 4), ("i8", 1)])
+def test_accumulates(tmp_path: Path, type: str, cluster: int) -> None:
     """Without a fill the result starts from its argument, which threads bring into the accumulator."""
-    (tmp_path / "product.mlir").write_text(ACCUMULATING)
-    settings = {"bm": "64", "bn": "64", "stages": "2", "cluster": str(cluster)}
+    text = ACCUMULATING.replace("f32", "i32" if type == "i8" else "f32").replace("xbf16", f"x{type}")
+    (tmp_path / "product.mlir").write_text(text)
+    settings = {"bm": "64", "bn": "64", "stages": "2", "cluster": str(cluster), "type": type}
     done = planned(applied(Choice("hopper", tmp_path / "product.mlir", settings).open()))
     expect_right(done, {}, SimDevice(), NativeDevice())
 

@@ -144,7 +144,7 @@ def test_right_and_proven(pipeline: str, tiles: str, tmp_path: Path) -> None:
 
 KINDS = [
     ("f16", 64, "[64, 64, 16]"), ("bf16", 128, "[64, 64, 16]"), ("f32", 32, "[64, 64, 8] as tf32"),
-    ("f8E4M3FN", 128, "[64, 64, 32]"), ("f8E5M2", 128, "[64, 64, 32]"),
+    ("f8E4M3FN", 128, "[64, 64, 32]"), ("f8E5M2", 128, "[64, 64, 32]"), ("i8", 128, "[64, 64, 32]"), ("i8", 256, "[64, 64, 32]"),
 ]  # fmt: skip
 
 
@@ -165,6 +165,38 @@ def test_blocks_that_stay_and_load_together(stages: int, k: int, tmp_path: Path)
 def test_an_epilogue() -> None:
     """Bias and ReLU on the threads' own parts of the accumulator, in the consumers' role, at ragged edges."""
     run_right(Path(__file__).parent / "layer" / "layer.weft")
+
+
+QUANTIZED = """
+func.func @layer(%A: tensor<200x144xi8>, %B: tensor<136x144xi8>, %scale: tensor<136xf32>) -> tensor<200x136xf32> {
+  %zero = arith.constant 0 : i32
+  %none = arith.constant 0.0 : f32
+  %sums = tensor.empty() : tensor<200x136xi32>
+  %empty = tensor.empty() : tensor<200x136xf32>
+  %init = linalg.fill ins(%zero : i32) outs(%sums : tensor<200x136xi32>) -> tensor<200x136xi32>
+  %C = linalg.matmul indexing_maps = [
+      affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%A, %B : tensor<200x144xi8>, tensor<136x144xi8>) outs(%init : tensor<200x136xi32>) -> tensor<200x136xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%C, %scale : tensor<200x136xi32>, tensor<136xf32>)
+      outs(%empty : tensor<200x136xf32>) {
+    ^bb0(%a: i32, %b: f32, %o: f32):
+      %f = arith.sitofp %a : i32 to f32
+      %s = arith.mulf %f, %b : f32
+      %m = arith.maximumf %s, %none : f32
+      linalg.yield %m : f32
+  } -> tensor<200x136xf32>
+  return %r : tensor<200x136xf32>
+}
+"""
+
+
+def test_an_epilogue_of_integers(tmp_path: Path) -> None:
+    """A quantized layer: sums in i32 are scaled, and become f32, where threads have them."""
+    (tmp_path / "layer.mlir").write_text(QUANTIZED)
+    text = (Path(__file__).parent / "layer" / "layer.weft").read_text().replace("[_, _, 64]", "[_, _, 128]")
+    (tmp_path / "layer.weft").write_text(text.replace("[64, 64, 16]", "[64, 64, 32]"))
+    run_right(tmp_path / "layer.weft")
 
 
 def expect_right(case: Case, folder: Path) -> None:
