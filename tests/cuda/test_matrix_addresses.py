@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from cuda_cases import emit_text
 from hopper import BYTES, Product
 
 from weft.interpreter.memory import warpgroups
+from weft.pipeline import Choice, applied, planned
 
 BASE = {"A": 0x8000, "B": 0x18000}
 """Where the stage at hand of each operand begins, in the block's shared memory."""
@@ -92,7 +94,31 @@ def descriptors(text: str, case: Product, offset: int) -> list[tuple[int, int, i
 @pytest.mark.parametrize("kind", ["ring", "together"])
 def test_a_step_multiplies_the_tiles_that_were_loaded(name: str, kind: str) -> None:
     case = CASES[name]
-    text, random, size = emit_text(getattr(case, kind)()), np.random.default_rng(3), BYTES[case.type]
+    expect_a_step(emit_text(getattr(case, kind)()), case)
+
+
+BYTE_BY_BYTE = """
+func.func @product(%A: tensor<256x512xi8>, %B: tensor<512x512xi8>, %C: tensor<256x512xi32>) -> tensor<256x512xi32> {
+  %r = linalg.matmul indexing_maps = [
+      affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>]
+      ins(%A, %B : tensor<256x512xi8>, tensor<512x512xi8>) outs(%C : tensor<256x512xi32>) -> tensor<256x512xi32>
+  return %r : tensor<256x512xi32>
+}
+"""
+
+
+@pytest.mark.parametrize("bn", [64, 192, 256])
+def test_a_step_of_integers(bn: int, tmp_path: Path) -> None:
+    """Of the recipe `hopper`: instructions that NVVM has, one by one."""
+    (tmp_path / "product.mlir").write_text(BYTE_BY_BYTE)
+    settings = {"type": "i8", "bm": "128", "bn": str(bn), "stages": "2"}
+    text = planned(applied(Choice("hopper", tmp_path / "product.mlir", settings).open())).cuda
+    expect_a_step(text, Product(type="i8", bn=bn, bk=128, by_rows=False))
+
+
+def expect_a_step(text: str, case: Product) -> None:
+    """All instructions of a step together multiply what was loaded."""
+    random, size = np.random.default_rng(3), BYTES[case.type]
     word = {1: np.int8, 2: np.uint16, 4: np.uint32}[size]
     a = random.integers(0, 99, (case.bm, case.bk)).astype(word)
     b = random.integers(0, 99, (case.bk, case.bn)).astype(word)
