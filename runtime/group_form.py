@@ -144,7 +144,6 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     pending = warpgroups.may_pend(op)
     kind, size = left.element, f"{total.rows} x {total.columns} x {left.columns}, {left.element}"
     in_memory = right.rows if by_rows else right.columns
-    fit = (left.rows, right.columns, right.rows, right.element) == (total.rows, total.columns, left.columns, kind)
     wrong = (
         "the left operand is transposed" if "transposeA" in op.attributes
         else f"waitGroup = {pending}: sums would be in flight behind it; take 0" if pending and op.name == warpgroups.MMA
@@ -153,7 +152,7 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         else f"{total.columns} columns, of {kind}" if not warpgroups.has_columns(kind, total.columns)
         else f"{total.rows} rows, which are not multiples of {warpgroups.ROWS}" if total.rows % warpgroups.ROWS
         else f"a sum of {depth} bytes, which are not multiples of {warpgroups.SUM_BYTES}" if depth % warpgroups.SUM_BYTES
-        else "the operands do not fit" if not fit
+        else "the operands do not fit" if not warpgroups.fits(op)
         else f"a right operand of {kind}, row by row; column by column there is one" if by_rows and left.bytes != 2
         else f"boxes of {left.box.box[0]} rows on the left, of {left.rows} that there are" if left.rows > left.box.box[0]
         else f"boxes of {right.box.box[0]} rows on the right, of {in_memory} that there are" if in_memory > right.box.box[0]

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import prod
 
 from ..ir.element_sizes import element_bytes
@@ -142,6 +142,16 @@ def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value
     return described, after if after in [plain_place_of(0, step, tile) for step in steps] else None
 
 
+def fits(op: ir.Operation) -> bool:
+    """Whether the operands and the sums of a product are as large as each other's say, which upstream sees to of `MMA` alone."""
+    left, right = (matrix(value.type) for value, _ in operands(op))
+    total = accumulator(op.results[0].type)
+    if left is None or right is None or total is None:
+        return False
+    said = left.rows, right.columns, right.rows, right.element
+    return said == (total.rows, total.columns, left.columns, left.element)
+
+
 def sums_before(op: ir.Operation) -> ir.Value:
     """The sums to which a product adds."""
     return op.operands[0 if op.name == MMA_ASYNC else 2]
@@ -165,25 +175,24 @@ STEP = 16
 def may_pend(op: ir.Operation) -> int:
     """How many of its thread's last groups of products one leaves pending."""
     if op.name == MMA_ASYNC:
-        return 0 if _waited_for(op) else 1
+        return 0 if run_of(op) else 1
     return ir.IntegerAttr(op.attributes["waitGroup"]).value if "waitGroup" in op.attributes else 1
 
 
-def _waited_for(op: ir.Operation) -> bool:
-    """Whether an `MMA_ASYNC` stands between a fence and a wait, with others whose sums it goes on with, and what is added to
-    descriptors."""
+def run_of(op: ir.Operation) -> list[ir.Operation]:
+    """All `MMA_ASYNC` between the fence in front of one and the wait behind it, each of which goes on with the sums of the one
+    before; none where something else is there but what is added to descriptors, or where not all of it is waited for."""
     ops = ops_of(op.block)
-    first = last = ops.index(op)
-    while ops[first].name not in AROUND and _is_between(ops[first]):
-        first -= 1
-    while ops[last].name not in AROUND and _is_between(ops[last]):
-        last += 1
+    at = ops.index(op)
+    first = at - sum(1 for _ in takewhile(_is_between, reversed(ops[:at])))
+    last = at + sum(1 for _ in takewhile(_is_between, ops[at:]))
     run = [one for one in ops[first:last] if one.name == MMA_ASYNC]
     chain = all(later.operands[0] == earlier.results[0] for earlier, later in pairwise(run))
-    ends = [one.name for one in (ops[first], *ops[last : last + 2])] == [BEGIN, COMMIT, END]
+    ends = [one.name for one in (*ops[max(first - 1, 0) : first], *ops[last : last + 2])] == [BEGIN, COMMIT, END]
     alone = all(len(list(one.results[0].uses)) == 1 for one in run[:-1])
     alone = alone and not any(user in ops[first:last] for user in users(run[-1].results[0]))
-    return chain and alone and ends and ir.IntegerAttr(ops[last + 1].attributes["group"]).value == 0
+    waited_for = ends and ir.IntegerAttr(ops[last + 1].attributes["group"]).value == 0
+    return run if chain and alone and waited_for else []
 
 
 def _is_between(op: ir.Operation) -> bool:

@@ -129,6 +129,38 @@ def test_a_table_that_names_a_tile_twice_is_seen(stay: bool) -> None:
     assert conflicts_between_blocks(kernel_model(kernel))
 
 
+LOOKED_UP = """\
+gpu.module @kernels {{
+  memref.global "private" constant @table : {table} = dense<[2, 0, 3, 1]>
+  gpu.func @kernel(%A: memref<4xi32>) kernel {{
+    %zero = arith.constant 0 : i32
+    %number = gpu.block_id x
+    %table = memref.get_global @table : {table}
+    {written}
+    %tile = memref.load %table[%number] : {table}
+    %at = arith.index_cast %tile : i32 to index
+    memref.store %zero, %A[%at] : memref<4xi32>
+    gpu.return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "written", "known"),
+    [
+        ("memref<4xi32>", "", True),
+        ("memref<4xi32>", "memref.store %zero, %table[%number] : memref<4xi32>", False),
+        ("memref<4xi32, #gpu.address_space<workgroup>>", "", False),
+    ],
+)
+def test_a_table_is_known_where_nobody_writes_to_it(table: str, written: str, known: bool) -> None:
+    with ir.Context():
+        module = ir.Module.parse(LOOKED_UP.format(table=table, written=written))
+        kernel = next(operations(module.operation, "gpu.func"))
+        assert (conflicts_between_blocks(kernel_model(kernel, grid=(4, 1, 1))) == []) == known
+
+
 TWICE = """\
 func.func @twice(%A: tensor<24x24xf32>, %B: tensor<24x24xf32>) -> tensor<24x24xf32> {
   %p = linalg.add ins(%A, %B : tensor<24x24xf32>, tensor<24x24xf32>) outs(%A : tensor<24x24xf32>) -> tensor<24x24xf32>

@@ -8,8 +8,11 @@ import re
 import pytest
 from hopper_kernels import Made
 from hopper_verdicts import Runs, proof
+from mutations import context
 
+from weft.interpreter.ir import mlir
 from weft.pipeline import Choice, applied
+from weft.runtime.cuda.module import emit
 
 SETTINGS = {"type": "i8", "m": "120", "n": "120", "k": "440", "bm": "128", "bn": "64", "stages": "3"}
 ADDED = r"(?:.* = arith.*\n)*"
@@ -27,6 +30,12 @@ ORDER: dict[str, tuple[str, str, set[str], set[str]]] = {
         rf"(mma_async %\w+, %\w+, )(%arg\w+)(.*\n{ADDED}.*mma_async %\w+, %\w+, )%\w+", r"\1\2\3\2", {"W0640"}, {"refused"}),
     "beside a row": (r"(%c2_i64 = arith\.constant) 2", r"\1 3", {"W0640"}, {"refused"}),
     "behind the matrix": (r"(%c2_i64 = arith\.constant) 2", r"\1 8", {"W0640"}, {"refused"}),
+    "a matrix on the right of fewer columns than the instruction has": (
+        r"(?s)-> <tensor = memref<128x64(x.*?)memref<128x64", r"-> <tensor = memref<128x32\1memref<128x32", {"W0640"}, {"refused"}),
+    "a loop around an instruction": (
+        r"( = nvvm.*mma_async %\w+, %\w+, )(%arg\w+)(,.* -> )(.*)",
+        r" = scf.for %once = %c0 to %c1 step %c1 iter_args(%sums = \2) -> (\4) {%one\1%sums\3\4 scf.yield %one : \4 }",
+        {"W0640"}, {"refused"}),
     "nobody waits for full stages": (WAIT_FULL, "", {"W0667"}, {"in-flight", "uninitialized read"}),
     "a stage is released in front of its products": (
         rf"({PRODUCTS})((?:.*builtin.*\n)?)({RELEASE})", r"\3\1\2", {"W0667"}, {"in-flight", "WAR"}),
@@ -37,7 +46,11 @@ VALUES = {
     "a part of the sum is added twice": (r"(%c2_i64 = arith\.constant) 2", r"\1 4"),
     "of the right operand alone": (rf"(mma_async )(%\w+)(, %\w+, %arg.*\n{ADDED}.*mma_async )%\w+", r"\1\2\3\2"),
 }
-EQUAL = {"in another order": (r"(%c4_i64 = arith\.constant) 4(.*\n.*%c2_i64 = arith\.constant) 2", r"\1 2\2 4")}
+WAITED = "nvvm.wgmma.commit.group.sync.aligned nvvm.wgmma.wait.group.sync.aligned 0 nvvm.wgmma.fence.aligned"
+EQUAL = {
+    "waited for one by one": (r"(mma_async %\w+, %\w+, %arg.*)", rf"\1 {WAITED}"),
+    "in another order": (r"(%c4_i64 = arith\.constant) 4(.*\n.*%c2_i64 = arith\.constant) 2", r"\1 2\2 4"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +93,10 @@ def test_values(name: str, right: Made, runs: Runs) -> None:
 def test_equal(name: str, right: Made, runs: Runs) -> None:
     text = edited(right, *EQUAL[name])
     assert not proof(text) and not runs.simulated(text) and not runs.native(text)
+
+
+def test_the_text_waits_where_the_module_does(right: Made) -> None:
+    """A sum that goes on behind a wait is not in flight there."""
+    text = emit(mlir.parse(edited(right, *EQUAL["waited for one by one"]), context()))
+    lines = re.findall(r"(begin|product|end)\w*\(acc", text)
+    assert lines == ["begin", "product", "end", "begin", *["product"] * 3, "end"]

@@ -19,7 +19,7 @@ from ...ir.functions import segments
 from ...ir.mlir import ir, producer
 from ...memory.layouts import static_strides
 from ...memory.tensor_maps import LINES, LOAD_PIXELS, LOADS, STORE, TensorMap, load_of, tensor_map
-from ...memory.warpgroups import DESCRIBE, PRODUCTS, Matrix, matrix, may_pend, operands
+from ...memory.warpgroups import DESCRIBE, PRODUCTS, Matrix, fits, matrix, may_pend, operands
 from ...session.rewriter import describe
 from ..solver import Naming, Unknown, points
 from .clusters import targets
@@ -107,6 +107,8 @@ def not_followed(op: ir.Operation) -> str | None:
         return "products that are in flight behind the op (`waitGroup` is not 0)"
     if op.name in PRODUCTS and any(after is None for _, after in operands(op)):
         return "products that begin elsewhere than their descriptors say, or at some 32 bytes of a row"
+    if op.name in PRODUCTS and not fits(op):
+        return "products whose descriptors say other sizes than their sums have"
     return None
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ....interpreter.ir.mlir import ir, made_by, users
+from ....interpreter.ir.mlir import ir, users
 from ....interpreter.memory.effects import is_pointer
 from ....interpreter.memory.warpgroups import (
     AROUND,
@@ -22,6 +22,7 @@ from ....interpreter.memory.warpgroups import (
     operands,
     plain_place_of,
     repeats_after,
+    run_of,
     sums_before,
 )  # fmt: skip
 from ...group_form import GroupMatrix, expect_pointer, expected_group_product, group_matrix, is_view_of_sums
@@ -73,15 +74,15 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     found, given = expected_group_product(op, "W0503"), sums_before(op)
     kind, _ = element(op.results[0].type, op)
     product = GroupProduct(found.columns, found.kind, rows=found.by_rows)
-    goes_on, going_on = made_by(given, MMA_ASYNC) is not None, any(user.name == MMA_ASYNC for user in users(op.results[0]))
+    run = run_of(op) if op.name == MMA_ASYNC else [op]
     before = kernel.lanes(given)
     sums = register_array(before)
     if sums is None or len(users(given)) > 1:
         sums = registers(kernel, kind, before, "acc")
-    elif not goes_on:
+    elif op == run[0]:
         kernel.flush()
     a, b = (kernel.expr(value).text for value, _ in operands(op))
-    if not goes_on:
+    if op == run[0]:
         kernel.line(f"begin_products({sums});")
     for row in range(0, found.rows, ROWS):
         to = f"{sums} + {row // ROWS * product.n // 2}" if row else sums
@@ -90,7 +91,7 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
             begins = [at + start for at, start in zip(places, found.starts, strict=True)]
             matrices = (f"{name} + {at // STEP}" if at else name for name, at in zip((a, b), begins, strict=True))
             kernel.line(f"{product.name}({', '.join([to, *matrices])});")
-    if not going_on:
+    if op == run[-1]:
         kernel.line(f"end_products({sums});")
     kernel.values[op.results[0]] = tuple(name(f"{sums}[{i}]", kind.cxx, mutable=True) for i in range(len(before)))
 
