@@ -147,6 +147,8 @@ def _materialize(kernel: Outlined) -> Materialized:
         mapped = mapped_things(kernel.root)
     geometry = geometry_of(mapped, cluster := cluster_of(kernel.root, mapped))
     check_distributed(kernel.root, geometry)
+    if cluster is not None:  # or what an index of the block in its cluster is would be taken for 0
+        kernel.function.attributes[CLUSTER_SIZE] = ir.DenseI32ArrayAttr.get([cluster.size, 1, 1])
     placed, arrays = place_temporaries(kernel, mapped, geometry)
     remarks += placed
     most = geometry.most_grid()
@@ -165,7 +167,6 @@ def _materialize(kernel: Outlined) -> Materialized:
         if materializer.there is not None:
             leave_out(materializer.there)
         arrive_in_all(kernel.function, sharing.cluster.size)
-        kernel.function.attributes[CLUSTER_SIZE] = ir.DenseI32ArrayAttr.get([sharing.cluster.size, 1, 1])
     number_barriers(kernel.function, materializer.group)
     start = init_barriers(kernel.entry, materializer.thread, clusters=sharing is not None)
     geometry = split_roles(kernel.entry, start, materializer.thread, geometry)
