@@ -28,13 +28,15 @@ def _voted(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
 
 def _of_one(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
     """The value that the first of them has; `R2UR P2, UR8, R3`: who has another one, and goes round again in the loop that serves
-    one value after the other (`.OR`: or had one before)."""
+    one value after the other (`.OR`: or had one before). One thread has one value, whatever that is."""
     *other, result, source = one.arguments[:3] if PREDICATE.match(one.arguments[0]) else one.arguments[:2]
     value = first = read(state, source)
     if many(value):
         first = np.repeat(value.reshape(lanes.shape)[np.arange(len(lanes)), lanes.argmax(axis=1)], lanes.shape[1])
     before = read(state, other[0]) if other and "OR" in one.modifiers else False
-    left = None if value is None or before is None else (value != first) | before
+    alone = not (lanes.sum(axis=1) > 1).any()
+    others = False if alone else None if value is None else value != first
+    left = None if others is None or before is None else others | before
     return {result: first, **dict.fromkeys(other, left)}
 
 

@@ -265,6 +265,17 @@ def test_a_loop_that_serves_one_value_after_the_other_ends() -> None:
     assert [track.code.count(6) for track in trace.tracks] == [4, 4]
 
 
+def test_one_thread_has_one_value() -> None:
+    """Which is not known: a warp that takes it from one thread goes on; from several, nobody knows how often."""
+    lines = ["1: LDG.E R3, [R0]", "1: @P0 R2UR P2, UR10, R3", "1: @P0 PLOP3.LUT P0, PT, P2, PT, PT, 0x80, 0x0",
+             "1: @P0 BRA U.ANY `(.L_x_3)", "1: EXIT"]  # fmt: skip
+    begin = "1: S2R R0, SR_TID.X"
+    trace, _ = traced(code(begin, "1: ISETP.EQ.AND P0, PT, R0, 0x5, PT", *lines, _3=3))
+    assert [track.code.count(3) for track in trace.tracks] == [1]
+    with pytest.raises(WeftError, match=r"W0782.*depends on data"):
+        traced(code(begin, "1: ISETP.GE.AND P0, PT, R0, 0x5, PT", *lines, _3=3))
+
+
 def test_what_another_lane_has_is_not_known() -> None:
     """An address is not known then, and a branch is refused."""
     start = ["1: S2R R0, SR_TID.X", "1: SHFL.IDX P0, R1, R0, 0x1, 0x1f"]
