@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from pathlib import Path
@@ -11,13 +12,14 @@ from ladder import page
 from pinned import pinned
 from rung import ROOT
 from scheduled import run_schedule
-from warpgroups_page import LADDER, TEMPLATE, expanded, prediction, speed
+from warpgroups_page import LADDER, PEAK, SIZE, TEMPLATE, expanded, prediction, read_together, speed
 
 from weft import cli
 from weft.dsl.formatter import format_text
 from weft.execution import predicted
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.cuda.nvrtc import compile_cubin
+from weft.runtime.predict.prediction import KernelPrediction
 from weft.runtime.run.execution import RunOptions
 
 NUMBERS = range(1, len(LADDER.rungs) + 1)
@@ -55,9 +57,28 @@ def test_what_the_rungs_claim() -> None:
     speeds = [speed(number) for number in (0, *NUMBERS)]
     assert speeds[2] > 1.1 * speeds[1] and abs(speeds[3] / speeds[2] - 1) < 0.02 and speeds[4] > 1.3 * speeds[3]
     assert speeds[4] > 1.3 * speeds[0] and speeds[5] >= speeds[4]
+    assert abs(speeds[6] / speeds[5] - 1) < 0.01 and abs(speeds[7] / speeds[6] - 1) < 0.01
+    loaded = [prediction(number).busy["L2"] * prediction(number).seconds for number in (5, 6)]
+    assert loaded[1] / loaded[0] == pytest.approx(2 / 3, rel=0.02) and prediction(6).limit == "tensor cores"
+    assert read_together(7) < 0.9 * read_together(6) == 0.9 * read_together(5)
 
 
-def test_the_last_rung_is_the_recipe() -> None:
-    settings = dict.fromkeys("mnk", "8192")
-    shipped = predicted(planned(applied(Choice("hopper", None, settings).open())), "h200").kernels[0]
-    assert shipped.seconds == prediction(NUMBERS[-1]).seconds
+def of_the_recipe(**settings: str) -> KernelPrediction:
+    given = {**dict.fromkeys("mnk", "8192"), **settings}
+    return predicted(planned(applied(Choice("hopper", None, given).open())), "h200").kernels[0]
+
+
+def test_rungs_that_are_the_recipe() -> None:
+    assert of_the_recipe().seconds == prediction(5).seconds
+    assert of_the_recipe(cluster="2").seconds == prediction(6).seconds
+
+
+@pytest.mark.skipif("WEFT_SOAK" not in os.environ, reason="blocks that stay take the model minutes")
+def test_what_the_page_says_of_blocks_that_stay() -> None:
+    command = next(line for line in TEMPLATE.read_text().splitlines() if line.startswith("$ weft run"))
+    words = re.findall(r"--set (\w+)=(\w+)", command)
+    said = re.search(r"That is (\d+) TFLOP/s, (\d+) %.*\n?.*report says (\d+\.\d)", TEMPLATE.read_text())
+    kernel = of_the_recipe(**dict(words))
+    found = 2 * SIZE**3 / kernel.seconds / 1e12
+    told = f"{found:.0f}", f"{found / PEAK:.0%}", f"{kernel.rate / 1e12:.1f}"
+    assert said is not None and told == (said[1], f"{said[2]}%", said[3]), told

@@ -7,6 +7,7 @@
 | `@effect N…` | the counts and predictions of these rungs |
 | `@mutant N "PATTERN" COUNT` | what `weft verify` says first of rung N without the COUNTth op (from 0) that PATTERN finds |
 | `@ladder` | all rungs, behind the recipe `tensor` |
+| `@published` | a published ladder, and what the model says of the rungs that are most like it |
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import shlex
 from collections.abc import Callable, Iterable
 from functools import cache
 
+import numpy as np
 import sass
 from ladder import Cell, Ladder, effect, table
 from rung import ROOT, scheduled
@@ -24,7 +26,10 @@ from tutorial_page import CUBLAS
 from weft.dsl.diagnostics import Source
 from weft.dsl.render import render
 from weft.execution import predicted
+from weft.interpreter.ir.mlir import ir, operations
+from weft.maps.ownership import live_maps, ownership
 from weft.pipeline import Choice, applied, planned
+from weft.runtime.predict.chips import chip_named
 from weft.runtime.predict.prediction import KernelPrediction
 from weft.verify import verify_source
 
@@ -41,8 +46,18 @@ NEW = (
     "`pipeline … producer`",
     "128 × 256, `order grouped(8)`",
     "`promote-to-shared` of a result, `map … to tma`",
+    "`launch … cluster(2)`",
+    "`order hilbert`",
 )
 """What a rung has that the one before has not."""
+
+
+PUBLISHED = (
+    ("a producer, two consumers, 128 × 256", 631, 4),
+    ("blocks that stay, clusters of two", 734, 6),
+    ("stores of boxes, a Hilbert curve", 764, 7),
+)
+"""What the steps of fast.cu are, the TFLOP/s that its author measured on an H100 at 4096, and the rung that is most like each."""
 
 
 @cache
@@ -79,12 +94,47 @@ def counts(number: int, name: str) -> int:
     return sass.whole(LADDER.made(number).cuda, "matmul", "sm_90a").by_mnemonic[name]
 
 
+def boxes(number: int) -> str:
+    """Loads of boxes in a rung's machine code, and how many of them are for several blocks."""
+    every = sass.program(LADDER.made(number).cuda, "matmul", "sm_90a").instructions
+    loads = [one for one in every if one.mnemonic == "UTMALDG"]
+    shared = sum("MULTICAST" in one.modifiers for one in loads)
+    return f"{len(loads)}, {shared} of them `.MULTICAST`" if shared else str(len(loads))
+
+
+def tiles_in_order(number: int) -> list[tuple[int, int]]:
+    """The tiles of a rung as its blocks take them: by what `show-map` says, or by the table of a curve, whose places are those of
+    clusters of two, one tile below the other."""
+    session = LADDER.made(number).applied.session
+    (live,) = live_maps(session, ["tiles"])
+    rows, columns = ownership(live).owners.shape
+    table = next(operations(LADDER.made(number).applied.module.operation, "memref.global"), None)
+    if table is None:
+        order = np.argsort(ownership(live).owners, axis=None)
+        return [divmod(int(place), columns) for place in order]
+    places = [divmod(place, columns) for place in ir.DenseIntElementsAttr(table.attributes["initial_value"])]
+    if len(places) * 2 != rows * columns:
+        raise ValueError(f"{len(places)} places of a curve through {rows} × {columns} tiles are no clusters of two")
+    return [(2 * row + below, column) for row, column in places for below in (0, 1)]
+
+
+def read_together(number: int) -> float:
+    """MiB of A and B that a multiprocessor's worth of blocks each, which begin one after the other, read: on average."""
+    tiles, count = tiles_in_order(number), chip_named("h200").processors
+    rows, columns = (1 + max(tile[axis] for tile in tiles) for axis in (0, 1))
+    found = [tiles[first : first + count] for first in range(0, len(tiles) - count + 1, count)]
+    each = [len({row for row, _ in some}) / rows + len({column for _, column in some}) / columns for some in found]
+    return sum(each) / len(each) * SIZE * SIZE * 2 / 2**20
+
+
 ROWS: dict[str, Cell] = {
     "threads of a block": lambda n: str(prediction(n).threads),
     "blocks per multiprocessor": lambda n: str(prediction(n).resident),
     "registers per thread": lambda n: str(prediction(n).registers),
     "products of a warp group in the text (`HGMMA`)": lambda n: str(counts(n, "HGMMA")),
-    "barriers of the block in a step": lambda n: str(len(re.findall(r"__syncthreads", LADDER.made(n).cuda)) - 1),
+    "loads of boxes in the text (`UTMALDG`)": boxes,
+    "MiB of A and B that 132 blocks read together": lambda n: f"{read_together(n):.0f}",
+    "barriers of the block in a step": lambda n: str(LADDER.made(n).cuda.partition("for (int k")[2].count("__syncthreads")),
     "tensor cores in use": lambda n: f"{prediction(n).busy['tensor cores']:.0%}",
     "L2 in use": lambda n: f"{prediction(n).busy['L2']:.0%}",
     "limited by": lambda n: prediction(n).limit,
@@ -102,6 +152,15 @@ def ladder() -> list[str]:
     return table(("rung", "what is new", "limited by", "TFLOP/s", f"of {PEAK:.0f}", "of cuBLAS"), rows)
 
 
+def published() -> list[str]:
+    rows = []
+    for step, measured, number in PUBLISHED:
+        (found,) = predicted(scheduled(LADDER.path(number), tuple((axis, 4096) for axis in "mnk")), "h100").kernels
+        said = 2 * 4096**3 / found.seconds / 1e12
+        rows.append((step, str(measured), LADDER.path(number).stem, f"{said:.0f}", f"{said / measured - 1:+.0%}"))
+    return table(("step of fast.cu", "measured by its author", "rung", "predicted", "difference"), rows)
+
+
 def expanded(line: str) -> Iterable[str]:
     """What a line of the template becomes."""
     if not line.startswith("@"):
@@ -113,5 +172,6 @@ def expanded(line: str) -> Iterable[str]:
         "effect": lambda: effect(ROWS, [int(word) for word in words]),
         "mutant": lambda: mutant(int(words[0]), words[1], int(words[2])),
         "ladder": ladder,
+        "published": published,
     }
     return makers[name]()
