@@ -19,7 +19,7 @@ from group_kernels import arguments, expected, kernel
 from weft.runtime.simulator.kernel import Order
 
 GOLDEN = Path(__file__).parents[1] / "warpgroups" / "golden"
-TEXTS = {name: (GOLDEN / f"{name}.mlir").read_text() for name in ("cluster", "cluster_over_tiles")}
+TEXTS = {name: (GOLDEN / f"{name}.mlir").read_text() for name in ("cluster", "cluster_over_tiles", "cluster_along_a_curve")}
 ORDERS: list[Order] = ["forward", "reverse", *range(30)]
 NEEDED = (
     "nvgpu.mbarrier.try_wait.parity", "nvgpu.mbarrier.arrive.expect_tx", "nvvm.mbarrier.arrive", "nvgpu.tma.async.load",

@@ -28,11 +28,13 @@ CASES = {
     "together_f16_ragged": Case(m=250, n=264, k=200, kind="f16"),
     "along_two_pieces": Case(own=128, along=True),
     "ahead": Case(k=512, pipeline="pipeline k stages 3 async"),
-    "along_a_curve": Case(m=512, k=320, tiles="blocks(x: 3) cyclic order hilbert", pipeline="pipeline k stages 3 producer"),
     "over_tiles": Case(m=512, k=320, tiles="blocks(x: 3) cyclic order grouped(2)", pipeline="pipeline k stages 3 producer"),
     "integers": Case(kind="i8", along=True, bk=128, k=256, shape="[64, 128, 32]", pipeline="pipeline k stages 2 producer"),
     "producer": Case(k=512, pipeline="pipeline k stages 4 producer registers 24"),
     "cluster": Case(m=384, k=512, tiles="blocks(y, x) order grouped(2)", pipeline="pipeline k stages 3 producer", cluster=2),
+    "cluster_along_a_curve": Case(
+        m=500, k=320, tiles="blocks(x: 4) cyclic order hilbert", pipeline="pipeline k stages 3 producer", cluster=2
+    ),
     "cluster_over_tiles": Case(m=500, k=320, tiles="blocks(x: 4) cyclic", pipeline="pipeline k stages 3 producer", cluster=2),
 }
 
