@@ -78,9 +78,21 @@ __device__ inline void barrier_wait(unsigned long long* barrier, unsigned parity
 }
 #endif
 
+// So many threads of the block meet at a barrier with a number: whole warps.
+#ifdef __CUDA_ARCH__
+__device__ inline void meet_at(int number, int threads) {
+  asm volatile("bar.sync %0, %1;" :: "r"(number), "r"(threads) : "memory");
+}
+#endif
+
 // The barriers that were made are visible to the tensor memory accelerator.
 #ifdef __CUDA_ARCH__
 __device__ inline void fence_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+#endif
+
+// What the thread has written to shared memory is visible to what reads it asynchronously.
+#ifdef __CUDA_ARCH__
+__device__ inline void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #endif
 
 // The warp group has fewer registers from here on: n for each thread.
@@ -101,6 +113,24 @@ __device__ inline void load_box_2d(void* to, const TensorMap& map, unsigned long
       " [%0], [%1, {%3, %4}], [%2];"
       :: "r"(in_shared(to)), "l"(&map), "r"(in_shared(barrier)), "r"(x0), "r"(x1) : "memory");
 }
+#endif
+
+// Starts the copy of a box from shared memory to a tensor. Coordinates stand innermost first.
+#ifdef __CUDA_ARCH__
+__device__ inline void store_box_2d(const TensorMap& map, const void* from, int x0, int x1) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];"
+      :: "l"(&map), "r"(in_shared(from)), "r"(x0), "r"(x1) : "memory");
+}
+#endif
+
+// The copies to tensors that the thread has started since the last call become a group.
+#ifdef __CUDA_ARCH__
+__device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+#endif
+
+// Waits until at most n of the thread's groups are under way and not yet read.
+#ifdef __CUDA_ARCH__
+template <int n> __device__ inline void wait_stores_read() { asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(n) : "memory"); }
 #endif
 
 // A matrix in shared memory, as the products of a warp group take it: panels of 128 bytes of each row, so many bytes apart, with
@@ -182,16 +212,18 @@ __device__ inline void product_m64n256k16_bf16(float* d, unsigned long long a, u
 #endif
 
 extern "C" __global__ void __launch_bounds__(384, 1) matmul(
-    float* __restrict__ C,
+    const __grid_constant__ TensorMap C_map,
     const __grid_constant__ TensorMap A_packed_map,
     const __grid_constant__ TensorMap B_packed_map) {
   alignas(1024) extern __shared__ float4 dynamic_shared[];
-  bf16 (*A_packed_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 0);
-  bf16 (*B_packed_shared)[256][64] = reinterpret_cast<bf16 (*)[256][64]>(dynamic_shared + 4096);
-  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 12288);
-  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 12290);
+  float (*C_shared)[128][8] = reinterpret_cast<float (*)[128][8]>(dynamic_shared + 0);
+  bf16 (*A_packed_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 2048);
+  bf16 (*B_packed_shared)[256][64] = reinterpret_cast<bf16 (*)[256][64]>(dynamic_shared + 6144);
+  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 14336);
+  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 14338);
   const int tx = threadIdx.x;
   const int by = blockIdx.y;
+  const int lane = tx % 32;
   if (tx == 0) {
     for (int i = 0; i < 4; ++i) {
       barrier_init(&full[i], 1);
@@ -202,9 +234,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul(
     fence_barriers();
   }
   __syncthreads();
-  const int A_packed_shared_row = tx / 128 * 64;
-  const int col = tx % 4 * 2;
-  const int row = by * 128 + tx % 128 / 32 * 16 + tx / 128 * 64 + tx % 32 / 4;
+  const int row = tx / 128 * 64;
+  const int C_shared_row = tx % 128 / 32 * 16 + tx / 128 * 64 + lane / 4;
+  const int idx = tx % 4 * 2;
+  const int idx1 = lane / 4 / 4 * 4;
+  const int idx2 = by * 128 + tx / 128 * 64;
   if (tx < 256) {
     more_registers<240>();
     const bool inside = tx % 128 == 0;
@@ -212,8 +246,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul(
     for (int k = 0; k < 768; k += 64) {
       const int plane = k / 64 % 4;
       barrier_wait(&full[plane], k / 64 / 4 % 2 != 0);
-      const unsigned long long A_packed_matrix
-          = matrix_in_shared(&A_packed_shared[plane][A_packed_shared_row][0], 16384);
+      const unsigned long long A_packed_matrix = matrix_in_shared(&A_packed_shared[plane][row][0], 16384);
       const unsigned long long B_packed_matrix = matrix_in_shared(&B_packed_shared[plane][0][0], 32768);
       begin_products(acc);
       product_m64n256k16_bf16(acc, A_packed_matrix, B_packed_matrix);
@@ -225,14 +258,33 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul(
         barrier_arrive(&empty[plane]);
       }
     }
+    const int v0 = tx / 128 + 1;
     #pragma unroll
-    for (int i = 0; i < 32; ++i) {
-      const int col1 = col + i * 8;
-      #pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float2*>(&C[(row + j * 8) * 256 + col1])
-            = make_float2(acc[i * 4 + j * 2], acc[i * 4 + j * 2 + 1]);
+    for (int k = 0; k < 4; ++k) {
+      if (inside) {
+        wait_stores_read<0>();
       }
+      meet_at(v0, 128);
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const int idx3 = k * 8 + i;
+        #pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          *reinterpret_cast<float2*>(&C_shared[i][C_shared_row + j * 8][idx ^ idx1])
+              = make_float2(acc[idx3 * 4 + j * 2], acc[idx3 * 4 + j * 2 + 1]);
+        }
+      }
+      fence_async();
+      meet_at(v0, 128);
+      if (inside) {
+        for (int i = 0; i < 8; ++i) {
+          store_box_2d(C_map, &C_shared[i][row][0], k * 64 + i * 8, idx2);
+        }
+        commit_stores();
+      }
+    }
+    if (inside) {
+      wait_stores_read<0>();
     }
   } else {
     fewer_registers<24>();
