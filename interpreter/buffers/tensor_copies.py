@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ..indices.arithmetic import Sum, known, value
+from ..indices.arithmetic import Bound, Sum, ceildiv, known, multiply, value
 from ..indices.values import range_of
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import set_name
@@ -124,24 +124,35 @@ def continue_counts(function: ir.Operation) -> None:
     for op in [op for op in operations(function, "affine.apply") if COUNT in op.attributes]:
         trips: int | None = ir.IntegerAttr(op.attributes[COUNT]).value
         around = [loop for loop in ancestors(op) if loop.name == "scf.for"]
-        if len(op.operands):
-            around = around[1:]
+        counted = around[0] if len(op.operands) else None
+        around = around[counted is not None :]
         with ahead_of(op):
-            total = Sum.of(op.results[0])
-            for loop in around:
-                if trips is None or trips < 0:
+            total, fixed = Sum.of(op.results[0]), trips is not None and trips >= 0
+            for number, loop in enumerate(around):
+                if fixed and trips is not None:
+                    total = total + ordinal(loop).times(trips)
+                elif number == 0 and counted is not None and known(counted.operands[0]) == 0:
+                    total = total + Sum.of(multiply(ordinal(loop).emit(), _trips(counted)))
+                else:
                     raise refuse(
                         "W0405", "how often a block has waited for the copy is not known: only a run knows how many iterations an "
-                        "inner one of the loops around it has", loop, "a block has one tile: `map tiles to blocks(y, x)`",
+                        "inner one of the loops around it has", loop, "let each block have one tile, `map tiles to blocks(y, x)`; "
+                        "or `pipeline … producer` the inner loop, which begins at 0; or give the sizes numbers",
                     )  # fmt: skip
-                total = total + ordinal(loop).times(trips)
                 inner = static_trips(loop)
-                trips = None if inner is None else trips * inner
+                fixed = fixed and inner is not None
+                trips = None if inner is None or trips is None else trips * inner
         del op.attributes[COUNT]
         if around:
             with ir.InsertionPoint.after(op):
                 made = total.emit()
             op.results[0].replace_all_uses_except(made, made.owner.operation)
+
+
+def _trips(loop: ir.Operation) -> Bound:
+    """How often a `scf.for` from 0 runs each time."""
+    _, upper, step = (known(bound) for bound in list(loop.operands)[:3])
+    return ceildiv(upper, step)
 
 
 def ordinal(loop: ir.Operation) -> Sum:

@@ -247,6 +247,10 @@ class Algebra:
                     self.multiples.append(Multiple(self._products[a, b], identifier, chunk))
         return self._products[a, b]
 
+    def factors(self) -> dict[Symbol, tuple[Linear, Linear]]:
+        """What the symbols of products are products of."""
+        return {next(found.symbols()): pair for pair, found in self._products.items()}
+
     def choose(self, condition: Formula, a: Linear, b: Linear) -> Linear:
         """`condition ? a : b`."""
         if condition == TRUE or a == b:

@@ -25,7 +25,7 @@ def moved(which: Sequence[str], behind: str) -> str:
 
 def refused(text: str) -> Diagnostic:
     with pytest.raises(WeftError) as caught:
-        applied(weft.load(text, **SIZES))
+        applied(weft.load(text, settings=SIZES))
     return caught.value.diagnostics[0]
 
 

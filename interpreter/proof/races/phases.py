@@ -21,6 +21,8 @@ def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
     for s, t in zip(a.steps, b.steps, strict=False):
         if s.position != t.position:
             return tuple(loops), -1 if s.position < t.position else 1
+        if s.loop is not t.loop:  # a loop that is taken as two: nothing is known of their order (`signals/steps.py`)
+            return tuple(loops), 0
         if s.loop is not None:
             loops.append(s.loop)
         if s.region != t.region:

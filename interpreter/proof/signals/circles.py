@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import islpy as isl
 
-from ...indices.linear import Linear, at_least, equal
+from ...indices.linear import Linear, at_least, equal, less
 from ..kernels.clusters import Gathering
 from ..kernels.model import Barrier
 from ..kernels.signals import Signal
@@ -18,6 +18,7 @@ from .counts import SignalFault, of
 from .instances import Instances, Point, VagueError
 from .laps import point_of
 from .order import Order, OrderNode
+from .steps import Steps
 
 NOT_KNOWN = (
     "assumed, not proven: numbers of barriers that are `i mod n`, parities of `i div n`, loops of known trip counts around"
@@ -26,10 +27,14 @@ NOT_KNOWN = (
 
 
 class Circles:
-    """The waits of a kernel, and what they need."""
+    """The waits of a kernel, and what they need. `steps`: loops that are taken as two, of which nothing is ordered.
 
-    def __init__(self, instances: Instances, order: Order, phases: Mapping[Signal, Linear]) -> None:
-        self.instances, self.order, self.phases = instances, order, phases
+    That hides no circle where what a wait in the one loop needs is of the same step or an earlier one, and in the other of the same
+    iteration: what a thread does first is of an earlier tile, or stands in front in the same one, for all threads alike.
+    """
+
+    def __init__(self, instances: Instances, order: Order, phases: Mapping[Signal, Linear], steps: Steps) -> None:
+        self.instances, self.order, self.phases, self.steps = instances, order, phases, steps
 
     def faults(self) -> Iterator[SignalFault]:
         """Waits that may wait for each other: none, where they have an order in which each needs earlier ones alone."""
@@ -37,6 +42,7 @@ class Circles:
         needs: dict[OrderNode, dict[OrderNode, isl.Map]] = {node: {} for node in waiting}
         for node in waiting:
             for needed, edge in self._needed(node):
+                self._expect_earlier(needed, node, edge)
                 for other in waiting:
                     first = self.instances.before(other.point, needed)
                     way = self.instances.then(first, edge)
@@ -54,6 +60,19 @@ class Circles:
                 op = circle[0].point.op
                 message = f"threads may wait for each other forever (assumed): {op}"
                 yield SignalFault("W0665", message, op, (*told, NOT_KNOWN), hint, assumed=True)
+
+    def _expect_earlier(self, needed: Point, node: OrderNode, edge: isl.Map) -> None:
+        """Raises VagueError where a wait in a loop over all steps needs a later one, or anything else."""
+        its, mine = self.steps.scale(needed.place), self.steps.scale(node.point.place)
+        if its is None and mine is None:
+            return
+        if its is None or mine is None or its[1:] != mine[1:]:
+            raise VagueError(node.point.op, "it waits for what is beside the steps of its tile")
+        later = self.instances.relation(needed, node.point, lambda x, y: [
+            less(y.form(Linear.of(mine[0].counter)), x.form(Linear.of(its[0].counter)))
+        ])  # fmt: skip
+        if not self.instances.is_empty(self.instances.solver.ask(lambda: edge.intersect(later))):
+            raise VagueError(node.point.op, "it waits for what is done in a later step")
 
     def _stuck(self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> tuple[str, str] | None:
         """A wait that needs what comes behind itself, and how it is told."""

@@ -24,6 +24,7 @@ from .instances import Instances, VagueError
 from .laps import mismatch, of_one_barrier, phases, phases_at, point_of
 from .order import Order, OrderNode
 from .registers import register_faults
+from .steps import Steps
 
 
 class SignalJudge:
@@ -34,17 +35,18 @@ class SignalJudge:
     """
 
     def __init__(self, model: KernelModel, barriers: tuple[Barrier, ...], solver: Solver) -> None:
-        self.model = model
+        self.steps = Steps(Instances(model, solver))
+        self.model = model = self.steps.model()
         self.instances = Instances(model, solver)
         self.ask = solver.ask
         self.phases = phases(model.signals, self.instances)
-        self.order = Order(self.instances, self.phases, barriers)
+        self.order = Order(self.instances, self.phases, tuple(map(self.steps.barrier, barriers)))
         self.counts = Counts(model, self.instances, self.phases)
 
     def having(self, barriers: tuple[Barrier, ...]) -> SignalJudge:
         """The same kernel with other barriers."""
         out = copy(self)
-        out.order = Order(self.instances, self.phases, barriers)
+        out.order = Order(self.instances, self.phases, tuple(map(self.steps.barrier, barriers)))
         return out
 
     def faults(self) -> Iterator[SignalFault]:
@@ -252,7 +254,7 @@ class SignalJudge:
                     "wait for each phase in which something is loaded, before the block ends",
                 )  # fmt: skip
         yield from self._outlived()
-        yield from Circles(self.instances, self.order, self.phases).faults()
+        yield from Circles(self.instances, self.order, self.phases, self.steps).faults()
         yield from register_faults(self.instances)
 
 

@@ -1,0 +1,199 @@
+"""Steps of tiles, of which only a run knows how many a tile has, counted through all tiles of a block.
+
+    for t { for i < K { op of t*K + i };  more }      →      for c { op of c };   for t { more }
+
+Each tile has K steps, so that (t, i) ↦ t*K + i is one to one and keeps the order of a thread's steps: what counts t*K + i, which is
+no affine form, counts c. The two loops count c and t by themselves, and nothing orders what is in the one and what is in the other:
+an order may be missed. Where an order that is missed could hide something, it is asked for in another way (`circles.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from ...indices.linear import Depends, Formula, Linear, Symbol, at_least, both, less
+from ..kernels.model import Access, Barrier, KernelModel
+from ..kernels.places import Loop, Place, PlaceStep
+from ..kernels.signals import Signal
+from .instances import Instances, Point, VagueError, same_for_all
+
+
+@dataclass(eq=False)
+class Nest:
+    """A loop over tiles, and one over the steps of each.
+
+    Args:
+        tiles, steps: the loops. `count`: how many steps a tile has. `product`: stands for the number of tiles before, times that.
+        every: the loop over all steps. `total`: how many there are.
+    """
+
+    tiles: Loop
+    steps: Loop
+    count: Linear
+    product: Symbol
+    every: Loop
+    total: Symbol
+
+    def form(self, form: Linear) -> Linear:
+        """In the number of the step among all."""
+        through = Linear.of(self.every.counter) - Linear.of(self.steps.counter)
+        return form.replaced(lambda s: through if s is self.product else Linear.of(s))
+
+    def is_told(self, form: Linear | Formula) -> bool:
+        """Whether it says nothing of tiles, nor of steps of one."""
+        own = {self.tiles.number, self.steps.number}
+        return all(s is self.every.counter or own.isdisjoint(s.depends.loops) for s in form.symbols())
+
+
+@dataclass(eq=False)
+class Steps:
+    """A model with the steps of its tiles counted through.
+
+    Raises VagueError where a signal, or a condition, is of a tile's number beside.
+    """
+
+    instances: Instances
+    nests: dict[tuple[Loop, Loop], Nest] = field(default_factory=dict)
+    _places: dict[Place, Place] = field(default_factory=dict)
+    _barriers: dict[Barrier, Barrier] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        factors = self.instances.model.values.factors()
+        totals: dict[object, Symbol] = {}
+        for signal in self.instances.model.signals:
+            for symbol in dict.fromkeys((*signal.index.symbols(), *signal.odd.symbols())):
+                if symbol in factors:
+                    self._find(signal.place, symbol, factors[symbol], totals)
+
+    def _find(self, place: Place, product: Symbol, factors: tuple[Linear, Linear], totals: dict[object, Symbol]) -> None:
+        for tiles, steps in zip(place.loops, place.loops[1:], strict=False):
+            if (tiles, steps) in self.nests or tiles.variable is None or steps.variable is None:
+                continue
+            bounds = [s for step in place.steps if step.loop is tiles for guard in step.guards for s in guard.symbols()]
+            alike = all(map(same_for_all, (s for s in bounds if s is not tiles.counter)))
+            for number, count in (factors, factors[::-1]):
+                fit = alike and number == Linear.of(tiles.counter) and all(map(same_for_all, count.symbols()))
+                if fit and self._counts(place, tiles, steps, count):
+                    self.nests[tiles, steps] = self._nest(place, tiles, steps, count, product, totals)
+                    break
+
+    def _counts(self, place: Place, tiles: Loop, steps: Loop, count: Linear) -> bool:
+        """Whether the loop over steps has so many iterations, in each tile."""
+        at = next(n for n, step in enumerate(place.steps) if step.loop is steps)
+        inner, counter, most = place.steps[at], Linear.of(steps.counter), steps.counter.high
+        if most is not None:  # of what is asked below no more iterations are looked at
+            outside = Point(Place(place.steps[:at], 0), "")
+            if not self.instances.is_empty(self.instances.of(outside, lambda x: [at_least(x.form(count), most + 2)])):
+                return False
+        whole = Point(Place(place.steps[: at + 1], 0), "")
+        free = Point(Place((*place.steps[:at], replace(inner, guards=())), 0), "")
+        beyond = self.instances.of(whole, lambda x: [at_least(x.form(counter), x.form(count))])
+        short = self.instances.of(free, lambda x: [less(x.form(counter), x.form(count)), x.formula(both(*inner.guards).negate())])
+        return self.instances.is_empty(beyond) and self.instances.is_empty(short)
+
+    def _nest(
+        self, place: Place, tiles: Loop, steps: Loop, count: Linear, product: Symbol, totals: dict[object, Symbol]
+    ) -> Nest:
+        values = self.instances.model.values
+        (outer,) = (step for step in place.steps if step.loop is tiles)
+        turn = totals.setdefault("tile", values.fresh("loop"))
+        guards = both(*outer.guards).changed(lambda f: f.replaced(lambda s: Linear.of(turn if s is tiles.counter else s)))
+        key = count, guards, tiles.counter.high
+        if key not in totals:  # alike for all that go through as many tiles
+            totals[key] = next(iter(values.opaque(Depends(), 0).symbols()))
+        counter = values.fresh("loop", Depends(loops=frozenset({tiles.number})), 0)
+        every = Loop(tiles.number, counter, Linear.of(counter), None, steps.label)
+        return Nest(tiles, steps, count, product, every, totals[key])
+
+    # ---- the model ------------------------------------------------------------------------------------------------------------
+
+    def model(self) -> KernelModel:
+        """With all that is in a step placed anew."""
+        model = self.instances.model
+        if not self.nests:
+            return model
+        whole = {tiles for tiles, _ in self.nests}
+        for signal in model.signals:
+            if signal.kind != "init" and self._of(signal.place) is None and not whole.isdisjoint(signal.place.loops):
+                raise VagueError(signal.op, "it is beside the steps of its tile")
+        for gathering in model.gatherings:
+            if not whole.isdisjoint((*gathering.arrival.loops, *gathering.wait.loops)):
+                raise VagueError(gathering.op, "the cluster meets in a loop over tiles")
+        return replace(
+            model,
+            signals=[self._signal(signal) for signal in model.signals],
+            accesses=[self._access(access) for access in model.accesses],
+            barriers=[self.barrier(barrier) for barrier in model.barriers],
+            warp_wide=[self.barrier(barrier) for barrier in model.warp_wide],
+            products=[self.barrier(barrier) for barrier in model.products],
+            fences=[replace(fence, place=self._place(fence.place, fence.op)) for fence in model.fences],
+            registers=[replace(change, place=self._place(change.place, change.op)) for change in model.registers],
+        )
+
+    def barrier(self, barrier: Barrier) -> Barrier:
+        """Where it stands then."""
+        if barrier not in self._barriers:
+            place = self._place(barrier.place, barrier.op)
+            self._barriers[barrier] = barrier if place is barrier.place else replace(barrier, place=place)
+        return self._barriers[barrier]
+
+    def _of(self, place: Place) -> Nest | None:
+        pairs = zip(place.loops, place.loops[1:], strict=False)
+        return next((self.nests[pair] for pair in pairs if pair in self.nests), None)
+
+    def _place(self, place: Place, op: str) -> Place:
+        nest = self._of(place)
+        if nest is None:
+            return place
+        if place not in self._places:
+            first, last = (next(n for n, s in enumerate(place.steps) if s.loop is loop) for loop in (nest.tiles, nest.steps))
+            between = [self._told(nest, guard, op) for step in place.steps[first + 1 : last] for guard in step.guards]
+            bound = less(Linear.of(nest.every.counter), Linear.of(nest.total))
+            outer = place.steps[first]
+            step = PlaceStep(outer.position, outer.region, (bound, *between), nest.every)
+            inner = [replace(s, guards=tuple(self._told(nest, g, op) for g in s.guards)) for s in place.steps[last + 1 :]]
+            self._places[place] = Place((*place.steps[:first], step, *inner), place.position)
+        return self._places[place]
+
+    def _told(self, nest: Nest, formula: Formula, op: str) -> Formula:
+        found = formula.changed(nest.form)
+        if not nest.is_told(found):
+            raise VagueError(op, "whether it is done in a step has to do with the tile")
+        return found
+
+    def _signal(self, signal: Signal) -> Signal:
+        nest = self._of(signal.place)
+        if nest is None:
+            return signal
+        found = replace(signal.changed(nest.form), place=self._place(signal.place, signal.op))
+        if not all(map(nest.is_told, (found.index, found.block, found.amount, found.when, found.odd))):
+            raise VagueError(signal.op, "which phase it is of has to do with the tile, and not with how many steps were before")
+        return found
+
+    def _access(self, access: Access) -> Access:
+        nest = self._of(access.place)
+        landings = [nest for landing in access.landings if (nest := self._of(landing.place)) is not None]
+        if nest is None and not landings:
+            return access
+        if nest is None or access.landings:
+            raise VagueError(access.op, "its group is waited for in steps of tiles")
+        forms = None if access.coordinates is None else tuple(map(nest.form, access.coordinates))
+        known = forms is not None and all(map(nest.is_told, (*forms, *access.sizes)))
+        return replace(
+            access, coordinates=forms if known else None, sizes=access.sizes if known else (), flat=access.flat and known,
+            place=self._place(access.place, access.op), when=self._told(nest, access.when, access.op),
+            block=None if access.block is None else self._number(nest, access.block, access.op),
+        )  # fmt: skip
+
+    def _number(self, nest: Nest, form: Linear, op: str) -> Linear:
+        found = nest.form(form)
+        if not nest.is_told(found):
+            raise VagueError(op, "for which block of the cluster it is has to do with the tile")
+        return found
+
+    # ---- who waits for whom ---------------------------------------------------------------------------------------------------
+
+    def scale(self, place: Place) -> tuple[Loop, Symbol, Linear] | None:
+        """Of a place of the model: the loop over all steps that it is in, how many these are, how many a tile has."""
+        found = (nest for nest in self.nests.values() if nest.every in place.loops)
+        return next(((nest.every, nest.total, nest.count) for nest in found), None)
