@@ -191,8 +191,12 @@ class Mma(Statement):
         if not known or known[0].shape != self.shape:
             legal = [str(n) for n in range(8, MOST_COLUMNS, 8) if has_columns(kind, n)]
             few = ", ".join(legal[: 2 if COLUMNS[kind] == 8 else 5])
-            there = f"[{ROWS}, n, {SUM_BYTES // BYTES[kind]}] for n = {few}, …, {MOST_COLUMNS}"
-            return f"{what} in tiles of {asked}; there are {there}", f"n is as wide as the tile of the warp group, {columns}"
+            k = SUM_BYTES // BYTES[kind]
+            there = f"[{ROWS}, n, {k}] for n = {few}, …, {MOST_COLUMNS}"
+            way_out = f"tile the result by one of these n; the tile of the warp group is {columns} wide"
+            if columns is not None and has_columns(kind, columns):
+                way_out = f"take [{ROWS}, {columns}, {k}]: n is as wide as the tile of the warp group"
+            return f"{what} in tiles of {asked}; there are {there}", way_out
         others = {n for d, n in enumerate(extents) if d not in found}
         if rows is None or rows % ROWS or columns != self.shape[1] or summed is None or summed % self.shape[2] or others - {1}:
             tile = " × ".join(map(str, extents))
