@@ -100,9 +100,10 @@ class InsertBarriers(Statement):
         ensure_bufferized(rewrite)
         roots = mapped_roots(rewrite.module)
         if not roots:
-            raise rewrite.error(
-                "W0605", "there is no mapped loop to put barriers into", hint="`map` a loop, and `launch` it afterwards"
-            )
+            gone = any(operations(rewrite.module.operation, "gpu.launch_func"))
+            before = "move it in front of `launch`, which has made kernels of the loops"
+            hint = before if gone else "`map` a loop, and `launch` it afterwards"
+            raise rewrite.error("W0605", "there is no mapped loop to put barriers into", hint=hint)
         proposed = [propose_barriers(root) for root in roots]
         for number, trial in enumerate(trials(rewrite.module, rewrite.known)):
             root, existing = roots[number], proposed[number]

@@ -54,6 +54,11 @@ def test_a_product_of_a_warp_group_before_the_map() -> None:
     assert without.code == "W0379" and without.hint == "`map` the loop that holds the op `to warpgroups(y)`, in front of `mma`"
 
 
+def test_barriers_behind_the_launch() -> None:
+    said = refused(moved(["insert-barriers"], "launch tiles"))
+    assert said.code == "W0605" and "in front of `launch`" in str(said.hint)
+
+
 def test_nothing_is_moved_where_that_does_not_help() -> None:
     """The copies' maps stand behind the pipeline, but there would be no producer with them either."""
     text = moved(["to tma"], "pipeline k").replace("map copy_b to tma", "map copy_b to threads(*) cyclic")
