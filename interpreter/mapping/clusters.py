@@ -72,11 +72,11 @@ def cluster_of(root: ir.Operation, mapped: Sequence[Mapped]) -> BlockClusters | 
     if along > 0 and along % size:
         some = along // size * size
         counts = f"{some} or {some + size}" if some else f"{size}"
-        raise _refused(root, f"{along} blocks along x are no whole clusters of {size}", f"{counts} blocks, or another cluster")
+        raise _refused(root, f"{along} blocks along x are not whole clusters of {size}", f"{counts} blocks, or another cluster")
     if group is not None and group % size:
         which = f"order grouped({group})" if mapping.group is not None else f"order panels({group})"
         hint = f"a multiple of {size}, or 1"
-        raise _refused(root, f"`{which}`: {group} tiles that follow each other are no whole clusters of {size}", hint)
+        raise _refused(root, f"`{which}`: {group} tiles that follow each other are not whole clusters of {size}", hint)
     count = len(loop_dimensions(root))
     if mapping.ordered and count != 2:
         said = f"`{mapping}` of a loop of {count} dimensions"

@@ -170,7 +170,7 @@ def _check_clusters(host: Host, op: ir.Operation, kernel: ir.Operation, grid: Se
         raise refuse("W0731", f"clusters of {prod(known or ())} blocks; a chip has room for {limits.MOST_OF_CLUSTER} at most", op)
     for axis, blocks, each in zip("xyz", grid, known or (), strict=False):
         if isinstance(blocks, int) and blocks % each:
-            raise refuse("W0737", f"{blocks} blocks along {axis} are no whole clusters of {each}", op)
+            raise refuse("W0737", f"{blocks} blocks along {axis} are not whole clusters of {each}", op)
         host.expect(Assumption(blocks, each, ""), op)
 
 

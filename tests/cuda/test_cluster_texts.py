@@ -113,7 +113,7 @@ def test_a_plan_is_of_whole_clusters() -> None:
 
 
 WRONG = {
-    "W0737: .*3 blocks along x are no whole clusters of 2": ("arith.constant 3 : index", "c2", 2),
+    "W0737: .*3 blocks along x are not whole clusters of 2": ("arith.constant 3 : index", "c2", 2),
     r"W0737: known_cluster_size of @k is \[2, 1, 1\], the launch says \[1, 1, 1\]": ("arith.constant 4 : index", "c1", 2),
     "W0731: .*clusters of 16 blocks; a chip has room for 8": ("arith.constant 16 : index", "c16", 16),
 }  # fmt: skip

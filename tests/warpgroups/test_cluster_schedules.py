@@ -111,9 +111,9 @@ def test_an_epilogue(tmp_path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
-    "counts": ({"tiles": "blocks(x: 5) cyclic"}, "W0407", "5 blocks along x are no whole clusters of 2", "4 or 6 blocks"),
+    "counts": ({"tiles": "blocks(x: 5) cyclic"}, "W0407", "5 blocks along x are not whole clusters of 2", "4 or 6 blocks"),
     "too few": ({"tiles": "blocks(x: 3) cyclic", "cluster": 4}, "W0407", "3 blocks along x", "4 blocks"),
-    "groups": ({"tiles": "blocks(y, x) order grouped(3)"}, "W0407", "3 tiles that follow each other are no whole clusters", "of 2"),
+    "groups": ({"tiles": "blocks(y, x) order grouped(3)"}, "W0407", "that follow each other are not whole clusters", "of 2"),
     "chunks": ({"tiles": "blocks(x: 4) block"}, "W0407", "gives each block tiles side by side", "cyclic"),
     "open counts": ({"tiles": "blocks(x: ?) cyclic"}, "W0407", "only a run knows how many blocks", "a count"),
     "other axes": ({"tiles": "blocks(z, y)"}, "W0407", "`blocks(z, y)` has no blocks along x", "blocks(y, x)"),
