@@ -15,6 +15,7 @@ from ...interpreter.ir.constants import definition
 from ...interpreter.ir.mlir import ancestors, context, ir, operations, parse
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import is_memref
+from ...interpreter.memory.layouts import is_shared
 from ...interpreter.memory.limits import MOST_CONSTANTS
 from ...interpreter.memory.views import may_share
 from ..kernel_form import refuse
@@ -51,6 +52,8 @@ class Unit:
         value = definition.attributes.get("initial_value", None)
         if "constant" not in definition.attributes or value is None or isinstance(value, ir.UnitAttr):
             raise refuse("W0503", f"@{symbol} is a global variable, not a constant", op)
+        if is_shared(type):
+            raise refuse("W0503", f"@{symbol} is in shared memory, which begins without values", op, hint="let threads store some")
         count = math.prod(type.shape)
         if count > MOST_CONSTANTS:
             raise refuse(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,13 @@ from loops import launched, loop_module, mapped, stores_of
 from pinned import pinned
 from test_block_order import STAGED, matmul
 
+from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.mapping.curves import hilbert
 from weft.interpreter.mapping.mapping import Mapping
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts_between_blocks
+from weft.runtime.cuda.module import emit
 from weft.runtime.simulator.kernel import SimKernel
 
 HERE = Path(__file__).parent
@@ -159,6 +162,8 @@ def test_a_table_is_known_where_nobody_writes_to_it(table: str, written: str, kn
         module = ir.Module.parse(LOOKED_UP.format(table=table, written=written))
         kernel = next(operations(module.operation, "gpu.func"))
         assert (conflicts_between_blocks(kernel_model(kernel, grid=(4, 1, 1))) == []) == known
+        with nullcontext() if known else pytest.raises(WeftError, match="W0503"):
+            emit(module)
 
 
 TWICE = """\
