@@ -147,3 +147,130 @@ def test_what_is_started_in_front_of_a_loop_is_not_counted() -> None:
     with pytest.raises(WeftError, match="W0405") as caught:
         made("2-stages", 3)
     assert "`pipeline … producer`" in str(caught.value.diagnostics[0].hint)
+
+
+FIRST, SECOND, LAST, NEXT = "%first", "%second", "%last", "%next"
+"""Threads 0 and 1 of the first warp group, and 128 and 129 of the second one."""
+
+
+def ring(wait: str, arrive: str, who: str, *others: tuple[str, str]) -> str:
+    """A loop over the steps of a tile, by one thread: it waits for the phase of a ring, and arrives in one of another."""
+    body = ""
+    for number, (waits, arrives) in enumerate(((wait, arrive), *others)):
+        odd = "before" if waits.startswith("empty") else "odd"
+        body += f"""
+            %at{number} = affine.apply #{odd}(%done, %i)
+            %odd{number} = arith.cmpi ne, %at{number}, %c0 : index
+            nvgpu.mbarrier.try_wait.parity %{waits}[%stage], %odd{number}, %ticks : {RING}
+            %token{number} = nvgpu.mbarrier.arrive %{arrives}[%stage] : {RING} -> !nvgpu.mbarrier.token"""
+    return f"""
+        scf.if {who} {{
+          %done = arith.muli %turn, %steps : index
+          scf.for %i = %c0 to %steps step %c1 {{
+            %stage = affine.apply #stage(%done, %i){body}
+          }}
+        }}"""
+
+
+def tiles(*parts: str) -> str:
+    return f"""
+      scf.for %t = %block to %tiles step %c2 {{
+        %turn = affine.apply #half(%t){"".join(parts)}
+      }}"""
+
+
+RING, ONE = (f"<memorySpace = #gpu.address_space<workgroup>, num_barriers = {n}>" for n in (3, 1))
+RINGS = ("full1", "empty1", "full2", "empty2")
+MEET = "\n        nvvm.barrier id = %id number_of_threads = %many"
+TOLD = f"\n      scf.if {FIRST} {{\n        %token = nvgpu.mbarrier.arrive %once[%c0] : {ONE} -> !nvgpu.mbarrier.token\n      }}"
+AWAITED = f"\n      scf.if {NEXT} {{\n        nvgpu.mbarrier.try_wait.parity %once[%c0], %false, %ticks : {ONE}\n      }}"
+FIRST_RING = tiles(ring("full1", "empty1", FIRST))
+
+
+def roles(first: str, second: str) -> str:
+    made = "".join(f"\n      %{name} = nvgpu.mbarrier.create -> {RING}" for name in RINGS)
+    begun = "".join(f"\n          nvgpu.mbarrier.init %{name}[%i], %c1 : {RING}" for name in RINGS)
+    return f"""
+#stage = affine_map<(d0, d1) -> ((d0 + d1) mod 3)>
+#odd = affine_map<(d0, d1) -> (((d0 + d1) floordiv 3) mod 2)>
+#before = affine_map<(d0, d1) -> (((d0 + d1) floordiv 3 + 1) mod 2)>
+#half = affine_map<(d0) -> (d0 floordiv 2)>
+module attributes {{gpu.container_module}} {{
+  func.func @main(%sizes: memref<?x?xf32> {{weft.name = "sizes"}}) {{
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c256 = arith.constant 256 : index
+    gpu.launch_func @kernels::@kernel blocks in (%c2, %c1, %c1) threads in (%c256, %c1, %c1) args(%sizes : memref<?x?xf32>)
+    return
+  }}
+  gpu.module @kernels {{
+    gpu.func @kernel(%sizes: memref<?x?xf32>) kernel
+        attributes {{known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 2, 1, 1>}} {{
+      %false = arith.constant false
+      %id = arith.constant 1 : i32
+      %many = arith.constant 128 : i32
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c3 = arith.constant 3 : index
+      %c128 = arith.constant 128 : index
+      %c129 = arith.constant 129 : index
+      %ticks = arith.constant 10000000 : index
+      %thread = gpu.thread_id x
+      %block = gpu.block_id x
+      %tiles = memref.dim %sizes, %c0 : memref<?x?xf32>
+      %steps = memref.dim %sizes, %c1 : memref<?x?xf32>
+      {FIRST} = arith.cmpi eq, %thread, %c0 : index
+      {SECOND} = arith.cmpi eq, %thread, %c1 : index
+      {LAST} = arith.cmpi eq, %thread, %c128 : index
+      {NEXT} = arith.cmpi eq, %thread, %c129 : index
+      %group = arith.cmpi slt, %thread, %c128 : index{made}
+      %once = nvgpu.mbarrier.create -> {ONE}
+      scf.if {FIRST} {{
+        scf.for %i = %c0 to %c3 step %c1 {{{begun}
+        }}
+        nvgpu.mbarrier.init %once[%c0], %c1 : {ONE}
+        nvvm.fence.mbarrier.init
+      }}
+      gpu.barrier
+      scf.if %group {{{first}
+      }} else {{{second}
+      }}
+      gpu.return
+    }}
+  }}
+}}
+"""
+
+
+CIRCLES = {
+    "two rings, in another order": (
+        tiles(ring("full1", "empty1", FIRST), ring("empty2", "full2", FIRST)),
+        tiles(ring("full2", "empty2", LAST), ring("empty1", "full1", LAST)),
+    ),
+    "two rings, of threads that meet between": (
+        tiles(ring("full1", "empty1", FIRST), MEET, ring("empty2", "full2", SECOND)),
+        tiles(ring("full2", "empty2", LAST, ("empty1", "full1"))),
+    ),
+    "in front of tiles, what is told behind them": (FIRST_RING + TOLD, AWAITED + tiles(MEET, ring("empty1", "full1", LAST))),
+}
+
+
+@pytest.mark.parametrize("name", CIRCLES)
+def test_circles_of_what_counts_steps_and_what_counts_tiles(name: str) -> None:
+    """A circle of which each wait in a loop over steps needs the same step: what leads back is beside the steps."""
+    text = roles(*CIRCLES[name])
+    assert proof(text)
+    stuck = simulated(text)
+    assert all("deadlock" in found for found in stuck), stuck
+
+
+def test_told_behind_tiles_and_awaited_there() -> None:
+    text = roles(FIRST_RING + TOLD, tiles(MEET, ring("empty1", "full1", LAST)) + AWAITED)
+    assert not proof(text) and not any(simulated(text))
+
+
+def simulated(text: str) -> list[set[str]]:
+    plan, inputs = make_plan(mlir.parse(text, context())), {"sizes": np.zeros((5, 2), np.float32)}
+    ran = [run_plan(plan, SimDevice(order=order), inputs, text=text) for order in ORDERS]
+    return [{found.kind for found in (*(each.races or ()), *(each.faults or ()))} for each in ran]

@@ -29,8 +29,11 @@ NOT_KNOWN = (
 class Circles:
     """The waits of a kernel, and what they need. `steps`: loops that are taken as two, of which nothing is ordered.
 
-    That hides no circle where what a wait in the one loop needs is of the same step or an earlier one, and in the other of the same
-    iteration: what a thread does first is of an earlier tile, or stands in front in the same one, for all threads alike.
+    That hides no circle. Within those loops a wait for a step needs the same one or an earlier one, and a barrier is met in one
+    and the same iteration. What a thread of them does before is of an earlier tile; or of the same tile and in front of its steps,
+    one of them, or behind them, in that order for all threads alike, since none goes through two such nests. So a circle within
+    them is of waits between which the order is known. And none leads out of them and back: what is waited for in front of them
+    needs nothing in them.
     """
 
     def __init__(self, instances: Instances, order: Order, phases: Mapping[Signal, Linear], steps: Steps) -> None:
@@ -48,6 +51,7 @@ class Circles:
                     way = self.instances.then(first, edge)
                     if not self.instances.is_empty(way):
                         needs[node][other] = self.instances.union(needs[node].get(other), way)
+        self._expect_outside(needs)
         for circle in _circles(needs):
             if self._ranked(circle, needs):
                 continue
@@ -73,6 +77,16 @@ class Circles:
         ])  # fmt: skip
         if not self.instances.is_empty(self.instances.solver.ask(lambda: edge.intersect(later))):
             raise VagueError(node.point.op, "it waits for what is done in a later step")
+
+    def _expect_outside(self, needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> None:
+        """Raises VagueError where a wait in front of a loop over tiles needs what is in one, by way of others as well."""
+        late = {node for node in needs if self.steps.is_inside(node.point.place)} if self.steps.nests else set()
+        while more := [node for node in needs if node not in late and not late.isdisjoint(needs[node])]:
+            for node in more:
+                for nest in self.steps.nests.values():
+                    if not self.instances.is_empty(self.instances.before(node.point, nest.begin)):
+                        raise VagueError(node.point.op, "in front of a loop over tiles, it waits for what is behind one")
+            late.update(more)
 
     def _stuck(self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> tuple[str, str] | None:
         """A wait that needs what comes behind itself, and how it is told."""

@@ -4,12 +4,14 @@
 
 Each tile has K steps, so that (t, i) ↦ t*K + i is one to one and keeps the order of a thread's steps: what counts t*K + i, which is
 no affine form, counts c. The two loops count c and t by themselves, and nothing orders what is in the one and what is in the other:
-an order may be missed. Where an order that is missed could hide something, it is asked for in another way (`circles.py`).
+an order may be missed. Where an order that is missed could hide something, it is asked for in another way (`circles.py`); for that,
+no thread goes through two such nests.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from ...indices.linear import Depends, Formula, Linear, Symbol, at_least, both, less
 from ..kernels.model import Access, Barrier, KernelModel
@@ -25,6 +27,7 @@ class Nest:
     Args:
         tiles, steps: the loops. `count`: how many steps a tile has. `product`: stands for the number of tiles before, times that.
         every: the loop over all steps. `total`: how many there are.
+        begin: where the loop over tiles stands.
     """
 
     tiles: Loop
@@ -33,6 +36,7 @@ class Nest:
     product: Symbol
     every: Loop
     total: Symbol
+    begin: Point
 
     def form(self, form: Linear) -> Linear:
         """In the number of the step among all."""
@@ -63,9 +67,13 @@ class Steps:
         for signal in self.instances.model.signals:
             for symbol in dict.fromkeys((*signal.index.symbols(), *signal.odd.symbols())):
                 if symbol in factors:
-                    self._find(signal.place, symbol, factors[symbol], totals)
+                    self._find(signal, symbol, factors[symbol], totals)
+        for a, b in product(self.nests.values(), repeat=2):
+            if (a is not b and a.tiles is b.tiles) or not self.instances.is_empty(self.instances.before(a.begin, b.begin)):
+                raise VagueError(b.begin.op, "its thread has gone through the steps of tiles in another loop")
 
-    def _find(self, place: Place, product: Symbol, factors: tuple[Linear, Linear], totals: dict[object, Symbol]) -> None:
+    def _find(self, signal: Signal, product: Symbol, factors: tuple[Linear, Linear], totals: dict[object, Symbol]) -> None:
+        place = signal.place
         for tiles, steps in zip(place.loops, place.loops[1:], strict=False):
             if (tiles, steps) in self.nests or tiles.variable is None or steps.variable is None:
                 continue
@@ -74,7 +82,7 @@ class Steps:
             for number, count in (factors, factors[::-1]):
                 fit = alike and number == Linear.of(tiles.counter) and all(map(same_for_all, count.symbols()))
                 if fit and self._counts(place, tiles, steps, count):
-                    self.nests[tiles, steps] = self._nest(place, tiles, steps, count, product, totals)
+                    self.nests[tiles, steps] = self._nest(signal, tiles, steps, count, product, totals)
                     break
 
     def _counts(self, place: Place, tiles: Loop, steps: Loop, count: Linear) -> bool:
@@ -92,10 +100,10 @@ class Steps:
         return self.instances.is_empty(beyond) and self.instances.is_empty(short)
 
     def _nest(
-        self, place: Place, tiles: Loop, steps: Loop, count: Linear, product: Symbol, totals: dict[object, Symbol]
+        self, signal: Signal, tiles: Loop, steps: Loop, count: Linear, product: Symbol, totals: dict[object, Symbol]
     ) -> Nest:
         values = self.instances.model.values
-        (outer,) = (step for step in place.steps if step.loop is tiles)
+        ((depth, outer),) = ((n, step) for n, step in enumerate(signal.place.steps) if step.loop is tiles)
         turn = totals.setdefault("tile", values.fresh("loop"))
         guards = both(*outer.guards).changed(lambda f: f.replaced(lambda s: Linear.of(turn if s is tiles.counter else s)))
         key = count, guards, tiles.counter.high
@@ -103,7 +111,8 @@ class Steps:
             totals[key] = next(iter(values.opaque(Depends(), 0).symbols()))
         counter = values.fresh("loop", Depends(loops=frozenset({tiles.number})), 0)
         every = Loop(tiles.number, counter, Linear.of(counter), None, steps.label)
-        return Nest(tiles, steps, count, product, every, totals[key])
+        begin = Point(Place(signal.place.steps[:depth], outer.position), signal.op)
+        return Nest(tiles, steps, count, product, every, totals[key], begin)
 
     # ---- the model ------------------------------------------------------------------------------------------------------------
 
@@ -192,6 +201,10 @@ class Steps:
         return found
 
     # ---- who waits for whom ---------------------------------------------------------------------------------------------------
+
+    def is_inside(self, place: Place) -> bool:
+        """Whether a place of the model is in a loop over tiles, or over all steps."""
+        return any(loop in place.loops for nest in self.nests.values() for loop in (nest.tiles, nest.every))
 
     def scale(self, place: Place) -> tuple[Loop, Symbol, Linear] | None:
         """Of a place of the model: the loop over all steps that it is in, how many these are, how many a tile has."""
