@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from pathlib import Path
@@ -73,7 +72,6 @@ def test_rungs_that_are_the_recipe() -> None:
     assert of_the_recipe(cluster="2").seconds == prediction(6).seconds
 
 
-@pytest.mark.skipif("WEFT_SOAK" not in os.environ, reason="blocks that stay take the model minutes")
 def test_what_the_page_says_of_blocks_that_stay() -> None:
     command = next(line for line in TEMPLATE.read_text().splitlines() if line.startswith("$ weft run"))
     words = re.findall(r"--set (\w+)=(\w+)", command)
