@@ -47,12 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return keep(chosen.file, chosen.docs)
     begun = time.monotonic()
-    code = measuring.measure(chosen.folder, chosen.output, chosen.budget)
-    if code == measuring.BROKEN:  # an illegal access leaves nothing of CUDA to this process
+
+    def anew() -> None:
+        """Nothing of CUDA is left to this process, behind an illegal access or with a kernel that does not end."""
         left = chosen.budget - (time.monotonic() - begun)
         again = [__file__, "measure", str(chosen.folder), "-o", str(chosen.output), "--budget", f"{left:.0f}"]
         os.execv(sys.executable, [sys.executable, *again])
-    return code
+
+    return measuring.measure(chosen.folder, chosen.output, chosen.budget, anew)
 
 
 if __name__ == "__main__":

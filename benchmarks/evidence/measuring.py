@@ -6,9 +6,10 @@ import importlib.util
 import json
 import os
 import sys
+import threading
 import time
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -19,8 +20,8 @@ ITEMS = "items.json"
 BUDGET = 540.0
 """Seconds."""
 
-BROKEN = 75
-"""Exit code: CUDA does nothing more in this process, the next one goes on."""
+LONGEST = 40.0
+"""Seconds of an item: what takes longer hangs."""
 
 
 def find_weft() -> None:
@@ -31,8 +32,12 @@ def find_weft() -> None:
         sys.modules["weft"] = package
 
 
-def measure(folder: Path, output: Path, budget: float) -> int:
-    """Measure what is not in `output` yet, as long as seconds are left. An exit code: 0 where all is measured and right."""
+def measure(folder: Path, output: Path, budget: float, anew: Callable[[], None]) -> int:
+    """Measure what is not in `output` yet, as long as seconds are left. An exit code: 0 where all is measured and right.
+
+    Args:
+        anew: what puts another process in the place of this one.
+    """
     os.environ["NVIDIA_TF32_OVERRIDE"] = os.environ["CUPY_TF32"] = "0"
     begun = time.monotonic()
     find_weft()
@@ -54,22 +59,34 @@ def measure(folder: Path, output: Path, budget: float) -> int:
             compiled.add(item["group"])
         log.start(item)
         since = time.monotonic()
+        watch = threading.Timer(LONGEST, _give_up, (log, item, anew))
+        watch.daemon = True
+        watch.start()
         try:
             if not item["entries"]:
                 raise ValueError(f"refused when it was prepared: {item['refused']}")
             found = contest_or_streams.get(item["group"], contest.measure)(item, folder, device, cupy)
         except contest.FAILURES as error:
             found = contest.failed(error)
+        watch.cancel()
         log.keep({**item, **found, "took": time.monotonic() - since})
         print(line(log.results[-1]), flush=True)
         try:
             device.synchronize()
         except contest.FAILURES as error:
             print(f"starting anew: {error}", file=sys.stderr)
-            return BROKEN
+            anew()
+            return 1
     if left := len(log.left(items)):
         print(f"{left} of {len(items)} items are left: the same command goes on with them", file=sys.stderr)
     return 1 if left or not all(one["right"] for one in log.results) else 0
+
+
+def _give_up(log: Log, item: Mapping[str, Any], anew: Callable[[], None]) -> None:
+    """A kernel does not end, and nothing ends it but the end of the process: the next one goes on with the next item."""
+    log.keep({**item, "right": False, "failed": f"it did not end in {LONGEST:.0f} seconds", "took": LONGEST})
+    print(line(log.results[-1]), flush=True)
+    anew()
 
 
 def _compile(

@@ -17,7 +17,7 @@ from . import sources
 ROOT = Path(__file__).parents[2]
 ITEMS = "items.json"
 
-Settings = Mapping[str, int]
+Settings = Mapping[str, int | str]
 Item = dict[str, Any]
 
 TILES = {"tm": 4, "bm": 64, "bn": 64}
@@ -29,6 +29,40 @@ VARIANTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
     "nchw": (("128x64", "igemm_nchw", {}), ("128x128", "igemm_nchw", {"bn": 128}), ("64x64", "igemm_nchw", TILES)),
 }  # fmt: skip
 """By layout: what a variant is called, its recipe, and what is set beside the layer."""
+HALF: Sequence[tuple[str, str, Settings]] = (
+    ("tensor", "igemm_tensor", {}), ("tensor 64x64", "igemm_tensor", {"bm": 64, "bn": 64}),
+    ("hopper", "igemm_hopper", {}), ("hopper 128x64", "igemm_hopper", {"bn": 64}),
+    ("hopper 128x192", "igemm_hopper", {"bn": 192}), ("hopper 128x256", "igemm_hopper", {"bn": 256}),
+)  # fmt: skip
+"""Variants of convolutions of half precision, channels last."""
+PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
+    "f32": (
+        ("simt", "simt", {}), ("pipelined", "simt_pipelined", {}), ("pipelined, by rows", "simt_pipelined", {"group": 1}),
+        ("pipelined 256x128", "simt_pipelined", {"bm": 256}), ("pipelined 8", "simt_pipelined", {"bk": 8}),
+        ("split 2", "simt_split_k", {"parts": 2}), ("split 4", "simt_split_k", {"parts": 4}),
+        ("pipelined 128x256", "simt_pipelined", {"bn": 256}), ("pipelined 256x128, by rows", "simt_pipelined", {"bm": 256, "group": 1}),
+        ("pipelined 256x128 8", "simt_pipelined", {"bm": 256, "bk": 8}), ("pipelined 8x16", "simt_pipelined", {"tm": 8, "tn": 16}),
+        ("pipelined 8x16 256", "simt_pipelined", {"tm": 8, "tn": 16, "bm": 256}),
+    ),
+    "bf16": (
+        ("tensor", "tensor", {}), ("tensor, four stages", "tensor", {"stages": 4}), ("tensor, by rows", "tensor", {"group": 1}),
+        ("hopper", "hopper", {}), ("hopper, cluster", "hopper", {"cluster": 2}), ("hopper 128x128", "hopper", {"bn": 128}),
+        ("hopper, stay", "hopper", {"blocks": 132}), ("hopper, stay, cluster", "hopper", {"blocks": 132, "cluster": 2}),
+        ("hopper 192, stay, cluster", "hopper", {"blocks": 132, "cluster": 2, "bn": 192, "stages": 4}),
+        ("hopper 256x128, cluster", "hopper", {"bm": 256, "bn": 128, "cluster": 2, "gm": 128, "stages": 3}),
+        ("hopper 256x128", "hopper", {"bm": 256, "bn": 128, "gm": 128, "stages": 3}),
+        ("hopper, own stores", "hopper", {"store": 0}), ("hopper, stay, by rows", "hopper", {"blocks": 132, "group": 1}),
+        ("hopper, stay 16", "hopper", {"blocks": 132, "group": 16}), ("hopper 192, stay", "hopper", {"blocks": 132, "bn": 192}),
+        ("hopper, 3 stages", "hopper", {"stages": 3}), ("hopper, stay, cluster, 16", "hopper", {"blocks": 132, "cluster": 2, "group": 16}),
+    ),
+    "f8E4M3FN": (("hopper", "hopper", {}),), "f8E5M2": (("hopper", "hopper", {}),),
+    "i8": (("tensor", "tensor", {}), ("hopper", "hopper", {})), "f64": (("tensor", "tensor", {}),),
+    "f32 by tensor cores": (
+        ("tensor 3xtf32", "tensor", {}), ("tensor tf32", "tensor", {"as_type": "tf32"}), ("tensor bf16x3", "tensor", {"as_type": "bf16x3"}),
+        ("hopper 3xtf32", "hopper", {}), ("hopper tf32", "hopper", {"as_type": "tf32"}), ("hopper bf16x3", "hopper", {"as_type": "bf16x3"}),
+    ),
+}  # fmt: skip
+"""Of matrices, by type. A result of few tiles alone has its sum split."""
 FEW_BLOCKS = 264
 """Sums are split where the variant before has fewer blocks than this, two for each of 132 multiprocessors."""
 ROWS = ("softmax", "layernorm", "layernorm_welford", "argmax")
@@ -40,11 +74,13 @@ LAYOUTS = {"conv2d": "nhwc", "conv2d_nchw": "nchw"}
 @dataclass(frozen=True)
 class Extent:
     """How much is prepared: sizes by payload, those of convolutions; layers; the ladder's rungs and sizes, the first of them
-    before the convolutions; and for the streams batches, the products' depth and the number of launches."""
+    before the convolutions; products by type; the rungs of warp groups and their size; and for the streams batches, the products' depth and the number of launches."""
 
     sizes: Mapping[str, Sequence[Settings]]
     convolutions: Sequence[Settings]
     layers: Mapping[str, Settings]
+    products: Sequence[tuple[str, tuple[int, int, int]]]
+    groups: tuple[Sequence[Path], int]
     rungs: Sequence[Path]
     cases: Sequence[tuple[int, int, int]]
     batches: tuple[int, int]
@@ -72,7 +108,11 @@ def full() -> Extent:
             "concurrent_convs": [{"batch": b} for b in (2, 33, 1024)],
         },
         [layers[f"resnet50.{name}"] for name in ("layer3.0.conv2", "conv1", "layer1.0.conv2")],
-        layers, sorted((ROOT / "docs" / "tutorial").glob("*.weft")), cases, (1024, 2), 8192, 1000,
+        layers, [*(("f32", (n, n, n)) for n in (1024, 2048, 4096, 8192)), *(("bf16", (n, n, n)) for n in (2048, 4096, 8192, 16384)),
+        ("f16", (8192, 8192, 8192)), ("bf16", (4104, 3080, 2056)),
+        *((type, size) for type in ("f32 by tensor cores", "i8", "f8E4M3FN", "f8E5M2", "f64") for size in products[1:])],
+        (sorted((ROOT / "docs" / "warpgroups").glob("*.weft")), 8192),
+        sorted((ROOT / "docs" / "tutorial").glob("*.weft")), cases, (1024, 2), 8192, 1000,
     )  # fmt: skip
 
 
@@ -86,7 +126,8 @@ def small() -> Extent:
         "concurrent_convs": [{"batch": 1, "filters": 2, "size": 5}],
     }  # fmt: skip
     rungs = sorted((ROOT / "docs" / "tutorial").glob("1-*.weft"))
-    return Extent(one, [layer], {"resnet50.conv1": layer}, rungs, [(48, 40, 24), (24, 24, 24)], (3, 2), 32, 7)
+    groups = sorted((ROOT / "docs" / "warpgroups").glob("3-*.weft"))
+    return Extent(one, [layer], {"resnet50.conv1": layer}, [("f32", (24, 24, 24))], (groups, 64), rungs, [(48, 40, 24), (24, 24, 24)], (3, 2), 32, 7)
 
 
 def _mnk(m: int, n: int, k: int) -> Settings:
@@ -110,6 +151,9 @@ def _items(writer: _Writer, extent: Extent) -> Iterator[Item]:
 
     for recipe in schedules():
         yield from writer.recipe(recipe, extent)
+    yield from (writer.product(type, size) for type, size in extent.products)
+    yield writer.groups(*extent.groups)
+    yield from (writer.half(layer, sizes) for layer, sizes in extent.layers.items())
     first, *others = extent.cases
     for rung in extent.rungs:
         yield writer.rung(rung, first)
@@ -172,6 +216,27 @@ class _Writer:
         return self.contest(
             "ladder", f"{path.stem} {size}", {path.stem: (str(path), _mnk(*case))}, rung=path.stem, case=size
         )
+
+    def product(self, kind: str, case: tuple[int, int, int]) -> Item:
+        """A product by all that there is."""
+        m, n, _ = case
+        few = (m // 128) * (n // 128) < FEW_BLOCKS
+        variants = {
+            name: (recipe, {**_mnk(*case), **settings, "type": kind.split()[0]})
+            for name, recipe, settings in PRODUCTS["bf16" if kind == "f16" else kind]
+            if few or "parts" not in settings
+        }
+        size = "x".join(map(str, case))
+        return self.contest("products", f"{kind} {size}", variants, kind=kind, size=size)
+
+    def groups(self, rungs: Sequence[Path], size: int) -> Item:
+        """The rungs of warp groups side by side."""
+        return self.contest("warp groups", f"{size}", {path.stem: (str(path), _mnk(size, size, size)) for path in rungs})
+
+    def half(self, layer: str, sizes: Settings) -> Item:
+        """A layer of half precision."""
+        variants = {name: (recipe, {**sizes, **settings, "type": "f16"}) for name, recipe, settings in HALF}
+        return self.contest("half convolutions", layer, variants, layer=layer)
 
     def layer(self, layer: str, layout: str, sizes: Settings) -> Item:
         variants: dict[str, tuple[str, Settings]] = {}

@@ -9,6 +9,8 @@ from typing import Any
 EPSILON = 1e-5
 """What `payload layernorm` adds to a variance."""
 
+HALF = ("f16", "bf16")
+
 Run = Callable[[], Any]
 Arrays = Mapping[str, Any]
 Values = Mapping[str, Any]
@@ -45,19 +47,39 @@ def _attention(torch: Any, t: Arrays, values: Values) -> Any:
     return torch.nn.functional.scaled_dot_product_attention(*heads, is_causal=bool(values["causal"]))[0]
 
 
+def _matmul(torch: Any, t: Arrays, values: Values) -> Any:
+    """The product of half precision as Weft has it, with a result in f32."""
+    return torch.mm(t["A"], t["B"], out_dtype=torch.float32)
+
+
 FUNCTIONS: Mapping[str, Callable[[Any, Arrays, Values], Any]] = {
     "softmax": _softmax, "layernorm": _layernorm, "layernorm_welford": _layernorm, "argmax": _argmax, "sum": _sum,
-    "attention": _attention,
+    "attention": _attention, "matmul": _matmul,
 }  # fmt: skip
 """By builder: what PyTorch has for it."""
 
 
 def function(builder: str, arrays: Arrays, values: Values) -> Run | None:
-    """PyTorch's function for a payload, in f32 without TF32; None without PyTorch, or where it has none."""
-    if builder not in FUNCTIONS or (torch := _ready()) is None:
+    """PyTorch's function for a payload, in f32 without TF32; None without PyTorch, or where it has none or CuPy calls the same."""
+    if builder not in FUNCTIONS or builder == "matmul" and values["type"] not in HALF or (torch := _ready()) is None:
         return None
-    tensors = _tensors(torch, arrays)
+    tensors = _tensors(torch, arrays, values.get("type"))
     return lambda: FUNCTIONS[builder](torch, tensors, values)
+
+
+def product(arrays: Arrays, values: Values) -> Run | None:
+    """cuBLAS by PyTorch for half precision, with a result in half precision, as its published figures are; None for others."""
+    if values["type"] not in HALF or (torch := _ready()) is None:
+        return None
+    tensors = _tensors(torch, arrays, values["type"])
+    result = torch.empty((tensors["A"].shape[0], tensors["B"].shape[1]), dtype=tensors["A"].dtype, device="cuda")
+    return lambda: torch.mm(tensors["A"], tensors["B"], out=result)
+
+
+def numbers(result: Any) -> tuple[Any, bool]:
+    """A result as an array that CuPy takes, and whether it was of half precision."""
+    half = str(getattr(result, "dtype", "")) in ("torch.bfloat16", "torch.float16")
+    return (result.float() if half else result), half
 
 
 def kernel(builder: str, arrays: Arrays) -> Run | None:
@@ -76,7 +98,7 @@ def convolution(arrays: Arrays, values: Values, layout: str) -> Run | None:
     """cuDNN by PyTorch, by the fastest of its algorithms: a result in `layout`, of images and filters in it."""
     if (torch := _ready()) is None:
         return None
-    x, w = (_tensors(torch, arrays)[name] for name in "XW")
+    x, w = (_tensors(torch, arrays, values["type"])[name] for name in "XW")
     if layout == "nhwc":  # views: PyTorch has the axes of NCHW in any case, and goes by the strides
         x, w = x.permute(0, 3, 1, 2), w.permute(3, 2, 0, 1).contiguous(memory_format=torch.channels_last)
     steps = {"stride": values["stride"], "padding": values["pad"], "dilation": values["dilation"]}
@@ -88,9 +110,12 @@ def convolution(arrays: Arrays, values: Values, layout: str) -> Run | None:
     return run
 
 
-def _tensors(torch: Any, arrays: Arrays) -> Arrays:
-    """The arrays as PyTorch's, without a copy."""
-    return {name: torch.as_tensor(array, device="cuda") for name, array in arrays.items()}
+def _tensors(torch: Any, arrays: Arrays, type: str | None = None) -> Arrays:
+    """The arrays as PyTorch's, without a copy. Bits of bf16 are numbers there."""
+    made = {name: torch.as_tensor(array, device="cuda") for name, array in arrays.items()}
+    if type != "bf16":
+        return made
+    return {name: one.view(torch.bfloat16) if arrays[name].dtype == "int16" else one for name, one in made.items()}
 
 
 def _ready() -> Any:

@@ -19,15 +19,13 @@ struct bf16 {
 };
 __device__ inline bf16::bf16(float x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  if (!__builtin_constant_p(x)) {
-    unsigned pair;  // two at once, which is faster than one
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0f), "f"(x));
-    bits = pair;
-    return;
-  }
-#endif
+  unsigned pair;  // two at once, which is faster than one
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0f), "f"(x));
+  bits = pair;
+#else
   unsigned u = __float_as_uint(x);
   bits = x != x ? 0x7fffu : (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+#endif
 }
 __device__ inline bf16::bf16(double x) { *this = bf16(round_to_odd(x)); }
 __device__ inline bf16::operator float() const { return __uint_as_float((unsigned)bits << 16); }
@@ -144,7 +142,7 @@ template <int n> __device__ inline void wait_stores_read() { asm volatile("cp.as
 // pieces of 16 bytes exchanged; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
 #ifdef __CUDA_ARCH__
 __device__ inline unsigned long long matrix_in_shared(const void* first, int panel) {
-  return (unsigned long long)(in_shared(first) >> 4) | (unsigned long long)(panel >> 4) << 16 | 1024ull >> 4 << 32 | 1ull << 62;
+  return (unsigned long long)(in_shared(first) >> 4 & 0x3fff) | (unsigned long long)(panel >> 4) << 16 | 1024ull >> 4 << 32 | 1ull << 62;
 }
 #endif
 

@@ -22,15 +22,13 @@ struct bf16 {
 };
 __device__ inline bf16::bf16(float x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  if (!__builtin_constant_p(x)) {
-    unsigned pair;  // two at once, which is faster than one
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0f), "f"(x));
-    bits = pair;
-    return;
-  }
-#endif
+  unsigned pair;  // two at once, which is faster than one
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0f), "f"(x));
+  bits = pair;
+#else
   unsigned u = __float_as_uint(x);
   bits = x != x ? 0x7fffu : (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+#endif
 }
 __device__ inline bf16::bf16(double x) { *this = bf16(round_to_odd(x)); }
 __device__ inline bf16::operator float() const { return __uint_as_float((unsigned)bits << 16); }

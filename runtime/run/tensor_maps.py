@@ -18,6 +18,8 @@ from .device import MappedView
 
 BYTES, ALIGNMENT = 128, 64
 """Of a tensor map."""
+WHOLE = np.dtype((np.void, BYTES))
+"""A map as one element: CuPy passes no array of several by value."""
 DTYPES = {"i8": 0, "f8E4M3FN": 0, "f8E5M2": 0, "i16": 1, "i32": 3, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "tf32": 11}
 """`CUtensorMapDataType`; the accelerator moves bytes, and what it needs to know of a type is its size, and whether it has a NaN.
 What it copies as tf32 it rounds, where products of warp groups would cut off digits (CUTLASS, `sm90_mma_tma_gmma_ss`)."""
@@ -81,6 +83,6 @@ class PassedMap:
         """The map, of the memory where it is now."""
         address = self._arg.tensor.memory.address
         if address != self._at:
-            self._made = encoded(self._arg, address)
+            self._made = encoded(self._arg, address).view(WHOLE)
             self._at = address
         return self._made

@@ -78,6 +78,10 @@ def numbers(found: np.ndarray, case: Product) -> np.ndarray:
     return np.ascontiguousarray(found).view(kind)[..., 0].astype(np.int64)
 
 
+BLOCK = 1 << 24
+"""In a cluster, addresses of shared memory have the block's number above the 24 bits that lie in it; descriptors have no room for it."""
+
+
 def descriptors(text: str, case: Product, offset: int) -> list[tuple[int, int, int]]:
     """Of each instruction of a step the first of its sums, and both descriptors: the text's own formula, evaluated."""
     formula = re.search(r"matrix_in_shared\(const void\* first, int panel\) \{\s+return (.*?);", text, re.DOTALL)
@@ -85,7 +89,7 @@ def descriptors(text: str, case: Product, offset: int) -> list[tuple[int, int, i
     said = re.sub(r"\(unsigned long long\)", "", formula[1]).replace("ull", "").replace("in_shared(first)", "first")
     made: dict[str, int] = {}
     for name, panel in re.findall(r"(\w+)_matrix = matrix_in_shared\(.*, (\d+)\);", text):
-        made[name] = eval(said, {"first": BASE[name] + (offset * 128 if name == "A" else 0), "panel": int(panel)})
+        made[name] = eval(said, {"first": BLOCK + BASE[name] + (offset * 128 if name == "A" else 0), "panel": int(panel)})
     calls = re.findall(r"\bproduct_m64\w+\(\w+(?: \+ (\d+))?, A_matrix(?: \+ (\d+))?, B_matrix(?: \+ (\d+))?\);", text)
     return [(int(to or 0), made["A"] + int(a or 0), made["B"] + int(b or 0)) for to, a, b in calls]
 

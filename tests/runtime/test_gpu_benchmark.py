@@ -102,7 +102,7 @@ def natively(bundle: Bundle, name: str) -> Callable[[Any, Any, tuple[Any, ...]],
 def passed(value: Any, param: Param) -> Argument:
     """An argument as the text takes it on the CPU."""
     if param.boxes is not None:
-        address, rank, *words = map(int, value)
+        address, rank, *words = map(int, value.view(np.uint64))
         shape = tuple(reversed(words[:rank]))
         strides = (*reversed(words[5 : 5 + rank - 1]), itemsize(param.dtype))
         raw = (ctypes.c_uint8 * (shape[0] * strides[0])).from_address(address)
@@ -165,7 +165,7 @@ def test_from_the_schedules_to_the_page(
         gpu.main(["measure", str(folder), "-o", str(out)])
     assert list(results(out)) == begun[:3] and json.loads(out.read_text())["under_way"] == [begun[3]]
     assert gpu.main(["measure", str(folder), "-o", str(out), "--budget", "0"]) == 1
-    assert "31 of 34 items are left" in capsys.readouterr().err
+    assert "34 of 37 items are left" in capsys.readouterr().err
     assert gpu.main(["measure", str(folder), "-o", str(out)]) == 0
     assert begun[4:] == [*begun[4:-1], begun[3]] and len(set(begun)) == len(begun) - 1, (
         "what was interrupted comes last"
@@ -175,7 +175,7 @@ def test_from_the_schedules_to_the_page(
 
     measured = json.loads(out.read_text())
     found = results(out)
-    assert (measured["device"], measured["cudnn"], measured["under_way"], len(found)) == ("Fake GPU", True, [], 34)
+    assert (measured["device"], measured["cudnn"], measured["under_way"], len(found)) == ("Fake GPU", True, [], 37)
     for one in found.values():
         assert one["right"] and one["took"] > 0
         for who in (
@@ -211,7 +211,7 @@ def test_from_the_schedules_to_the_page(
     out.write_text(json.dumps(measured))
     assert gpu.main(["record", str(out), "--docs", str(docs)]) == 0
     page = (docs / "performance.md").read_text()
-    assert "Measured on Fake GPU: 34 of 34 items right." in page
+    assert "Measured on Fake GPU: 37 of 37 items right." in page
     for row in (
         "| naive | m=48 n=40 k=40 |", "| 1-naive | 50.0% | 33.5 | – |", "| rung | 48 × 40 × 24 | 24 × 24 × 24 |",
         "| conv1 | 1500.0 µs (128x64) | 100% | 1500.0 µs (128x64) | 100% | 1500.0 µs |",
@@ -400,7 +400,7 @@ def test_schedules_that_are_refused_or_unknown(tmp_path: Path, path: None, capsy
         "W0" in one["refused"]["a"] and list(one["entries"]) == ["b"] and "refused naive a" in capsys.readouterr().err
     )
     with pytest.raises(SystemExit, match="at which sizes of matmul"):
-        list(writer.recipe("naive", preparing.Extent({}, [], {}, [], [], (1, 1), 1, 1)))
+        list(writer.recipe("naive", preparing.Extent({}, [], {}, [], ([], 8), [], [], (1, 1), 1, 1)))
     extent = preparing.full()
     assert len(extent.layers) == 23 and len(extent.rungs) == 9 and len(extent.cases) == 9
     few, many = ({"k": 64, "bm": 64, "bn": 64, **extent.layers["resnet50.conv1"], "n": n} for n in (1, 8))

@@ -245,6 +245,8 @@ class Function:
             raise CUDADriverError("CUDA_ERROR_LAUNCH_FAILED: made to fail")
         for value in args:  # the types that CuPy passes by their bits, `cupy/cuda/function.pyx`; arrays by what they hold
             assert isinstance(value, np.ndarray) or type(value) in {np.dtype(c).type for c in "?bhilqBHILQefd"}, type(value)
+            if isinstance(value, np.ndarray) and value.size != 1:
+                raise TypeError(f"You are trying to pass a numpy.ndarray of shape {value.shape} as a kernel parameter.")
         LOG.append(("launch", self.name, grid, block, shared_mem))
         ON.append(stream.ptr)
         do = OF_TEXT.get((self.cubin, self.name)) or _kernel(self.name)
