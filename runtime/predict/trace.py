@@ -297,6 +297,8 @@ class Execution:
         far = one.mnemonic == "CALL" and one.target is not None  # a label of the kernel itself, too far for a branch
         if one.mnemonic not in ("BRA", "EXIT") and not far:
             raise self._refused(f"the instruction `{one.mnemonic}` goes where it is not known")
+        if one.target is not None and self.program.labels[one.target] == at + 1:
+            return False, None  # where it goes on anyway
         taken: Value = self._guard(one)
         for text in one.arguments:
             if text.lstrip("!U").startswith("P"):
