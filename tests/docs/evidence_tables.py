@@ -1,4 +1,4 @@
-"""The measured tables of `docs/performance.md`, from what `benchmarks/gpu.py record` kept."""
+"""The measured tables of the pages, most of them on `docs/performance.md`, from what `benchmarks/gpu.py record` kept."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ MEASURED = Path(__file__).parents[2] / "docs" / "performance" / "measured.json"
 LAYOUTS = ("nhwc", "nchw")
 RECIPES_HEAD = ("recipe", "size", "off by", "time", "TFLOP/s", "cuBLAS", "cuDNN", "PyTorch", "Triton")
 CONVOLUTIONS_HEAD = ("layer", "NHWC", "of cuDNN", "NCHW", "of cuDNN", "im2col + cuBLAS")
+PRODUCTS_HEAD = ("product", "size", "time", "TFLOP/s", "of cuBLAS, same result", "of cuBLAS, half result")
+HALVES_HEAD = ("layer", "time", "of cuDNN")
+HALF = ("f16", "bf16")
 STREAMS_HEAD = (
     "", "one stream", "own streams", "one stream, as a graph", "own streams, as a graph", "overlap", "host, per launch",
     "a bare loop's",
@@ -64,10 +67,43 @@ def library(one: Found, name: str) -> Found | None:
     return one.get("libraries", {}).get(name)
 
 
-def share(one: Found, name: str) -> str:
-    """Ours as a share of a library's speed."""
-    mine, theirs = fastest(one)[1], library(one, name)
+def share(one: Found, name: str, mine: Found | None = None) -> str:
+    """Ours, the fastest where nothing is said, as a share of a library's speed."""
+    mine, theirs = mine or fastest(one)[1], library(one, name)
     return f"{theirs['seconds'] / mine['seconds']:.0%}" if theirs and "seconds" in mine and "seconds" in theirs else "–"
+
+
+def entry(item: str, name: str) -> Found | None:
+    """What was found of one schedule of an item; None where it was not measured."""
+    one = recorded().get(item)
+    if one is None:
+        return None
+    return one["entries"].get(name) if "libraries" in one else {"failed": one["failed"]}
+
+
+def rate(one: Found, mine: Found) -> str:
+    """TFLOP/s, or why there are none."""
+    return f"{one['operations'] / mine['seconds'] / 1e12:.1f}" if "seconds" in mine else micro(mine)
+
+
+def rate_of(item: str, name: str, beside: str = "library") -> str:
+    """TFLOP/s of one schedule of an item, and in parentheses its share of a library's."""
+    mine = entry(item, name)
+    if mine is None:
+        return "–"
+    one = recorded()[item]
+    return f"{rate(one, mine)} ({share(one, beside, mine)})" if "seconds" in mine else micro(mine)
+
+
+def mean_speed(ones: Sequence[Found], name: str) -> tuple[float, int] | None:
+    """The geometric mean of our speed as a multiple of a library's, and of how many items; None where none has both."""
+    both = [(library(one, name), fastest(one)[1]) for one in ones]
+    ratios = [t["seconds"] / m["seconds"] for t, m in both if t and "seconds" in t and "seconds" in m]
+    return (geometric_mean(ratios), len(ratios)) if ratios else None
+
+
+def geometric_mean(ratios: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------------
@@ -87,14 +123,8 @@ def _recipe(one: Found) -> tuple[str, ...]:
 
 
 def rung(name: str, case: str) -> str:
-    """TFLOP/s of a rung of the tutorial, and in brackets its share of cuBLAS."""
-    one = recorded().get(f"ladder: {name} {case}")
-    if one is None:
-        return "–"
-    mine = fastest(one)[1]
-    if "seconds" not in mine:
-        return micro(mine)
-    return f"{one['operations'] / mine['seconds'] / 1e12:.1f} ({share(one, 'library')})"
+    """TFLOP/s of a rung of the tutorial, and in parentheses its share of cuBLAS."""
+    return rate_of(f"ladder: {name} {case}", name)
 
 
 def ladder_cases() -> list[str]:
@@ -124,12 +154,58 @@ def convolutions_remark() -> str:
     said: list[str] = []
     for layout in LAYOUTS:
         for name, title in (("cudnn", "cuDNN"), ("library", "im2col with cuBLAS")):
-            both = [(library(one, name), fastest(one)[1]) for one in of("convolutions") if one["layout"] == layout]
-            ratios = [t["seconds"] / m["seconds"] for t, m in both if t and "seconds" in t and "seconds" in m]
-            if ratios:
-                mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-                said.append(f"{layout.upper()} {mean:.2f} × {title} ({len(ratios)} layers)")
+            if (found := mean_speed([one for one in of("convolutions") if one["layout"] == layout], name)) is not None:
+                said.append(f"{layout.upper()} {found[0]:.2f} × {title} ({found[1]} layers)")
     return f"Speed, in the geometric mean: {', '.join(said)}." if said else NOTHING
+
+
+def products() -> list[tuple[str, ...]]:
+    """A row for each product, by its fastest schedule; one of dashes, where nothing is measured."""
+    rows = []
+    for one in of("products"):
+        name, mine = fastest(one)
+        time = micro(mine) + (f" ({name})" if "seconds" in mine else "")
+        is_half = one["kind"] in HALF
+        shares = share(one, "pytorch" if is_half else "library"), share(one, "library") if is_half else "–"
+        rows.append((one["kind"], _by(one["size"]), time, rate(one, mine), *shares))
+    return rows or [("–",) * len(PRODUCTS_HEAD)]
+
+
+def variants(kind: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Every schedule of a kind of products: TFLOP/s by size, and the largest error. One that is not built for a size has a dash."""
+    ones = [one for one in of("products") if one["kind"] == kind and "libraries" in one]
+    rows = []
+    for name in dict.fromkeys(name for one in ones for name in one["entries"]):
+        mine = [one["entries"].get(name) for one in ones]
+        built = [name in one["entries"] and name not in one.get("refused", {}) for one in ones]
+        rates = [rate(one, found) if there else "–" for one, found, there in zip(ones, mine, built, strict=True)]
+        errors = [found["error"] for found in mine if found and found.get("error") is not None]
+        rows.append((name, *rates, f"{max(errors):.1e}" if errors else "–"))
+    head = (f"{kind}, TFLOP/s", *(_by(one["size"]) for one in ones), "off by")
+    return head, rows or [("–",) * len(head)]
+
+
+def _by(size: str) -> str:
+    """`4096x4096x4096` as the pages write it."""
+    m, n, k = size.split("x")
+    return f"{m}³" if m == n == k else f"{m} × {n} × {k}"
+
+
+def halves() -> list[tuple[str, ...]]:
+    """A row for each layer in f16, with a dash for what was not measured."""
+    rows = []
+    for name in LAYERS:
+        one = recorded().get(f"half convolutions: {name}")
+        variant, mine = fastest(one) if one is not None else ("", None)
+        time = micro(mine) + (f" ({variant})" if mine and "seconds" in mine else "")
+        rows.append((name.removeprefix("resnet50."), time, share(one, "cudnn") if one is not None else "–"))
+    return rows
+
+
+def halves_remark() -> str:
+    """The geometric mean over all layers in f16 that were measured, or that nothing was."""
+    found = mean_speed(of("half convolutions"), "cudnn")
+    return f"Speed, in the geometric mean: {found[0]:.2f} × cuDNN ({found[1]} layers)." if found is not None else NOTHING
 
 
 def streams() -> list[tuple[str, ...]]:

@@ -6,6 +6,7 @@
 | `@ir N "STEP" ["PATTERN"]` | the step's report, and what it changed in the IR; or of that the lines that PATTERN finds |
 | `@cuda N "PATTERN" LINES` | so many lines of the CUDA text, from the first that PATTERN finds |
 | `@effect N…` | the counts and predictions of these rungs |
+| `@measured` | the recipes of this page, predicted and measured, beside libraries |
 | `@attention.schedule N` … | the same of the rungs of attention; a schedule is shown whole where most of it differs |
 """
 
@@ -19,7 +20,9 @@ from functools import cache
 from math import prod
 
 import attention_rungs
-from ladder import H200, Cell, Ladder, effect
+import evidence_tables
+from ladder import H200, Cell, Ladder, effect, table
+from predictions import recipe
 from rung import ROOT, Traffic, watching
 from scheduled import run_schedule
 
@@ -117,6 +120,21 @@ ROWS: dict[str, Cell] = {
 }
 
 
+def measured() -> list[str]:
+    """A row for each recipe: times, ours by the model and by the GPU, and libraries'."""
+    matrix, heads = (("m", 8192), ("n", 8192)), (("b", 32), ("n", 2048), ("m", 2048), ("d", 64))
+    rows = []
+    for name, size, settings in (
+        ("softmax", "8192 × 8192", matrix), ("layernorm", "8192 × 8192", matrix), ("argmax", "8192 × 8192", matrix),
+        ("attention", "32 heads, 2048 × 2048 × 64", heads), ("attention_tensor", "32 heads, 2048 × 2048 × 64", heads),
+    ):  # fmt: skip
+        one = recipe(name, "", size, settings)
+        beside = evidence_tables.recorded().get(one.item, {})
+        libraries = (evidence_tables.micro(evidence_tables.library(beside, other)) for other in ("pytorch", "triton"))
+        rows.append((one.label, size, f"{one.predicted * 1e6:,.0f} µs", evidence_tables.micro(one.found), *libraries))
+    return table(("recipe", "size", "predicted", "measured", "PyTorch", "Triton"), rows)
+
+
 def expanded(line: str) -> Iterable[str]:
     """What a line of the template becomes."""
     if not line.startswith("@"):
@@ -129,5 +147,6 @@ def expanded(line: str) -> Iterable[str]:
         "ir": lambda: ladder.ir_change(int(words[0]), *words[1:]),
         "cuda": lambda: ladder.excerpt(int(words[0]), words[1], int(words[2])),
         "effect": lambda: effect(rows, [int(word) for word in words]),
+        "measured": measured,
     }
     return makers[name.removeprefix("attention.")]()

@@ -12,8 +12,11 @@ The prose is `docs/tutorial/page.md`. A line of it that starts with `@` is repla
 | `@ladder` | all rungs |
 | `@measured`, `@rest` | all rungs, predicted and measured; the sizes that are not square |
 | `@recipes` | every recipe at its sizes, measured |
+| `@products`, `@variants KIND` | products by their fastest schedules, measured; every schedule of a kind of them |
+| `@groups` | the rungs of warp groups, predicted and measured |
+| `@predictions` | kernels that are both predicted and measured |
 | `@streams` | what streams and graphs win, measured |
-| `@convolutions` | the layers of ResNet-50, measured |
+| `@convolutions`, `@halves` | the layers of ResNet-50, measured; in half precision |
 
 Nothing in them depends on the machine or the hour.
 """
@@ -26,17 +29,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import evidence_tables
-from ladder import H200, Ladder, effect, table
+import predictions
+from ladder import H200, Ladder, effect, table, timed
 from ladder import page as ladder_page
-from rung import RUNGS, Counts, counts, kinds_of_load, made, panels
+from rung import RUNGS, Counts, Settings, counts, kinds_of_load, made, panels, scheduled
 from sass import product_loop
 
-from weft.execution import predicted
 from weft.interpreter.session.statement import signatures
-from weft.pipeline import Choice, applied, planned
 from weft.runtime.predict.prediction import KernelPrediction
 
 SIZE = 4096
+CASE = f"{SIZE}x{SIZE}x{SIZE}"
 LADDER = Ladder("tutorial", (("m", SIZE), ("n", SIZE), ("k", SIZE)))
 CUBLAS = {"f32": {1024: 32.8, 4096: 51.2}, "bf16": {8192: 788.0}}
 """TFLOP/s that are published of cuBLAS on an H200, by the size of a square product; in fp32 without TF32."""
@@ -44,14 +47,14 @@ CUBLAS = {"f32": {1024: 32.8, 4096: 51.2}, "bf16": {8192: 788.0}}
 
 def page(template: Path) -> str:
     """The page that a template makes."""
-    return ladder_page(template, _expanded)
+    return ladder_page(template, expanded)
 
 
-def _expanded(line: str) -> Iterable[str]:
+def expanded(line: str) -> Iterable[str]:
     if not line.startswith("@"):
         return [line]
     name, *words = shlex.split(line[1:])
-    number = int(words[0]) if words else 0
+    number = int(words[0]) if words and words[0].isdigit() else 0
     makers: dict[str, Callable[[], list[str]]] = {
         "schedule": lambda: LADDER.schedule(number),
         "ir": lambda: LADDER.ir_change(number, *words[1:]),
@@ -61,9 +64,16 @@ def _expanded(line: str) -> Iterable[str]:
         "ladder": ladder,
         "measured": measured,
         "rest": rest,
-        "recipes": recipes,
-        "streams": streams,
-        "convolutions": convolutions,
+        "recipes": lambda: _measured(evidence_tables.RECIPES_HEAD, evidence_tables.recipes(), evidence_tables.recipes_remark()),
+        "products": lambda: _measured(evidence_tables.PRODUCTS_HEAD, evidence_tables.products()),
+        "variants": lambda: _measured(*evidence_tables.variants(" ".join(words))),
+        "groups": lambda: _measured(predictions.GROUPS_HEAD, predictions.group_rows()),
+        "predictions": lambda: _measured(predictions.HEAD, predictions.rows(), predictions.remark()),
+        "streams": lambda: _measured(evidence_tables.STREAMS_HEAD, evidence_tables.streams(), evidence_tables.streams_remark()),
+        "convolutions": lambda: _measured(
+            evidence_tables.CONVOLUTIONS_HEAD, evidence_tables.convolutions(), evidence_tables.convolutions_remark()
+        ),
+        "halves": lambda: _measured(evidence_tables.HALVES_HEAD, evidence_tables.halves(), evidence_tables.halves_remark()),
     }
     return makers[name]()
 
@@ -103,6 +113,7 @@ ROWS: dict[str, Callable[[int], str]] = {
     "of the schedulers' clocks: FFMA": lambda n: f"{prediction(n).issue['products']:.0%}",
     "most of the others": lambda n: _most_of_the_others(prediction(n)),
     "**predicted TFLOP/s**": lambda n: f"**{prediction(n).rate / 1e12:.1f}**",
+    "**measured TFLOP/s**": lambda n: f"**{evidence_tables.rung(RUNGS[n - 1].stem, CASE)}**",
 }
 
 
@@ -125,32 +136,36 @@ def panel_table(numbers: Sequence[int]) -> list[str]:
 
 
 def ladder() -> list[str]:
-    head = ("rung", "what is new", "inner loop's instructions", "of them products", "limited by", "TFLOP/s", "of cuBLAS")
+    head = ("rung", "what is new", "inner loop's instructions", "of them products", "limited by", "predicted TFLOP/s",
+            "of cuBLAS", "measured TFLOP/s")  # fmt: skip
     rows = []
     for number, path in enumerate(RUNGS, 1):
         found, said = counts(path, SIZE), prediction(number)
         total = sum(found.loop.by_mnemonic.values())
         new = ", ".join(f"`{word}`" for word in _statements_of(number)) or "–"
-        rows.append(_rung(path.stem, new, total, found.loop.ffma, said.limit, said.rate, CUBLAS["f32"][SIZE]))
-    for name, new, settings, cublas in RECIPES:
-        ready = planned(applied(Choice(name, None, settings).open()))
-        whole = predicted(ready, H200.name)
+        row = _rung(path.stem, new, total, found.loop.ffma, said.limit, said.rate, CUBLAS["f32"][SIZE])
+        rows.append((*row, evidence_tables.rung(path.stem, CASE)))
+    for name, new, settings, cublas, measurement in RECIPES:
+        ready, whole = scheduled(Path(name), settings), timed(Path(name), settings)
         longest = max(whole.kernels, key=lambda kernel: kernel.seconds)
         loop = product_loop(ready.cuda, longest.name, H200.arch).by_mnemonic
         rate = sum(kernel.flops for kernel in whole.kernels) / whole.seconds
-        rows.append(_rung(f"`{name}`", new, sum(loop.values()), loop["FFMA"] + loop["HMMA"], longest.limit, rate, cublas))
+        row = _rung(f"`{name}`", new, sum(loop.values()), loop["FFMA"] + loop["HMMA"], longest.limit, rate, cublas)
+        rows.append((*row, evidence_tables.rate_of(*measurement) if measurement else "–"))
     return table(head, rows)
 
 
-RECIPES = (
-    ("simt_pipelined", "16 × 8 elements a thread", {"m": "4096", "n": "4096", "k": "4096"}, CUBLAS["f32"][4096]),
-    ("simt_split_k", "`split-k`; 1024³", {"m": "1024", "n": "1024", "k": "1024"}, CUBLAS["f32"][1024]),
-    ("tensor", "`mma`, `pipeline … async`, `swizzle`; bf16, 8192³", {"m": "8192", "n": "8192", "k": "8192"},
-     CUBLAS["bf16"][8192]),
-    ("tensor", "`stages=4`, 8448 × 8192 × 8192", {"m": "8448", "n": "8192", "k": "8192", "stages": "4"}, None),
-    ("igemm_tensor", "the same, for a convolution", {"n": "32", "h": "28", "w": "28", "c": "128", "k": "128"}, None),
+RECIPES: Sequence[tuple[str, str, Settings, float | None, tuple[str, ...] | None]] = (
+    ("simt_pipelined", "16 × 8 elements a thread", predictions.cube(4096), CUBLAS["f32"][4096],
+     ("recipes: simt_pipelined m=4096 n=4096 k=4096", "simt_pipelined")),
+    ("simt_split_k", "`split-k`; 1024³", predictions.cube(1024), CUBLAS["f32"][1024],
+     ("recipes: simt_split_k m=1024 n=1024 k=1024", "simt_split_k")),
+    ("tensor", "`mma`, `pipeline … async`, `swizzle`; bf16, 8192³", predictions.cube(8192), CUBLAS["bf16"][8192],
+     ("products: bf16 8192x8192x8192", "tensor", "pytorch")),
+    ("tensor", "`stages=4`, 8448 × 8192 × 8192", (("m", 8448), ("n", 8192), ("k", 8192), ("stages", 4)), None, None),
+    ("igemm_tensor", "the same, for a convolution", (("n", 32), ("h", 28), ("w", 28), ("c", 128), ("k", 128)), None, None),
 )  # fmt: skip
-"""Recipes above the rungs: name, what is new, settings, what cuBLAS reaches of the same."""
+"""Recipes above the rungs: name, what is new, settings, what cuBLAS is published to reach of the same, where it is measured."""
 
 
 def _rung(
@@ -191,14 +206,5 @@ def rest() -> list[str]:
     return table(("rung", *(case.replace("x", " × ") for case in cases)), rows)
 
 
-def recipes() -> list[str]:
-    return [*table(evidence_tables.RECIPES_HEAD, evidence_tables.recipes()), "", evidence_tables.recipes_remark()]
-
-
-def streams() -> list[str]:
-    return [*table(evidence_tables.STREAMS_HEAD, evidence_tables.streams()), "", evidence_tables.streams_remark()]
-
-
-def convolutions() -> list[str]:
-    rows = table(evidence_tables.CONVOLUTIONS_HEAD, evidence_tables.convolutions())
-    return [*rows, "", evidence_tables.convolutions_remark()]
+def _measured(head: Sequence[str], rows: Iterable[Sequence[str]], remark: str = "") -> list[str]:
+    return [*table(head, rows), *(["", remark] if remark else [])]

@@ -199,6 +199,7 @@ def test_from_the_schedules_to_the_page(
     monkeypatch.setattr(
         importlib.import_module("tutorial_page"), "prediction", lambda number: SimpleNamespace(share=0.5)
     )
+    monkeypatch.setattr(importlib.import_module("predictions"), "seconds", lambda path, settings: 2e-3)
     tables = importlib.import_module("evidence_tables")
     monkeypatch.setattr(tables, "MEASURED", tables.MEASURED)
     docs = tmp_path / "docs"
@@ -215,7 +216,8 @@ def test_from_the_schedules_to_the_page(
     for row in (
         "| naive | m=48 n=40 k=40 |", "| 1-naive | 50.0% | 33.5 | – |", "| rung | 48 × 40 × 24 | 24 × 24 × 24 |",
         "| conv1 | 1500.0 µs (128x64) | 100% | 1500.0 µs (128x64) | 100% | 1500.0 µs |",
-        "NCHW 1.00 × im2col with cuBLAS (1 layers)",
+        "NCHW 1.00 × im2col with cuBLAS (1 layers)", "| f32 | 24³ | 1500.0 µs (simt) | 0.0 | 100% | – |",
+        "| f32, TFLOP/s | 24³ | off by |", "| conv1 | 1500.0 µs (tensor) | 100% |", "1.00 × cuDNN (1 layers)",
         "| two convolutions and their sum, 1024 images | 1500.0 µs | 1500.0 µs (1.00×) |", "One of the eight products alone takes",
     ):  # fmt: skip
         assert row in page, row
@@ -444,7 +446,43 @@ def test_the_tables_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch,
     tables = importlib.import_module("evidence_tables")
     monkeypatch.setattr(tables, "MEASURED", tmp_path / "none.json")
     tables.recorded.cache_clear()
-    for rows, count in ((tables.recipes(), 26), (tables.convolutions(), 23), (tables.streams(), 4)):
+    for rows, count in (
+        (tables.recipes(), 26), (tables.convolutions(), 23), (tables.halves(), 23), (tables.streams(), 4), (tables.products(), 1),
+        (tables.variants("f32")[1], 1),
+    ):  # fmt: skip
         assert len(rows) == count and {cell for row in rows for cell in row[1:]} == {"–"}
-    assert {tables.recipes_remark(), tables.convolutions_remark(), tables.streams_remark()} == {tables.NOTHING}
+    remarks = {tables.recipes_remark(), tables.convolutions_remark(), tables.halves_remark(), tables.streams_remark()}
+    assert remarks == {tables.NOTHING}
+    predictions = importlib.import_module("predictions")
+    monkeypatch.setattr(predictions, "seconds", lambda path, settings: 1e-3)
+    assert predictions.remark() == tables.NOTHING and {row[-1] for row in predictions.rows()} == {"–"}
+    assert {row[2:] for row in predictions.group_rows()} == {("–",) * 4}
+    tables.recorded.cache_clear()
+
+
+def test_predictions_beside_measurements(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: None) -> None:
+    """A rung that is right, one that is wrong, one that was not prepared; a library that failed; an item that failed."""
+    tables, predictions = (importlib.import_module(name) for name in ("evidence_tables", "predictions"))
+    monkeypatch.setattr(tables, "MEASURED", tmp_path / "measured.json")
+    monkeypatch.setattr(predictions, "seconds", lambda path, settings: 2e-3)
+    first, second, third, *_ = (rung.path.stem for rung in predictions.warp_groups())
+    wrong = {"right": False, "error": None}
+    failed = {**wrong, "failed": "no"}
+    libraries = {"library": {"right": True, "error": 0.0, "seconds": 1e-3}, "pytorch": failed}
+    entries = {first: {"right": True, "error": 0.0, "seconds": 4e-3}, second: wrong}
+    group = {"item": predictions.ITEM, "group": "warp groups", "operations": 2 * 8192**3, "entries": entries}
+    product = {"group": "products", "size": "8x8x8"}
+    bytes_ = {**product, "item": "products: f8E5M2 8x8x8", "kind": "f8E5M2", "entries": {"a": "001-a"}, **failed}
+    doubles = {"item": "products: f64 8x8x8", "kind": "f64", "operations": 1e9, "libraries": {}, "refused": {"b": "no"}}
+    made = {"a": {"right": True, "error": 1e-9, "seconds": 1e-3}, "b": failed, "c": failed}
+    results = [{**group, "libraries": libraries}, bytes_, {**product, **doubles, "entries": made}]
+    tables.MEASURED.write_text(json.dumps({"device": "", "cudnn": True, "results": results}))
+    tables.recorded.cache_clear()
+    rows = {row[0]: row[1:] for row in predictions.group_rows()}
+    assert rows[first] == ("550", "274.9", "0.50", "–", "25%") and rows[second] == ("550", "wrong", "–", "–", "–")
+    assert rows[third] == ("550", "–", "–", "–", "–") and "warp groups: 0.50 (1 kernels)" in predictions.remark()
+    first_product, second_product = tables.products()
+    assert first_product == ("f8E5M2", "8³", "failed", "failed", "–", "–") and tables.variants("f8E5M2")[1] == [("–", "–")]
+    assert second_product == ("f64", "8³", "1000.0 µs (a)", "1.0", "–", "–")
+    assert tables.variants("f64")[1] == [("a", "1.0", "1.0e-09"), ("b", "–", "–"), ("c", "failed", "–")]
     tables.recorded.cache_clear()
