@@ -18,7 +18,8 @@ from weft.interpreter.session.statement import signatures
 from weft.payloads.naming import WrittenNames
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Choice, Planned, applied, planned
-from weft.runtime.run.execution import Executed, Report, RunOptions
+from weft.runtime.run.execution import Executed, RunOptions
+from weft.runtime.run.report import Report
 from weft.runtime.simulator.device import SimDevice
 
 

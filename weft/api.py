@@ -20,7 +20,8 @@ from .execution import build_bundle, run_recipe
 from .pipeline import Applied, Choice, Recipe, applied
 from .recipes import builders
 from .runtime.call.targets import Where
-from .runtime.run.execution import Arrays, Reference, Report, RunOptions, Target, run_bundle
+from .runtime.run.execution import Arrays, Reference, RunOptions, Target, run_bundle
+from .runtime.run.report import Report
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir

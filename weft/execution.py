@@ -71,6 +71,12 @@ def _program(done: Applied, entry: str | None, against: Reference) -> Program:
                 raise
             return None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
 
+    def precise(arrays: Arrays) -> Arrays:
+        from .runtime.reference.reference import reference
+
+        with done.recipe.clock.phase("reference"):
+            return reference(done.payload, made.plan.entry, dict(arrays), "f64")
+
     signature = functions.signature(done.payload, made.plan.entry)
     recipe = done.recipe
     return Program(
@@ -81,6 +87,7 @@ def _program(done: Applied, entry: str | None, against: Reference) -> Program:
         cuda=made.cuda,
         module=lambda: done.located_text,
         expected=expected,
+        precise=precise if against == "jit" else None,
         clock=recipe.clock,
         statements=lambda: _statements(done.session.steps),
         steps=done.session.steps,

@@ -22,7 +22,7 @@ from .interpreter.proof.races.proof import Findings
 from .interpreter.session.rewriter import describe
 from .payloads.naming import WrittenNames
 from .payloads.payload import parse_module
-from .runtime.run.execution import plain
+from .runtime.run.report import plain
 
 Sizes = tuple[int | None, int | None, int | None]
 

@@ -78,9 +78,11 @@ class _Contest:
         first = next(iter(self.bundles.values()))
         self.given = random_inputs(first.signature, 0)
         dtypes = {a.name: a.dtype for a in first.signature.arguments}
-        self.arrays = {name: cupy.asarray(array.view(SIGNED.get(dtypes[name], array.dtype))) for name, array in self.given.items()}
+        raw = {name: array.view(SIGNED.get(dtypes[name], array.dtype)) for name, array in self.given.items()}
+        self.arrays = {name: cupy.asarray(array) for name, array in raw.items()}
         """What lies in memory."""
-        self.numbers = {name: cupy.asarray(widen(array, dtypes[name])) if dtypes[name] in BITS else self.arrays[name] for name, array in self.given.items()}
+        wider = {name: cupy.asarray(widen(array, dtypes[name])) for name, array in self.given.items() if dtypes[name] in BITS}
+        self.numbers = self.arrays | wider
         """As CuPy computes with them."""
         self.type = item["values"].get("type")
         self.exact = LIBRARY_TOLERANCE if self.type in pytorch.HALF else TOLERANCE

@@ -29,37 +29,32 @@ VARIANTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
     "nchw": (("128x64", "igemm_nchw", {}), ("128x128", "igemm_nchw", {"bn": 128}), ("64x64", "igemm_nchw", TILES)),
 }  # fmt: skip
 """By layout: what a variant is called, its recipe, and what is set beside the layer."""
+TILED = (64, 64), (64, 128), (128, 64), (128, 128)
 HALF: Sequence[tuple[str, str, Settings]] = (
     ("tensor", "igemm_tensor", {}), ("tensor 64x64", "igemm_tensor", {"bm": 64, "bn": 64}),
-    ("hopper", "igemm_hopper", {}), ("hopper 128x64", "igemm_hopper", {"bn": 64}),
-    ("hopper 128x192", "igemm_hopper", {"bn": 192}), ("hopper 128x256", "igemm_hopper", {"bn": 256}),
+    *((f"hopper {bm}x{bn}", "igemm_hopper", {"bm": bm, "bn": bn}) for bm, bn in TILED),
+    *((f"hopper {bm}x{bn}, own stores", "igemm_hopper", {"bm": bm, "bn": bn, "store": 0}) for bm, bn in TILED[1:]),
 )  # fmt: skip
 """Variants of convolutions of half precision, channels last."""
+STAYING: Settings = {"blocks": 132, "group": 16}
 PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
     "f32": (
-        ("simt", "simt", {}), ("pipelined", "simt_pipelined", {}), ("pipelined, by rows", "simt_pipelined", {"group": 1}),
-        ("pipelined 256x128", "simt_pipelined", {"bm": 256}), ("pipelined 8", "simt_pipelined", {"bk": 8}),
+        ("simt", "simt", {}), ("pipelined", "simt_pipelined", {}), ("pipelined, bk=8", "simt_pipelined", {"bk": 8}),
+        ("pipelined 256x128", "simt_pipelined", {"bm": 256}), ("pipelined 128x256", "simt_pipelined", {"bn": 256}),
         ("split 2", "simt_split_k", {"parts": 2}), ("split 4", "simt_split_k", {"parts": 4}),
-        ("pipelined 128x256", "simt_pipelined", {"bn": 256}), ("pipelined 256x128, by rows", "simt_pipelined", {"bm": 256, "group": 1}),
-        ("pipelined 256x128 8", "simt_pipelined", {"bm": 256, "bk": 8}), ("pipelined 8x16", "simt_pipelined", {"tm": 8, "tn": 16}),
-        ("pipelined 8x16 256", "simt_pipelined", {"tm": 8, "tn": 16, "bm": 256}),
     ),
     "bf16": (
-        ("tensor", "tensor", {}), ("tensor, four stages", "tensor", {"stages": 4}), ("tensor, by rows", "tensor", {"group": 1}),
-        ("hopper", "hopper", {}), ("hopper, cluster", "hopper", {"cluster": 2}), ("hopper 128x128", "hopper", {"bn": 128}),
-        ("hopper, stay", "hopper", {"blocks": 132}), ("hopper, stay, cluster", "hopper", {"blocks": 132, "cluster": 2}),
-        ("hopper 192, stay, cluster", "hopper", {"blocks": 132, "cluster": 2, "bn": 192, "stages": 4}),
-        ("hopper 256x128, cluster", "hopper", {"bm": 256, "bn": 128, "cluster": 2, "gm": 128, "stages": 3}),
-        ("hopper 256x128", "hopper", {"bm": 256, "bn": 128, "gm": 128, "stages": 3}),
-        ("hopper, own stores", "hopper", {"store": 0}), ("hopper, stay, by rows", "hopper", {"blocks": 132, "group": 1}),
-        ("hopper, stay 16", "hopper", {"blocks": 132, "group": 16}), ("hopper 192, stay", "hopper", {"blocks": 132, "bn": 192}),
-        ("hopper, 3 stages", "hopper", {"stages": 3}), ("hopper, stay, cluster, 16", "hopper", {"blocks": 132, "cluster": 2, "group": 16}),
+        ("tensor", "tensor", {}), ("tensor, four stages", "tensor", {"stages": 4}),
+        ("hopper", "hopper", {}), ("hopper 128x128", "hopper", {"bn": 128}), ("hopper 64x128", "hopper", {"bm": 64, "bn": 128}),
+        ("hopper, cluster", "hopper", {"cluster": 2}), ("hopper, stay", "hopper", STAYING),
+        ("hopper, stay, cluster", "hopper", {**STAYING, "cluster": 2}),
+        ("hopper 192, stay, cluster", "hopper", {**STAYING, "cluster": 2, "bn": 192}),
     ),
     "f8E4M3FN": (("hopper", "hopper", {}),), "f8E5M2": (("hopper", "hopper", {}),),
     "i8": (("tensor", "tensor", {}), ("hopper", "hopper", {})), "f64": (("tensor", "tensor", {}),),
-    "f32 by tensor cores": (
-        ("tensor 3xtf32", "tensor", {}), ("tensor tf32", "tensor", {"as_type": "tf32"}), ("tensor bf16x3", "tensor", {"as_type": "bf16x3"}),
-        ("hopper 3xtf32", "hopper", {}), ("hopper tf32", "hopper", {"as_type": "tf32"}), ("hopper bf16x3", "hopper", {"as_type": "bf16x3"}),
+    "f32 by tensor cores": tuple(
+        (f"{recipe} {as_type}", recipe, {"as_type": as_type})
+        for recipe in ("tensor", "hopper") for as_type in ("3xtf32", "tf32", "bf16x3")
     ),
 }  # fmt: skip
 """Of matrices, by type. A result of few tiles alone has its sum split."""
@@ -74,7 +69,8 @@ LAYOUTS = {"conv2d": "nhwc", "conv2d_nchw": "nchw"}
 @dataclass(frozen=True)
 class Extent:
     """How much is prepared: sizes by payload, those of convolutions; layers; the ladder's rungs and sizes, the first of them
-    before the convolutions; products by type; the rungs of warp groups and their size; and for the streams batches, the products' depth and the number of launches."""
+    before the convolutions; products by type; the rungs of warp groups and their size; and for the streams batches, the products'
+    depth and the number of launches."""
 
     sizes: Mapping[str, Sequence[Settings]]
     convolutions: Sequence[Settings]
@@ -108,8 +104,8 @@ def full() -> Extent:
             "concurrent_convs": [{"batch": b} for b in (2, 33, 1024)],
         },
         [layers[f"resnet50.{name}"] for name in ("layer3.0.conv2", "conv1", "layer1.0.conv2")],
-        layers, [*(("f32", (n, n, n)) for n in (1024, 2048, 4096, 8192)), *(("bf16", (n, n, n)) for n in (2048, 4096, 8192, 16384)),
-        ("f16", (8192, 8192, 8192)), ("bf16", (4104, 3080, 2056)),
+        layers, [*(("f32", (n, n, n)) for n in (1024, 2048, 4096, 8192)),
+        *(("bf16", (n, n, n)) for n in (1024, 2048, 4096, 8192, 16384)), ("f16", (8192, 8192, 8192)), ("bf16", (4104, 3080, 2056)),
         *((type, size) for type in ("f32 by tensor cores", "i8", "f8E4M3FN", "f8E5M2", "f64") for size in products[1:])],
         (sorted((ROOT / "docs" / "warpgroups").glob("*.weft")), 8192),
         sorted((ROOT / "docs" / "tutorial").glob("*.weft")), cases, (1024, 2), 8192, 1000,
@@ -127,7 +123,8 @@ def small() -> Extent:
     }  # fmt: skip
     rungs = sorted((ROOT / "docs" / "tutorial").glob("1-*.weft"))
     groups = sorted((ROOT / "docs" / "warpgroups").glob("3-*.weft"))
-    return Extent(one, [layer], {"resnet50.conv1": layer}, [("f32", (24, 24, 24))], (groups, 64), rungs, [(48, 40, 24), (24, 24, 24)], (3, 2), 32, 7)
+    cases = [(48, 40, 24), (24, 24, 24)]
+    return Extent(one, [layer], {"resnet50.conv1": layer}, [("f32", cases[1])], (groups, 64), rungs, cases, (3, 2), 32, 7)
 
 
 def _mnk(m: int, n: int, k: int) -> Settings:
@@ -246,7 +243,7 @@ class _Writer:
         return self.contest("convolutions", f"{layer} {layout}", variants, layer=layer)
 
     @staticmethod
-    def _blocks(recipe: str, settings: Settings) -> int:
+    def _blocks(recipe: str, settings: Mapping[str, int]) -> int:
         """Tiles of the result: what `igemm` launches, and a split sum as many times as it has parts."""
         from weft.recipes.conv2d.geometry import Convolution
 

@@ -61,7 +61,7 @@ FUNCTIONS: Mapping[str, Callable[[Any, Arrays, Values], Any]] = {
 
 def function(builder: str, arrays: Arrays, values: Values) -> Run | None:
     """PyTorch's function for a payload, in f32 without TF32; None without PyTorch, or where it has none or CuPy calls the same."""
-    if builder not in FUNCTIONS or builder == "matmul" and values["type"] not in HALF or (torch := _ready()) is None:
+    if builder not in FUNCTIONS or (builder == "matmul" and values["type"] not in HALF) or (torch := _ready()) is None:
         return None
     tensors = _tensors(torch, arrays, values.get("type"))
     return lambda: FUNCTIONS[builder](torch, tensors, values)

@@ -66,7 +66,8 @@ __device__ inline void load_box_2d(void* to, const TensorMap& map, unsigned long
 // pieces of 16 bytes exchanged; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
 #ifdef __CUDA_ARCH__
 __device__ inline unsigned long long matrix_in_shared(const void* first, int panel) {
-  return (unsigned long long)(in_shared(first) >> 4 & 0x3fff) | (unsigned long long)(panel >> 4) << 16 | 1024ull >> 4 << 32 | 1ull << 62;
+  return (unsigned long long)(in_shared(first) >> 4 & 0x3fff) | (unsigned long long)(panel >> 4) << 16
+      | 1024ull >> 4 << 32 | 1ull << 62;
 }
 #endif
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from ..plan.signature import Argument, FunctionSignature
 from .cpu_lowering import lower
 from .deaths import ended_by
 from .jit import invoke
-from .widening import HALVES, widen_halves
+from .widening import HALVES, widen_floats
 from .worker import Died, begin, call, fork_early
 
 WAY_OUT = "run without a reference: --reference none"
@@ -30,11 +31,14 @@ LOWERING, COMPILING, RUNNING = "the passes", "the compilation", "the run"
 """What a worker is about."""
 
 
-def reference(payload: ir.Module, entry: str | None, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def reference(
+    payload: ir.Module, entry: str | None, inputs: Mapping[str, np.ndarray], floats: Literal["f32", "f64"] = "f32"
+) -> dict[str, np.ndarray]:
     """What the payload's function computes from `inputs`: its `inout` arguments and its results, by name.
 
-    f16 and bf16 payloads are computed in f32, and their outputs come in f32. The payload is not changed, and neither are
-    the inputs. It is compiled and run in a worker: a payload that divides by zero ends that, and not this process.
+    f16 and bf16 payloads are computed in f32, and their outputs come in f32; those of f32, too, in f64 where `floats` says so.
+    The payload is not changed, and neither are the inputs. It is compiled and run in a worker: a payload that divides by zero
+    ends that, and not this process.
 
     Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU cannot run), W0803 (one that
         ended the worker).
@@ -44,7 +48,7 @@ def reference(payload: ir.Module, entry: str | None, inputs: Mapping[str, np.nda
     code = io.BytesIO()
     payload.operation.write_bytecode(code)
     try:
-        return call(computed, code.getvalue(), named.entry, given)
+        return call(computed, code.getvalue(), named.entry, given, floats)
     except Died as death:
         raise _ended(named.entry, death) from None
 
@@ -55,7 +59,9 @@ def prepare() -> None:
     fork_early()
 
 
-def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def computed(
+    code: bytes, entry: str, given: Mapping[str, np.ndarray], floats: Literal["f32", "f64"] = "f32"
+) -> dict[str, np.ndarray]:
     """What `reference` gives, of a payload as bytecode and inputs that were checked; in this process."""
     begin("the reading")
     module = ir.Module.parse(code, context())
@@ -68,8 +74,8 @@ def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray]) -> dict[s
         begin(LOWERING)
         expect_upstream(module, "the payload")
         copy_at_once(module)  # a copy of halves is no copy of what they are widened to
-        if widen_halves(module):
-            named, given = _widened(named, given)
+        if widen_floats(module, floats):
+            named, given = _widened(named, given, floats)
         serialize_launches(module)
         lower(module)
         return _call(module, named, given, names, is_out)
@@ -99,12 +105,16 @@ def _ended(entry: str, death: Died) -> WeftError:
 
 
 def _widened(
-    named: FunctionSignature, given: Mapping[str, np.ndarray]
+    named: FunctionSignature, given: Mapping[str, np.ndarray], floats: str
 ) -> tuple[FunctionSignature, dict[str, np.ndarray]]:
-    """The signature and the inputs of the payload in f32."""
-    wide = {a.name: widen(given[a.name], a.dtype) if a.dtype in HALVES else given[a.name] for a in named.arguments}
-    arguments = tuple(replace(a, dtype="f32") if a.dtype in HALVES else a for a in named.arguments)
-    results = tuple(replace(r, dtype="f32") if r.dtype in HALVES else r for r in named.results)
+    """The signature and the inputs of the payload in f32 or f64."""
+    narrower = (*HALVES, "f32") if floats == "f64" else HALVES
+    wide = {
+        a.name: widen(given[a.name], a.dtype).astype(NUMPY[floats]) if a.dtype in narrower else given[a.name]
+        for a in named.arguments
+    }
+    arguments = tuple(replace(a, dtype=floats) if a.dtype in narrower else a for a in named.arguments)
+    results = tuple(replace(r, dtype=floats) if r.dtype in narrower else r for r in named.results)
     return FunctionSignature(named.entry, arguments, results), wide
 
 

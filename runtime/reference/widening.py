@@ -1,4 +1,5 @@
-"""Payloads of f16, bf16 and f8 in f32: what the reference computes with, so that it has no rounding of its own to speak of.
+"""Payloads of f16, bf16 and f8 in f32: what the reference computes with, so that it has no rounding of its own to speak of. And all
+floats in f64, where f32's rounding is asked about.
 
 Types are changed in place, everywhere in the module; extensions and truncations between types that became equal vanish.
 A payload that looks at the bits of its halves is left as it is: its meaning would change.
@@ -17,15 +18,22 @@ from ..plan.dtypes import narrow
 
 HALVES = ("f16", "bf16", "f8E4M3FN", "f8E5M2")
 BFLOAT = re.compile(r"(?:^|(?<=[x<(, ]))bf16\b")
-HALF = re.compile(r"(?:^|(?<=[x<(, ]))(?:b?f16|f8E4M3FN|f8E5M2)\b")
-"""Of the text of a type: after `x` as an element, else as a part of its own."""
+NARROWER = {
+    "f32": re.compile(r"(?:^|(?<=[x<(, ]))(?:b?f16|f8E4M3FN|f8E5M2)\b"),
+    "f64": re.compile(r"(?:^|(?<=[x<(, ]))(?:b?f16|f8E4M3FN|f8E5M2|f32)\b"),
+}
+"""What becomes that type, of the text of a type: after `x` as an element, else as a part of its own."""
 
 BIT_CASTS = ("arith.bitcast", "tensor.bitcast", "vector.bitcast", "memref.view", "llvm.bitcast")
 CONVERSIONS = ("arith.extf", "arith.truncf")
 
 
-def widen_halves(module: ir.Module) -> bool:
-    """Make f32 of every narrower float in the module. False: it looks at their bits, and was left as it is."""
+def widen_floats(module: ir.Module, to: str) -> bool:
+    """Make f32, or f64, of every narrower float in the module. False: it looks at their bits, and was left as it is."""
+
+    def wide_type(kind: ir.Type) -> ir.Type:
+        return _replaced(kind, NARROWER[to], to)
+
     ops = list(operations(module.operation))
     with module.context, ir.Location.unknown():
         cast = [value.type for op in ops if op.name in BIT_CASTS for value in (*op.operands, *op.results)]
@@ -73,7 +81,7 @@ def _changed(attribute: ir.Attribute, changed: Callable[[ir.Type], ir.Type]) -> 
 def _constant(attribute: ir.DenseFPElementsAttr, wide: ir.Type) -> ir.Attribute:
     element = wide.element_type
     as_bits = isinstance(element, ir.IntegerType)
-    dtype = str(attribute.type.element_type) if as_bits else "f32"
+    dtype = str((attribute.type if as_bits else wide).element_type)
     values = constant_array(attribute, dtype) if wide != attribute.type else None
     if values is None:
         return attribute
@@ -90,11 +98,6 @@ def bfloats_as_bits(module: ir.Module) -> None:
     with module.context, ir.Location.unknown():
         change_types(module, lambda kind: _replaced(kind, BFLOAT, "i16"))
     module.operation.verify()
-
-
-def wide_type(type_: ir.Type) -> ir.Type:
-    """The same type with f32 for `HALVES`, wherever they are in it."""
-    return _replaced(type_, HALF, "f32")
 
 
 def _replaced(type_: ir.Type, element: re.Pattern[str], other: str) -> ir.Type:

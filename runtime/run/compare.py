@@ -20,6 +20,8 @@ TOLERANCES: Mapping[str, float] = MappingProxyType(
 )  # fmt: skip
 """Two parts of bf16 have an f32 but for 2^-16 of it; of a product, that is left out for both, and small by small: 3 * 2^-16.
 Tensor cores add up products of f8 with fewer digits than f32 has."""
+DOUBTFUL = 0.1
+"""Below this error, it may be the reference that is off: it adds up long sums one by one, in the payload's own types."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ class Comparison:
     @property
     def ok(self) -> bool:
         return all(o.ok for o in self.outputs)
+
+    @property
+    def rounding(self) -> bool:
+        """Whether no more is wrong than that floats differ by less than `DOUBTFUL`: which of both is off is not known then."""
+        wrong = [output for output in self.outputs if not output.ok]
+        return bool(wrong) and all(output.dtype in FLOATS and (output.error or 0.0) < DOUBTFUL for output in wrong)
 
     @property
     def max_rel_error(self) -> float:

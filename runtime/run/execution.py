@@ -1,30 +1,29 @@
 """Running a program (a schedule's or a bundle's: a plan, a device, inputs) and comparing with what should come out, for `weft run`,
-`python -m weft.runtime` and the API. A `Report` says what was found, as data."""
+`python -m weft.runtime` and the API. `report.Report` says what was found."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import isfinite, prod
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ...dsl.diagnostics import Diagnostic, fail
+from ...dsl.diagnostics import Diagnostic, WeftError, fail
 from .clock import Clock
+from .report import Report, ran
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..plan.plan import Plan
     from ..plan.signature import FunctionSignature
-    from ..simulator.report import Race
     from ..trace.timeline import Timeline
-    from .banks import BankAccess
-    from .compare import OutputComparison
-    from .device import Device, DeviceTarget
-    from .runner import KernelRun, RunResult
-    from .traffic import BufferTraffic
+    from .compare import Comparison
+    from .device import Device
+    from .runner import RunResult
 
 Target = Literal["auto", "sim", "cuda", "cpu"]
 TARGETS: tuple[Target, ...] = get_args(Target)
@@ -32,102 +31,6 @@ Reference = Literal["jit", "gpu", "none"]
 Arrays = Mapping[str, "np.ndarray"]
 
 UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph"
-
-
-# ---- what a run found, as data -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class RanVersion:
-    """The version of the schedule that ran: its number, from 1, of how many, and what it assumes of sizes."""
-
-    number: int
-    count: int
-    assumed: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Report:
-    """The result of a run.
-
-    Args:
-        ok: the outputs match and nothing raced; None where there was nothing to compare with.
-        target: `sim`, `cuda` or `cpu`. `device`: its name.
-        entry: the host function that ran.
-        max_rel_error: of the worst output; None without a reference.
-        outputs: each buffer that the payload writes, compared.
-        races: None on a GPU or a CPU, which can't see them: only the simulator does.
-        faults: out of bounds, uninitialized reads, divergent barriers, one line each; None likewise.
-        barriers: how many barriers a thread executed at most, over all launches; None likewise.
-        bank_conflicts: every op on shared memory, those without a conflict too; None likewise.
-        traffic: what each kernel read and wrote of each buffer in global memory; None likewise.
-        kernels: the launches, in order.
-        graphs_created: 1 where the plan was captured and replayed.
-        version: which one ran, of several; else None.
-        fewest_streams: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
-        seconds: by phase, in order.
-        edited: of a bundle, the files that are not as they were built; None where that can't be known, or nothing was read from
-            one.
-    """
-
-    ok: bool | None
-    target: DeviceTarget
-    device: str
-    entry: str
-    reference: str
-    max_rel_error: float | None
-    outputs: tuple[OutputComparison, ...]
-    races: tuple[Race, ...] | None
-    faults: tuple[str, ...] | None
-    barriers: int | None
-    kernels: tuple[KernelRun, ...]
-    streams_created: int
-    streams_destroyed: int
-    graphs_created: int
-    graphs_destroyed: int
-    seconds: Mapping[str, float]
-    bank_conflicts: tuple[BankAccess, ...] | None = None
-    traffic: tuple[BufferTraffic, ...] | None = None
-    version: RanVersion | None = None
-    fewest_streams: int | None = None
-    edited: tuple[str, ...] | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""
-        lists = {name: plain(getattr(self, name), keys) for name, keys in _KEYS.items()}
-        error = self.max_rel_error if self.max_rel_error is None or isfinite(self.max_rel_error) else None
-        seconds = {phase: round(s, 6) for phase, s in self.seconds.items()}
-        version = self.version and vars(self.version)
-        return {**vars(self), "max_rel_error": error, **lists, "version": version, "seconds": seconds}
-
-
-def _ran(plan: Plan, number: int | None) -> RanVersion | None:
-    from ..plan.plan import said
-
-    if number is None:
-        return None
-    return RanVersion(number + 1, len(plan.versions), tuple(said(plan.versions[number])))
-
-
-_KEYS = {
-    "outputs": "name dtype shape error tolerance ok reason",
-    "races": "kind buffer element first second",
-    "kernels": "name grid block shared_bytes unproven",
-    "bank_conflicts": "kernel buffer kind op location width executions wavefronts ideal conflicts degree statement pad padded",
-    "traffic": "kernel buffer kind size elements bytes accesses once",
-}
-"""What is said of each thing of a list."""
-
-
-def plain(things: Iterable[object] | None, keys: str) -> list[dict[str, Any]] | None:
-    """These attributes of each, for `json.dumps`."""
-    return None if things is None else [{key: _value(getattr(thing, key)) for key in keys.split()} for thing in things]
-
-
-def _value(value: object) -> Any:
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    return value if value is None or isinstance(value, (int, tuple, list)) else str(value)
 
 
 # ---- running -----------------------------------------------------------------------------------------------------------
@@ -187,6 +90,7 @@ class Program:
         module: the text for a device that is not a GPU.
         expected: of the inputs and what a run of them found, what should come out; and what that is.
         carried: inputs that come along.
+        precise: of the inputs what should come out if floats were f64: asked where what is expected may be what is off.
         statements: shared buffer → the statement that made it.
         steps: those of the schedule, where there is one.
     """
@@ -200,6 +104,7 @@ class Program:
     expected: Callable[[Arrays, RunResult], tuple[Arrays | None, str]]
     clock: Clock
     carried: Arrays | None = None
+    precise: Callable[[Arrays], Arrays] | None = None
     statements: Callable[[], Mapping[str, str]] = dict
     steps: Sequence[Any] = ()
 
@@ -240,6 +145,9 @@ class Program:
         if expected is not None:
             with clock.phase("compare"):
                 comparison = compare(self.demanded, outputs, expected, rounded=plan.rounded)
+            if self.precise is not None and comparison.rounding and (better := self._precisely(arrays, outputs)) is not None:
+                reference = f"the payload in f64 (off by {comparison.max_rel_error:.2g} in its own types)"
+                comparison = better
             compared = comparison.outputs
         else:
             dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
@@ -256,7 +164,7 @@ class Program:
             outputs=tuple(replace(output, array=outputs.get(output.name)) for output in compared),
             races=result.races,
             faults=None if result.faults is None else tuple(map(str, result.faults)),
-            version=_ran(plan, result.version),
+            version=ran(plan, result.version),
             fewest_streams=plan.fewest_streams,
             seconds={**clock.seconds},
             bank_conflicts=bank_accesses(result.banks, self.statements),
@@ -270,6 +178,16 @@ class Program:
             graphs_destroyed=result.graphs_destroyed,
         )
         return Executed(report, self.title, self.cuda, timeline, result.repeats, result.issued, self.steps)
+
+    def _precisely(self, arrays: Arrays, outputs: Arrays) -> Comparison | None:
+        """Outputs that are right beside the payload in f64; None where they are not, or it can't be computed so."""
+        from .compare import compare
+
+        with suppress(WeftError):
+            assert self.precise is not None
+            found = compare(self.demanded, outputs, self.precise(arrays), rounded=self.plan.rounded)
+            return found if found.ok else None
+        return None
 
 
 def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:

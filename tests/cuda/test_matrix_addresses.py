@@ -79,14 +79,15 @@ def numbers(found: np.ndarray, case: Product) -> np.ndarray:
 
 
 BLOCK = 1 << 24
-"""In a cluster, addresses of shared memory have the block's number above the 24 bits that lie in it; descriptors have no room for it."""
+"""In a cluster, addresses of shared memory have the block's number above the 24 bits that lie in it: descriptors have no room
+for it."""
 
 
 def descriptors(text: str, case: Product, offset: int) -> list[tuple[int, int, int]]:
     """Of each instruction of a step the first of its sums, and both descriptors: the text's own formula, evaluated."""
     formula = re.search(r"matrix_in_shared\(const void\* first, int panel\) \{\s+return (.*?);", text, re.DOTALL)
     assert formula is not None
-    said = re.sub(r"\(unsigned long long\)", "", formula[1]).replace("ull", "").replace("in_shared(first)", "first")
+    said = re.sub(r"\(unsigned long long\)|\n", "", formula[1]).replace("ull", "").replace("in_shared(first)", "first")
     made: dict[str, int] = {}
     for name, panel in re.findall(r"(\w+)_matrix = matrix_in_shared\(.*, (\d+)\);", text):
         made[name] = eval(said, {"first": BLOCK + BASE[name] + (offset * 128 if name == "A" else 0), "panel": int(panel)})

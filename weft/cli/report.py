@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ..dsl.diagnostics import count
 from ..runtime.run.banks import conflicts
-from ..runtime.run.execution import Report
+from ..runtime.run.report import Report
 from . import colors
 
 if TYPE_CHECKING:
