@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from cuda_cases import HERE, MODULES, emitted, module
 from pinned import pinned
@@ -23,3 +25,10 @@ def test_compiles_without_spills(name: str, arch: str) -> None:
     assert made.spill_bytes == 0, made.log
     assert all(k.stack_bytes == 0 for k in made.kernels.values()), "an array is in local memory"
     assert made.cubin.startswith(b"\x7fELF")
+
+
+def test_texts_ask_for_no_builtins() -> None:
+    """NVRTC 13.0, which CuPy may bring, has no `__builtin_constant_p`, as later ones have."""
+    root = Path(__file__).parents[2]
+    texts = [*root.glob("recipes/*/*.cu"), *root.glob("tests/cuda/golden/*.cu")]
+    assert len(texts) > 50 and not [path for path in texts if "__builtin" in path.read_text()]

@@ -165,6 +165,13 @@ def test_threads_part_and_meet_again(first: str, second: list[int]) -> None:
     assert [track.code for track in trace.tracks] == [[0, 1, 2, 3, 4, 5], second]
 
 
+def test_a_branch_to_the_next_instruction_divides_no_threads() -> None:
+    """The compiler leaves one in front of `@P0 EXIT`: those who take it are not behind the others for that, who go on."""
+    start = ("1: S2R R0, SR_TID.X", "1: ISETP.NE.AND P0, PT, R0, 0x1, PT")
+    trace, _ = traced(code(*start, "1: @P0 BRA.U `(.L_x_1)", "1: @P0 EXIT", "1: NOP", "1: EXIT", _1=3))
+    assert [track.code for track in trace.tracks] == [[0, 1, 2, 3, 4, 5]]
+
+
 def test_a_loop_is_executed_as_often_as_it_says() -> None:
     program = code(
         ": MOV R1, RZ", ": FFMA R8, R9, R10, R8", ": IADD3 R1, R1, 0x10, RZ", ": ISETP.GE.U32.AND P0, PT, R1, c[0x0][0x210], PT",
