@@ -460,6 +460,20 @@ def test_the_tables_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch,
     tables.recorded.cache_clear()
 
 
+def test_the_pages_name_what_is_prepared(path: None) -> None:
+    """What they look up in a measurement by its name."""
+    from evidence import preparing
+
+    predictions, tutorial = (importlib.import_module(name) for name in ("predictions", "tutorial_page"))
+    shown = {name for *_, found in tutorial.RECIPES if found for item, name, *_ in [found] if item.startswith("products: bf16 ")}
+    shown |= {predictions.tensor_of_four_stages().name, "hopper 192, stay, cluster"}
+    assert len(shown) == 3 and shown <= {name for name, *_ in preparing.PRODUCTS["bf16"]}
+    assert "hopper 192,\nstay, cluster" in (ROOT / "docs" / "warpgroups" / "page.md").read_text()
+    sizes = preparing.full()
+    assert ("bf16", (predictions.SIZE,) * 3) in sizes.products
+    assert sizes.groups == (list(predictions.WARP_GROUPS.rungs), predictions.SIZE)
+
+
 def test_predictions_beside_measurements(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: None) -> None:
     """A rung that is right, one that is wrong, one that was not prepared; a library that failed; an item that failed."""
     tables, predictions = (importlib.import_module(name) for name in ("evidence_tables", "predictions"))
