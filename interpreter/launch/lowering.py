@@ -7,20 +7,35 @@ from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
 from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshapes, sink_transposes
-from ..indices.arithmetic import constant_of
+from ..indices.arithmetic import constant_of, value
 from ..indices.indices import STAND_IN, share_indices
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import NAME, name_of
-from ..ir.mlir import ahead_of, arith, attributes, children, i64, ir, linalg, made_by, operations, run_passes, scf
+from ..ir.mlir import (
+    ahead_of,
+    ancestors,
+    arith,
+    attributes,
+    children,
+    i64,
+    ir,
+    linalg,
+    made_by,
+    operations,
+    run_passes,
+    scf,
+    users,
+    vector,
+)
 from ..ir.structured import body_of, copy_marks
 from ..memory.layouts import is_shared
 from ..memory.limits import MOST, block_bytes
 from ..memory.names import numbered
+from ..memory.warpgroups import SAME
 from ..session.rewriter import describe, upstream_messages
 from .boxes import drop_casts
 from .kernel import Outlined, Passed, to_loops
 from .swizzle import apply_swizzles, lay_in_panels
-from .warp_groups import forward_sums
 
 _FOLD_VIEWS = "fold-memref-alias-ops"
 _TAKE_APART = "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion"
@@ -56,7 +71,7 @@ def lower(kernel: Outlined) -> int:
                 _run(kernel, passes, verify=False)
             lay_in_panels(function)
             apply_swizzles(function)
-            forward_sums(function)
+            _forward_sums(function)
             drop_casts(function)
             share_indices(function)
             # `cse` leaves what nothing uses when that has gone which used it; what is judged is what stands at the statement's end
@@ -192,3 +207,45 @@ def _guard(loop: ir.Operation, most: int) -> None:
     terminator = choice.then_block.operations[0]
     for op in inside:
         op.move_before(terminator)
+
+
+# ---- sums of warp groups that are read as they are ----------------------------------------------------------------------
+
+
+def _forward_sums(function: ir.Operation) -> None:
+    """What a thread has of an accumulator is read where it is, and not from an array that it was stored to, if nothing changes
+    it there."""
+    for store in list(operations(function, "vector.store")):
+        array = made_by(store.operands[1], "memref.alloca")
+        shaped = made_by(store.operands[0], "vector.shape_cast")
+        if array is None or shaped is None or made_by(shaped.operands[0], SAME) is None:
+            continue
+        reads = [user for user in users(array.results[0]) if user != store]
+        if all(_reads_behind(user, store) for user in reads):
+            for user in reads:
+                with ahead_of(user):
+                    made = _extracted(shaped.operands[0], user)
+                user.results[0].replace_all_uses_with(made)
+                user.erase()
+            for op in (store, shaped, array):
+                op.erase()
+
+
+def _reads_behind(op: ir.Operation, store: ir.Operation) -> bool:
+    """Whether an op reads one element, or all of the last dimension, of what the store has written."""
+    if op.name not in ("vector.load", "memref.load"):
+        return False
+    kind = op.results[0].type
+    whole = op.name == "memref.load" or list(ir.VectorType(kind).shape) == ir.MemRefType(op.operands[0].type).shape[-1:]
+    here = next((one for one in (op, *ancestors(op)) if one.block == store.block), None)
+    return whole and here is not None and store.is_before_in_block(here)
+
+
+def _extracted(sums: ir.Value, read: ir.Operation) -> ir.Value:
+    """The same of the sums: dimensions of one element are left out in both shapes."""
+    shape = ir.MemRefType(read.operands[0].type).shape
+    subscripts = iter([at for at, size in zip(list(read.operands)[1:], shape, strict=True) if size != 1])
+    own = ir.VectorType(sums.type).shape
+    depth = len(own) - (read.name == "vector.load")
+    places = [value(0) if size == 1 else next(subscripts) for size in own[:depth]]
+    return vector.ExtractOp(sums, places, [ir.ShapedType.get_dynamic_size()] * depth).result

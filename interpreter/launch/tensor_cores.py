@@ -4,7 +4,8 @@
     →   A_frag[mi] = ldmatrix lhs;  B_frag[ni] = ldmatrix rhs      (in front of the loops over pieces, once each)
         acc[…, 0 … 1] = mma.sync A_frag[mi], B_frag[ni], acc[…, 0 … 1]
 
-Operands of f32 that are to be sums of two numbers each are taken apart in front of `mma.sync`, of which there are three then.
+Operands of f32 that are to be sums of two numbers each are taken apart in front of `mma.sync`, of which there are three then. The
+first begins at zero, and what they make is added to the sums by `arith.addf`, which rounds to nearest.
 
 What a lane has of each operand is said in `memory/fragments.py`, what it owns of the result by the maps that `mma` made.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..buffers.wide_accesses import offset_divisible
+from ..indices.arithmetic import value as index
 from ..ir.affine_maps import single_dimensions
 from ..ir.cloning import clone_with
 from ..ir.element_sizes import element_bytes
@@ -116,12 +118,16 @@ class _Product:
             shape = ir.ArrayAttr.get([i64(size) for size in self.product.shape])
             rounded = self.product.kind == "tf32" or None
             sums = ir.VectorType.get(of_acc, self.kinds[2])
-            total = vector.ShapeCastOp(sums, before).result
+            held, became = vector.ShapeCastOp(sums, before).result, fragments.given_as(self.op)
+            total, in_parts = held, fragments.in_parts(self.op)
+            if in_parts:
+                total = arith.constant(sums, ir.DenseElementsAttr.get_splat(sums, ir.FloatAttr.get(self.kinds[2], 0.0)))
             for a, b in _products(self._terms(lhs()), self._terms(rhs())):
                 made = nvgpu.MmaSyncOp(sums, a, b, total, mmaShape=shape, tf32Enabled=rounded)
-                if (became := fragments.given_as(self.op)) is not None:
+                if became is not None:
                     made.attributes[AS_TYPE] = became
                 total = made.result
+            total = arith.AddFOp(held, total).result if in_parts else total
             vector.StoreOp(vector.ShapeCastOp(kind, total).result, array, at)
         self.inside.erase()
 
@@ -152,9 +158,9 @@ class _Product:
         kind = ir.MemRefType(view.operands[0].type)
         dimensions = ir.MemRefType(self.acc.type).rank + 2 * (self.halves is not None)
         with ahead_of(self.inside):
-            copies = {} if self.halves is None else {_variable(self.halves): _index(0)}
+            copies = {} if self.halves is None else {_variable(self.halves): index(0)}
             at = [
-                _index(offset) if isinstance(offset, int) else _cloned(offset, copies, self.inside)
+                index(offset) if isinstance(offset, int) else _cloned(offset, copies, self.inside)
                 for offset in parts_of(view)[0]
             ]
         return view.operands[0], at, ir.VectorType.get(kind.shape[-dimensions:], kind.element_type)
@@ -184,13 +190,13 @@ class _Product:
                 found = load(here)
                 if found.type != whole:
                     found = arith.TruncFOp(whole, found).result
-                vector.StoreOp(found, array, [*at, _index(0), _index(0)])
+                vector.StoreOp(found, array, [*at, index(0), index(0)])
 
             fill(())
 
         def loaded() -> ir.Value:
             at = [_variable(loop) for loop in reversed(loops)]
-            return vector.LoadOp(whole, array, [*at, _index(0), _index(0)]).result
+            return vector.LoadOp(whole, array, [*at, index(0), index(0)]).result
 
         return loaded
 
@@ -243,7 +249,7 @@ class _Product:
 
         def place(register: int) -> list[ir.Value]:
             at = {along: register // (self.product.m // 8), down: register % (self.product.m // 8)}
-            return [_index(at.get(axis, 0)) for axis in range(ir.MemRefType(part.type).rank)]
+            return [index(at.get(axis, 0)) for axis in range(ir.MemRefType(part.type).rank)]
 
         word = ir.VectorType.get([each], kind)
         found = [vector.LoadOp(word, part, place(register)).result for register in range(registers)]
@@ -252,7 +258,7 @@ class _Product:
     def _subscripts(self, tile: ir.Value, operand: int, place: Sequence[ir.Value]) -> list[ir.Value]:
         """Of a row and a column: dimensions beside them have one iteration."""
         at = dict(zip(self.axes[operand], place, strict=True))
-        return [at[axis] if axis in at else _index(0) for axis in range(ir.MemRefType(tile.type).rank)]
+        return [at[axis] if axis in at else index(0) for axis in range(ir.MemRefType(tile.type).rank)]
 
     def _at(self, form: str) -> ir.Value:
         """A subscript of the lane's number."""
@@ -309,10 +315,6 @@ def whole_tile(value: ir.Value, shape: Sequence[int], op: ir.Operation) -> ir.Va
                          "let `promote-to-shared` stage the operands, and `mma` follow the tiles of warps")  # fmt: skip
         value = view.operands[0]
     return value
-
-
-def _index(number: int) -> ir.Value:
-    return arith.ConstantOp(ir.IndexType.get(), number).result
 
 
 def _variable(loop: ir.Operation) -> ir.Value:

@@ -5,19 +5,20 @@
         sums = warpgroup.mma A, B, sums                  (sums: carried by the loop around, an accumulator of 64 x n elements)
 
 What a thread has of the accumulator is said in `memory/warpgroups.py`, and what it owns of the result by the maps that `mma` made:
-it is the same, so that the thread's array becomes the accumulator in front of the loop, and is filled with it behind.
+it is the same, so that the thread's array becomes the accumulator in front of the loop, and is filled with it behind. Operands that
+are sums of two numbers each are multiplied by an accumulator that begins at zero in each step, and is added to the array there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping as Table
+from collections.abc import Sequence
 from math import prod
 
 from ..indices.arithmetic import Sum, value
 from ..ir.affine_maps import single_dimensions
 from ..ir.mlir import (
     ahead_of,
-    ancestors,
     arith,
     attributes,
     i64,
@@ -33,7 +34,8 @@ from ..ir.mlir import (
     vector,
 )
 from ..ir.structured import body_of, element_type, structure
-from ..memory.fragments import AS_TYPE, MARK, given_as
+from ..mapping.processors import for_each
+from ..memory.fragments import AS_TYPE, MARK, given_as, in_parts
 from ..memory.tensor_maps import tensor_map
 from ..memory.views import behind, is_view
 from ..memory.warpgroups import (
@@ -124,6 +126,11 @@ class _GroupProduct:
                 raise refuse("W0369", "the sum does not run along the rows of the left operand in memory", self.op,
                              "interchange the operands, or transpose the left one in front of the kernel")  # fmt: skip
             rhs, along = self._descriptor(1, n, depth)
+        if in_parts(self.op):
+            with ahead_of(self.outer):
+                made = self._multiplied(lhs, rhs, self._zero(whole, of_thread), transposed=along)
+                self._add(self._as(of_thread, made))
+            return self.outer.erase()
         loops = self._loops()
         start = loops[-1] if loops else self.outer
         fill = self._zeros(start)
@@ -140,9 +147,7 @@ class _GroupProduct:
             if self.kind in BY_INSTRUCTION:
                 last = self._instructions(lhs, rhs, inner[-1], n, depth)
             else:
-                last = nvgpu.WarpgroupMmaOp(whole, lhs, rhs, inner[-1], waitGroup=0, transposeB=True if along else None).result
-            if (became := given_as(self.op)) is not None:
-                maker(last).attributes[AS_TYPE] = became
+                last = self._multiplied(lhs, rhs, inner[-1], transposed=along)
         for loop in reversed(made):
             with ir.InsertionPoint(body_of(loop)):
                 scf.YieldOp([last])
@@ -152,6 +157,12 @@ class _GroupProduct:
             own = ir.VectorType.get(self.held.shape, kind)
             vector.StoreOp(vector.ShapeCastOp(own, self._as(of_thread, last)).result, self.array, self._first())
         self.outer.erase()
+
+    def _multiplied(self, lhs: ir.Value, rhs: ir.Value, sums: ir.Value, *, transposed: bool) -> ir.Value:
+        made = nvgpu.WarpgroupMmaOp(sums.type, lhs, rhs, sums, waitGroup=0, transposeB=True if transposed else None)
+        if (became := given_as(self.op)) is not None:
+            made.attributes[AS_TYPE] = became
+        return made.result
 
     def _instructions(self, lhs: ir.Value, rhs: ir.Value, sums: ir.Value, n: int, depth: int) -> ir.Value:
         """One after the other along the sum, which NVVM has for what `nvgpu.warpgroup.mma` has not."""
@@ -267,6 +278,23 @@ class _GroupProduct:
         own = ir.VectorType.get(self.held.shape, self.held.element_type)
         return vector.ShapeCastOp(of_thread, vector.LoadOp(own, self.array, self._first()).result).result
 
+    def _add(self, sums: ir.Value) -> None:
+        """What a thread has of an accumulator, to its array: 8 columns of a warp's 16 rows at a time."""
+        shape = self.held.shape
+        inner = next(rank for rank in range(1, len(shape)) if prod(shape[-rank:]) == 4)
+        counts, piece = shape[:-inner], ir.VectorType.get(shape[-inner:], self.held.element_type)
+
+        def add(at: Sequence[Sum]) -> None:
+            places = [*(e.emit() for e in at), *[value(0)] * piece.rank]
+            held = vector.LoadOp(piece, self.array, places).result
+            of_sums = iter([place for place, count in zip(places, counts, strict=False) if count > 1])
+            which = [next(of_sums) if size > 1 else value(0) for size in ir.VectorType(sums.type).shape[:2]]
+            made = vector.ExtractOp(sums, which, [ir.ShapedType.get_dynamic_size()] * 2).result
+            total = arith.AddFOp(held, vector.ShapeCastOp(piece, made).result).result
+            vector.StoreOp(total, self.array, places)
+
+        for_each(counts, add)
+
     def _first(self) -> list[ir.Value]:
         return [value(0)] * self.held.rank
 
@@ -300,45 +328,3 @@ def _carrying(loop: ir.Operation, first: ir.Value) -> ir.Operation:
         place.insert(op)
     loop.erase()
     return made
-
-
-# ---- behind the lowering: sums that are read as they are ---------------------------------------------------------------------
-
-
-def forward_sums(function: ir.Operation) -> None:
-    """What a thread has of an accumulator is read where it is, and not from an array that it was stored to, if nothing changes
-    it there."""
-    for store in list(operations(function, "vector.store")):
-        array = made_by(store.operands[1], "memref.alloca")
-        shaped = made_by(store.operands[0], "vector.shape_cast")
-        if array is None or shaped is None or made_by(shaped.operands[0], SAME) is None:
-            continue
-        reads = [user for user in users(array.results[0]) if user != store]
-        if all(_reads_behind(user, store) for user in reads):
-            for user in reads:
-                with ahead_of(user):
-                    made = _extracted(shaped.operands[0], user)
-                user.results[0].replace_all_uses_with(made)
-                user.erase()
-            for op in (store, shaped, array):
-                op.erase()
-
-
-def _reads_behind(op: ir.Operation, store: ir.Operation) -> bool:
-    """Whether an op reads one element, or all of the last dimension, of what the store has written."""
-    if op.name not in ("vector.load", "memref.load"):
-        return False
-    kind = op.results[0].type
-    whole = op.name == "memref.load" or list(ir.VectorType(kind).shape) == ir.MemRefType(op.operands[0].type).shape[-1:]
-    here = next((one for one in (op, *ancestors(op)) if one.block == store.block), None)
-    return whole and here is not None and store.is_before_in_block(here)
-
-
-def _extracted(sums: ir.Value, read: ir.Operation) -> ir.Value:
-    """The same of the sums: dimensions of one element are left out in both shapes."""
-    shape = ir.MemRefType(read.operands[0].type).shape
-    subscripts = iter([at for at, size in zip(list(read.operands)[1:], shape, strict=True) if size != 1])
-    own = ir.VectorType(sums.type).shape
-    depth = len(own) - (read.name == "vector.load")
-    places = [value(0) if size == 1 else next(subscripts) for size in own[:depth]]
-    return vector.ExtractOp(sums, places, [ir.ShapedType.get_dynamic_size()] * depth).result

@@ -9,12 +9,15 @@ with g = l div 4 and t = l mod 4, and w elements in a register of A and B, has a
     B (k x n):  row w*t + j + 4*w * r,    column g
     C (m x n):  row g + 8*r,              column 2*t + j
 
-Products are exact. Sums are rounded by the accumulator's type, in an order that is the hardware's own. An f32 operand is rounded to
+Products are exact. Sums are rounded by the accumulator's type, in an order that is the hardware's own; those of f32 toward zero,
+so that what is lost grows with the number of products that one accumulator takes. An f32 operand is rounded to
 tf32 first, to nearest and ties away from zero: 10 bits of mantissa (`cvt.rna.tf32.f32`). An f32 that is the sum of two numbers of a
 narrower type, big + small, is multiplied by three products: small · big, big · small, and big · big; what is left out is as
-small as what f32 rounds off anyway (tf32), or ten times that (bf16).
+small as what f32 rounds off anyway (tf32), or ten times that (bf16). To keep these digits, each step's products begin at zero, and
+are added to the sums outside of the tensor cores.
 
-Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and its neighbors.
+Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and its neighbors; Ootomo and Yokota, "Recovering single precision accuracy
+from Tensor Cores while surpassing the FP32 theoretical peak performance".
 """
 
 from __future__ import annotations
@@ -98,6 +101,12 @@ class TileProduct:
 def given_as(product: ir.Operation) -> ir.Attribute | None:
     """Which of `SPLITS` operands of f32 become, in copies or in registers, for a marked product; None: they stay as they are."""
     return next((product.attributes[mark] for mark in (PACKED, AS_TYPE) if mark in product.attributes), None)
+
+
+def in_parts(product: ir.Operation) -> bool:
+    """Whether a marked product's operands, or those that copies have the numbers of, are sums of two numbers each."""
+    became = given_as(product)
+    return became is not None and SPLITS[ir.StringAttr(became).value][1] > 1
 
 
 PRODUCTS = (

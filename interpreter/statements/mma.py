@@ -48,8 +48,9 @@ class Mma(Statement):
             (whose n is 8, 24 or a multiple of 16, and whose tile has 64 rows).
         as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
             `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are added up.
-            An infinite operand gives NaN then. `as f16`, `as bf16`: they are rounded to that, beside another operand of that
-            type or both.
+            An infinite operand gives NaN then. Tensor cores round what they add to sums toward zero; so these products begin at
+            zero, and what they make of k is added to the sums by ordinary additions, which round to nearest.
+            `as f16`, `as bf16`: they are rounded to that, beside another operand of that type or both.
 
     Returns:
         op: the product of one lane, for `promote-to-registers op.acc across k`.
@@ -66,7 +67,7 @@ class Mma(Statement):
             right: let (kk, part) = tile step [_, _, 16]; let (warps, w) = tile part [64, 32]; …; mma w [16, 8, 16]
 
     Source: PTX ISA, "Warp-level matrix instructions" and "Asynchronous warpgroup level matrix instructions"; CUTLASS
-        `SM80_16x8x16_F32F16F16F32_TN`.
+        `SM80_16x8x16_F32F16F16F32_TN`; Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores".
 
     Example:
         let product = mma warp_mm [16, 8, 16]

@@ -25,7 +25,8 @@ class Pack(Statement):
 
     Without `as` an operand is copied where its sum does not run along its rows, and left alone otherwise. With `as` both are
     copied: each element becomes the sum of two numbers, big + small, and each row three rows, one behind the other, so that the
-    product of the copies is a product with a sum three times as long: small · big, big · small, and big · big.
+    product of the copies is a product with a sum three times as long: small · big, big · small, and big · big. What `mma` makes of
+    it in a step of that sum begins at zero, and is added to the sums outside of the tensor cores: these take up registers twice.
 
     With `align` each row of a copy begins at a multiple of so many bytes of it: what is behind its elements is memory that nobody
     writes or reads. An operand whose rows are not known to begin so is copied, too. Tensor maps want multiples of 16.

@@ -168,11 +168,11 @@ template <typename T, int n> __device__ inline void end_products(T (&sums)[n]) {
 }
 #endif
 
-// D += A B by the warp group, 64 x 256 x 16: the thread's sums. A and B lie in shared memory.
+// D += A B by the warp group, 64 x 128 x 16: the thread's sums. A and B lie in shared memory.
 #ifdef __CUDA_ARCH__
-__device__ inline void product_m64n256k16_bf16(float* d, unsigned long long a, unsigned long long b) {
+__device__ inline void product_m64n128k16_bf16(float* d, unsigned long long a, unsigned long long b) {
   asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, 1, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, "
       "%8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, "
@@ -180,16 +180,8 @@ __device__ inline void product_m64n256k16_bf16(float* d, unsigned long long a, u
       "%32, %33, %34, %35, %36, %37, %38, %39, "
       "%40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, "
-      "%72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87, "
-      "%88, %89, %90, %91, %92, %93, %94, %95, "
-      "%96, %97, %98, %99, %100, %101, %102, %103, "
-      "%104, %105, %106, %107, %108, %109, %110, %111, "
-      "%112, %113, %114, %115, %116, %117, %118, %119, "
-      "%120, %121, %122, %123, %124, %125, %126, %127"
-      "}, %128, %129, add, 1, 1, 0, 0;\n}"
+      "%56, %57, %58, %59, %60, %61, %62, %63"
+      "}, %64, %65, add, 1, 1, 0, 0;\n}"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
         "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
         "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -197,15 +189,7 @@ __device__ inline void product_m64n256k16_bf16(float* d, unsigned long long a, u
         "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
         "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
         "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
-        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
-        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
-        "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
-        "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]),
-        "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]),
-        "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]),
-        "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]),
-        "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
+        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
       : "l"(a), "l"(b));
 }
 #endif
@@ -217,10 +201,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul(
   alignas(1024) extern __shared__ float4 dynamic_shared[];
   float (*C_shared)[128][8] = reinterpret_cast<float (*)[128][8]>(dynamic_shared + 0);
   bf16 (*A_packed_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 2048);
-  bf16 (*B_packed_shared)[256][64] = reinterpret_cast<bf16 (*)[256][64]>(dynamic_shared + 6144);
-  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 14336);
-  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 14338);
+  bf16 (*B_packed_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 6144);
+  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 10240);
+  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 10242);
   const int tx = threadIdx.x;
+  const int bx = blockIdx.x;
   const int by = blockIdx.y;
   const int lane = tx % 32;
   if (tx == 0) {
@@ -237,47 +222,66 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul(
   const int C_shared_row = tx % 128 / 32 * 16 + tx / 128 * 64 + lane / 4;
   const int idx = tx % 4 * 2;
   const int idx1 = lane / 4 / 4 * 4;
-  const int idx2 = by * 128 + tx / 128 * 64;
+  const int idx2 = bx * 128 + tx / 128 * 64;
   if (tx < 256) {
     more_registers<240>();
+    alignas(16) float acc[16][2][1][2];
+    #pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      #pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        #pragma unroll
+        for (int l = 0; l < 2; ++l) {
+          acc[i][j][0][l] = 0.0f;
+        }
+      }
+    }
     const bool inside = tx % 128 == 0;
-    float acc[128] = {};
-    for (int k = 0; k < 768; k += 64) {
-      const int plane = k / 64 % 4;
-      barrier_wait(&full[plane], k / 64 / 4 % 2 != 0);
+    for (int i = 0; i < 768; i += 64) {
+      const int plane = i / 64 % 4;
+      barrier_wait(&full[plane], i / 64 / 4 % 2 != 0);
       const unsigned long long A_packed_matrix = matrix_in_shared(&A_packed_shared[plane][row][0], 16384);
-      const unsigned long long B_packed_matrix = matrix_in_shared(&B_packed_shared[plane][0][0], 32768);
-      begin_products(acc);
-      product_m64n256k16_bf16(acc, A_packed_matrix, B_packed_matrix);
-      product_m64n256k16_bf16(acc, A_packed_matrix + 2, B_packed_matrix + 2);
-      product_m64n256k16_bf16(acc, A_packed_matrix + 4, B_packed_matrix + 4);
-      product_m64n256k16_bf16(acc, A_packed_matrix + 6, B_packed_matrix + 6);
-      end_products(acc);
+      const unsigned long long B_packed_matrix = matrix_in_shared(&B_packed_shared[plane][0][0], 16384);
+      float acc1[64] = {};
+      begin_products(acc1);
+      product_m64n128k16_bf16(acc1, A_packed_matrix, B_packed_matrix);
+      product_m64n128k16_bf16(acc1, A_packed_matrix + 2, B_packed_matrix + 2);
+      product_m64n128k16_bf16(acc1, A_packed_matrix + 4, B_packed_matrix + 4);
+      product_m64n128k16_bf16(acc1, A_packed_matrix + 6, B_packed_matrix + 6);
+      end_products(acc1);
+      #pragma unroll
+      for (int j = 0; j < 16; ++j) {
+        acc[j][0][0][0] = acc[j][0][0][0] + acc1[j * 4];
+        acc[j][0][0][1] = acc[j][0][0][1] + acc1[j * 4 + 1];
+        acc[j][1][0][0] = acc[j][1][0][0] + acc1[j * 4 + 2];
+        acc[j][1][0][1] = acc[j][1][0][1] + acc1[j * 4 + 3];
+      }
       if (inside) {
         barrier_arrive(&empty[plane]);
       }
     }
     const int v0 = tx / 128 + 1;
     #pragma unroll
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < 2; ++k) {
       if (inside) {
         wait_stores_read<0>();
       }
       meet_at(v0, 128);
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const int idx3 = k * 8 + i;
+        const int d0 = k * 8 + i;
         #pragma unroll
         for (int j = 0; j < 2; ++j) {
           *reinterpret_cast<float2*>(&C_shared[i][C_shared_row + j * 8][idx ^ idx1])
-              = make_float2(acc[idx3 * 4 + j * 2], acc[idx3 * 4 + j * 2 + 1]);
+              = *reinterpret_cast<const float2*>(&acc[d0][j][0][0]);
         }
       }
       fence_async();
       meet_at(v0, 128);
+      const int idx3 = by * 128 + k * 64;
       if (inside) {
         for (int i = 0; i < 8; ++i) {
-          store_box_2d(C_map, &C_shared[i][row][0], k * 64 + i * 8, idx2);
+          store_box_2d(C_map, &C_shared[i][row][0], idx3 + i * 8, idx2);
         }
         commit_stores();
       }
@@ -292,9 +296,9 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul(
       for (int i = 0; i < 768; i += 64) {
         const int plane = i / 64 % 4;
         barrier_wait(&empty[plane], (i / 64 / 4 + 1) % 2 != 0);
-        barrier_expect(&full[plane], 49152);
-        load_box_2d(&A_packed_shared[plane][0][0], A_packed_map, &full[plane], i, by * 128);
-        load_box_2d(&B_packed_shared[plane][0][0], B_packed_map, &full[plane], i, 0);
+        barrier_expect(&full[plane], 32768);
+        load_box_2d(&A_packed_shared[plane][0][0], A_packed_map, &full[plane], i, bx * 128);
+        load_box_2d(&B_packed_shared[plane][0][0], B_packed_map, &full[plane], i, by * 128);
       }
     }
   }

@@ -34,7 +34,7 @@ __device__ inline void mma_m16n8k8_tf32(float& d0, float& d1, float& d2, float& 
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(128, 1) matmul(
+extern "C" __global__ void __maxnreg__(248) matmul(
     const float* __restrict__ A,
     const float* __restrict__ B,
     float* __restrict__ C) {
@@ -46,11 +46,11 @@ extern "C" __global__ void __launch_bounds__(128, 1) matmul(
   const int by = blockIdx.y;
   const int warp = tx / 32;
   const int lane = tx % 32;
-  alignas(16) float acc[4][8][2][1][1][2];
+  alignas(16) float acc[4][4][2][1][1][2];
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
     #pragma unroll
-    for (int j = 0; j < 8; ++j) {
+    for (int j = 0; j < 4; ++j) {
       #pragma unroll
       for (int l = 0; l < 2; ++l) {
         #pragma unroll
@@ -64,28 +64,28 @@ extern "C" __global__ void __launch_bounds__(128, 1) matmul(
   const int A_shared_row = tx / 4;
   const int row = bx * 128 + tx / 4;
   const int A_shared_col = tx / 4 * -16;
-  for (int i = 0; i < 4; ++i) {
-    copy_async16(&A_shared[0][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ (tx / 4 / 2 * 3 % 4 * 4))],
-        &A[(row + i * 32) * 512 + col]);
+  for (int i = 0; i < 2; ++i) {
+    copy_async16(&A_shared[0][A_shared_row + i * 64][A_shared_col + ((tx * 4) ^ (tx / 4 / 2 * 3 % 4 * 4))],
+        &A[(row + i * 64) * 512 + col]);
   }
   const int col1 = by * 128 + lane * 4;
-  for (int i = 0; i < 4; ++i) {
-    const int row1 = warp + i * 4;
+  for (int i = 0; i < 2; ++i) {
+    const int row1 = warp + i * 8;
     copy_async16(&B_shared[0][row1][lane * 4], &B[row1 * 512 + col1]);
   }
   commit_copies();
-  for (int i = 0; i < 4; ++i) {
-    copy_async16(&A_shared[1][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ (tx / 4 / 2 * 3 % 4 * 4))],
-        &A[(row + i * 32) * 512 + col + 16]);
+  for (int i = 0; i < 2; ++i) {
+    copy_async16(&A_shared[1][A_shared_row + i * 64][A_shared_col + ((tx * 4) ^ (tx / 4 / 2 * 3 % 4 * 4))],
+        &A[(row + i * 64) * 512 + col + 16]);
   }
-  for (int i = 0; i < 4; ++i) {
-    const int row1 = warp + i * 4;
+  for (int i = 0; i < 2; ++i) {
+    const int row1 = warp + i * 8;
     copy_async16(&B_shared[1][row1][lane * 4], &B[(row1 + 16) * 512 + col1]);
   }
   commit_copies();
   const int B_shared_row = tx % 4;
-  const int A_shared_row1 = lane / 4 + warp / 2 * 64;
-  const int B_shared_col = lane / 4 + warp % 2 * 64;
+  const int A_shared_row1 = lane / 4 + warp / 4 * 64;
+  const int B_shared_col = lane / 4 + warp % 4 * 32;
   for (int k = 0; k < 512; k += 16) {
     wait_copies<1>();
     __syncthreads();
@@ -93,12 +93,12 @@ extern "C" __global__ void __launch_bounds__(128, 1) matmul(
     const int col2 = col + k + 32;
     const int row1 = warp + k;
     if (k + 32 < 512) {
-      for (int i = 0; i < 4; ++i) {
-        copy_async16(&A_shared[plane][A_shared_row + i * 32][A_shared_col + ((tx * 4) ^ (tx / 4 / 2 * 3 % 4 * 4))],
-            &A[(row + i * 32) * 512 + col2]);
+      for (int i = 0; i < 2; ++i) {
+        copy_async16(&A_shared[plane][A_shared_row + i * 64][A_shared_col + ((tx * 4) ^ (tx / 4 / 2 * 3 % 4 * 4))],
+            &A[(row + i * 64) * 512 + col2]);
       }
-      for (int i = 0; i < 4; ++i) {
-        copy_async16(&B_shared[plane][warp + i * 4][lane * 4], &B[(row1 + i * 4 + 32) * 512 + col1]);
+      for (int i = 0; i < 2; ++i) {
+        copy_async16(&B_shared[plane][warp + i * 8][lane * 4], &B[(row1 + i * 8 + 32) * 512 + col1]);
       }
     }
     commit_copies();
@@ -118,9 +118,9 @@ extern "C" __global__ void __launch_bounds__(128, 1) matmul(
         A_frag[j][2][0] = A_shared[plane1][A_shared_row2][A_shared_col2];
         A_frag[j][3][0] = A_shared[plane1][A_shared_row2 + 8][A_shared_col2];
       }
-      float B_frag[8][2][1];
+      float B_frag[4][2][1];
       #pragma unroll
-      for (int j = 0; j < 8; ++j) {
+      for (int j = 0; j < 4; ++j) {
         const int B_shared_col1 = B_shared_col + j * 8;
         B_frag[j][0][0] = B_shared[plane1][B_shared_row1][B_shared_col1];
         B_frag[j][1][0] = B_shared[plane1][B_shared_row1 + 4][B_shared_col1];
@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) matmul(
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
-        for (int l = 0; l < 8; ++l) {
+        for (int l = 0; l < 4; ++l) {
           const float v0 = A_frag[j][0][0];
           const float v1 = A_frag[j][1][0];
           const float v2 = A_frag[j][2][0];
@@ -141,26 +141,28 @@ extern "C" __global__ void __launch_bounds__(128, 1) matmul(
           const float v9 = B_frag[l][1][0];
           const float v10 = __int_as_float(__float_as_int(v8) & -8192);
           const float v11 = __int_as_float(__float_as_int(v9) & -8192);
-          mma_m16n8k8_tf32(acc[j][l][0][0][0][0], acc[j][l][0][0][0][1], acc[j][l][1][0][0][0], acc[j][l][1][0][0][1],
-              to_tf32(v0 - v4), to_tf32(v1 - v5), to_tf32(v2 - v6), to_tf32(v3 - v7), __float_as_uint(v10),
-              __float_as_uint(v11));
-          mma_m16n8k8_tf32(acc[j][l][0][0][0][0], acc[j][l][0][0][0][1], acc[j][l][1][0][0][0], acc[j][l][1][0][0][1],
-              __float_as_uint(v4), __float_as_uint(v5), __float_as_uint(v6), __float_as_uint(v7), to_tf32(v8 - v10),
-              to_tf32(v9 - v11));
-          mma_m16n8k8_tf32(acc[j][l][0][0][0][0], acc[j][l][0][0][0][1], acc[j][l][1][0][0][0], acc[j][l][1][0][0][1],
-              __float_as_uint(v4), __float_as_uint(v5), __float_as_uint(v6), __float_as_uint(v7), __float_as_uint(v10),
-              __float_as_uint(v11));
+          float d = 0.0f, d1 = 0.0f, d2 = 0.0f, d3 = 0.0f;
+          mma_m16n8k8_tf32(d, d1, d2, d3, to_tf32(v0 - v4), to_tf32(v1 - v5), to_tf32(v2 - v6), to_tf32(v3 - v7),
+              __float_as_uint(v10), __float_as_uint(v11));
+          mma_m16n8k8_tf32(d, d1, d2, d3, __float_as_uint(v4), __float_as_uint(v5), __float_as_uint(v6),
+              __float_as_uint(v7), to_tf32(v8 - v10), to_tf32(v9 - v11));
+          mma_m16n8k8_tf32(d, d1, d2, d3, __float_as_uint(v4), __float_as_uint(v5), __float_as_uint(v6),
+              __float_as_uint(v7), __float_as_uint(v10), __float_as_uint(v11));
+          acc[j][l][0][0][0][0] = acc[j][l][0][0][0][0] + d;
+          acc[j][l][0][0][0][1] = acc[j][l][0][0][0][1] + d1;
+          acc[j][l][1][0][0][0] = acc[j][l][1][0][0][0] + d2;
+          acc[j][l][1][0][0][1] = acc[j][l][1][0][0][1] + d3;
         }
       }
     }
   }
-  const int col2 = by * 128 + tx % 4 * 2 + warp % 2 * 64;
-  const int row1 = bx * 128 + lane / 4 + warp / 2 * 64;
+  const int col2 = by * 128 + tx % 4 * 2 + warp % 4 * 32;
+  const int row1 = bx * 128 + lane / 4 + warp / 4 * 64;
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const int row2 = row1 + i * 16;
     #pragma unroll
-    for (int j = 0; j < 8; ++j) {
+    for (int j = 0; j < 4; ++j) {
       const int col3 = col2 + j * 8;
       #pragma unroll
       for (int l = 0; l < 2; ++l) {

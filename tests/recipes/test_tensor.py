@@ -152,7 +152,7 @@ def test_what_is_not_finite() -> None:
 INSTRUCTIONS = {"f16": "HMMA", "bf16": "HMMA", "f32": "HMMA", "i8": "IMMA", "f64": "DMMA"}
 EACH = [(type, chip, even) for type in TYPES for chip in ARCHITECTURES for even in (True, False)]
 RAGGED = [("f16", "sm_90a", False), ("i8", "sm_89", False), ("f64", "sm_80", False), ("f32", "sm_90a", False)]
-CODE = EACH if SOAK else [("bf16", "sm_80", True), *RAGGED]
+CODE = EACH if SOAK else [("bf16", "sm_80", True), ("f32", "sm_80", True), *RAGGED]
 
 
 @pytest.mark.parametrize(("type", "chip", "even"), CODE)

@@ -38,7 +38,9 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     each = len(c) // count
     if _is_in_place(kernel, op) and all(e.reads for e in c):
         kernel.flush()
-        sums, made = [e.text if each == 1 else f"&{e.text}" for e in c[::each]], c
+        sums, made = _places(c, each), c
+    elif _goes_on(op):
+        sums, made = _places(c, each), c
     else:
         sums, start = [kernel.fresh("d") for _ in range(count)], [e.text for e in c]
         if each == 1:
@@ -51,6 +53,16 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     words = [*_registers(a, product, op.operands[0]), *_registers(b, product, op.operands[1])]
     kernel.line(f"{product_name(product)}({', '.join([*sums, *words])});")
     kernel.values[op.results[0]] = made
+
+
+def _places(sums: Lanes, each: int) -> list[str]:
+    return [e.text if each == 1 else f"&{e.text}" for e in sums[::each]]
+
+
+def _goes_on(op: ir.Operation) -> bool:
+    """Whether C is what a product beside it has made for this op alone, in variables of its own."""
+    before = made_by(op.operands[2], MMA)
+    return before is not None and before.block == op.block and [*op.operands[2].uses][1:] == []
 
 
 def _is_in_place(kernel: KernelWriter, op: ir.Operation) -> bool:

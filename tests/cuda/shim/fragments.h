@@ -1,5 +1,6 @@
 // Tensor cores on the CPU: what a warp loads and multiplies together, element by element as in the PTX ISA ("Matrix fragments for
-// mma.m16n8k16" and its neighbors). Sums are made in the order of k, each in the accumulator's type.
+// mma.m16n8k16" and its neighbors). What an instruction adds to an f32 is exact, and then rounded toward zero: a GPU does so, but for a
+// few digits (Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores").
 #pragma once
 #include "cuda_shim.h"
 
@@ -51,6 +52,19 @@ struct shim_tf32 {  // a word with other bits is not a tf32
   static double at(word w, int) { return std::isfinite(__uint_as_float(w)) && w & 0x1fffu ? NAN : __uint_as_float(w); }
 };
 
+// In what sums are made, and what becomes of them.
+template <typename S> struct shim_sums {
+  using wide = S;
+  static S rounded(S x) { return x; }
+};
+template <> struct shim_sums<float> {
+  using wide = double;
+  static float rounded(double x) {
+    float r = (float)x;
+    return std::isfinite(r) && std::fabs((double)r) > std::fabs(x) ? std::nextafter(r, 0.0f) : r;
+  }
+};
+
 // D += A B, of m x 8 x k.
 template <int m, int k, typename T, typename S> struct shim_product {
   static const int as = m * k / 32 / T::each, bs = k / 4 / T::each, ds = m / 4;
@@ -74,7 +88,10 @@ template <int m, int k, typename T, typename S> inline void shim_multiply(shim_p
     for (int lane = 0; lane < 32; ++lane)
       for (int i = 0; i < P::ds; ++i) {
         S& d = *((P*)lanes[lane])->d[i];
-        for (int q = 0; q < k; ++q) d += (S)(a[lane / 4 + i / 2 * 8][q] * b[q][lane % 4 * 2 + i % 2]);
+        using wide = typename shim_sums<S>::wide;
+        wide sum = d;
+        for (int q = 0; q < k; ++q) sum += (wide)(a[lane / 4 + i / 2 * 8][q] * b[q][lane % 4 * 2 + i % 2]);
+        d = shim_sums<S>::rounded(sum);
       }
   }, &own);
 }

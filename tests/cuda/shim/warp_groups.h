@@ -247,15 +247,17 @@ template <int n, int k, bool by_rows, typename S> void shim_group_product(S* d, 
   shim_products().push_back([=] {
     const shim_matrix left(a), right(b);
     constexpr int item = 32 / k;
+    using wide = typename shim_sums<S>::wide;
     unsigned t = shim_thread_in_block() % 128, lane = t % 32;
     for (int h = 0; h < 2; ++h) {
-      S row[k];
+      wide row[k];
       for (int q = 0; q < k; ++q) row[q] = number(left.by_sum(t / 32 * 16 + lane / 4 + 8 * h, q * item));
       for (int j = 0; j < n / 8; ++j)
         for (int e = 0; e < 2; ++e) {
           int column = 8 * j + lane % 4 * 2 + e;
-          S& sum = d[4 * j + 2 * h + e];
+          wide sum = d[4 * j + 2 * h + e];
           for (int q = 0; q < k; ++q) sum += row[q] * number(by_rows ? right.by_rows(q, column * item) : right.by_sum(column, q * item));
+          d[4 * j + 2 * h + e] = shim_sums<S>::rounded(sum);
         }
     }
   });
