@@ -52,9 +52,9 @@ PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
     ),
     "f8E4M3FN": (("hopper", "hopper", {}),), "f8E5M2": (("hopper", "hopper", {}),),
     "i8": (("tensor", "tensor", {}), ("hopper", "hopper", {})), "f64": (("tensor", "tensor", {}),),
-    "f32 by tensor cores": tuple(
-        (f"{recipe} {as_type}", recipe, {"as_type": as_type})
-        for recipe in ("tensor", "hopper") for as_type in ("3xtf32", "tf32", "bf16x3")
+    "f32 by tensor cores": (
+        *((f"{recipe} {how}", recipe, {"as_type": how}) for recipe in ("tensor", "hopper") for how in ("3xtf32", "tf32", "bf16x3")),
+        *((f"hopper {how}, 192 columns", "hopper", {"as_type": how, "pn": 192}) for how in ("3xtf32", "bf16x3")),
     ),
 }  # fmt: skip
 """Of matrices, by type. A result of few tiles alone has its sum split."""
