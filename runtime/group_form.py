@@ -207,7 +207,7 @@ def arrives_at(op: ir.Operation, code: str) -> tuple[ir.Operation, ir.Value | No
         made = maker(made.operands[0])
     if made.name != mbarriers.ADDRESS or any(map(is_used, op.results)) or len(op.operands) > 1:
         raise refuse(code, f"`{op.name}` at an address that is computed otherwise, or whose state is used", op)
-    if not mbarriers.releases(op, elsewhere=block is not None):
+    if mbarriers.ordered_by(op, elsewhere=block is not None) is None:
         raise refuse(code, f"`{op.name}` that does not order what comes before it for who waits", op, hint=mbarriers.RELEASING)
     return made, block
 

@@ -11,7 +11,10 @@ many arrivals. The phases of a barrier are numbered from 0. Who waits for parity
 way has the other parity: so it must be known that this is the phase behind the one meant, and not one behind that. Waiting for
 parity 1 of a barrier that has just been made returns at once.
 
-What a thread did before it arrived is ordered before what those do that have waited for the phase; so is what was copied.
+What a thread did before it arrived is ordered before what those do that have waited for the phase; so is what was copied. Of an
+arrival that is relaxed, nothing is but time: what was over then is not disturbed by what comes behind the wait. So it is enough
+behind reads by products of warp groups that the thread has waited for, and behind boxes that have come, which others are to
+overwrite; ordinary loads and stores need not be over then.
 
 Source: PTX ISA, "Parallel synchronization and communication instructions: mbarrier"; upstream's `NVGPUOps.td`.
 """
@@ -19,6 +22,7 @@ Source: PTX ISA, "Parallel synchronization and communication instructions: mbarr
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from ..ir.mlir import ir, maker, producer
 
@@ -62,13 +66,17 @@ OF_CLUSTERS = (
 """What blocks of a cluster ask for, and do for each other."""
 
 
-def releases(arrival: ir.Operation, *, elsewhere: bool) -> bool:
-    """Whether what comes before an `nvvm.mbarrier.arrive` is seen behind the wait for it, of another block's barrier there."""
+def ordered_by(arrival: ir.Operation, *, elsewhere: bool) -> Literal["all", "time"] | None:
+    """What an `nvvm.mbarrier.arrive` orders for who waits, of another block's barrier there: all that its thread did before, or
+    only what is over by then. None: not even that is known."""
     relaxed = "relaxed" in arrival.attributes and ir.BoolAttr(arrival.attributes["relaxed"]).value
-    return not relaxed and (not elsewhere or ("scope" in arrival.attributes and "cluster" in str(arrival.attributes["scope"])))
+    wide = "scope" in arrival.attributes and "cluster" in str(arrival.attributes["scope"])
+    if elsewhere:
+        return None if not wide else "time" if relaxed else "all"
+    return None if relaxed else "all"
 
 
-RELEASING = "let it release: {scope = #nvvm.mem_scope<cluster>}, without `relaxed`"
+RELEASING = "let it have {scope = #nvvm.mem_scope<cluster>}; `relaxed` there alone, where it is made in another block"
 
 
 def registers_of(op: ir.Operation) -> tuple[int, bool]:

@@ -56,12 +56,13 @@ __device__ inline void {name}(unsigned long long* barrier, unsigned parity) {{
 #endif"""
 
 _BARRIER_ARRIVE_IN = """\
-// Arrives at the barrier in the same place of another block of the cluster, by its number there.
+// Arrives at the barrier in the same place of another block of the cluster, by its number there{what}.
 #ifdef __CUDA_ARCH__
-__device__ inline void barrier_arrive_in(unsigned long long* barrier, unsigned block) {
-  asm volatile("{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\\n}" :: "r"(in_shared(barrier)), "r"(block) : "memory");
-}
+__device__ inline void {name}(unsigned long long* barrier, unsigned block) {{
+  asm volatile("{{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n"
+      "mbarrier.arrive.{order}.cluster.shared::cluster.b64 _, [there];\\n}}" :: "r"(in_shared(barrier)), "r"(block)
+      : "memory");
+}}
 #endif"""
 
 _CLUSTER = """\
@@ -322,7 +323,14 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
         _BARRIER_WAIT.format(name="barrier_wait_in_cluster", who=", in which other blocks may arrive", scope="cluster"),
     ),
     "meet_at": ((), _MEET_AT),
-    "barrier_arrive_in": (("in_shared",), _BARRIER_ARRIVE_IN),
+    "barrier_arrive_in": (("in_shared",), _BARRIER_ARRIVE_IN.format(name="barrier_arrive_in", what="", order="release")),
+    "barrier_arrive_relaxed_in": (
+        ("in_shared",),
+        _BARRIER_ARRIVE_IN.format(
+            name="barrier_arrive_relaxed_in", order="relaxed",
+            what=": what is over by then is\n// over for who waits; ordinary loads and stores need not be",
+        ),
+    ),
     **{name: ((), _CLUSTER.format(name=name, what=what, ptx=ptx)) for name, (what, ptx) in _MEETINGS.items()},
     "fence_barriers": ((), _FENCE_BARRIERS),
     "fence_async": ((), _FENCE_ASYNC),

@@ -97,6 +97,15 @@ def test_the_text() -> None:
     ]  # fmt: skip
 
 
+def test_an_arrival_that_is_relaxed() -> None:
+    scope = "{scope = #nvvm.mem_scope<cluster>}"
+    text = emit_text(module().replace(scope, scope.replace("{", "{relaxed = true, ")))
+    assert "  barrier_arrive_relaxed_in(&full[0], 0);" in text and "barrier_arrive_in" not in text
+    assert "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [there];" in text
+    fences = [whole(made, "k", "sm_90a").by_mnemonic["MEMBAR"] for made in (text, emit_text(module()))]
+    assert fences[0] < fences[1]
+
+
 def test_the_machine_code() -> None:
     text = emit_text(module())
     counts = whole(text, "k", "sm_90a")

@@ -221,16 +221,19 @@ OF_CLUSTERS = [WHOLE, {"m": 1000, "n": 776, "k": 328}, WHOLE | {"blocks": 132}, 
 
 @pytest.mark.parametrize("sizes", OF_CLUSTERS, ids=str)
 def test_machine_code_of_clusters(sizes: dict[str, object]) -> None:
-    """As without them; half of a tile of B comes by each block, for both, who meet at the beginning and at the end."""
+    """As without them; half of a tile of B comes by each block, for both, who meet at the beginning and at the end: there alone do
+    fences for the whole chip stand."""
     text = made(**{"cluster": 2} | sizes).cuda
     used = sass.resources(text, "matmul", "sm_90a")
     assert used.spill_bytes == used.stack_bytes == 0 and used.registers <= 168, used
     assert "C75" not in sass.compiled(text, "sm_90a").log
-    loads = [one for one in sass.program(text, "matmul", "sm_90a").instructions if one.mnemonic == "UTMALDG"]
+    program = sass.program(text, "matmul", "sm_90a").instructions
+    loads = [one for one in program if one.mnemonic == "UTMALDG"]
     shared = [one for one in loads if "MULTICAST" in one.modifiers]
     assert (len(loads), len(shared)) == ((2, 1) if sizes.get("cluster") == 4 else (3, 2))
     code = sass.whole(text, "matmul", "sm_90a").by_mnemonic
     assert code["UCGABAR_ARV"] == code["UCGABAR_WAIT"] == 2 and code["USETMAXREG"] == 2, code
+    assert sum(one.mnemonic == "MEMBAR" and "GPU" in one.modifiers for one in program) == 2
 
 
 @pytest.mark.parametrize(("name", "sizes"), CODE, ids=str)

@@ -21,7 +21,7 @@ class ClusterRing:
         expect, into, look, read, release: what is added to the iteration for the number of a barrier or of a stage.
         odd_refill, odd_look: what is added to the parity.
         waits, looks: whether the ones that load wait for empty stages, the others for full ones.
-        early: they arrive before they read.
+        early: they arrive before they read; `relaxed`: and tell nothing of it.
         begin, end: how all meet before the ring, and behind it.
         to: at whose barriers those arrive that have read.
         mask: what is taken from the mask of all blocks, by `xor`.
@@ -42,6 +42,7 @@ class ClusterRing:
     waits: bool = True
     looks: bool = True
     early: bool = False
+    relaxed: bool = False
     begin: str = MEET
     end: str = MEET
     to: Literal["all", "own", "others", "nobody"] = "all"
@@ -141,7 +142,8 @@ gpu.module @m {{
         return "" if self.to == "nobody" else "".join(map(self._arrival, range(self.blocks)))
 
     def _arrival(self, block: int) -> str:
-        there = f"nvvm.mbarrier.arrive %m{block} {{scope = #nvvm.mem_scope<cluster>}} : !llvm.ptr<7>"
+        how = "relaxed = true, " if self.relaxed else ""
+        there = f"nvvm.mbarrier.arrive %m{block} {{{how}scope = #nvvm.mem_scope<cluster>}} : !llvm.ptr<7>"
         if self.to == "others":
             there = f"""%n{block} = arith.constant {block} : index
         %other{block} = arith.cmpi ne, %rank, %n{block} : index
@@ -158,9 +160,9 @@ def cluster_rings(r: random.Random) -> ClusterRing:
     right = ClusterRing(r.choice((2, 2, 4)), r.randint(1, 3), r.randint(1, 5), r.randint(1, 2))
     changes: dict[str, object] = {}
     for _ in range(r.choice((0, 1, 1, 2))):
-        name = r.choice(["expect", "into", "look", "read", "release", "odd_refill", "odd_look", "waits", "looks", "early", "begin",
-                         "end", "to", "mask", "arrivals", "bytes"])  # fmt: skip
-        if name in ("waits", "looks", "early"):
+        name = r.choice(["expect", "into", "look", "read", "release", "odd_refill", "odd_look", "waits", "looks", "early",
+                         "relaxed", "begin", "end", "to", "mask", "arrivals", "bytes"])  # fmt: skip
+        if name in ("waits", "looks", "early", "relaxed"):
             changes[name] = not getattr(right, name)
         elif name in ("begin", "end"):
             changes[name] = r.choice((APART, RELAXED))

@@ -19,14 +19,14 @@ from weft.runtime.simulator.kernel import Order
 
 sys.path.append(str(Path(__file__).parents[1] / "simulator"))
 
-from cluster_kernels import CLUSTER, CLUSTER_MUTANTS, cluster
+from cluster_kernels import CLUSTER, CLUSTER_MUTANTS, RELEASING, cluster
 from group_kernels import kernel
 
 RIGHT = {
     "two blocks": CLUSTER, "four blocks": cluster(4), "one stage": cluster(2, stages=1), "two stages": cluster(2, stages=2, k=1024),
     "four stages of four": cluster(4, stages=4, k=1024), "five stages": cluster(2, stages=5, k=4096),
     "fewer steps than stages": cluster(2, stages=4, k=128), "one step": cluster(4, k=64), "three blocks": cluster(3),
-    "sizes known at run time": cluster(2, open_sizes=True),
+    "sizes known at run time": cluster(2, open_sizes=True), "arrivals that release": RELEASING,
 }  # fmt: skip
 CODES = {
     "a block that ends early": "W0669", "no meeting at the start": "W0664", "a meeting that orders nothing": "W0664",
@@ -58,9 +58,9 @@ def test_witnesses_say_the_block() -> None:
     assert "`empty[0]` of block 0" in first.notes[1]
 
 
-@pytest.mark.parametrize("how", ["", "{scope = #nvvm.mem_scope<cta>}", "{relaxed = true, scope = #nvvm.mem_scope<cluster>}"])
-def test_arrivals_elsewhere_that_release_nothing(how: str) -> None:
-    text = CLUSTER.text().replace("{scope = #nvvm.mem_scope<cluster>}", how)
+@pytest.mark.parametrize("how", ["", "{scope = #nvvm.mem_scope<cta>}", "{relaxed = true, scope = #nvvm.mem_scope<cta>}"])
+def test_arrivals_elsewhere_that_order_nothing(how: str) -> None:
+    text = CLUSTER.text().replace("{relaxed = true, scope = #nvvm.mem_scope<cluster>}", how)
     assert text != CLUSTER.text()
     with pytest.raises(WeftError, match=r"W0640: .*arrivals that do not order"):
         judged(text)

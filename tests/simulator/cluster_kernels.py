@@ -1,6 +1,7 @@
 """A ring over the blocks of a cluster: each loads its part of A's tile, 64 rows, for all of them, and its own tile of B.
 
-Who is done with a stage tells all producers. As edits of the ring that `tests/hopper.py` writes; mutants are further edits.
+Who is done with a stage tells all producers, by arrivals that are relaxed. As edits of the ring that `tests/hopper.py` writes;
+mutants are further edits.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ LOAD_A = "nvgpu.tma.async.load %mA[%x0, %half], %full[%to] to %p0 multicast_mask
 ARRIVE = """%address{0} = nvgpu.mbarrier.get %empty[%s] : !bars -> i32
             %here{0} = llvm.inttoptr %address{0} : i32 to !llvm.ptr<3>
             %there{0} = nvvm.mapa %here{0}, %rank{0} : !llvm.ptr<3> -> !llvm.ptr<7>
-            nvvm.mbarrier.arrive %there{0} {{scope = #nvvm.mem_scope<cluster>}} : !llvm.ptr<7>"""
+            nvvm.mbarrier.arrive %there{0} {{{1}scope = #nvvm.mem_scope<cluster>}} : !llvm.ptr<7>"""
 FIRST_MEETING, LAST_MEETING = f"{MEET} // first", f"{MEET} // last"
 
 
-def of_blocks(product: Product, blocks: int) -> tuple[tuple[str, str], ...]:
+def of_blocks(product: Product, blocks: int, *, relaxed: bool = True) -> tuple[tuple[str, str], ...]:
     """The edits of a product's ring that make it one of a cluster of so many blocks, in a row along x."""
     ranks = "\n".join(f"%rank{n} = arith.constant {n} : i32" for n in range(blocks))
-    arrivals = "\n".join(ARRIVE.format(n) for n in range(blocks))
+    arrivals = "\n".join(ARRIVE.format(n, "relaxed = true, " if relaxed else "") for n in range(blocks))
     return (
         (f"%ra = arith.constant {product.bm} : index", "%ra = arith.constant 64 : index"),
         ("known_block_size", f"known_cluster_size = array<i32: {blocks}, 1, 1>, known_block_size"),
@@ -61,6 +62,8 @@ def _mutant(wrong: str, right: str, *found: str) -> RingMutant:
 
 
 CLUSTER = RingMutant(EDITS, frozenset(), PAIR)
+RELEASING = RingMutant(of_blocks(PAIR, 2, relaxed=False), frozenset(), PAIR)
+"""Arrivals that order all that their thread has done."""
 CLUSTER_MUTANTS = {
     "a block that ends early": _mutant(LAST_MEETING, "", "unfinished copy"),
     "no meeting at the start": _mutant(FIRST_MEETING, "gpu.barrier", "mbarrier misuse"),

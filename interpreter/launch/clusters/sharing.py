@@ -20,17 +20,21 @@ from ...indices.arithmetic import Sum, less
 from ...indices.neighbours import Neighbours
 from ...ir.mlir import ahead_of, ancestors, arith, constant_of, i64, ir, made_by, maker, operations
 from ...mapping.clusters import BlockClusters
+from ...memory.effects import accesses, shows_memory
 from ...memory.mbarriers import (
     ADDRESS,
     ARRIVE,
     ARRIVE_THERE,
+    AWAIT,
     AWAIT_CLUSTER,
     MEET_CLUSTER,
     OTHER_BLOCK,
     POINTER,
     barrier_of,
 )
-from ...memory.tensor_maps import LINE, LINES
+from ...memory.tensor_maps import LINE, LINES, LOADS, load_of
+from ...memory.views import may_share
+from ...memory.warpgroups import PRODUCTS
 from ...session.rewriter import refuse
 
 
@@ -106,17 +110,18 @@ class Sharing:
 
 def arrive_in_all(function: ir.Operation, size: int) -> None:
     """Who arrives at a barrier arrives at that of each block of the cluster. Where the first thread of a warp group does, the first
-    ones do, each in one block: an arrival in another block waits for what its thread has done, each one anew."""
+    ones do, each in one block: an arrival in another block waits for what its thread has done, each one anew. One that is relaxed
+    does not; it is enough where products alone read what is to be overwritten, and are over."""
     i32 = ir.IntegerType.get_signless(32)
     here, there = ir.Type.parse("!llvm.ptr<3>"), ir.Type.parse("!llvm.ptr<7>")
     scope = {"scope": ir.Attribute.parse("#nvvm.mem_scope<cluster>")}
-    told: set[ir.Operation] = set()
+    relaxed: dict[ir.Operation, dict[str, ir.Attribute]] = {}
     for op in list(operations(function, ARRIVE)):
         barriers, number = barrier_of(op)
         made = maker(barriers)
-        if made not in told:
-            told.add(made)
+        if made not in relaxed:
             made.attributes[ARRIVALS] = i64(ir.IntegerAttr(made.attributes[ARRIVALS]).value * size)
+            relaxed[made] = {"relaxed": ir.BoolAttr.get(True)} if _empties_for_products(function, barriers) else {}
         with ahead_of(op):
             address = ir.Operation.create(ADDRESS, [i32], [barriers, number]).results[0]
             pointer = ir.Operation.create(POINTER, [here], [address]).results[0]
@@ -124,8 +129,27 @@ def arrive_in_all(function: ir.Operation, size: int) -> None:
             blocks = [arith.IndexCastOp(i32, number).result] if number else [arith.ConstantOp(i32, n).result for n in range(size)]
             for block in blocks:
                 other = ir.Operation.create(OTHER_BLOCK, [there], [pointer, block]).results[0]
-                ir.Operation.create(ARRIVE_THERE, [], [other], scope)
+                ir.Operation.create(ARRIVE_THERE, [], [other], scope | relaxed[made])
         op.erase()
+
+
+def _empties_for_products(function: ir.Operation, barriers: ir.Value) -> bool:
+    """Whether products of warp groups alone read the tiles whose loads wait for these barriers, and loads alone fill them. The
+    proof has the last word: an op that is not known is taken to touch what it is given."""
+    loops = [op.parent.operation for op in operations(function, AWAIT) if barrier_of(op)[0] == barriers]
+    loads = [load_of(op) for loop in loops for op in operations(loop, *LOADS)]
+    tiles = [load.tile for load in loads if load is not None]
+    if not tiles or len(tiles) < len(loads):
+        return False
+    others = [op for op in operations(function) if op.name not in (*LOADS, *PRODUCTS)]
+    return not any(may_share(value, tile) for op in others for value in _touched(op) for tile in tiles)
+
+
+def _touched(op: ir.Operation) -> list[ir.Value]:
+    found = accesses(op)
+    if found is None:
+        return [value for value in op.operands if shows_memory(value)]
+    return [one.value for one in found if one.kind not in ("alloc", "free")]
 
 
 def _let_first(choice: ir.Operation, count: int) -> ir.Value | None:

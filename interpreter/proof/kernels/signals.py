@@ -26,7 +26,7 @@ from ...memory.mbarriers import (
     barrier_of,
     count_of,
     fenced_spaces,
-    releases,
+    ordered_by,
 )
 from ...memory.tensor_maps import LOADS, load_of, tensor_map
 from ...session.rewriter import describe
@@ -56,6 +56,7 @@ class Signal:
         amount: of an `init`, how many arrivals a phase has; of an arrival, how many bytes it says are to come; of a load, how many
             it brings.
         odd: of a wait, when it waits for the parity 1.
+        relaxed: of an arrival, that it orders nothing but time.
     """
 
     kind: Literal["init", "arrive", "load", "wait"]
@@ -67,6 +68,7 @@ class Signal:
     when: Formula = TRUE
     amount: Linear = Linear.of(0)
     odd: Formula = TRUE
+    relaxed: bool = False
 
     def changed(self, change: Callable[[Linear], Linear]) -> Signal:
         """The same in other forms."""
@@ -131,24 +133,27 @@ class Signals:
             assert box is not None
             return replace(found, kind="load", amount=Linear.of(box.bytes), when=self._if(load.predicate))
         if op.name in (ARRIVE, ARRIVE_THERE):
-            return replace(found, kind="arrive")
+            return replace(found, kind="arrive", relaxed=op.name == ARRIVE_THERE and self._orders(op) == "time")
         amount = self.values.linear(view.count if op.name == INIT else view.txcount)
         return replace(found, kind="init" if op.name == INIT else "arrive", amount=amount, when=self._if(view.predicate))
 
     def _addressed(self, op: ir.Operation) -> tuple[ir.Operation, Linear]:
         """The op that takes the address of the barrier that one arrives at, and the block of the cluster in which that is."""
         made, block = producer(op.operands[0]), self.values.rank
-        elsewhere = made is not None and made.name == OTHER_BLOCK
         while made is not None and made.name in (POINTER, OTHER_BLOCK):
             block = self.values.linear(made.operands[1]) if made.name == OTHER_BLOCK else block
             made = producer(made.operands[0])
         if made is None or made.name != ADDRESS or len(op.operands) > 1:
             raise fail("W0640", f"the race analysis does not know at which memory barrier {describe(op)} arrives",
                        hint="take its address by `nvgpu.mbarrier.get`, and of another block's by `nvvm.mapa` of that")  # fmt: skip
-        if not releases(op, elsewhere=elsewhere):
+        if self._orders(op) is None:
             raise fail("W0640", f"the race analysis does not follow arrivals that do not order for who waits: {describe(op)}",
                        hint=RELEASING)  # fmt: skip
         return made, block
+
+    def _orders(self, op: ir.Operation) -> str | None:
+        made = producer(op.operands[0])
+        return ordered_by(op, elsewhere=made is not None and made.name == OTHER_BLOCK)
 
     def _if(self, predicate: ir.Value | None) -> Formula:
         return TRUE if predicate is None else self.values.condition(predicate)

@@ -155,14 +155,17 @@ class Asynchronous:
         return Point(access.place, access.op, sure=False)
 
     def ways(self, first: Access, second: Access, kind: Kind, *, fences: bool = True) -> Iterator[isl.Map]:
-        """Pairs of instances of which the first is over when the second begins."""
+        """Pairs of instances of which the first is over when the second begins. Time alone does where that cannot be disturbed: a
+        read by a product that threads have waited for, and a box that has come, where the next one comes.
+        """
         start, end = self._point(first), self._point(second)
         if first.agent == "load":
             loads = [s for s in self.model.signals if s.place is first.place and s.block == first.block]
-            return self.order.onward(dict(self.order.landing(loads[0])), end, kind)
+            late: Kind = "time" if second.agent == "load" and kind == "workgroup" else kind
+            return self.order.onward(dict(self.order.landing(loads[0])), end, late)
         if first.agent == "product":
             node = next(n for n in self.order.nodes if n.product and n.point.place is first.place)
-            return self.order.onward(self.order.product_ends(node, kind), end, kind)
+            return self.order.onward(self.order.product_ends(node, "time"), end, "time")
         if first.agent == "store":
             return (w for landing in first.landings for w in self._behind(start, landing, end, kind))
         if fences and second.agent and first.kind == "write":

@@ -25,7 +25,8 @@ from .laps import of_one_barrier, point_of
 
 HOPS = 4
 Kind = Literal["workgroup", "global", "any", "time"]
-"""What an order is asked of: accesses to one of the memories, or to any; or only that something is done, in time."""
+"""What an order is asked of: accesses to one of the memories, or to any; or only that something is done, in time, which is all that
+arrivals say that are relaxed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,7 @@ class Order:
             spaces = node.thing.spaces
             if node.product or kind in spaces or (kind == "time" and spaces) or (kind == "any" and spaces >= ALL_SPACES):
                 yield from self.met(node)
-        elif node.thing.kind == "arrive" or (node.thing.kind == "load" and kind == "time"):
+        elif (kind == "time" and node.sends) or (node.thing.kind == "arrive" and not node.thing.relaxed):
             for wait in self._waits(node.thing):
                 yield wait, self._edge(node, wait)
 

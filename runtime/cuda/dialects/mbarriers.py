@@ -135,7 +135,9 @@ def arrive_there(kernel: KernelWriter, op: ir.Operation) -> None:
     if block is None:
         _call(kernel, "barrier_arrive", _barrier(kernel, made))
         return
-    _call(kernel, "barrier_arrive_in", _barrier(kernel, made), _int(kernel.expr(block)))
+    relaxed = mbarriers.ordered_by(op, elsewhere=True) == "time"
+    function = "barrier_arrive_relaxed_in" if relaxed else "barrier_arrive_in"
+    _call(kernel, function, _barrier(kernel, made), _int(kernel.expr(block)))
 
 
 @writes(NUMBERED_BARRIER)

@@ -226,5 +226,6 @@ def address(t: Translator, op: ir.Operation) -> Val:
 def arrive_there(t: Translator, op: ir.Operation) -> Val | None:
     made, block = arrives_at(op, "W0750")
     rank = "L.home.rank" if block is None else t.value(block).text
-    t.emit(f"yield from P.arrive_there(L, {_barrier(t, made)}, {rank}, {t.mask}, {t.site(op)})")
+    relaxed = mbarriers.ordered_by(op, elsewhere=block is not None) == "time"
+    t.emit(f"yield from P.arrive_there(L, {_barrier(t, made)}, {rank}, {relaxed}, {t.mask}, {t.site(op)})")
     return literal(0) if len(op.results) else None

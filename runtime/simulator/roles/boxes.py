@@ -167,7 +167,7 @@ def load(
         if to is None or not all(signal.usable(at, group, lanes, site) for _, signal in targets):
             continue
         where, there = boxes.at(place, away)
-        flight = cluster.issue(group, lanes, site, partial(_land, boxes, targets, to, where, there, at))
+        flight = cluster.issue("load", group, lanes, site, partial(_land, boxes, targets, to, where, there, at))
         _note_global(boxes.memory, where[there], flight, write=False)
         for target, signal in targets:
             signal.expect_fenced(at, group, lane, site)
@@ -277,7 +277,7 @@ def store(
         where, there = boxes.at(place)
         made = StoredBox()
         flight = group.cluster.issue(
-            group, np.array([lane]), site, partial(_read_tile, made, boxes, memory, source, where, there)
+            "store", group, np.array([lane]), site, partial(_read_tile, made, boxes, memory, source, where, there)
         )
         StoreGroups.of(group).open.setdefault(lane, []).append(made)
         said = f"a box of `{memory.name}` is stored"

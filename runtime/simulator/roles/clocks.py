@@ -3,18 +3,24 @@
 Who acts is a row: the threads of a cluster, one block after the other, and behind them the asynchronous operations. A row knows of
 each other one up to which epoch what that did is ordered before what it does itself; at its own place stands its own epoch, which
 ends whenever it tells others something. An operation starts with what all of the threads know that issue it.
+
+What is known to be over in time is more than what is known of memory: arrivals that are relaxed say nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 MOST_OPERATIONS = 4096
 """Rows of asynchronous operations; where more are unordered at a time, the oldest lends its own."""
+MOST_IN_TIME = 256
+"""Rows of one kind from which on one is lent that is over in time; with fewer, only one of which all is known."""
 SHARED, GLOBAL = "shared", "global"
+OperationKind = Literal["load", "store", "product"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,46 +46,49 @@ class VectorClocks:
 
     Attributes:
         known: by space, and by row, up to which epoch of each other one that knows what was done to memory.
+        over: likewise, up to which epoch all is over in time.
         fenced: likewise, up to which of its epochs a thread's stores are fenced for the async proxy.
     """
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self.operations = 0
+        self.kinds: list[OperationKind] = []
         size = threads + 32
         self.known, self.fenced = ({space: np.zeros((size, size), np.int32) for space in (SHARED, GLOBAL)} for _ in "kf")
+        self.over = np.zeros((size, size), np.int32)
         self._end(np.arange(threads))
 
     @property
     def tables(self) -> tuple[np.ndarray, ...]:
-        """By space, first what is known and then what is fenced."""
-        return (*self.known.values(), *self.fenced.values())
+        """By space, first what is known and then what is fenced; last, what is over."""
+        return (*self.known.values(), *self.fenced.values(), self.over)
 
     def epochs(self, rows: np.ndarray) -> np.ndarray:
         return self.known[SHARED][rows, rows]
 
     def _end(self, rows: np.ndarray | int) -> None:
         """The rows' epochs end."""
-        for table in self.known.values():
+        for table in (*self.known.values(), self.over):
             table[rows, rows] += 1
 
-    def told(self, rows: np.ndarray) -> Moment:
-        """The threads tell what they know together; their epochs end."""
-        made = Moment(tuple(table[rows].max(axis=0) for table in self.tables))
+    def told(self, rows: np.ndarray, *, relaxed: bool = False) -> Moment:
+        """The threads tell what they know together, or what is over alone; their epochs end."""
+        *of_memory, over = (table[rows].max(axis=0) for table in self.tables)
+        made = Moment((*(np.zeros_like(one) if relaxed else one for one in of_memory), over))
         self._end(rows)
         return made
 
     def strangers(self, rows: np.ndarray, moment: Moment) -> np.ndarray:
-        """Positions of rows that do not know all that was told."""
-        told = moment.tables[0]
-        return np.flatnonzero((self.known[SHARED][rows, : len(told)] < told).any(axis=1))
+        """Positions of rows that do not know that all that was told is over."""
+        told = moment.tables[-1]
+        return np.flatnonzero((self.over[rows, : len(told)] < told).any(axis=1))
 
     def learn(self, rows: np.ndarray, moment: Moment | None, spaces: Sequence[str] = (SHARED, GLOBAL)) -> None:
-        """The threads know from here on what was told, of some spaces."""
+        """The threads know from here on what was told, of some spaces, and that it is over."""
         if moment is None:
             return
-        for space, table, told in zip((SHARED, GLOBAL) * 2, self.tables, moment.tables, strict=True):
-            if space in spaces:
+        for space, table, told in zip((SHARED, GLOBAL, SHARED, GLOBAL, ""), self.tables, moment.tables, strict=True):
+            if not space or space in spaces:
                 table[rows, : len(told)] = np.maximum(table[rows, : len(told)], told)
 
     def fence(self, rows: np.ndarray, spaces: Sequence[str]) -> None:
@@ -90,33 +99,38 @@ class VectorClocks:
 
     # ---- asynchronous operations ---------------------------------------------------------------------------------------
 
-    def start(self, rows: np.ndarray) -> int:
-        """The row of an operation that the threads issue together: it knows what all of them know. Their epochs end."""
-        common = [table[rows].min(axis=0) for table in self.tables]
-        row = self._free(np.minimum(common[0], common[1]))
+    def start(self, rows: np.ndarray, kind: OperationKind) -> int:
+        """The row of an operation that the threads issue together: it knows what all of them know, and it is behind what is over
+        for any, since it begins once all have come. Their epochs end."""
+        common = [*(table[rows].min(axis=0) for table in self.tables[:-1]), self.over[rows].max(axis=0)]
+        row = self._free(np.minimum(common[0], common[1]), common[-1], kind)
         epoch = self.epochs(np.array([row]))[0] + 1
         for table, known in zip(self.tables, common, strict=True):
             table[row, : len(known)] = known
-        for table in self.known.values():
+        for table in (*self.known.values(), self.over):
             table[row, row] = epoch
         self._end(rows)
         return row
 
-    def _free(self, known: np.ndarray) -> int:
-        """The row of an operation that is known to have ended, or a new one."""
+    def _free(self, known: np.ndarray, over: np.ndarray, kind: OperationKind) -> int:
+        """The row of an operation of that kind which is known to have ended, or a new one."""
         first = self.threads
-        used = np.arange(first, first + self.operations)
-        ended = np.flatnonzero(known[used] >= self.epochs(used))
-        if len(ended):
-            return first + int(ended[0])
-        if self.operations == MOST_OPERATIONS:
-            return first + int(self.epochs(used).argmin())
-        self.operations += 1
-        if first + self.operations > len(self.known[SHARED]):
-            more = ((0, min(len(self.known[SHARED]), MOST_OPERATIONS)),) * 2
+        used = first + np.flatnonzero([one == kind for one in self.kinds])
+        for told in (known, over) if len(used) >= MOST_IN_TIME else (known,):
+            if len(ended := np.flatnonzero(told[used] >= self.epochs(used))):
+                return int(used[ended[0]])
+        if len(self.kinds) >= MOST_OPERATIONS and len(used):
+            return int(used[self.epochs(used).argmin()])
+        self.kinds.append(kind)
+        if first + len(self.kinds) > len(self.over):
+            more = ((0, min(len(self.over), MOST_OPERATIONS)),) * 2
             self.known, self.fenced = ({space: np.pad(table, more) for space, table in tables.items()}
                                        for tables in (self.known, self.fenced))  # fmt: skip
-        return first + self.operations - 1
+            self.over = np.pad(self.over, more)
+        return first + len(self.kinds) - 1
+
+    def kind(self, row: int) -> OperationKind:
+        return self.kinds[row - self.threads]
 
     def ended(self, row: int, *, more: bool = False) -> Moment:
         """An operation, or a part of it where there are `more`, has ended: what it knows, itself included."""

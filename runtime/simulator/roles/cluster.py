@@ -18,7 +18,7 @@ from ..machine.banks import BankCounter
 from ..machine.memory import Global
 from ..machine.shadow import KeyLayout
 from ..report import Fault, FaultKind, Recorder, Site, ThreadOp, Triple
-from .clocks import SHARED, Moment, VectorClocks
+from .clocks import SHARED, Moment, OperationKind, VectorClocks
 from .group import BlockState, GroupLanes
 from .ordering import OrderedMemory
 from .rankings import Ranking
@@ -238,7 +238,7 @@ class Cluster:
                 barriers.at_end()
         for (rank, row), (epoch, doing, what) in self.owed.items():
             rows = np.arange(rank * self.threads, (rank + 1) * self.threads)
-            if not self.coroutines and self.clocks.known[SHARED][rows, row].max() < epoch:
+            if not self.coroutines and self.clocks.over[rows, row].max() < epoch:
                 block = self.blocks[rank].groups[0].block_at(self.blocks[rank].number)
                 said = f"{what}, and block {block} may end before that: none of its threads has waited for it"
                 self.launch.found.fault(Fault("unfinished copy", said, doing))
@@ -262,10 +262,10 @@ class Cluster:
     # ---- asynchronous operations ----------------------------------------------------------------------------------------
 
     def issue(
-        self, group: GroupLanes, lanes: np.ndarray, site: int, finish: Callable[[Flight], None]
+        self, kind: OperationKind, group: GroupLanes, lanes: np.ndarray, site: int, finish: Callable[[Flight], None]
     ) -> Flight:
         """An operation of some lanes begins; `begin` it once its accesses are noted."""
-        row = self.clocks.start(group.rows[lanes])
+        row = self.clocks.start(group.rows[lanes], kind)
         made = Flight(row, int(self.clocks.epochs(np.array([row]))[0]), finish, group, np.sort(lanes), site)
         self.issuers[row] = made
         return made

@@ -1,9 +1,10 @@
 """Shadow memory of kernels with memory barriers: who touched each element last, by vector clocks.
 
-Per element stand the last write, and of each warp group (and of the operations that it issued) the last read, with one more that
-is not ordered before it. An access is a number as `KeyLayout` says: the epoch of a row, the cluster, the row, the op. It is ordered
-before another one of its cluster if the row of that one knows of its epoch, and unordered with those of other clusters. What
-an ordinary store wrote must also be fenced for whoever reads it through the async proxy.
+Per element stand the last write, and of each warp group (and of each kind of operation that it issued) the last read, with one
+more that is not ordered before it. An access is a number as `KeyLayout` says: the epoch of a row, the cluster, the row, the op. It
+is ordered before another one of its cluster if the row of that one knows of its epoch, and unordered with those of other clusters.
+What an ordinary store wrote must also be fenced for whoever reads it through the async proxy. What a product has read needs only
+be over, in time, before another writes there; and so does a box that has come before another one comes.
 """
 
 from __future__ import annotations
@@ -107,7 +108,8 @@ class ClockShadow:
                 if (bad := stored & ours & ~fenced).any():
                     self.unfenced(self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))
         self._compare_others("RAW", self.memory.updaters, elements, key)
-        last, other = self.memory.readers.setdefault(("of", self.group), [self.memory.fresh(), self.memory.fresh()])
+        kind = self.clocks.kind(int(self.layout.threads_of(key)))
+        last, other = self.memory.readers.setdefault((kind, self.group), [self.memory.fresh(), self.memory.fresh()])
         before = last[elements]
         kept = self._unordered(before, key)
         if kept.any():
@@ -116,7 +118,8 @@ class ClockShadow:
 
     def operation_writes(self, elements: Elements, key: int) -> None:
         if self.memory.writer is not None:
-            self._compare("WAW", elements, self.memory.writer[elements], key)
+            old = self.memory.writer[elements]
+            self._compare("WAW", elements, old, key, self._boxes(old))
         self._compare_others("WAR", self.memory.readers, elements, key)
         self._compare_others("WAW", self.memory.updaters, elements, key)
         self._writer()[elements] = key
@@ -132,12 +135,19 @@ class ClockShadow:
         """Which keys are of this cluster; shared memory has no others."""
         return self.layout.blocks_of(keys) == self.cluster if self.layout.block else np.True_
 
-    def _unordered(self, old: np.ndarray, new: np.ndarray | int) -> np.ndarray:
-        """Which pairs nothing orders. A key of -1 (nobody) is ordered with everything."""
+    def _boxes(self, written: np.ndarray) -> np.ndarray | bool:
+        """Of writes, which are boxes that came to shared memory."""
+        return self.space == SHARED and self.layout.threads_of(written) >= self.clocks.threads
+
+    def _unordered(self, old: np.ndarray, new: np.ndarray | int, lasting: np.ndarray | bool = False) -> np.ndarray:
+        """Which pairs nothing orders. A key of -1 (nobody) is ordered with everything. `lasting`: of which of the first ones it is
+        enough that they are over."""
         layout, known = self.layout, self.clocks.known[self.space]
         who = np.minimum(layout.threads_of(old), len(known) - 1)
         row = layout.threads_of(new)
-        at = known[row].take(who) if np.ndim(row) == 0 else known[row, who]
+        at = _from(known, row, who)
+        if np.any(lasting):
+            at = np.where(lasting, _from(self.clocks.over, row, who), at)
         return (old >= 0) & ((at < old >> layout.interval) | ~self._ours(old))
 
     def _enter(self, table: dict[Hashable, list[np.ndarray]], group: Hashable, elements: np.ndarray, keys: np.ndarray) -> None:
@@ -158,25 +168,37 @@ class ClockShadow:
     def _check_others(
         self, kind: RaceKind, table: dict[Hashable, list[np.ndarray]], elements: np.ndarray, keys: np.ndarray
     ) -> None:
-        for slots in table.values():
+        for who, slots in table.items():
             for slot in slots:
                 old = slot.take(elements)
-                self._emit(kind, elements, old, keys, self._unordered(old, keys))
+                self._emit(kind, elements, old, keys, self._unordered(old, keys, _by_products(who)))
 
     def _emit(self, kind: RaceKind, elements: np.ndarray, old: np.ndarray, new: np.ndarray, bad: np.ndarray) -> None:
         if bad.any():
             self.found(kind, elements[bad], old[bad], new[bad])
 
-    def _compare(self, kind: RaceKind, elements: Elements, old: np.ndarray, key: int) -> np.ndarray:
-        bad = self._unordered(old, key)
+    def _compare(
+        self, kind: RaceKind, elements: Elements, old: np.ndarray, key: int, lasting: np.ndarray | bool = False
+    ) -> np.ndarray:  # fmt: skip
+        bad = self._unordered(old, key, lasting)
         if bad.any():
             self.found(kind, self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))
         return bad
 
     def _compare_others(self, kind: RaceKind, table: dict[Hashable, list[np.ndarray]], elements: Elements, key: int) -> None:
-        for slots in table.values():
+        for who, slots in table.items():
             for slot in slots:
-                self._compare(kind, elements, slot[elements], key)
+                self._compare(kind, elements, slot[elements], key, _by_products(who))
 
     def _numbers(self, elements: Elements) -> np.ndarray:
         return np.arange(self.memory.size)[elements]
+
+
+def _by_products(who: Hashable) -> bool:
+    """Whether the accesses of one of a table's entries are reads by products."""
+    return isinstance(who, tuple) and who[0] == "product"
+
+
+def _from(table: np.ndarray, row: Any, who: np.ndarray) -> np.ndarray:
+    """What a row, or each of some, knows of others."""
+    return table[row].take(who) if np.ndim(row) == 0 else table[row, who]

@@ -164,9 +164,9 @@ def arrive(group: GroupLanes, barriers: BarrierGroup, number: Lane, bytes_: Lane
 
 
 def arrive_there(
-    group: GroupLanes, barriers: BarrierGroup, number: Lane, rank: Lane, mask: Mask, site: int
+    group: GroupLanes, barriers: BarrierGroup, number: Lane, rank: Lane, relaxed: bool, mask: Mask, site: int
 ) -> Steps:
-    """`nvvm.mbarrier.arrive` at a barrier of a block of the cluster."""
+    """`nvvm.mbarrier.arrive` at a barrier of a block of the cluster; one that is relaxed tells what is over, and nothing else."""
     yield from group.cluster.pause()
     for (at, other), lanes in by_number(group, mask, number, rank):
         if not 0 <= other < len(group.cluster.blocks):
@@ -180,14 +180,16 @@ def arrive_there(
                 for lane, row in zip(lanes.tolist(), group.rows[lanes].tolist(), strict=True):
                     epoch = int(group.cluster.clocks.epochs(np.array([row]))[0])
                     group.cluster.owe(there.home, row, epoch, group.doing(lane, site), f"it arrives at {there.named(at)}")
-            arrived(there, at, group, lanes, 0, site)
+            arrived(there, at, group, lanes, 0, site, relaxed=relaxed)
 
 
-def arrived(barriers: BarrierGroup, at: int, group: GroupLanes, lanes: np.ndarray, more: int, site: int) -> None:
+def arrived(
+    barriers: BarrierGroup, at: int, group: GroupLanes, lanes: np.ndarray, more: int, site: int, *, relaxed: bool = False
+) -> None:  # fmt: skip
     """Some lanes arrive at a barrier, of their own block or of another one, and each expects so many bytes more."""
     one, left, rows = barriers.all[at], len(lanes), group.rows[lanes]
     _expect_known(barriers, at, rows, group, lanes, site)
-    told = group.cluster.clocks.told(rows)
+    told = group.cluster.clocks.told(rows, relaxed=relaxed)
     while left:
         if not one.pending:
             said = f"more than {one.count} arrivals in phase {one.phase} of {barriers.named(at)}, where {_bytes(one)}"

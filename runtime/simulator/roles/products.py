@@ -104,7 +104,7 @@ def multiply(
             first = 0
         operands.append((given.memory, np.minimum(first + elements, given.memory.size - 1)))
     rows = group.active(mask)
-    found = ProductOver(group.cluster.issue(group, rows, site, lambda _: None))
+    found = ProductOver(group.cluster.issue("product", group, rows, site, lambda _: None))
     found.flight.finish = partial(_multiplied, found, operands, form)
     for memory, elements in operands:
         note(memory, _flat(elements), found.flight, write=False)

@@ -170,6 +170,10 @@ template <typename T> T* shim_in(T* place, unsigned rank) {
 using shim_work = std::function<void()>;
 inline unsigned shim_thread_in_block();
 inline void shim_wait(const std::function<bool()>& over);
+inline void shim_reader_learns();  // readers.h, where there are products of warp groups
+#ifndef SHIM_READERS
+inline void shim_reader_learns() {}
+#endif
 inline void shim_meet_in_group();  // the 128 threads of a warp group
 inline void shim_later(shim_work work);
 inline std::vector<shim_work>& shim_products();
@@ -274,7 +278,7 @@ static thread_local std::vector<std::barrier<>::arrival_token> shim_arrivals;
 inline unsigned shim_number() { return shim_thread; }
 inline unsigned shim_lane() { return shim_thread % 32; }
 inline unsigned shim_thread_in_block() { return shim_thread % shim_most_threads; }
-inline void __syncthreads() { shim_barriers[shim_rank()]->arrive_and_wait(); }
+inline void __syncthreads() { shim_barriers[shim_rank()]->arrive_and_wait(), shim_reader_learns(); }
 inline bool shim_has_ended(unsigned rank) { return shim_at_work[rank] == 0; }
 inline void shim_arrive_in_cluster() { shim_arrivals.push_back(shim_of_cluster->arrive()); }
 inline void shim_wait_for_cluster() {
@@ -503,6 +507,7 @@ inline void meet_at(int number, int threads) {
   unsigned* there = &shim_at_numbers[shim_rank()][number];
   unsigned all = (__atomic_fetch_add(there, 1, __ATOMIC_ACQ_REL) / threads + 1) * threads;
   shim_wait([=] { return __atomic_load_n(there, __ATOMIC_ACQUIRE) >= all; });
+  shim_reader_learns();
 }
 
 // ---- launching -------------------------------------------------------------------------------------------------------

@@ -4,10 +4,12 @@
 // with SHIM_THREADS a thread of its own does it. Products read their operands when they are waited for. A missing wait shows.
 #pragma once
 #include <tuple>
+#define SHIM_READERS
 #include "fragments.h"
 
 #define __grid_constant__
 typedef unsigned long long shim_word;
+#include "readers.h"
 
 // ---- memory barriers: a bit for the parity of the phase, how many arrivals it expects, how many are missing, and bytes --------------
 struct shim_state {
@@ -16,14 +18,14 @@ struct shim_state {
   explicit shim_state(shim_word w) : parity(w & 1), expected(w >> 1 & 0xfffff), missing(w >> 21 & 0xfffff), bytes((int)((long long)w >> 41)) {}
   shim_word word() const { return parity | (shim_word)expected << 1 | (shim_word)missing << 21 | (shim_word)(long long)bytes << 41; }
 };
-inline void shim_change(shim_word* barrier, int arrivals, int bytes) {
+template <int order = __ATOMIC_RELEASE> void shim_change(shim_word* barrier, int arrivals, int bytes) {
   shim_word old = __atomic_load_n(barrier, __ATOMIC_RELAXED);
   for (;;) {
     shim_state state(old);
     if (state.missing < (unsigned)arrivals) shim_wrong("more threads arrive at a memory barrier than it expects");
     state.missing -= arrivals, state.bytes += bytes;
     if (state.missing == 0 && state.bytes == 0) state.parity ^= 1, state.missing = state.expected;
-    if (__atomic_compare_exchange_n(barrier, &old, state.word(), false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return;
+    if (__atomic_compare_exchange_n(barrier, &old, state.word(), false, order, __ATOMIC_RELAXED)) return;
   }
 }
 inline bool shim_is_over(const shim_word* barrier, unsigned parity) {
@@ -36,18 +38,25 @@ inline void barrier_init(shim_word* barrier, int arrivals) {
 }
 inline void barrier_arrive(shim_word* barrier) { shim_change(barrier, 1, 0); }
 inline void barrier_expect(shim_word* barrier, int bytes) { shim_change(barrier, 1, bytes); }
-inline void barrier_wait(shim_word* barrier, unsigned parity) { shim_wait([=] { return shim_is_over(barrier, parity); }); }
+inline void barrier_wait(shim_word* barrier, unsigned parity) {
+  shim_wait([=] { return shim_is_over(barrier, parity); });
+  shim_reader_acquires(barrier);
+}
 // ---- clusters: whose blocks arrive at each other's barriers, and meet ----------------------------------------------------------------
 inline void barrier_arrive_in(shim_word* barrier, unsigned block) { shim_change(shim_in(barrier, block), 1, 0); }
+inline void barrier_arrive_relaxed_in(shim_word* barrier, unsigned block) {
+  shim_reader_releases(shim_in(barrier, block));
+  shim_change<__ATOMIC_RELAXED>(shim_in(barrier, block), 1, 0);
+}
 inline void barrier_wait_in_cluster(shim_word* barrier, unsigned parity) { barrier_wait(barrier, parity); }
 inline void cluster_arrive() { shim_arrive_in_cluster(); }
 inline void cluster_arrive_each() { shim_arrive_in_cluster(); }
 inline void cluster_arrive_relaxed() { shim_arrive_in_cluster(); }
 inline void cluster_arrive_relaxed_each() { shim_arrive_in_cluster(); }
-inline void cluster_wait() { shim_wait_for_cluster(); }
-inline void cluster_wait_each() { shim_wait_for_cluster(); }
+inline void cluster_wait() { shim_wait_for_cluster(), shim_reader_learns(); }
+inline void cluster_wait_each() { cluster_wait(); }
 inline void fence_barriers() {}
-inline void fence_async() {}
+inline void fence_async() { shim_reader_learns(); }
 template <int n> void fewer_registers() { static_assert(24 <= n && n <= 256 && n % 8 == 0, "registers come in eights"); }
 template <int n> void more_registers() { static_assert(24 <= n && n <= 256 && n % 8 == 0, "registers come in eights"); }
 
@@ -226,7 +235,7 @@ struct shim_matrix {
   const char* by_sum(int row, int b) const { return (char*)shim_exchanged(start + row / 8 * stride + row % 8 * 128 + b, 128); }
   const char* by_rows(int k, int b) const { return (char*)shim_exchanged(start + b / 128 * leading + k / 8 * stride + k % 8 * 128 + b % 128, 128); }
 };
-template <typename T> inline T shim_at(const char* place) {
+template <typename T> SHIM_UNSEEN inline T shim_at(const char* place) {
   T value;
   std::memcpy(&value, place, sizeof value);
   return value;
@@ -249,6 +258,15 @@ template <int n, int k, bool by_rows, typename S> void shim_group_product(S* d, 
     constexpr int item = 32 / k;
     using wide = typename shim_sums<S>::wide;
     unsigned t = shim_thread_in_block() % 128, lane = t % 32;
+    if (shim_readers) {
+      std::vector<const char*> pieces;
+      for (int b = 0; b < 32; b += 16) {
+        for (int h = 0; h < 2; ++h) pieces.push_back(left.by_sum(t / 32 * 16 + lane / 4 + 8 * h, b));
+        for (int j = 0; j < n / 4 && !by_rows; ++j) pieces.push_back(right.by_sum(8 * (j / 2) + lane % 4 * 2 + j % 2, b));
+      }
+      for (int j = 0; j < n / 8 * k && by_rows; ++j) pieces.push_back(right.by_rows(j % k, j / k * 16));
+      shim_reader_reads(pieces.data(), pieces.size());
+    }
     for (int h = 0; h < 2; ++h) {
       wide row[k];
       for (int q = 0; q < k; ++q) row[q] = number(left.by_sum(t / 32 * 16 + lane / 4 + 8 * h, q * item));
@@ -270,5 +288,5 @@ template <typename T, int n> void begin_products(T (&)[n]) {
 template <typename T, int n> void end_products(T (&)[n]) {  // the group's are complete when all of its warps are done with theirs
   for (auto& product : shim_products()) product();
   shim_products().clear();
-  shim_meet_in_group();
+  shim_readers_meet();
 }

@@ -89,7 +89,7 @@ module attributes {gpu.container_module} {
             %27 = llvm.inttoptr %26 : i32 to !llvm.ptr<3>
             %28 = arith.index_cast %11 : index to i32
             %29 = nvvm.mapa %27, %28 : !llvm.ptr<3> -> !llvm.ptr<7>
-            nvvm.mbarrier.arrive %29 {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
+            nvvm.mbarrier.arrive %29 {relaxed = true, scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
           }
           scf.yield %25 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>
         }

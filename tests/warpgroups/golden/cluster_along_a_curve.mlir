@@ -96,7 +96,7 @@ module attributes {gpu.container_module} {
               %31 = llvm.inttoptr %30 : i32 to !llvm.ptr<3>
               %32 = arith.index_cast %6 : index to i32
               %33 = nvvm.mapa %31, %32 : !llvm.ptr<3> -> !llvm.ptr<7>
-              nvvm.mbarrier.arrive %33 {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
+              nvvm.mbarrier.arrive %33 {relaxed = true, scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
             }
             scf.yield %29 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>
           }

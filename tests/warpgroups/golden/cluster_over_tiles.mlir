@@ -89,7 +89,7 @@ module attributes {gpu.container_module} {
               %26 = llvm.inttoptr %25 : i32 to !llvm.ptr<3>
               %27 = arith.index_cast %6 : index to i32
               %28 = nvvm.mapa %26, %27 : !llvm.ptr<3> -> !llvm.ptr<7>
-              nvvm.mbarrier.arrive %28 {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
+              nvvm.mbarrier.arrive %28 {relaxed = true, scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
             }
             scf.yield %24 : !nvgpu.warpgroup.accumulator<fragmented = vector<64x128xf32>>
           }
