@@ -56,14 +56,17 @@ __device__ inline void {name}(unsigned long long* barrier, unsigned parity) {{
 #endif"""
 
 _BARRIER_ARRIVE_IN = """\
-// Arrives at the barrier in the same place of another block of the cluster, by its number there{what}.
+// Arrives at the barrier in the same place of another block of the cluster, by its number there: {what} for who waits.
 #ifdef __CUDA_ARCH__
 __device__ inline void {name}(unsigned long long* barrier, unsigned block) {{
   asm volatile("{{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n"
-      "mbarrier.arrive.{order}.cluster.shared::cluster.b64 _, [there];\\n}}" :: "r"(in_shared(barrier)), "r"(block)
-      : "memory");
+      "mbarrier.arrive.{order}.cluster.shared::cluster.b64 _, [there];\\n}}" :: "r"(in_shared(barrier)), "r"(block): "memory");
 }}
 #endif"""
+
+_ARRIVALS_IN = (
+    ("barrier_arrive_in", "all is done", "release"), ("barrier_arrive_relaxed_in", "products and boxes are over", "relaxed"),
+)  # fmt: skip
 
 _CLUSTER = """\
 // All threads of the cluster {what}.
@@ -323,14 +326,7 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
         _BARRIER_WAIT.format(name="barrier_wait_in_cluster", who=", in which other blocks may arrive", scope="cluster"),
     ),
     "meet_at": ((), _MEET_AT),
-    "barrier_arrive_in": (("in_shared",), _BARRIER_ARRIVE_IN.format(name="barrier_arrive_in", what="", order="release")),
-    "barrier_arrive_relaxed_in": (
-        ("in_shared",),
-        _BARRIER_ARRIVE_IN.format(
-            name="barrier_arrive_relaxed_in", order="relaxed",
-            what=": what is over by then is\n// over for who waits; ordinary loads and stores need not be",
-        ),
-    ),
+    **{name: (("in_shared",), _BARRIER_ARRIVE_IN.format(name=name, what=what, order=order)) for name, what, order in _ARRIVALS_IN},
     **{name: ((), _CLUSTER.format(name=name, what=what, ptx=ptx)) for name, (what, ptx) in _MEETINGS.items()},
     "fence_barriers": ((), _FENCE_BARRIERS),
     "fence_async": ((), _FENCE_ASYNC),
