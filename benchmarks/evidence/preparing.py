@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,10 @@ PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
         ("hopper, cluster", "hopper", {"cluster": 2}), ("hopper, stay", "hopper", STAYING),
         ("hopper, stay, cluster", "hopper", {**STAYING, "cluster": 2}),
         ("hopper 192, stay, cluster", "hopper", {**STAYING, "cluster": 2, "bn": 192}),
+    ),
+    "bf16, ragged": (
+        ("tensor", "tensor", {}), ("hopper", "hopper", {}), ("hopper, own stores", "hopper", {"store": 0}),
+        ("hopper, cluster", "hopper", {"cluster": 2}), ("hopper, stay", "hopper", STAYING),
     ),
     "f8E4M3FN": (("hopper", "hopper", {}),), "f8E5M2": (("hopper", "hopper", {}),),
     "i8": (("tensor", "tensor", {}), ("hopper", "hopper", {})), "f64": (("tensor", "tensor", {}),),
@@ -105,7 +110,8 @@ def full() -> Extent:
         },
         [layers[f"resnet50.{name}"] for name in ("layer3.0.conv2", "conv1", "layer1.0.conv2")],
         layers, [*(("f32", (n, n, n)) for n in (1024, 2048, 4096, 8192)),
-        *(("bf16", (n, n, n)) for n in (1024, 2048, 4096, 8192, 16384)), ("f16", (8192, 8192, 8192)), ("bf16", (4104, 3080, 2056)),
+        *(("bf16", (n, n, n)) for n in (1024, 2048, 4096, 8192, 16384)), ("f16", (8192, 8192, 8192)),
+        ("bf16, ragged", (4104, 3080, 2056)),
         *((type, size) for type in ("f32 by tensor cores", "i8", "f8E4M3FN", "f8E5M2", "f64") for size in products[1:])],
         (sorted((ROOT / "docs" / "warpgroups").glob("*.weft")), 8192),
         sorted((ROOT / "docs" / "tutorial").glob("*.weft")), cases, (1024, 2), 8192, 1000,
@@ -219,7 +225,7 @@ class _Writer:
         m, n, _ = case
         few = (m // 128) * (n // 128) < FEW_BLOCKS
         variants = {
-            name: (recipe, {**_mnk(*case), **settings, "type": kind.split()[0]})
+            name: (recipe, {**_mnk(*case), **settings, "type": re.split("[, ]", kind)[0]})
             for name, recipe, settings in PRODUCTS["bf16" if kind == "f16" else kind]
             if few or "parts" not in settings
         }
