@@ -249,14 +249,14 @@ class _Writer:
         return self.contest("convolutions", f"{layer} {layout}", variants, layer=layer)
 
     @staticmethod
-    def _blocks(recipe: str, settings: Mapping[str, int]) -> int:
+    def _blocks(recipe: str, settings: Settings) -> int:
         """Tiles of the result: what `igemm` launches, and a split sum as many times as it has parts."""
         from weft.recipes.conv2d.geometry import Convolution
 
         names = ("n", "c", "h", "w", "k", "r", "s", "stride", "pad", "dilation")
-        sizes = Convolution(**{n: settings[n] for n in names}, type="f32")
+        sizes = Convolution(**{n: int(settings[n]) for n in names}, type="f32")
         rows, columns = sizes.n * math.prod(sizes.out), sizes.k
-        return -(-rows // settings["bm"]) * -(-columns // settings["bn"])
+        return -(-rows // int(settings["bm"])) * -(-columns // int(settings["bn"]))
 
     def streams(self, extent: Extent) -> Iterator[Item]:
         """What runs at the same time: two convolutions, products that touch nothing of each other's, a thousand launches."""

@@ -53,3 +53,16 @@ def test_the_sample_is_the_recipe_that_ships() -> None:
 
     assert words(sample) == words(shipped)
     assert parse_text(sample, "README.md").main.name == "shared"
+
+
+def test_what_it_says_of_speed() -> None:
+    """As the kept measurement has it."""
+    from evidence_tables import halves_remark, of, recorded, share
+
+    found = recorded()
+    bf16, f32 = (share(found[f"products: {kind} 8192x8192x8192"], "library") for kind in ("bf16", "f32"))
+    softmax = share(found["recipes: softmax m=8192 n=8192"], "triton")
+    mean = halves_remark().split("mean: ")[1].split(" ×")[0]
+    text = " ".join(README.split())
+    assert of("products") and f"bf16 at 8192³ reach {bf16} of cuBLAS's speed, products of f32 {f32};" in text
+    assert f"f16 reach {mean} times cuDNN's" in text and f"8192 × 8192 reaches {softmax} of Triton's." in text
