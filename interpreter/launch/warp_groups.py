@@ -281,7 +281,7 @@ class _GroupProduct:
     def _add(self, sums: ir.Value) -> None:
         """What a thread has of an accumulator, to its array: 8 columns of a warp's 16 rows at a time."""
         shape = self.held.shape
-        inner = next(rank for rank in range(1, len(shape)) if prod(shape[-rank:]) == 4)
+        inner = next(rank for rank in range(1, len(shape) + 1) if prod(shape[-rank:]) == 4)
         counts, piece = shape[:-inner], ir.VectorType.get(shape[-inner:], self.held.element_type)
 
         def add(at: Sequence[Sum]) -> None:

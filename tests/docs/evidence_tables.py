@@ -165,7 +165,7 @@ def products() -> list[tuple[str, ...]]:
     for one in of("products"):
         name, mine = fastest(one)
         time = micro(mine) + (f" ({name})" if "seconds" in mine else "")
-        is_half = one["kind"] in HALF
+        is_half = one["kind"].split(",")[0] in HALF
         shares = share(one, "pytorch" if is_half else "library"), share(one, "library") if is_half else "–"
         rows.append((one["kind"], _by(one["size"]), time, rate(one, mine), *shares))
     return rows or [("–",) * len(PRODUCTS_HEAD)]
