@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .traffic import BufferTraffic
 
 
-
 @dataclass(frozen=True)
 class RanVersion:
     """The version of the schedule that ran: its number, from 1, of how many, and what it assumes of sizes."""
