@@ -9,9 +9,9 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,16 +59,13 @@ def measure(folder: Path, output: Path, budget: float, anew: Callable[[], None])
             compiled.add(item["group"])
         log.start(item)
         since = time.monotonic()
-        watch = threading.Timer(LONGEST, _give_up, (log, item, anew))
-        watch.daemon = True
-        watch.start()
         try:
             if not item["entries"]:
                 raise ValueError(f"refused when it was prepared: {item['refused']}")
-            found = contest_or_streams.get(item["group"], contest.measure)(item, folder, device, cupy)
+            with _watched(log, item, anew):
+                found = contest_or_streams.get(item["group"], contest.measure)(item, folder, device, cupy)
         except contest.FAILURES as error:
             found = contest.failed(error)
-        watch.cancel()
         log.keep({**item, **found, "took": time.monotonic() - since})
         print(line(log.results[-1]), flush=True)
         try:
@@ -82,11 +79,22 @@ def measure(folder: Path, output: Path, budget: float, anew: Callable[[], None])
     return 1 if left or not all(one["right"] for one in log.results) else 0
 
 
-def _give_up(log: Log, item: Mapping[str, Any], anew: Callable[[], None]) -> None:
-    """A kernel does not end, and nothing ends it but the end of the process: the next one goes on with the next item."""
-    log.keep({**item, "right": False, "failed": f"it did not end in {LONGEST:.0f} seconds", "took": LONGEST})
-    print(line(log.results[-1]), flush=True)
-    anew()
+@contextmanager
+def _watched(log: Log, item: Mapping[str, Any], anew: Callable[[], None]) -> Iterator[None]:
+    """A kernel that does not end is ended by nothing but the end of the process: the next one goes on with the next item."""
+
+    def give_up() -> None:
+        log.keep({**item, "right": False, "failed": f"it did not end in {LONGEST:.0f} seconds", "took": LONGEST})
+        print(line(log.results[-1]), flush=True)
+        anew()
+
+    watch = threading.Timer(LONGEST, give_up)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield
+    finally:  # an item that is interrupted, too: whoever called goes on, and is nobody to be replaced
+        watch.cancel()
 
 
 def _compile(

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from math import prod
 from pathlib import Path
@@ -164,6 +165,7 @@ def test_from_the_schedules_to_the_page(
     with pytest.raises(KeyboardInterrupt):
         gpu.main(["measure", str(folder), "-o", str(out)])
     assert list(results(out)) == begun[:3] and json.loads(out.read_text())["under_way"] == [begun[3]]
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)], "nobody watches on"
     assert gpu.main(["measure", str(folder), "-o", str(out), "--budget", "0"]) == 1
     assert "34 of 37 items are left" in capsys.readouterr().err
     assert gpu.main(["measure", str(folder), "-o", str(out)]) == 0
@@ -391,6 +393,35 @@ def test_a_new_process_goes_on_where_cuda_is_broken(
         given[0][:-1] == ["measure", str(tmp_path / "some"), "-o", str(out), "--budget"]
         and 0 < float(given[0][-1]) <= 100
     )
+
+
+def test_a_new_process_goes_on_where_a_kernel_does_not_end(
+    gpu: ModuleType, cupy: ModuleType, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process is replaced in the middle of the item, which is noted as failed."""
+    from evidence import contest, measuring
+
+    only(folder, tmp_path / "some", NAIVE, "ladder: 1-naive 24x24x24")
+    replaced = threading.Event()
+    given: list[list[str]] = []
+
+    def hanging(item: Any, *_: Any) -> Any:
+        assert replaced.wait(60), f"nobody gave up {item['item']}"
+        raise KeyboardInterrupt  # here the process would be another one
+
+    def again(program: str, words: list[str]) -> None:
+        given.append([program, *words])
+        replaced.set()
+
+    monkeypatch.setattr(measuring, "LONGEST", 0.2)
+    monkeypatch.setattr(contest, "measure", hanging)
+    monkeypatch.setattr(gpu.os, "execv", again)
+    out = tmp_path / "out.json"
+    with pytest.raises(KeyboardInterrupt):
+        gpu.main(["measure", str(tmp_path / "some"), "-o", str(out)])
+    (first,) = results(out).values()
+    assert not first["right"] and "did not end" in first["failed"]
+    assert [words[:2] for words in given] == [[sys.executable, sys.executable]] and given[0][3] == "measure"
 
 
 def test_schedules_that_are_refused_or_unknown(tmp_path: Path, path: None, capsys: pytest.CaptureFixture[str]) -> None:
