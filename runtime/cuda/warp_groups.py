@@ -60,12 +60,12 @@ _BARRIER_ARRIVE_IN = """\
 #ifdef __CUDA_ARCH__
 __device__ inline void {name}(unsigned long long* barrier, unsigned block) {{
   asm volatile("{{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n"
-      "mbarrier.arrive.{order}.cluster.shared::cluster.b64 _, [there];\\n}}" :: "r"(in_shared(barrier)), "r"(block): "memory");
+      "mbarrier.arrive{order}.shared::cluster.b64 _, [there];\\n}}" :: "r"(in_shared(barrier)), "r"(block): "memory");
 }}
 #endif"""
 
 _ARRIVALS_IN = (
-    ("barrier_arrive_in", "all is done", "release"), ("barrier_arrive_relaxed_in", "products and boxes are over", "relaxed"),
+    ("barrier_arrive_in", "all is done", ".release.cluster"), ("barrier_arrive_relaxed_in", "products and boxes are over", ""),
 )  # fmt: skip
 
 _CLUSTER = """\

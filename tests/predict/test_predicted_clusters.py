@@ -54,7 +54,7 @@ def test_what_comes_for_two_blocks_is_read_once() -> None:
 def test_fences_of_arrivals_take_their_time() -> None:
     """An arrival elsewhere that releases stands behind a fence for the whole chip; relaxed ones are without, and clusters pay."""
     alone, both = predicted(LARGE.ring()), predicted(pair().text())
-    fenced = predicted(pair().text(), ("mbarrier.arrive.relaxed.cluster", "mbarrier.arrive.release.cluster"))
+    fenced = predicted(pair().text(), ("mbarrier.arrive.shared::cluster", "mbarrier.arrive.release.cluster.shared::cluster"))
     assert both.seconds < fenced.seconds and both.seconds < alone.seconds
 
 
