@@ -132,8 +132,8 @@ def address(kernel: KernelWriter, op: ir.Operation) -> None:
 @writes(mbarriers.ARRIVE_THERE)
 def arrive_there(kernel: KernelWriter, op: ir.Operation) -> None:
     """One that is relaxed orders time alone. It is printed without a qualifier, which is PTX's `.release.cta`, and takes no fence
-    for the whole chip: `.relaxed.cluster` becomes the same machine code, but NVRTC of CUDA 12.0 to 12.6, whose PTX ISA is below 8.6,
-    refuses it."""
+    for the whole chip: `.relaxed.cluster` becomes the same machine code, but NVRTC of CUDA 12.0 to 12.6 refuses it (it needs PTX
+    ISA 8.6)."""
     made, block = arrives_at(op, "W0503")
     if block is None:
         _call(kernel, "barrier_arrive", _barrier(kernel, made))
