@@ -128,7 +128,8 @@ W0235 a division by zero
 W0236 a result that is too large
     Integers fit in 64 bits; floats are finite.
 W0237 a wrong function call
-    Functions: min(a, …), max(a, …), ceildiv(a, b), pow2(n), the least power of two that is at least n.
+    Functions: min(a, …), max(a, …), ceildiv(a, b), pow2(n), the least power of two that is at least n, bits(type), and
+    select(condition, a, b), which is a where the condition is true, else b.
 W0238 an axis is given twice
     Each of x, y and z is used for one dimension of the loop: `blocks(y, x)`.
 W0239 one handle given twice

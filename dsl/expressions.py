@@ -81,22 +81,20 @@ def evaluator(values: Mapping[str, Any]) -> Evaluator:
     def refuse(error: WeftError) -> None:
         raise error
 
-    return Evaluator(lookup, refuse, lazy=True)
+    return Evaluator(lookup, refuse)
 
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Evaluates expressions in one scope.
+    """Evaluates expressions in one scope: of `and`, `or` and `select` only what is not decided yet.
 
     Args:
         lookup: what a name stands for.
         report: takes what is wrong. If it does not raise, the value is unknown and the evaluation goes on.
-        lazy: the right side of `and` and `or` is left out where the left one decides.
     """
 
     lookup: Callable[[tree.NameRef], Any]
     report: Callable[[WeftError], None]
-    lazy: bool = False
 
     def value(self, expr: tree.Expr | tree.HandleRef | tree.Call) -> Any:
         try:
@@ -129,9 +127,11 @@ class Evaluator:
                 return _unary(expr, self.value(expr.operand))
             case tree.Binary():
                 left = self.value(expr.left)
-                if self.lazy and expr.operator in _DECIDED_BY and left is _DECIDED_BY[expr.operator]:
+                if expr.operator in _DECIDED_BY and left is _DECIDED_BY[expr.operator]:
                     return left
                 return _binary(expr, left, self.value(expr.right))
+            case tree.CallExpr(function="select", arguments=(condition, *choices)) if len(choices) == 2:
+                return self._select(self.value(condition), condition.span, choices)
             case tree.CallExpr():
                 return _call(expr, [self.value(argument) for argument in expr.arguments])
             case tree.ListExpr():
@@ -144,6 +144,13 @@ class Evaluator:
                 raise fail("W0237", message, span=expr.span, notes=(f"functions: {quoted(FUNCTIONS)}",))
             case tree.HandleRef():
                 raise fail("W0221", f"`{expr.spelling}` is a handle, not a value", span=expr.span)
+
+    def _select(self, condition: Any, span: Span, choices: Sequence[tree.Expr]) -> Any:
+        _take("select", "bool", [condition], [span])
+        if not isinstance(condition, UnknownValue):
+            return self.value(choices[not condition])
+        kinds = {kind_of(self.value(choice)) for choice in choices}
+        return UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
 
 
 def show(value: object) -> str:
@@ -277,8 +284,9 @@ FUNCTIONS: Mapping[str, Builtin] = {
     "ceildiv": Builtin("int", 2, lambda a, b: -(-a // b)),
     "pow2": Builtin("int", 1, lambda n: 1 << max(n - 1, 0).bit_length()),
     "bits": Builtin("type", 1, lambda kind: 64 if kind == "index" else int(kind.lstrip("bfit").partition("E")[0])),
+    "select": Builtin("bool", 3, lambda condition, a, b: a if condition else b),
 }
-"""`pow2(n)` is the least power of two that is ≥ n, `bits(type)` the width of an element."""
+"""`pow2(n)` is the least power of two that is ≥ n, `bits(type)` the width of an element; `select` takes two of any kind, too."""
 
 
 def _call(expr: tree.CallExpr, arguments: list[Any]) -> Any:

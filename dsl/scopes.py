@@ -156,7 +156,7 @@ class ScopeCheck:
         self.keyword = keyword
         self.each: str | None = None
         """The one name of all ops that matched which the statement may take, to be done with each of them; empty: any."""
-        self.evaluator = Evaluator(self._lookup, self._report_all, lazy=True)
+        self.evaluator = Evaluator(self._lookup, self._report_all)
         self.value = self.evaluator.value
 
     def error(self, code: str, message: str, span: Span, hint: str | None = None, notes: tuple[str, ...] = ()) -> None:

@@ -64,7 +64,7 @@ class Binary(Node):
 
 @dataclass(frozen=True)
 class CallExpr(Node):
-    """`min(a, b)`, `max(a, b)`, `ceildiv(a, b)`, `pow2(n)`."""
+    """`min(a, b)`, `max(a, b)`, `ceildiv(a, b)`, `pow2(n)`, `bits(type)`, `select(condition, a, b)`."""
 
     function: str
     arguments: tuple[Expr, ...]

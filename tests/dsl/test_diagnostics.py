@@ -125,6 +125,7 @@ CHECKS = {
     "condition of a number": body("if bm { bufferize }", parameters="bm: int = 4"),
     "comparison of a type with a number": body("require t == 4", parameters="t: type = f32"),
     "unknown function": body("require floor(1) == 1"),
+    "what may be selected": body("require select(bm == 1, bn, -f32) == 2", parameters="bm: int"),
     "wrong number of arguments": body("require ceildiv(1) == 1"),
     "statement of a later version": body(GEMM, "pipeline gemm stages 2"),
     "option of a later version": body(GEMM, "promote-to-shared gemm.lhs vector 4"),

@@ -27,7 +27,7 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> str:
     if depth == 0 or draw(st.booleans()):
         return draw(st.sampled_from(["1", "0", "12", "0.5", "bm", "k", "f32", "true", '"a b"', '"\\n"']))
     inner = expressions(depth - 1)
-    form = draw(st.integers(0, 4))
+    form = draw(st.integers(0, 5))
     gap = draw(SPACES)
     if form == 0:
         return f"({gap}{draw(inner)}{gap})"
@@ -35,6 +35,8 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> str:
         return f"-{gap}{draw(inner)}" if draw(st.booleans()) else f"(not {draw(inner)})"
     if form == 2:
         return f"min({draw(inner)},{gap}{draw(inner)})"
+    if form == 3:
+        return f"select({draw(inner)},{gap}{draw(inner)}, {draw(inner)})"
     operator = draw(st.sampled_from(["+", "-", "*", "/", "%", " and ", " or "]))
     return f"({draw(inner)}){gap}{operator}{gap}{draw(inner)}".replace("(not", " (not")
 
