@@ -59,7 +59,7 @@ PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
     "i8": (("tensor", "tensor", {}), ("hopper", "hopper", {})), "f64": (("tensor", "tensor", {}),),
     "f32 by tensor cores": (
         *((f"{recipe} {how}", recipe, {"as_type": how}) for recipe in ("tensor", "hopper") for how in ("3xtf32", "tf32", "bf16x3")),
-        *((f"hopper {how}, 192 columns", "hopper", {"as_type": how, "pn": 192}) for how in ("3xtf32", "bf16x3")),
+        *((f"hopper {how}, 192 columns", "hopper", {"as_type": how, "bn": 192}) for how in ("3xtf32", "bf16x3")),
     ),
 }  # fmt: skip
 """Of matrices, by type. A result of few tiles alone has its sum split."""

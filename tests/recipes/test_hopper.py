@@ -10,6 +10,7 @@ import pytest
 import sass
 from native_device import NativeDevice
 
+from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import operations
 from weft.interpreter.memory.limits import registers_at_start
 from weft.pipeline import Choice, Planned, applied, planned
@@ -80,6 +81,21 @@ def test_text_of_f32(as_type: str) -> None:
     done = made(type="f32", as_type=as_type, m=100, n=77, k=136, bm=64, bn=128, stages=2)
     assert done.plan.rounded == as_type
     expect_right(done, {}, SimDevice(), NativeDevice())
+
+
+@pytest.mark.parametrize("as_type", OF_F32)
+def test_columns_of_a_tile_of_f32(as_type: str) -> None:
+    """As many as are said; if none are, half of what a warp group has registers for where it adds sums to sums."""
+
+    def tiles(**columns: int) -> int:
+        return made(type="f32", as_type=as_type, m=128, n=768, k=64, **columns).plan.launches[-1].grid[0]
+
+    assert (tiles(), tiles(bn=192), tiles(bn=64)) == (3 if as_type == "tf32" else 6, 4, 12)
+    if as_type == "tf32":
+        assert tiles(bn=256) == 3
+    else:
+        with pytest.raises(WeftError, match=r"W0240: .*tiles of 192 columns at most"):
+            tiles(bn=256)
 
 
 BYTES = ["f8E4M3FN", "f8E5M2", "i8"]
