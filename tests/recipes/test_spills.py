@@ -67,6 +67,7 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     ("igemm_bias_relu", {"n": "3", "h": "13", "w": "13", "c": "7", "k": "65", "r": "1", "s": "1", "pad": "0"}, "sm_90a"),
     ("igemm_pipelined", {**SPREAD, "type": "f16"}, "sm_100a"),
     ("tensor", {"m": "?", "n": "?", "k": "?", "type": "bf16"}, "sm_90a"),
+    *(("tensor", {**dict.fromkeys("mnk", "?"), "type": "f32", "as_type": word}, "sm_100a") for word in ("tf32", "3xtf32")),
     ("igemm_split_k", {**dict.fromkeys("nchwk", "?"), "type": "f32"}, "sm_100a"),
     ("igemm_tensor_nchw", {**dict.fromkeys("nchwk", "?"), "type": "f64"}, "sm_100a"),
     ("layernorm", {"m": "?", "n": "?", "kept": "0", "type": "f32"}, "sm_86"),

@@ -169,6 +169,13 @@ def test_machine_code(type: str, chip: str, even: bool) -> None:
     assert bool(sass.whole(done.cuda, "matmul", chip).by_mnemonic["LDGSTS"]) == even
 
 
+@pytest.mark.parametrize("recipe", ["tensor", "tensor_split_k", "igemm_tensor"])
+def test_warps_are_as_wide_as_their_sums_allow(recipe: str) -> None:
+    """Of f32 in parts sums take registers twice, as tf32 once: a block has half as many warps, each of which loads less."""
+    threads = {word: made(recipe, type="f32", as_type=word).plan.launches[0].block[0] for word in WORDS}
+    assert threads == {"tf32": 128, "3xtf32": 256, "bf16x3": 256}
+
+
 WIDTHS = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 
 
