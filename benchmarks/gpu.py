@@ -5,7 +5,8 @@
     python benchmarks/gpu.py record gpu.json                # with Weft: into docs/performance.md
 
 Every recipe at three sizes, right, against cuBLAS and cuDNN (without cuDNN: im2col and cuBLAS); the tutorial's rungs; the
-convolutions of ResNet-50; streams, graphs and the cost of a launch. In nine minutes at most (`--budget SECONDS`).
+convolutions of ResNet-50; streams, graphs and the cost of a launch. In nine minutes at most (`--budget SECONDS`); an item that
+takes longer than 40 seconds hangs (`--longest SECONDS`, for slower GPUs).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     measure.add_argument("folder", type=Path)
     measure.add_argument("-o", dest="output", type=Path, default=Path("gpu.json"), help="where the measurement goes")
     measure.add_argument("--budget", type=float, default=measuring.BUDGET, help="seconds after which no item is begun")
+    measure.add_argument("--longest", type=float, default=measuring.LONGEST, help="seconds after which an item is given up")
     record = commands.add_parser("record", help="keep a measurement, and write its tables into docs/performance.md")
     record.add_argument("file", type=Path)
     record.add_argument("--docs", type=Path, default=measuring.ROOT / "docs", help="the folder of the pages")
@@ -51,10 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def anew() -> None:
         """Nothing of CUDA is left to this process, behind an illegal access or with a kernel that does not end."""
         left = chosen.budget - (time.monotonic() - begun)
-        again = [__file__, "measure", str(chosen.folder), "-o", str(chosen.output), "--budget", f"{left:.0f}"]
+        times = ["--budget", f"{left:.0f}", "--longest", f"{chosen.longest:g}"]
+        again = [__file__, "measure", str(chosen.folder), "-o", str(chosen.output), *times]
         os.execv(sys.executable, [sys.executable, *again])
 
-    return measuring.measure(chosen.folder, chosen.output, chosen.budget, anew)
+    return measuring.measure(chosen.folder, chosen.output, chosen.budget, chosen.longest, anew)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ BUDGET = 540.0
 """Seconds."""
 
 LONGEST = 40.0
-"""Seconds of an item: what takes longer hangs."""
+"""Seconds of an item, unless others are given: what takes longer hangs."""
 
 
 def find_weft() -> None:
@@ -32,10 +32,12 @@ def find_weft() -> None:
         sys.modules["weft"] = package
 
 
-def measure(folder: Path, output: Path, budget: float, anew: Callable[[], None]) -> int:
+def measure(folder: Path, output: Path, budget: float, longest: float, anew: Callable[[], None]) -> int:
     """Measure what is not in `output` yet, as long as seconds are left. An exit code: 0 where all is measured and right.
 
     Args:
+        budget: seconds after which no item is begun.
+        longest: seconds after which an item is given up.
         anew: what puts another process in the place of this one.
     """
     os.environ["NVIDIA_TF32_OVERRIDE"] = os.environ["CUPY_TF32"] = "0"
@@ -62,7 +64,7 @@ def measure(folder: Path, output: Path, budget: float, anew: Callable[[], None])
         try:
             if not item["entries"]:
                 raise ValueError(f"refused when it was prepared: {item['refused']}")
-            with _watched(log, item, anew):
+            with _watched(log, item, longest, anew):
                 found = contest_or_streams.get(item["group"], contest.measure)(item, folder, device, cupy)
         except contest.FAILURES as error:
             found = contest.failed(error)
@@ -80,21 +82,22 @@ def measure(folder: Path, output: Path, budget: float, anew: Callable[[], None])
 
 
 @contextmanager
-def _watched(log: Log, item: Mapping[str, Any], anew: Callable[[], None]) -> Iterator[None]:
+def _watched(log: Log, item: Mapping[str, Any], longest: float, anew: Callable[[], None]) -> Iterator[None]:
     """A kernel that does not end is ended by nothing but the end of the process: the next one goes on with the next item."""
 
     def give_up() -> None:
-        log.keep({**item, "right": False, "failed": f"it did not end in {LONGEST:.0f} seconds", "took": LONGEST})
+        log.keep({**item, "right": False, "failed": f"it did not end in {longest:g} seconds (--longest)", "took": longest})
         print(line(log.results[-1]), flush=True)
         anew()
 
-    watch = threading.Timer(LONGEST, give_up)
+    watch = threading.Timer(longest, give_up)
     watch.daemon = True
     watch.start()
     try:
         yield
     finally:  # an item that is interrupted, too: whoever called goes on, and is nobody to be replaced
         watch.cancel()
+        watch.join()  # if it gives up already, the item is its own
 
 
 def _compile(

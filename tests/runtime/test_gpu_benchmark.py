@@ -389,17 +389,16 @@ def test_a_new_process_goes_on_where_cuda_is_broken(
     gpu.main(["measure", str(tmp_path / "some"), "-o", str(out), "--budget", "100"])
     first, second = results(out).values()
     assert "W0723" in first["failed"] and second["right"] and len(given) == 1
-    assert (
-        given[0][:-1] == ["measure", str(tmp_path / "some"), "-o", str(out), "--budget"]
-        and 0 < float(given[0][-1]) <= 100
-    )
+    *words, budget, name, longest = given[0]
+    assert words == ["measure", str(tmp_path / "some"), "-o", str(out), "--budget"] and 0 < float(budget) <= 100
+    assert (name, longest) == ("--longest", "40")
 
 
 def test_a_new_process_goes_on_where_a_kernel_does_not_end(
     gpu: ModuleType, cupy: ModuleType, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process is replaced in the middle of the item, which is noted as failed."""
-    from evidence import contest, measuring
+    from evidence import contest
 
     only(folder, tmp_path / "some", NAIVE, "ladder: 1-naive 24x24x24")
     replaced = threading.Event()
@@ -413,15 +412,15 @@ def test_a_new_process_goes_on_where_a_kernel_does_not_end(
         given.append([program, *words])
         replaced.set()
 
-    monkeypatch.setattr(measuring, "LONGEST", 0.2)
     monkeypatch.setattr(contest, "measure", hanging)
     monkeypatch.setattr(gpu.os, "execv", again)
     out = tmp_path / "out.json"
     with pytest.raises(KeyboardInterrupt):
-        gpu.main(["measure", str(tmp_path / "some"), "-o", str(out)])
+        gpu.main(["measure", str(tmp_path / "some"), "-o", str(out), "--longest", "0.2"])
     (first,) = results(out).values()
-    assert not first["right"] and "did not end" in first["failed"]
+    assert not first["right"] and first["failed"] == "it did not end in 0.2 seconds (--longest)" and first["took"] == 0.2
     assert [words[:2] for words in given] == [[sys.executable, sys.executable]] and given[0][3] == "measure"
+    assert given[0][-2:] == ["--longest", "0.2"]
 
 
 def test_schedules_that_are_refused_or_unknown(tmp_path: Path, path: None, capsys: pytest.CaptureFixture[str]) -> None:
