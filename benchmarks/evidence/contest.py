@@ -151,11 +151,18 @@ class _Contest:
 
         run()
         device.synchronize()
-        results = [self.cupy.ndarray(o.shape, NUMPY[o.dtype], memptr=memory[o.name].pointer) for o in plan.outputs]
+        results = [self._numbers(memory[o.name].pointer, o.shape, o.dtype) for o in plan.outputs]
         temporaries = sum(math.prod(map(int, b.shape)) * itemsize(b.dtype) for b in plan.buffers if b.role == "temp")  # type: ignore[arg-type]
         rounded = plan.rounded or (self.type if self.type in BYTES else None)
         allowed = max(self.exact, TOLERANCES[rounded] if rounded is not None else 0.0)
+        if any(o.dtype in pytorch.HALF for o in plan.outputs):
+            allowed = HALF_TOLERANCE
         return verdict(self._error(results), allowed) | {"temporaries": temporaries}, run
+
+    def _numbers(self, pointer: Any, shape: Any, dtype: str) -> Any:
+        """What lies there, as CuPy computes with it: bits of bf16 are the upper half of an f32's."""
+        there = self.cupy.ndarray(shape, SIGNED.get(dtype, NUMPY[dtype]), memptr=pointer)
+        return (there.astype(np.int32) << 16).view(np.float32) if dtype == "bf16" else there
 
     def _error(self, got: Sequence[Any]) -> float:
         """max|got - expected| / max|expected|, of the worst result; infinite where it is not finite: what nobody wrote is NaN."""

@@ -35,9 +35,12 @@ HALF: Sequence[tuple[str, str, Settings]] = (
     ("tensor", "igemm_tensor", {}), ("tensor 64x64", "igemm_tensor", {"bm": 64, "bn": 64}),
     *((f"hopper {bm}x{bn}", "igemm_hopper", {"bm": bm, "bn": bn}) for bm, bn in TILED),
     *((f"hopper {bm}x{bn}, own stores", "igemm_hopper", {"bm": bm, "bn": bn, "store": 0}) for bm, bn in TILED[1:]),
+    *((f"hopper {bm}x{bn}, rounded", "igemm_hopper", {"bm": bm, "bn": bn, "rounded": 1}) for bm, bn in TILED),
+    ("tensor, rounded", "igemm_tensor", {"rounded": 1}),
 )  # fmt: skip
-"""Variants of convolutions of half precision, channels last."""
+"""Variants of convolutions of half precision, channels last. Those that round have results of f16, as cuDNN's are."""
 STAYING: Settings = {"blocks": 132, "group": 16}
+ROUNDED: Settings = {"rounded": 1}
 PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
     "f32": (
         ("simt", "simt", {}), ("pipelined", "simt_pipelined", {}), ("pipelined, bk=8", "simt_pipelined", {"bk": 8}),
@@ -54,6 +57,12 @@ PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
     "bf16, ragged": (
         ("tensor", "tensor", {}), ("hopper", "hopper", {}), ("hopper, own stores", "hopper", {"store": 0}),
         ("hopper, cluster", "hopper", {"cluster": 2}), ("hopper, stay", "hopper", STAYING),
+    ),
+    "bf16, rounded": (
+        ("tensor", "tensor", ROUNDED), ("hopper", "hopper", ROUNDED), ("hopper 128x128", "hopper", {**ROUNDED, "bn": 128}),
+        ("hopper 64x128", "hopper", {**ROUNDED, "bm": 64, "bn": 128}), ("hopper, stay", "hopper", {**ROUNDED, **STAYING}),
+        ("hopper, cluster", "hopper", {**ROUNDED, "cluster": 2}),
+        ("hopper, stay, cluster", "hopper", {**ROUNDED, **STAYING, "cluster": 2}),
     ),
     "f8E4M3FN": (("hopper", "hopper", {}),), "f8E5M2": (("hopper", "hopper", {}),),
     "i8": (("tensor", "tensor", {}), ("hopper", "hopper", {})), "f64": (("tensor", "tensor", {}),),
@@ -111,7 +120,7 @@ def full() -> Extent:
         [layers[f"resnet50.{name}"] for name in ("layer3.0.conv2", "conv1", "layer1.0.conv2")],
         layers, [*(("f32", (n, n, n)) for n in (1024, 2048, 4096, 8192)),
         *(("bf16", (n, n, n)) for n in (1024, 2048, 4096, 8192, 16384)), ("f16", (8192, 8192, 8192)),
-        ("bf16, ragged", (4104, 3080, 2056)),
+        ("bf16, ragged", (4104, 3080, 2056)), *(("bf16, rounded", (n, n, n)) for n in (1024, 2048, 4096, 8192)),
         *((type, size) for type in ("f32 by tensor cores", "i8", "f8E4M3FN", "f8E5M2", "f64") for size in products[1:])],
         (sorted((ROOT / "docs" / "warpgroups").glob("*.weft")), 8192),
         sorted((ROOT / "docs" / "tutorial").glob("*.weft")), cases, (1024, 2), 8192, 1000,
@@ -130,7 +139,8 @@ def small() -> Extent:
     rungs = sorted((ROOT / "docs" / "tutorial").glob("1-*.weft"))
     groups = sorted((ROOT / "docs" / "warpgroups").glob("3-*.weft"))
     cases = [(48, 40, 24), (24, 24, 24)]
-    return Extent(one, [layer], {"resnet50.conv1": layer}, [("f32", cases[1])], (groups, 64), rungs, cases, (3, 2), 32, 7)
+    products = [("f32", cases[1]), ("bf16, rounded", (8, 8, 8))]
+    return Extent(one, [layer], {"resnet50.conv1": layer}, products, (groups, 64), rungs, cases, (3, 2), 32, 7)
 
 
 def _mnk(m: int, n: int, k: int) -> Settings:

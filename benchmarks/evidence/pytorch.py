@@ -48,7 +48,9 @@ def _attention(torch: Any, t: Arrays, values: Values) -> Any:
 
 
 def _matmul(torch: Any, t: Arrays, values: Values) -> Any:
-    """The product of half precision as Weft has it, with a result in f32."""
+    """The product of half precision as Weft has it, with a result in f32, or rounded."""
+    if values["rounded"]:
+        return torch.mm(t["A"], t["B"])
     return torch.mm(t["A"], t["B"], out_dtype=torch.float32)
 
 

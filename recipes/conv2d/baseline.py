@@ -14,8 +14,8 @@ MOST = 2**26
 """Elements of the matrix of windows, unless one image alone has more."""
 
 
-def nhwc(xp: Any, arrays: Mapping[str, Any], **values: Any) -> Any:
-    """Y[n, y, x, k] from X[n, h, w, c] and W[r, s, c, k]."""
+def nhwc(xp: Any, arrays: Mapping[str, Any], rounded: int = 0, **values: Any) -> Any:
+    """Y[n, y, x, k] from X[n, h, w, c] and W[r, s, c, k]; whoever wants it rounded does that."""
     return _nhwc(xp, arrays["X"], arrays["W"], Convolution(**values))
 
 

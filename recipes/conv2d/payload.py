@@ -1,16 +1,18 @@
-"""`payload conv2d(n, c, h, w, k, r, s, stride, pad, dilation, type)` and its kin: convolutions of images on tensors.
+"""`payload conv2d(n, c, h, w, k, r, s, stride, pad, dilation, type, rounded)` and its kin: convolutions of images on tensors.
 
 A `tensor.pad` with zeros where `pad` is not 0, a `linalg.fill`, and upstream's named op; behind it bias, residual and ReLU as
-elementwise ops, as a frontend writes them.
+elementwise ops, as a frontend writes them; or a rounding to the operands' type.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ..builder import OPEN, Builder, BuilderParameter, Value, named_sizes, sizes_at_run_time, tensor
-from . import baseline
-from .geometry import ACCUMULATOR, LAYERS, Convolution, misfit, operations
+from ..builder import OPEN, Builder, BuilderParameter, Misfit, Value, named_sizes, sizes_at_run_time, tensor
+from ..rounded import ROUNDED, rounding
+from ..rounded import misfit as unrounded
+from . import baseline, geometry
+from .geometry import ACCUMULATOR, LAYERS, Convolution, operations
 
 PARAMETERS = (
     BuilderParameter("n", "int", 1, meaning="images"),
@@ -37,13 +39,17 @@ CHANNELS_FIRST = _parameters(n="X.0", c="X.1", h="X.2", w="X.3", k="W.0")
 RESIDUAL = BuilderParameter("residual", "int", 0, 0, domain=(0, 1), meaning="1: a third summand of the result's shape")
 
 
-def conv2d(**values: Value) -> str:
-    """The MLIR text, channels last: X[n, h, w, c] and W[r, s, c, k] make Y[n, y, x, k]."""
+def conv2d(rounded: int = 0, **values: Value) -> str:
+    """The MLIR text, channels last: X[n, h, w, c] and W[r, s, c, k] make Y[n, y, x, k], of the type of X if `rounded`."""
     sizes = Convolution(**values)  # type: ignore[arg-type]
-    result = _channels_last(sizes)
+    sums, extents = _channels_last(sizes), named_sizes(n=sizes.n, oh=sizes.h, ow=sizes.w, k=sizes.k)
+    result = tensor(sizes.type, sizes.n, *sizes.out, sizes.k) if rounded else sums
+    name = "sums" if rounded else "Y"
+    last = rounding(name, "Y", 4, sizes.accumulator, sizes.type, (sums, result), extents) if rounded else ""
     return f"""\
 func.func @conv2d({_images_and_filters(sizes)}) -> ({result} {{weft.name = "Y"}}) {{
-{_convolved(sizes, "Y")}
+{_convolved(sizes, name)}
+{last}\
   return %Y : {result}
 }}
 """
@@ -175,10 +181,15 @@ def _steps(sizes: Convolution) -> str:
     return f"{{dilations = dense<{sizes.dilation}> : tensor<2xi64>, strides = dense<{sizes.stride}> : tensor<2xi64>}}"
 
 
+def misfit(rounded: int = 0, **values: Value) -> Misfit | None:
+    """Sizes that don't go together, or a result that is not rounded."""
+    return unrounded(values["type"], rounded) or geometry.misfit(**values)
+
+
 BUILDERS = tuple(
     Builder(build.__name__, summary, parameters, build, operations, computed, misfit, LAYERS)
     for build, summary, parameters, computed in (
-        (conv2d, "convolution of images, channels last (NHWC, filters HWCF)", CHANNELS_LAST, baseline.nhwc),
+        (conv2d, "convolution of images, channels last (NHWC, filters HWCF)", (*CHANNELS_LAST, ROUNDED), baseline.nhwc),
         (conv2d_nchw, "convolution of images, channels first (NCHW, filters FCHW)", CHANNELS_FIRST, baseline.nchw),
         (
             conv2d_bias_relu,

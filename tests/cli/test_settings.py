@@ -48,7 +48,7 @@ def test_an_unknown_name_lists_both_sets() -> None:
     error = refusal("W0482", distribute, {"bmm": "8"}, schedule("bm"), builders()["matmul"])
     assert error.diagnostics[0].notes == (
         "parameters of schedule `s`: bm",
-        "parameters of payload `matmul`: m, n, k, type",
+        "parameters of payload `matmul`: m, n, k, type, rounded",
     )
     assert error.diagnostics[0].hint == "did you mean `bm`?"
 

@@ -137,7 +137,8 @@ payload "conv.mlir"
 schedule other() {{
   let conv = match linalg.{}
   let init = match? linalg.fill
-  by_groups(conv, init, 64, 64, 64, 64, 16, 2, 1, 24, 1, {})
+  let none = match? linalg.generic
+  by_groups(conv, init, none, 64, 64, 64, 64, 16, 2, 1, 24, 1, {})
 }}
 """
 

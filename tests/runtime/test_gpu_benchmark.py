@@ -165,9 +165,10 @@ def test_from_the_schedules_to_the_page(
     with pytest.raises(KeyboardInterrupt):
         gpu.main(["measure", str(folder), "-o", str(out)])
     assert list(results(out)) == begun[:3] and json.loads(out.read_text())["under_way"] == [begun[3]]
-    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)], "nobody watches on"
+    watching = [one for one in threading.enumerate() if isinstance(one, threading.Timer) and not one.finished.is_set()]
+    assert not watching, "nobody replaces a process that has gone on"
     assert gpu.main(["measure", str(folder), "-o", str(out), "--budget", "0"]) == 1
-    assert "34 of 37 items are left" in capsys.readouterr().err
+    assert "35 of 38 items are left" in capsys.readouterr().err
     assert gpu.main(["measure", str(folder), "-o", str(out)]) == 0
     assert begun[4:] == [*begun[4:-1], begun[3]] and len(set(begun)) == len(begun) - 1, (
         "what was interrupted comes last"
@@ -177,15 +178,14 @@ def test_from_the_schedules_to_the_page(
 
     measured = json.loads(out.read_text())
     found = results(out)
-    assert (measured["device"], measured["cudnn"], measured["under_way"], len(found)) == ("Fake GPU", True, [], 37)
+    assert (measured["device"], measured["cudnn"], measured["under_way"], len(found)) == ("Fake GPU", True, [], 38)
     for one in found.values():
         assert one["right"] and one["took"] > 0
-        for who in (
-            *one.get("libraries", {}).values(),
-            *(one["entries"] if "libraries" in one else one["ways"]).values(),
-        ):
+        entries = one["entries"] if "libraries" in one else one["ways"]
+        for name, who in (*one.get("libraries", {}).items(), *entries.items()):
+            rounds = one.get("recipe") == "attention_tensor" or "rounded" in f"{name} {one.get('kind')}"  # powers in bf16; results
             assert who["right"] and 0 < who["seconds"] <= 0.0015
-            assert who["error"] < (1e-5 if one.get("recipe") != "attention_tensor" else 1e-2)  # powers in bf16
+            assert who["error"] < (1e-2 if rounds else 1e-5)
     assert list(found[LAYER]["entries"]) == ["128x64", "128x128", "64x64", "split 4", "split 8"]
     assert {name: entry["temporaries"] > 0 for name, entry in found[LAYER]["entries"].items()}["split 4"]
     assert set(found[LAYER]["libraries"]) == {"library", "cudnn"} and set(found[NAIVE]["libraries"]) == {"library"}
@@ -214,7 +214,7 @@ def test_from_the_schedules_to_the_page(
     out.write_text(json.dumps(measured))
     assert gpu.main(["record", str(out), "--docs", str(docs)]) == 0
     page = (docs / "performance.md").read_text()
-    assert "Measured on Fake GPU: 37 of 37 items right." in page
+    assert "Measured on Fake GPU: 38 of 38 items right." in page
     for row in (
         "| naive | m=48 n=40 k=40 |", "| 1-naive | 50.0% | 33.5 | – |", "| rung | 48 × 40 × 24 | 24 × 24 × 24 |",
         "| conv1 | 1500.0 µs (128x64) | 100% | 1500.0 µs (128x64) | 100% | 1500.0 µs |",
