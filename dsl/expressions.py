@@ -149,7 +149,7 @@ class Evaluator:
         _take("select", "bool", [condition], [span])
         if not isinstance(condition, UnknownValue):
             return self.value(choices[not condition])
-        kinds = {kind_of(self.value(choice)) for choice in choices}
+        kinds: set[Kind] = {kind_of(self.value(choice)) for choice in choices}
         return UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
 
 
