@@ -308,13 +308,14 @@ def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:
 
 def whole_tile(value: ir.Value, shape: Sequence[int], op: ir.Operation) -> ir.Value:
     """The whole warp's (or warp group's) tile behind what a lane looks at."""
-    while list(ir.MemRefType(value.type).shape) != list(shape):
-        view = producer(value)
-        if view is None or not is_view(view):
-            raise refuse("W0369", f"what the product reads is not seen as a part of a tile of {list(shape)}", op,
-                         "let `promote-to-shared` stage the operands, and `mma` follow the tiles of warps")  # fmt: skip
-        value = view.operands[0]
-    return value
+    seen = [value]
+    while (view := producer(seen[-1])) is not None and is_view(view):
+        seen.append(view.operands[0])
+    whole = [tile for tile in seen if list(ir.MemRefType(tile.type).shape) == list(shape)]
+    if not whole:
+        raise refuse("W0369", f"what the product reads is not seen as a part of a tile of {list(shape)}", op,
+                     "let `promote-to-shared` stage the operands, and `mma` follow the tiles of warps")  # fmt: skip
+    return whole[-1]  # the outermost: around the others a loop of one iteration may stand
 
 
 def _variable(loop: ir.Operation) -> ir.Value:

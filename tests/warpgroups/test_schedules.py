@@ -156,6 +156,13 @@ def test_right_operands_whose_rows_are_columns(kind: str, bk: int, shape: str, t
     expect_right(replace(tiles, pipeline=RINGS[0], barriers="insert-barriers"), tmp_path)
 
 
+@pytest.mark.parametrize(("kind", "n", "k"), [("i8", 8, 32), ("bf16", 8, 16), ("f16", 24, 16)])
+def test_few_columns(kind: str, n: int, k: int, tmp_path: Path) -> None:
+    """Of 8 columns there is one piece, which is the whole tile."""
+    tiles = Case(m=72, n=40, k=144, bm=64, bn=n, bk=4 * k, kind=kind, shape=f"[64, {n}, {k}]", along=True)
+    expect_right(replace(tiles, pipeline=RINGS[0], barriers="insert-barriers"), tmp_path)
+
+
 @pytest.mark.parametrize(("stages", "k"), [(2, 256), (2, 192), (3, 192), (4, 256)])
 def test_blocks_that_stay_and_load_together(stages: int, k: int, tmp_path: Path) -> None:
     """The first tiles of each pass are started in front of its loop, whether or not a pass leaves off where the ring ends."""
