@@ -124,7 +124,7 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
     `instead`: where the first of an operand's elements really is; the others follow it.
     """
     start, elsewhere = [i.emit() for i in indices], instead or {}
-    each = [start] if lanes == 1 else [[*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(lanes)]
+    each = [start]
 
     def at_once(number: int) -> int:
         if number in elsewhere:
@@ -149,24 +149,29 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
     def whole(number: int) -> bool:
         return at_once(number) == lanes > 1
 
+    def taken() -> ir.Value:
+        return load_vector(copied or 0) if gathered is None else gathered.emit(start, lanes)
+
+    outputs, copied = op.output_numbers(), forwarded(op)
+    gathered = op.gathered(lanes) if lanes > 1 else None
+    moves = op.asynchronous is None and op.atomic is None and (gathered is not None or (copied is not None and whole(copied)))
+    if moves and whole(outputs.start):
+        vector.StoreOp(taken(), *address(outputs.start))
+        return
+    each += ([*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(1, lanes))
     if op.asynchronous is not None:
         n = op.copied_at_once(lanes)
         for e in range(0, lanes, n):
-            emit_copy(_source(op, op.asynchronous, each[e], n), *address(op.output_numbers().start, e), n)
+            emit_copy(_source(op, op.asynchronous, each[e], n), *address(outputs.start, e), n)
         return
     if op.atomic is not None:
         together = load_vector(op.atomic) if whole(op.atomic) else None
         for e in range(lanes):
             value = load(op.atomic, e) if together is None else _extract(together, e)
-            memref.AtomicRMWOp(arith.AtomicRMWKind[op.by], value, *address(op.output_numbers().start, e))
+            memref.AtomicRMWOp(arith.AtomicRMWKind[op.by], value, *address(outputs.start, e))
         return
-    outputs, copied = op.output_numbers(), forwarded(op)
-    gathered = op.gathered(lanes) if lanes > 1 else None
-    if gathered is not None or (copied is not None and whole(copied)):
-        together = gathered.emit(start, lanes) if gathered is not None else load_vector(copied or 0)
-        if whole(outputs.start):
-            vector.StoreOp(together, *address(outputs.start))
-            return
+    if moves:
+        together = taken()
         for e in range(lanes):
             memref.StoreOp(_extract(together, e), *address(outputs.start, e))
         return

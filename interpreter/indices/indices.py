@@ -12,8 +12,8 @@ again: it must not run after this.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..ir.affine_maps import Operator, results_of
 from ..ir.mlir import affine, ir, maker, operations, scf
@@ -31,8 +31,7 @@ Key = tuple
 The other is a number, or a linear form of what is known throughout the kernel, as the sizes of its arguments are."""
 
 
-@dataclass(frozen=True)
-class IndexForm:
+class IndexForm(NamedTuple):
     """`constant + Σ coefficient * key`."""
 
     terms: tuple[tuple[Key, int], ...] = ()

@@ -33,13 +33,14 @@ _TO_LOOPS = {
     "scf.parallel": "scf-parallel-for-to-nested-fors",
     "linalg": "convert-linalg-to-loops",
 }
+FOLD_VIEWS = "fold-memref-alias-ops"
 
 
-def to_loops(function: ir.Operation) -> str:
-    """Passes after which a kernel is loops, loads and stores; for what it has alone: each takes its time to find nothing."""
-    names = {op.name for op in operations(function)}
-    names |= {name.partition(".")[0] for name in names}
-    return ",".join((*(passes for name, passes in _TO_LOOPS.items() if name in names), "fold-memref-alias-ops"))
+def to_loops(names: Set[str]) -> list[str]:
+    """Passes after which a kernel with ops (or dialects) of these names is loops, loads and stores, of views still; for what it has
+    alone: each takes its time to find nothing."""
+    names = names | {name.partition(".")[0] for name in names}
+    return [passes for name, passes in _TO_LOOPS.items() if name in names]
 
 
 _RECOMPUTED = ("affine.apply", "affine.min", "affine.max", "memref.dim")

@@ -34,10 +34,9 @@ from ..memory.names import numbered
 from ..memory.warpgroups import SAME
 from ..session.rewriter import describe, upstream_messages
 from .boxes import drop_casts
-from .kernel import Outlined, Passed, to_loops
+from .kernel import FOLD_VIEWS, Outlined, Passed, to_loops
 from .swizzle import apply_swizzles, lay_in_panels
 
-_FOLD_VIEWS = "fold-memref-alias-ops"
 _TAKE_APART = "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion"
 """Indices that are taken apart become divisions, in front of the loops that do not change them; others become sums.
 
@@ -53,6 +52,7 @@ def lower(kernel: Outlined) -> int:
     there = {op.name for op in operations(function)}  # nobody looks for what is not
     if "memref.copy" in there:
         copies_to_linalg(function)
+        there.add("linalg")
     with function.context, _barriers_hidden(function):
         try:
             if "memref.collapse_shape" in there:
@@ -60,10 +60,13 @@ def lower(kernel: Outlined) -> int:
             fold_constant_offsets(function)
             if "memref.transpose" in there:
                 sink_transposes(function)
+            if passes := to_loops(there):
+                _run(kernel, ",".join(passes), verify=False)
+            if "memref.transpose" in there:
                 fold_transposes(function)
-            _run(kernel, to_loops(function), verify=False)
+            _run(kernel, FOLD_VIEWS, verify=False)
             while "memref.transpose" in there and fold_transposes(function):
-                _run(kernel, _FOLD_VIEWS)
+                _run(kernel, FOLD_VIEWS)
             fix_trip_counts(function)
             if any(operations(function, "affine.delinearize_index", "affine.linearize_index")):
                 _run(kernel, _TAKE_APART, verify=False)

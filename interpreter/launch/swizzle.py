@@ -11,7 +11,7 @@ from math import gcd
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import apply_map
-from ..indices.values import divisible, range_of
+from ..indices.values import divisible, range_of, unchanged
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import affine, ahead_of, arith, attributes, ir, operations, producer, users
 from ..memory.effects import accesses
@@ -22,12 +22,13 @@ from .stores.boxes import IN_PANELS
 
 def apply_swizzles(function: ir.Operation) -> None:
     """Rewrite all accesses of swizzled buffers. Raises W0367."""
-    for alloc in operations(function, "memref.alloc"):
-        if SWIZZLE in alloc.attributes:
-            for user in users(alloc.results[0]):
-                if user.name != "memref.dealloc":
-                    _rewrite(user, alloc)
-            del alloc.attributes[SWIZZLE]
+    with unchanged(function):  # accesses get other subscripts, and what there is stays as it is
+        for alloc in operations(function, "memref.alloc"):
+            if SWIZZLE in alloc.attributes:
+                for user in users(alloc.results[0]):
+                    if user.name != "memref.dealloc":
+                        _rewrite(user, alloc)
+                del alloc.attributes[SWIZZLE]
 
 
 def _rewrite(access: ir.Operation, alloc: ir.Operation) -> None:

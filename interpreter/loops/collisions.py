@@ -15,7 +15,7 @@ from ...dsl.diagnostics import WeftError
 from ..indices.arithmetic import known
 from ..ir.mlir import ancestors, ir, operations, producer, run_passes
 from ..ir.structured import body_of
-from ..launch.kernel import outline, to_loops
+from ..launch.kernel import FOLD_VIEWS, outline, to_loops
 from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_memref
 from ..memory.layouts import is_shared, value_name
@@ -64,7 +64,8 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0, *, by_b
         if overlap is not None:
             return Collision(None, (overlap,), True)
         try:
-            run_passes(trial.module, f"gpu.module(gpu.func({to_loops(trial.function)}))")
+            passes = [*to_loops({op.name for op in operations(trial.function)}), FOLD_VIEWS]
+            run_passes(trial.module, f"gpu.module(gpu.func({','.join(passes)}))")
         except ir.MLIRError as error:
             return Collision(None, (str(error).splitlines()[0],), True)
         try:

@@ -258,29 +258,34 @@ class Hardware:
         row, column = self.lane().index.divide(WARP // count if axis == "y" else count)
         return Processors(row if axis == "y" else column, count)
 
-    def _numbered(self, number: Processors, mapping: Mapping, position: int) -> Processors:
-        """One axis of the warps or warp groups, x running fastest."""
+    def _numbered(self, number: Processors, mapping: Mapping) -> list[Processors]:
+        """The axes of the warps or warp groups, x running fastest."""
         if SYMBOLIC in mapping.counts:
-            return number
+            return [number]
         counts = dict(zip(mapping.axes, mapping.counts, strict=True))
-        rest, wanted = number.index, mapping.axes[position]
-        given = [axis for axis in AXES if axis in counts]
-        for axis in given:
-            rest, inner = rest.divide(counts[axis]) if axis != given[-1] else (Sum(), rest)
-            if axis == wanted:
-                return Processors(inner, counts[axis])
-        raise AssertionError(wanted)
+        *faster, last = (axis for axis in AXES if axis in counts)
+        rest, index = number.index, dict[str, Sum]()
+        for axis in faster:
+            rest, index[axis] = rest.divide(counts[axis])
+        index[last] = rest
+        return [Processors(index[axis], count) for axis, count in counts.items()]
 
     def sharers(self, mapping: Mapping, trips: Sequence[Bound]) -> list[tuple[Bound, Processors]]:
         """The iterations of each axis of a map and who shares them: of each dimension, or of all of them, row by row."""
-        if mapping.every or len(mapping.axes) < len(trips):
-            total = product(trips)
-            return [(total, self.linear_thread() if mapping.every else self.along(mapping, 0, total))]
-        self.order_blocks(mapping, trips)
-        return [(n, self.along(mapping, position, n)) for position, n in enumerate(trips)]
+        if mapping.every:
+            return [(product(trips), self.linear_thread())]
+        if len(mapping.axes) < len(trips):
+            trips = [product(trips)]
+        else:
+            self.order_blocks(mapping, trips)
+        if mapping.space in ("warps", "warpgroups"):
+            found = self._numbered(self.warp() if mapping.space == "warps" else self.group(), mapping)
+        else:
+            found = [self.along(mapping, position, n) for position, n in enumerate(trips)]
+        return list(zip(trips, found, strict=False))
 
     def along(self, mapping: Mapping, position: int, trips: Bound) -> Processors:
-        """The processors that a map puts to one of its axes, for a loop of `trips` iterations."""
+        """The processors that a map puts to one of its axes, for a loop of `trips` iterations; of warps see `_numbered`."""
         axis, count = mapping.axes[position], mapping.counts[position]
         if mapping.orders_grid:
             return self._tiles[axis]
@@ -294,8 +299,6 @@ class Hardware:
             processors = trips if count == AS_MANY_AS_ITERATIONS else count
             exact = isinstance(blocks, int) and isinstance(per_block, int) and blocks * per_block == processors
             return Processors(index, processors, surplus=not exact)
-        if mapping.space in ("warps", "warpgroups"):
-            return self._numbered(self.warp() if mapping.space == "warps" else self.group(), mapping, position)
         if mapping.is_whole:
             return self.lane() if mapping.space == "lanes" else self.quarter()
         if mapping.space == "lanes":

@@ -35,6 +35,7 @@ module attributes {gpu.container_module} {
   }
   gpu.module @attention_kernel {
     gpu.func @attention(%arg0: memref<2x100x33xf16> {weft.name = "Q"}, %arg1: memref<2x77x33xf16> {weft.name = "K"}, %arg2: memref<2x77x33xf16> {weft.name = "V"}, %arg3: memref<2x100x33xf16> {weft.name = "O"}) workgroup(%arg4 : memref<1x33x136xf16, #gpu.address_space<workgroup>> {weft.name = "Q_shared"}, %arg5 : memref<1x33x72xf16, #gpu.address_space<workgroup>> {weft.name = "K_shared"}, %arg6 : memref<1x64x48xf16, #gpu.address_space<workgroup>> {weft.name = "V_shared"}, %arg7 : memref<1x128xf32, #gpu.address_space<workgroup>> {weft.name = "sum"}, %arg8 : memref<1x128x64xf32, #gpu.address_space<workgroup>> {weft.name = "powers"}, %arg9 : memref<1x128x64xf32, #gpu.address_space<workgroup>> {weft.name = "scores"}, %arg10 : memref<1x128xf32, #gpu.address_space<workgroup>> {weft.name = "largest"}, %arg11 : memref<1x128xf32, #gpu.address_space<workgroup>> {weft.name = "temp0"}, %arg12 : memref<1x128xf32, #gpu.address_space<workgroup>> {weft.name = "temp1"}) kernel attributes {known_block_size = array<i32: 16, 16, 1>, known_grid_size = array<i32: 1, 1, 2>, weft.max_registers = 255 : i64} {
+      %c4 = arith.constant 4 : index
       %c12 = arith.constant 12 : index
       %c1_i32 = arith.constant 1 : i32
       %c2_i32 = arith.constant 2 : i32
@@ -43,10 +44,9 @@ module attributes {gpu.container_module} {
       %c16_i32 = arith.constant 16 : i32
       %c32_i32 = arith.constant 32 : i32
       %c16 = arith.constant 16 : index
-      %c8 = arith.constant 8 : index
-      %c4 = arith.constant 4 : index
       %c3 = arith.constant 3 : index
       %c2 = arith.constant 2 : index
+      %c8 = arith.constant 8 : index
       %c1 = arith.constant 1 : index
       %c33 = arith.constant 33 : index
       %c77 = arith.constant 77 : index
