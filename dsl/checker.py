@@ -13,22 +13,25 @@ from typing import Any
 
 from . import tree
 from .diagnostics import Diagnostic, WeftError, did_you_mean, fail
-from .expressions import ELEMENT_TYPES, NAMES, UNKNOWN, Kind, KnownValue, UnknownValue, fits, kind_of, unmet
+from .expressions import ELEMENT_TYPES, FUNCTIONS, NAMES, UNKNOWN, Kind, KnownValue, UnknownValue, fits, kind_of, unmet
 from .parameters import RESERVED, check_arguments, check_parameters
 from .scopes import BoundName, Gone, Part, Scope, ScopeCheck, Shape, names_of
 from .signature import Signature, check_count, check_statement
 
 
 def check(file: tree.File, signatures: Mapping[str, Signature], *, defaults: bool = False) -> list[Diagnostic]:
-    """All that is wrong with a file, in the order of its text; with `defaults`, of its main schedule with these."""
-    checker = _Checker(file, signatures, file.main.name if defaults else None)
-    checker.run()
+    """All that is wrong with a file, in the order of its text; with `defaults`, of its main schedule with these, too."""
+    found: list[Diagnostic] = []
+    for settled in (None, file.main.name) if defaults else (None,):
+        checker = _Checker(file, signatures, settled)
+        checker.run()
+        found += checker.found
 
     def place(diagnostic: Diagnostic) -> tuple[object, ...]:
         span = diagnostic.span or file.span
         return span.source.name != file.source.name, span.source.name, span.line, span.column, diagnostic.code
 
-    return sorted(dict.fromkeys(checker.found), key=place)
+    return sorted(dict.fromkeys(found), key=place)
 
 
 def expect_right(file: tree.File, signatures: Mapping[str, Signature]) -> None:
@@ -215,6 +218,9 @@ class _Checker:
 
     def _call(self, call: tree.Call, let: tree.Let | None, check: ScopeCheck) -> Interface | None:
         schedule = self.schedules.get(call.schedule)
+        if schedule is None and call.schedule in FUNCTIONS:
+            check.value(call)
+            return None
         if schedule is None:
             if call.schedule in self.signatures:
                 hint = f"`{call.schedule}` is a statement: `weft statements {call.schedule}` shows how it is written"

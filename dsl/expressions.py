@@ -140,13 +140,16 @@ class Evaluator:
             case tree.Skip():
                 raise fail("W0232", "`_` stands only in a list of tile sizes", span=expr.span)
             case tree.Call():
+                if handles := [argument.value for argument in expr.arguments if isinstance(argument.value, tree.HandleRef)]:
+                    return self._value(handles[0])
                 message = f"`{expr.schedule}` stands in an expression, and functions take values by position"
                 raise fail("W0237", message, span=expr.span, notes=(f"functions: {quoted(FUNCTIONS)}",))
             case tree.HandleRef():
                 raise fail("W0221", f"`{expr.spelling}` is a handle, not a value", span=expr.span)
 
     def _select(self, condition: Any, span: Span, choices: Sequence[tree.Expr]) -> Any:
-        _take("select", "bool", [condition], [span])
+        if not fits("bool", condition):
+            raise fail("W0232", f"`select` takes a condition, not {NAMES[kind_of(condition)]}", span=span)
         if not isinstance(condition, UnknownValue):
             return self.value(choices[not condition])
         kinds: set[Kind] = {kind_of(self.value(choice)) for choice in choices}

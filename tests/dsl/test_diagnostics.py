@@ -126,6 +126,8 @@ CHECKS = {
     "comparison of a type with a number": body("require t == 4", parameters="t: type = f32"),
     "unknown function": body("require floor(1) == 1"),
     "what may be selected": body("require select(bm == 1, bn, -f32) == 2", parameters="bm: int"),
+    "condition of a select": body("require select(bm, 1, 2) == 2", parameters="bm: int"),
+    "operands of a function": body(GEMM, "let x = select(1 == 1, gemm.lhs, 2)", "require min(1, gemm.rhs) == 1"),
     "wrong number of arguments": body("require ceildiv(1) == 1"),
     "statement of a later version": body(GEMM, "pipeline gemm stages 2"),
     "option of a later version": body(GEMM, "promote-to-shared gemm.lhs vector 4"),

@@ -69,6 +69,14 @@ def test_what_can_only_fail_is_refused_before_and_when_it_is_applied(name: str) 
     assert not [d for d in check(file, signatures()) if code in ("W0234", "W0240")]  # with `--set` it may be right
 
 
+@pytest.mark.parametrize("condition", ["n == 4 or nosuch", "select(n == 4, true, nosuch)", "n == 4 or op"])
+def test_what_other_settings_would_take_is_checked_with_the_defaults_too(condition: str) -> None:
+    """As by every command that applies the schedule."""
+    file = parse_text(text(f"require {condition}"), "s.weft")
+    (found,) = check(file, signatures(), defaults=True)
+    assert [found] == check(file, signatures()) and found.code in ("W0220", "W0221")
+
+
 @pytest.mark.parametrize("name", NAMED_WRONG)
 def test_names_that_there_are_not(name: str) -> None:
     body, code, severity = NAMED_WRONG[name]
