@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import constant
 from ..indices.linear import Linear, Symbol
+from ..ir.copying import copy_to
 from ..ir.mlir import ahead_of, arith, ir, is_within, linalg, maker, memref, operations
 from ..ir.structured import body_of, generic
 from ..loops.forall import end_of, make_forall
@@ -200,7 +201,7 @@ class WriteBack:
         with ir.InsertionPoint.after(loop), loop.location:
             if not self.ragged:
                 source, target = self.slices()
-                return linalg.copy(source, outs=[target]).owner.operation
+                return copy_to(target, source)
             long = [axis for axis in range(rank) if self.part.shape[axis] > 1] or [0]
             made = make_forall([0] * len(long), [self.part.shape[axis] for axis in long], [1] * len(long))
             with ir.InsertionPoint(end_of(made)):

@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Collection
 
 from ..ir.cloning import replace_operands
+from ..ir.copying import copy_to
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
@@ -110,7 +111,7 @@ def _write_last(op: ir.Operation) -> None:
         for user in (fill, op):
             replace_operands(user, {result: made.result})
         with ahead_of(op):
-            copy = linalg.copy(made.result, outs=[result]).owner.operation
+            copy = copy_to(result, made.result)
         copy.move_after(op)
 
 

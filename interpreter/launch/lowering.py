@@ -9,6 +9,7 @@ from ...dsl.diagnostics import fail
 from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshapes, sink_transposes
 from ..indices.arithmetic import constant_of, value
 from ..indices.indices import STAND_IN, share_indices
+from ..ir.copying import copy_to
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import NAME, name_of
 from ..ir.mlir import (
@@ -19,7 +20,6 @@ from ..ir.mlir import (
     children,
     i64,
     ir,
-    linalg,
     made_by,
     operations,
     run_passes,
@@ -108,8 +108,8 @@ def copies_to_linalg(root: ir.Operation) -> None:
     """`memref.copy` → `linalg.copy`, which has a lowering to loops."""
     for copy in operations(root, "memref.copy"):
         with ahead_of(copy):
-            made = linalg.copy(copy.operands[0], outs=[copy.operands[1]])
-        copy_marks(copy, made.operation if hasattr(made, "operation") else made.owner.operation)
+            made = copy_to(copy.operands[1], copy.operands[0])
+        copy_marks(copy, made)
         copy.erase()
 
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
+from ..ir.copying import copy_to
 from ..ir.element_sizes import bytes_of, element_bytes
-from ..ir.mlir import ahead_of, ancestors, children, i64, ir, linalg, memref, producer, stands_in, users
+from ..ir.mlir import ahead_of, ancestors, children, i64, ir, memref, producer, stands_in, users
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..loops.nests import is_loop
 from ..mapping.mapping import mapping_of
@@ -269,10 +270,11 @@ def copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
         return owner
     with ahead_of(op):
         if levels.on_memrefs(op):
-            copied, op.operands[position] = linalg.copy(value, outs=[view]), view
+            made, op.operands[position] = copy_to(view, value), view
         else:
-            copied = op.operands[position] = linalg.copy(value, outs=[as_tensor(view)])
-    return copied.owner.operation
+            made = copy_to(as_tensor(view), value)
+            op.operands[position] = made.results[0]
+    return made
 
 
 def _allocate(

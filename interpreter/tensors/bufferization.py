@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ..indices.arithmetic import value as value_of
 from ..indices.values import stated_sizes
 from ..ir.cloning import crop_before_padding
+from ..ir.copying import copy_to
 from ..ir.functions import argument_attributes, set_argument
 from ..ir.mlir import (
     ahead_of,
@@ -19,7 +20,6 @@ from ..ir.mlir import (
     entries,
     ir,
     is_tensor,
-    linalg,
     made_by,
     memref,
     merge_equal,
@@ -227,7 +227,7 @@ def _copy(op: ir.Operation) -> None:
         op.erase()
     elif any(around.name in ("scf.forall", "scf.for", "scf.parallel") for around in ancestors(op)):
         with ahead_of(op):
-            linalg.copy(source, outs=[target]).owner.attributes[WRITEBACK] = ir.UnitAttr.get()
+            copy_to(target, source).attributes[WRITEBACK] = ir.UnitAttr.get()
         op.erase()
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from ..ir.copying import copy_to
 from ..ir.mlir import (
     GAP,
     LOOPS,
@@ -29,7 +30,6 @@ from ..ir.mlir import (
     children,
     ir,
     is_used,
-    linalg,
     made_by,
     operations,
     ops_of,
@@ -262,7 +262,7 @@ class _Debufferizer:
             if is_structured(op):
                 values = starts_of(op, values, apart=apart)
             if op.name == "memref.copy":
-                outputs, results = [op.operands[1]], [linalg.copy(values[0], outs=[values[1]])]
+                outputs, results = [op.operands[1]], list(copy_to(values[1], values[0]).results)
             else:
                 inputs, _ = segments(op)
                 outputs = list(op.operands)[inputs:]

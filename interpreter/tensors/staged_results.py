@@ -9,7 +9,8 @@ copied there first. Of a ragged tile the copy that takes it on is as large as wh
 
 from __future__ import annotations
 
-from ..ir.mlir import ahead_of, ir, linalg, producer, users
+from ..ir.copying import copy_to
+from ..ir.mlir import ahead_of, ir, producer, users
 from ..ir.structured import is_read, segments
 from ..memory.layouts import as_tensor
 from ..padding.masked_loads import MARK, is_masked_load
@@ -38,14 +39,12 @@ def stage_result(
                 copy = first
                 del first.attributes[MARK]
         elif is_read(op, position):
-            copied = linalg.copy(value, outs=[there])
-            copy = copied.owner.operation
-            op.operands[position] = copied
+            copy = copy_to(there, value)
+            op.operands[position] = copy.results[0]
         else:
             op.operands[position] = there
     with ir.InsertionPoint.after(op), op.location:
-        taken = linalg.copy(result, outs=[place])
-    merge = taken.owner.operation
+        merge = copy_to(place, result)
     merge.attributes[MERGE] = ir.UnitAttr.get()
-    result.replace_all_uses_except(taken, merge)
+    result.replace_all_uses_except(merge.results[0], merge)
     return copy, merge

@@ -13,7 +13,8 @@ from ..indices.arithmetic import constant_of, value
 from ..indices.linear import NOTHING
 from ..indices.values import KnownIndices, divisible
 from ..ir.cloning import index_dimension
-from ..ir.mlir import affine, ir, linalg, made_by, made_within, operations, producer, users
+from ..ir.copying import copy_to
+from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, users
 from ..ir.sizes import same_size, sizes_of
 from ..ir.structured import (
     element_type,
@@ -187,8 +188,8 @@ def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], *, neste
         there = part_of(output, inside, offsets) if merge or loop else None
     if merge is not None:  # it takes no more on than lies inside, and to where that goes
         with ir.InsertionPoint(merge):
-            part = linalg.copy(part_of(merge.operands[0], inside), outs=[there])
-        move_marks(merge, part.owner.operation)
+            part = copy_to(there, part_of(merge.operands[0], inside))
+        move_marks(merge, part)
     else:
         with ir.InsertionPoint(end):
             part = part_of(op.operands[0], inside)

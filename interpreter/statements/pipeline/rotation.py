@@ -25,8 +25,9 @@ from ...buffers.views import rebased, retype, subview
 from ...indices.arithmetic import Sum, known
 from ...indices.values import range_of
 from ...ir.cloning import clone_with, replace_operands
+from ...ir.copying import copy_to
 from ...ir.functions import name_of, set_name
-from ...ir.mlir import affine, ahead_of, arith, ir, linalg, memref, nvgpu, operations, users
+from ...ir.mlir import affine, ahead_of, arith, ir, memref, nvgpu, operations, users
 from ...ir.structured import body_of, copy_marks, drop_handles
 from ...mapping.processors import when
 from ...memory.layouts import strided
@@ -112,7 +113,7 @@ def through_registers(found: Pipelined, buffers: Sequence[ir.Value], stages: int
         other = turn(found, stages, ahead=1)
         for copy, buffer, tile in zip(found.copies, buffers, tiles, strict=True):
             with copy.op.location:
-                drain = linalg.copy(tile, outs=[seen(copy, slot(buffer, other))]).owner
+                drain = copy_to(seen(copy, slot(buffer, other)), tile)
             drain.attributes["weft.map"] = copy.op.attributes["weft.map"]
 
 

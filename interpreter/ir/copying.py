@@ -1,0 +1,14 @@
+"""`linalg.copy`, made at the insertion point."""
+
+from __future__ import annotations
+
+from .mlir import ir, linalg
+
+
+def copy_to(target: ir.Value, source: ir.Value) -> ir.Operation:
+    """Copy a tensor into another one, or a memref. (Upstream's function evaluates what it copies in Python: ten times the time.)"""
+    results = [target.type] if isinstance(target.type, ir.RankedTensorType) else []
+    cast = ir.Attribute.parse("#linalg.type_fn<cast_signed>", target.context)
+    made = linalg.CopyOp(results, [source], [target], cast=cast).operation
+    linalg.fill_builtin_region(made)
+    return made
