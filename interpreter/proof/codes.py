@@ -132,8 +132,9 @@ W0664 a memory barrier that is used before it is initialized
     load, or an arrival, for another one is a mistake.
 W0665 a wait without an end
     The phase that is waited for never ends, because too few threads arrive in it or too few bytes come; or what would
-    end it comes behind waits that need each other in a circle. The note says who waits for what. A load that nobody
-    waits for is reported with the same code: the block may end while it is under way.
+    end it comes behind waits that need each other in a circle, where a lane that took one branch of an `if` goes on
+    with its warp alone. The note says who waits for what. A load that nobody waits for is reported with the same code:
+    the block may end while it is under way.
 W0666 ordinary stores that are accessed asynchronously without a fence
     Tensor cores (`nvgpu.warpgroup.mma`) and the tensor memory accelerator access shared memory in a way of their own.
     What a thread has stored there is seen by them behind `nvvm.fence.proxy` of that thread, in front of the barrier

@@ -96,6 +96,12 @@ def test_proof_and_simulator_agree_on_random_rings() -> None:
     assert counts[True, False] > COUNT / 6 and counts[False, True] > COUNT / 3, counts
 
 
+def test_lanes_go_on_together_behind_a_branch() -> None:
+    """A stage is expected in an iteration that its reader keeps the loader from, since both are lanes of one warp."""
+    ring = ClusterRing(blocks=4, stages=3, trips=3, readers=2, expect=1, to="others")
+    assert {d.code for d in judged(ring.text()).diagnostics()} == {"W0665"} and alarm(ring, [0])
+
+
 @pytest.mark.parametrize("blocks", [2, 4])
 @pytest.mark.parametrize("stages", [1, 2, 3, 4, 5])
 def test_right_ones_of_any_size_are_proven(blocks: int, stages: int) -> None:

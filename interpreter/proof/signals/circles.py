@@ -1,7 +1,8 @@
 """Who would wait forever: waits that need, in turn, what comes behind themselves.
 
-A wait needs what ends its phase, and so all waits in front of that; a barrier needs all threads. Where iterations, or turns of the
-rings, order all of these, each needs earlier ones alone, and none of them is the first to be stuck.
+A wait needs what ends its phase, and so all waits in front of that, those of other lanes of the warp included; a barrier needs
+all threads. Where iterations, or turns of the rings, order all of these, each needs earlier ones alone, and none of them is the
+first to be stuck.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Circles:
             for needed, edge in self._needed(node):
                 self._expect_earlier(needed, node, edge)
                 for other in waiting:
-                    first = self.instances.before(other.point, needed)
+                    first = self.instances.held_up(other.point, needed)
                     way = self.instances.then(first, edge)
                     if not self.instances.is_empty(way):
                         needs[node][other] = self.instances.union(needs[node].get(other), way)

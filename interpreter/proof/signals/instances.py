@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from ...indices.linear import FALSE, TRUE, Formula, Linear, Symbol, both, either, equal, less
+from ...memory.limits import WARP
 from ..kernels.model import KernelModel
 from ..kernels.places import Place
 from ..races.phases import meeting
@@ -126,9 +127,10 @@ class Instances:
         """All loops around the place are in the same iteration."""
         return [equal(_of(x, loop.counter), _of(y, loop.counter)) for loop in place.loops]
 
-    def earlier(self, a: Place, b: Place, x: Naming, y: Naming) -> Formula:
-        """In one thread, the instance of `a` comes first."""
+    def earlier(self, a: Place, b: Place, x: Naming, y: Naming, *, lanes: bool = False) -> Formula:
+        """In one thread, the instance of `a` comes first. `lanes`: or in a warp, where nothing orders the branches of an `if`."""
         loops, order = meeting(a, b)
+        order = 0 if lanes and _in_branches(a, b) else order
         counters = [(_of(x, loop.counter), _of(y, loop.counter)) for loop in loops]
         ways = [
             both(*(equal(p, q) for p, q in counters[:level]), less(*counters[level])) for level in range(len(counters))
@@ -140,6 +142,13 @@ class Instances:
     def before(self, a: Point, b: Point) -> isl.Map:
         """The order of the program."""
         return self.relation(a, b, lambda x, y: [*self.same_thread(x, y), self.earlier(a.place, b.place, x, y)])
+
+    def held_up(self, a: Point, b: Point) -> isl.Map:
+        """What must be over for `b` to be reached: what its thread does before, and what the other lanes of its warp do. They go on
+        together behind what divides them: where lanes meet again is the compiler's choice, whatever else they could do."""
+        if self.model.warp is None:
+            return self.before(a, b)
+        return self.relation(a, b, lambda x, y: [*self.same_group(x, y, WARP), self.earlier(a.place, b.place, x, y, lanes=True)])
 
     # ---- ISL, under the solver's budget ---------------------------------------------------------------------------------------
 
@@ -203,6 +212,13 @@ class Instances:
 def same_for_all(symbol: Symbol) -> bool:
     """Whether all threads of a cluster see one value, in all iterations."""
     return not symbol.depends.thread and not symbol.depends.loops and not symbol.depends.rank
+
+
+def _in_branches(a: Place, b: Place) -> bool:
+    """Whether they stand in two regions of one op."""
+    pairs = zip(a.steps, b.steps, strict=False)
+    s, t = next(((s, t) for s, t in pairs if (s.position, s.region) != (t.position, t.region)), (None, None))
+    return s is not None and t is not None and s.position == t.position
 
 
 def _of(naming: Naming, symbol: Symbol) -> Linear:
