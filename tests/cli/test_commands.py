@@ -14,6 +14,8 @@ import pytest
 
 from weft import api, cli
 from weft.codes import CODES, all_codes
+from weft.dsl.formatter import format_text
+from weft.dsl.parser import parse_file
 from weft.recipes import schedules
 
 SMALL = ("--set", "m=20", "--set", "n=18", "--set", "k=9")
@@ -257,6 +259,19 @@ def test_recipes_are_listed_printed_and_copied(capsys: pytest.CaptureFixture[str
     assert (here / "folder" / "naive.weft").exists()
     assert "W0050" in weft(capsys, "recipes", "shraed", exit_code=1)[1]
     weft(capsys, "recipes", "--copy", "mine.weft", exit_code=2)
+
+
+@pytest.mark.parametrize("recipe", ["tensor", "hopper", "igemm_tensor", "igemm_hopper"])
+def test_a_copy_needs_no_other_file(capsys: pytest.CaptureFixture[str], here: Path, recipe: str) -> None:
+    """What a recipe includes lies beside it, and not beside the copy."""
+    weft(capsys, "recipes", recipe, "--copy", "mine.weft")
+    copy, shipped = (here / "mine.weft").read_text(), parse_file(schedules()[recipe])
+    assert weft(capsys, "recipes", recipe) == (copy, "") and format_text(copy, "mine.weft") == copy
+    mine = parse_file("mine.weft")
+    assert not mine.includes and mine.payload and shipped.payload and mine.payload.span.text == shipped.payload.span.text
+    assert [one.span.text for one in mine.schedules] == [one.span.text for one in shipped.schedules]
+    assert mine.source.line(1) == shipped.source.line(1) != ""
+    weft(capsys, "check", "mine.weft")
 
 
 @pytest.mark.parametrize(

@@ -81,12 +81,13 @@ def payloads(name: str | None) -> None:
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
 def recipes(name: str | None, target: Path | None, overwrite: bool) -> None:
     """List the built-in schedules with their parameters; with NAME, print one, or copy it to a file of your own."""
-    from ...dsl.diagnostics import fail, read_source
+    from ...dsl.diagnostics import fail
     from ...dsl.parser import parse_file
     from ...pipeline import shipped_schedule
     from ...recipes import schedules
     from ...runtime.files.writing import write_file
     from ..console import emit, say
+    from ..whole import whole_text
 
     if name is None:
         if target is not None or overwrite:
@@ -95,7 +96,7 @@ def recipes(name: str | None, target: Path | None, overwrite: bool) -> None:
         return
     if overwrite and target is None:
         raise click.UsageError("--overwrite is for the file of --copy, which is not given")
-    text = read_source(shipped_schedule(name)).text
+    text = whole_text(parse_file(shipped_schedule(name)))
     if target is None:
         emit(text)
         return
