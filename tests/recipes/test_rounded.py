@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,6 +62,26 @@ def test_images_of_random_sizes(name: str, window: dict[str, object]) -> None:
         n, h, w, c, k = (draw.randrange(a, b) for a, b in ((1, 3), (5, 12), (5, 12), (1, 3), (1, 12)))
         sizes = {"X.0": n, "X.1": h, "X.2": w, "X.3": 64 * c if turn != 1 else 7 * c, "W.3": 8 * k}
         expect_right(done, {name: str(size) for name, size in sizes.items()}, SimDevice(), NativeDevice())
+
+
+@pytest.mark.parametrize("recipe", ["hopper", "tensor", "igemm_hopper", "igemm_tensor"])
+def test_what_accumulates_into_its_argument(recipe: str, tmp_path: Path) -> None:
+    """There is no fill; whoever rounds has read what the sum begins with."""
+    builder, tiles = builders()["conv2d" if recipe.startswith("igemm") else "matmul"], GROUPS if "hopper" in recipe else WARPS
+    values = {p.name: p.default for p in builder.parameters} | {"type": "bf16", "rounded": 1, "n": 8, "k": 64, "c": 64, "m": 72}
+    text = builder.build(**{p.name: values[p.name] for p in builder.parameters})
+    (sums,) = re.findall(r"outs\(%init : (\S+)\) ->", text)
+    text = re.sub(r"  %(zero|empty|init) = .*\n", "", text).replace(") -> (", f", %init: {sums}) -> (", 1)
+    (tmp_path / "p.mlir").write_text(text)
+    chosen = {name: str(value) for name, value in {"type": "bf16", **tiles}.items()}
+    done = planned(applied(Choice(recipe, tmp_path / "p.mlir", chosen).open()))
+    expect_right(done, {}, SimDevice(), NativeDevice())
+
+
+@pytest.mark.parametrize("recipe", ["hopper", "igemm_hopper"])
+def test_too_few_columns_at_a_time(recipe: str) -> None:
+    with pytest.raises(WeftError, match=r"W0240: .*`store` is 16 or more"):
+        made(recipe, store=8)
 
 
 def test_blocks_that_stay() -> None:
