@@ -241,6 +241,10 @@ def test_what_is_timed() -> None:
     assert [case.settings["m"] for case in bench.cases(matmul, {"n": "8"}, (), sizes, gpu=True)] == ["64", "128"]
     assert refused(bench.cases, matmul, {}, (LAYER,), sizes, gpu=True).code == "W0492"
     assert refused(bench.cases, conv, {}, ("conv1",), sizes, gpu=True).code == "W0491"
+    for builder in builders().values():
+        values = {parameter.name: parameter for parameter in builder.parameters}
+        for case in bench.cases(builder, {}, (), sizes, gpu=False):
+            assert not [n for n, size in case.settings.items() if values[n].objection(int(size))], "a switch is no size"
 
 
 @pytest.mark.parametrize(("target", "unit"), [((), "GFLOP/s"), (("--target", "sim"), "simulator")])

@@ -52,14 +52,15 @@ def cases(
     builder: Builder, settings: Mapping[str, str], layers: Sequence[str], sizes: Sequence[str], *, gpu: bool
 ) -> list[Case]:
     """The layers that are named, each once; else the layers that the builder has, if there is a GPU to run them and no size is
-    set; else `sizes`, for all integers that are not set. A builder with layers takes its own sizes instead. Raises W0491, W0492."""
+    set; else `sizes`, for all integers that are not set and may have any value. A builder with layers takes its own sizes instead.
+    Raises W0491, W0492."""
     for name in layers:
         find_layer(name, builder)
     if builder.layers:
         known = {name for layer in builder.layers.values() for name in layer}
         every = tuple(builder.layers) if gpu and not known & set(settings) else ()
         return [Case(settings, name, name) for name in dict.fromkeys(layers or every)] or [Case(settings)]
-    free = [p.name for p in builder.parameters if p.type == "int" and p.name not in settings]
+    free = [p.name for p in builder.parameters if p.type == "int" and not p.domain and p.name not in settings]
     return [Case({**settings, **dict.fromkeys(free, size)}, None, size) for size in sizes] if free else [Case(settings)]
 
 
