@@ -89,6 +89,15 @@ def test_blocks_that_stay() -> None:
     expect_right(done, {}, SimDevice(), NativeDevice())
 
 
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_no_bank_conflicts(name: str) -> None:
+    recipe, tiles = PRODUCTS[name]
+    done = made(recipe, m=128, n=128, k=128, **tiles)
+    arrays = random_inputs(signature(done.applied.payload), 1)
+    ran = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text)
+    assert (ran.banks or tiles.get("store") == 0) and all(use.wavefronts == use.ideal for _, use in ran.banks)
+
+
 def test_a_sum_is_rounded_once() -> None:
     """To the nearest, from f32: bit by bit what NumPy makes of exact sums."""
     done = made("hopper", type="f16", m=64, n=64, k=128, bm=64, bn=64, stages=2)

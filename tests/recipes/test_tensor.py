@@ -223,6 +223,20 @@ def test_machine_code_of_layers(recipe: str, layer: str, chip: str) -> None:
         assert sass.whole(done.cuda, CONVOLUTIONS[recipe], chip).by_mnemonic["HMMA"]
 
 
+OF_F32: dict[str, dict[str, int]] = {
+    "tensor": {"m": 128, "n": 128}, "tensor_split_k": {"m": 128, "n": 128, "parts": 2},
+    **{recipe: {"n": 1} for recipe in CONVOLUTIONS},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("as_type", ["tf32", "3xtf32", "bf16x3"])
+@pytest.mark.parametrize("recipe", OF_F32)
+def test_no_bank_conflicts_whatever_f32_becomes(recipe: str, as_type: str) -> None:
+    done = made(recipe, type="f32", as_type=as_type, **OF_F32[recipe])
+    ran = run_plan(done.plan, SimDevice(), inputs(done, {}), text=done.applied.located_text)
+    assert ran.banks and all(use.wavefronts == use.ideal for _, use in ran.banks)
+
+
 @pytest.mark.parametrize("layer", LAYERS if SOAK else [LAYERS[0], LAYERS[8], LAYERS[21]])
 @pytest.mark.parametrize("recipe", CONVOLUTIONS)
 def test_layers(recipe: str, layer: str) -> None:
