@@ -247,6 +247,20 @@ def test_what_is_timed() -> None:
             assert not [n for n, size in case.settings.items() if values[n].objection(int(size))], "a switch is no size"
 
 
+def test_a_recipe_that_is_refused_does_not_stop_the_others(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of products in half precision `naive` leaves the rounding to nobody, and `hopper` is for one kind of GPU."""
+    ours = {name: path for name, path in bench.schedules().items() if name in ("naive", "hopper", "tensor")}
+    monkeypatch.setattr(bench, "schedules", lambda: ours)
+    small = [word for name in ("m=32", "n=32", "k=32", "type=f16", "rounded=1") for word in ("--set", name)]
+    _, err = run(capsys, "bench", "matmul", *small, "--repeat", "1", "--target", "cpu")
+    assert "naive is not timed: W0730" in err and "hopper is not timed: W0725" in err
+    assert [line.split()[0] for line in err.splitlines() if "type=f16" in line] == ["tensor"]
+    monkeypatch.setattr(bench, "schedules", lambda: {"naive": ours["naive"]})
+    assert "error[W0730]" in run(capsys, "bench", "matmul", *small, "--target", "cpu", exit_code=1)[1]
+
+
 @pytest.mark.parametrize(("target", "unit"), [((), "GFLOP/s"), (("--target", "sim"), "simulator")])
 def test_layers_are_timed(
     capsys: pytest.CaptureFixture[str], here: Path, monkeypatch: pytest.MonkeyPatch, target: tuple[str, ...], unit: str

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
+from ..dsl.diagnostics import WeftError
 from ..payloads.settings import find_layer
 from ..pipeline import Choice, Planned, applied, planned, read_schedule
 from ..recipes import schedules
@@ -48,6 +49,19 @@ class Timing:
         return self.baseline / self.seconds
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """A recipe that is not timed in one case."""
+
+    recipe: str
+    title: str
+    error: WeftError
+
+    def __str__(self) -> str:
+        first = self.error.diagnostics[0]
+        return f"{' '.join(filter(None, (self.recipe, self.title)))} is not timed: {first.code}: {first.message}"
+
+
 def cases(
     builder: Builder, settings: Mapping[str, str], layers: Sequence[str], sizes: Sequence[str], *, gpu: bool
 ) -> list[Case]:
@@ -64,16 +78,19 @@ def cases(
     return [Case({**settings, **dict.fromkeys(free, size)}, None, size) for size in sizes] if free else [Case(settings)]
 
 
-def bench(builder: Builder, case: Case, repeat: int, target: DeviceTarget) -> Iterator[Timing]:
-    """Time every recipe of `builder` in one case."""
+def bench(builder: Builder, case: Case, repeat: int, target: DeviceTarget) -> Iterator[Timing | Refusal]:
+    """Time every recipe of `builder` in one case; or say what refuses it: the recipe, or where it would run."""
     for name, path in schedules().items():
         file = read_schedule(str(path))
         if file.payload is None or file.payload.builder != builder.name:
             continue
         known = {p.name for p in (*file.main.parameters, *builder.parameters)}
         settings = {n: v for n, v in case.settings.items() if n in known}
-        recipe = Choice(name, None, settings, case.layer).open()
-        yield _timed(builder, planned(applied(recipe)), case, repeat, target)
+        try:
+            recipe = Choice(name, None, settings, case.layer).open()
+            yield _timed(builder, planned(applied(recipe)), case, repeat, target)
+        except WeftError as error:
+            yield Refusal(name, case.title, error)
 
 
 def _timed(builder: Builder, made: Planned, case: Case, repeat: int, target: DeviceTarget) -> Timing:

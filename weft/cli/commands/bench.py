@@ -30,8 +30,8 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     from ...payloads.settings import builder_named, parse_settings
     from ...recipes.builder import OPEN
     from ...runtime.run.cupy_device import cuda_problem
+    from ..bench import Refusal, Timing, cases, table
     from ..bench import bench as timed
-    from ..bench import cases, table
     from ..console import progress, say, stderr
 
     builder, given = builder_named(payload), parse_settings(settings)
@@ -44,12 +44,21 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
         if problem is not None:
             say(f"no GPU here ({problem}): the kernels run natively on the CPU")
     chosen = cases(builder, given, layers, SIZES[target], gpu=target == "cuda")
-    timings = []
+    timings: list[Timing] = []
+    refusals: list[Refusal] = []
     with progress(f"weft bench {payload}") as clock:
         for number, case in enumerate(chosen):
             with clock.watched(case.title):
                 clock.share(number / len(chosen))
-                timings += timed(builder, case, repeat, target)
+                for one in timed(builder, case, repeat, target):
+                    if isinstance(one, Refusal):
+                        refusals.append(one)
+                    else:
+                        timings.append(one)
+    if refusals and not timings:
+        raise refusals[0].error
+    for refusal in refusals:
+        say(str(refusal))
     stderr().print(table(timings, target))
 
 
