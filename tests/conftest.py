@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -17,6 +18,9 @@ for name in (
     "PYTHONUNBUFFERED", "WEFT_CACHE_DIR", "WEFT_SIM_SECONDS",
 ):  # fmt: skip
     os.environ.pop(name, None)  # a test sets what it is about; what the caller likes changes none
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: some tests interrupt themselves, and would hang
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(  # the same examples each time, and none too slow; `make soak` looks for new ones
     "weft", derandomize="WEFT_SOAK" not in os.environ, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -1,5 +1,5 @@
 // weft golden layernorm.weft --set m=70 --set n=333
-extern "C" __global__ void __launch_bounds__(128) layernorm(
+extern "C" __global__ void __launch_bounds__(128, 3) layernorm(
     const float* __restrict__ X,
     const float* __restrict__ Gamma,
     const float* __restrict__ Beta,

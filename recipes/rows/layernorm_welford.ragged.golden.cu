@@ -17,7 +17,7 @@ __device__ inline double maximum(double a, double b) {
   return a > b ? a : b;
 }
 
-extern "C" __global__ void __launch_bounds__(128) layernorm_welford(
+extern "C" __global__ void __launch_bounds__(128, 3) layernorm_welford(
     const float* __restrict__ X,
     const float* __restrict__ Gamma,
     const float* __restrict__ Beta,

@@ -72,6 +72,7 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     ("igemm_tensor_nchw", {**dict.fromkeys("nchwk", "?"), "type": "f64"}, "sm_100a"),
     ("layernorm", {"m": "?", "n": "?", "kept": "0", "type": "f32"}, "sm_86"),
     ("layernorm_welford", {"m": "?", "n": "?", "kept": "0", "type": "f32"}, "sm_86"),
+    ("layernorm", {"m": "1802", "n": "320"}, "sm_80"),
     ("layernorm_welford", {"m": "?", "n": "1000", "type": "bf16"}, "sm_80"),
 ])  # fmt: skip
 def test_where_the_compiler_is_short_of_registers(recipe: str, size: dict[str, str], chip: str) -> None:
