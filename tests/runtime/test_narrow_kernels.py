@@ -4,6 +4,7 @@ multiplication."""
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -16,10 +17,11 @@ import weft
 from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Planned, applied, planned
 from weft.runtime.cuda.prelude import prelude
+from weft.runtime.cuda.values.sizes import most_quotient
 from weft.runtime.plan.check import validate
 from weft.runtime.plan.codec import dump, load
-from weft.runtime.plan.plan import Narrow
-from weft.runtime.plan.resolve import NARROW_DIVIDENDS, WIDE_DIVIDENDS, apply, resolve
+from weft.runtime.plan.plan import DimOf, Narrow
+from weft.runtime.plan.resolve import NARROW_DIVIDENDS, WIDE_DIVIDENDS, apply, fold, resolve
 from weft.runtime.run.runner import run_plan
 
 QUOTIENTS = """
@@ -59,6 +61,23 @@ def test_what_is_larger_than_all_dividends_has_the_quotient_0() -> None:
     for bits in (NARROW_DIVIDENDS, WIDE_DIVIDENDS):
         assert [apply("reciprocal", d, bits) for d in (0, (1 << bits) + 1, 1 << 60)] == [0, 0, 0]
         assert apply("reciprocal", 1 << bits, bits) > 0
+
+
+def test_quotients_of_multiples_of_one_size() -> None:
+    """No size has a larger one, and 1 has it."""
+    size, draw = DimOf("0", 3), random.Random(3)
+    for _ in range(100):
+        factor, more, outer, step = (draw.randint(low, 40) for low in (0, 0, 1, 1))
+        dividend = fold("mul", fold("add", fold("mul", size, factor), more), outer)
+        found = most_quotient(dividend, fold("mul", size, step))
+        if factor:
+            assert found == max((n * factor + more) * outer // (n * step) for n in range(1, 100))
+        else:
+            assert found is None  # a number: how large the size is decides
+    assert most_quotient(fold("mul", size, 6), fold("mul", DimOf("0", 2), 3)) is None  # of another size
+    assert most_quotient(fold("mul", size, 6), fold("add", size, 3)) is None
+    assert most_quotient(fold("sub", fold("mul", size, 6), 3), size) is None
+    assert most_quotient(fold("add", fold("mul", size, 6), -3), size) == 6
 
 
 @cache
@@ -114,6 +133,15 @@ def test_the_narrow_text_has_indices_of_32_bits_alone() -> None:
     for whole, narrow in (texts[:2], texts[2:]):
         assert "long long" not in narrow.split(") {\n", 1)[1] and "long long k" in whole
         assert " % X_" not in whole + narrow and " / X_" not in whole + narrow, "sizes divide by multiplication"
+
+
+def test_taps_of_a_filter_have_32_bits_in_both_texts() -> None:
+    """What a size cannot make large takes one register a number in the text for all sizes, too; the channel takes two."""
+    texts = made("igemm").cuda.split('extern "C"')[1:]
+    for whole in texts[::2]:
+        steps = whole.split("for (long long k", 1)[1]
+        assert re.search(r"const int d1\w* = quotient\(k", steps) and re.search(r"const long long d3\w* = modulo", steps)
+        assert not re.search(r"const long long d[12]", whole)
 
 
 def test_sizes_of_0_divide_nothing() -> None:

@@ -8,7 +8,7 @@ from ...plan.plan import Operator
 from ...plan.resolve import fold
 from .expression import Expr, binary, call, cast, name
 from .integers import INT, LONG, add, bounds, ends, literal, same_width, settle, to_signed, to_unsigned, unsigned_result
-from .sizes import HostNumber
+from .sizes import HostNumber, most_quotient
 from .types import INDEX, Range, ScalarType
 
 
@@ -90,6 +90,9 @@ def _of_size(operator: Operator, made: Expr, a: Expr, b: Expr) -> Expr:
 
 def _divide(operator: str, a: Expr, b: Expr, known: Range) -> Expr:
     """`/` or `%`; by a size that the host knows a multiplication, where the host can say by what."""
+    if operator == "/" and known.non_negative and a.host is not None and b.host is not None and b.host.exact:
+        most = most_quotient(a.host.number, b.host.number)
+        known = known if most is None else known.clamp(0, most)
     made = _by_reciprocal(operator, a, b, known) or _plain_division(operator, a, b, known)
     bound = a.host if operator == "/" else b.host or a.host
     if bound is not None and a.range is not None and a.range.non_negative:

@@ -62,3 +62,23 @@ class HostNumber:
     number: Size
     facts: HostFacts
     exact: bool = True
+
+
+def most_quotient(dividend: Size, divisor: Size) -> int | None:
+    """The largest quotient of a number up to `dividend` by `divisor`, where both are multiples of one size: a tap is one of
+    (C * 15 + 8) / (C * 3) <= 23 / 3, whatever C is, since none divides by 0. None where they are not.
+    """
+    (size, factor, more), (same, step, rest) = _linear(dividend), _linear(divisor)
+    return (factor + max(more, 0)) // step if size == same and rest == 0 <= factor and step > 0 else None
+
+
+def _linear(number: Size) -> tuple[Size, int, int]:
+    """`x`, 15, 8 of `x * 15 + 8`."""
+    match number:
+        case Apply("add", inner, int(other)) | Apply("add", int(other), inner):
+            size, factor, more = _linear(inner)
+            return size, factor, more + other
+        case Apply("mul", inner, int(other)) | Apply("mul", int(other), inner):
+            size, factor, more = _linear(inner)
+            return size, factor * other, more * other
+    return number, 1, 0
