@@ -136,7 +136,7 @@ def _shape(sizes: Sequence[int | None]) -> str:
 
 def _materialize(kernel: Outlined) -> Materialized:
     """Materialize the maps of an outlined loop, and lower it: the passes of a launch, in their order."""
-    complete_stores(kernel.root)
+    last = complete_stores(kernel.root)
     complete_copies(kernel.root)
     follow_readers(kernel.root)
     remarks = replicate(kernel.root)
@@ -154,7 +154,8 @@ def _materialize(kernel: Outlined) -> Materialized:
     most = geometry.most_grid()
     on_host = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
     materializer = Materializer(kernel, geometry, arrays)
-    materializer.run(kernel.root)
+    for op in (kernel.root, *last):
+        materializer.run(op)
     _state_sizes(kernel.function, "known_grid_size", geometry.static_grid())
     use_tensor_cores(kernel.function, materializer.lane)
     sharing = None if cluster is None else Sharing(cluster, materializer.rank())

@@ -49,19 +49,25 @@ class Event:
 
 @dataclass
 class Ring:
+    """A loop, what stands in front of it and behind it; with `laps`, it and its `head` are in a loop of so many."""
+
     stages: int
     trips: int
     prologue: list[Step] = field(default_factory=list)
     body: list[Step] = field(default_factory=list)
     epilogue: list[Step] = field(default_factory=list)
+    laps: int = 0
+    head: list[Step] = field(default_factory=list)
 
     # ---- as text --------------------------------------------------------------------------------------------------------
 
     def text(self) -> str:
         lines = [line for step in self.prologue for line in self._op(step, "%c0")]
-        lines.append("scf.for %i = %c0 to %trips step %c1 {")
-        lines += [f"  {line}" for step in self.body for line in self._op(step, "%i")]
-        lines.append("}")
+        lap = [line for step in self.head for line in self._op(step, "%c0")]
+        lap.append("scf.for %i = %c0 to %trips step %c1 {")
+        lap += [f"  {line}" for step in self.body for line in self._op(step, "%i")]
+        lap.append("}")
+        lines += ["scf.for %lap = %c0 to %laps step %c1 {", *lap, "}"] if self.laps else lap
         lines += [line for step in self.epilogue for line in self._op(step, "%c0")]
         body = "\n      ".join(lines)
         return f"""
@@ -73,6 +79,7 @@ module attributes {{gpu.container_module}} {{
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %trips = arith.constant {self.trips} : index
+      %laps = arith.constant {self.laps} : index
       %x = arith.constant 1.0 : f32
       %t = gpu.thread_id x
       %g = nvgpu.device_async_create_group {{all}}
@@ -110,8 +117,10 @@ module attributes {{gpu.container_module}} {{
 
     def _steps(self) -> Iterator[tuple[Step, int]]:
         yield from ((step, 0) for step in self.prologue)
-        for i in range(self.trips):
-            yield from ((step, i) for step in self.body)
+        for _ in range(self.laps or 1):
+            yield from ((step, 0) for step in self.head)
+            for i in range(self.trips):
+                yield from ((step, i) for step in self.body)
         yield from ((step, 0) for step in self.epilogue)
 
     def events(self) -> list[Event]:
@@ -171,6 +180,23 @@ def random_ring(seed: int) -> Ring:
     for _ in range(draw.choice([0, 1, 1, 1, 2])):
         _spoil(ring, draw)
     return ring
+
+
+def random_laps(seed: int) -> tuple[Ring, bool]:
+    """Copies that the next lap waits for, mostly with one thing in it that should not be; and whether it is as it should be."""
+    draw = random.Random(seed)
+    stages = draw.choice([1, 1, 2, 3])
+    ring = Ring(stages, draw.choice([1, 2, 3, 5]), laps=draw.choice([1, 2, 3]))
+    ring.head = [Step("wait")] * (stages > 1 or draw.random() < 0.3)
+    ring.body = [Step("wait", pending=stages - 1), Step("barrier"), Step("copy"), Step("commit")]
+    ring.epilogue = [Step("wait"), Step("barrier"), Step("read", 0, 1)]
+    spoiled = draw.choice([0, 1, 1, 1, 2])
+    for _ in range(spoiled):
+        if draw.random() < 0.4:
+            ring.head = [] if ring.head else [Step(draw.choice(["read", "write", "barrier"]), draw.randrange(3), draw.randrange(2))]
+        else:
+            _spoil(ring, draw)
+    return ring, not spoiled
 
 
 def _spoil(ring: Ring, draw: random.Random) -> None:

@@ -7,12 +7,13 @@ import re
 
 import pytest
 from contexts import one_context
-from copy_rings import random_ring
+from copy_rings import Ring, random_laps, random_ring
 
 import weft
 from weft.dsl.diagnostics import Diagnostic
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_model, kernel_uses, model_of
+from weft.interpreter.proof.races.conflicts import Conflict
 from weft.interpreter.proof.races.proof import Findings
 
 RINGS = 600 if "WEFT_SOAK" in os.environ else 60
@@ -51,15 +52,32 @@ def diagnostics(text: str) -> list[Diagnostic]:
     return [found for use in kernel_uses(module) for found in Findings(model_of(use)).diagnostics()]
 
 
+def found_in(ring: Ring) -> list[Conflict]:
+    """The conflicts of shared memory."""
+    module = mlir.parse(ring.text(), one_context())
+    found = Findings(kernel_model(next(mlir.operations(module.operation, "gpu.func"))))
+    return [c for c in found.conflicts if c.space == "workgroup"]
+
+
+@pytest.mark.parametrize("start", range(0, RINGS, 60))
+def test_copies_that_the_next_lap_waits_for(start: int) -> None:
+    """No conflict is missed, and none found where all is as it should be."""
+    kinds = set[tuple[bool, bool]]()
+    for seed in range(start, start + 60):
+        ring, right = random_laps(seed)
+        expected, shared = ring.conflicts(), found_in(ring)
+        assert shared or not expected, f"seed {seed}:\n{ring.text()}"
+        assert not (right and shared), f"seed {seed}: {shared}\n{ring.text()}"
+        kinds.add((expected, bool(shared)))
+    assert {(True, True), (False, False)} <= kinds, "the sample must hold kernels of both kinds"
+
+
 @pytest.mark.parametrize("start", range(0, RINGS, 20))
 def test_same_as_enumerated(start: int) -> None:
     wrong = 0
     for seed in range(start, start + 20):
         ring = random_ring(seed)
-        module = mlir.parse(ring.text(), one_context())
-        found = Findings(kernel_model(next(mlir.operations(module.operation, "gpu.func"))))
-        expected = ring.conflicts()
-        shared = [c for c in found.conflicts if c.space == "workgroup"]
+        expected, shared = ring.conflicts(), found_in(ring)
         assert bool(shared) == expected or (shared and not ring.closed()), f"seed {seed}: {shared}\n{ring.text()}"
         wrong += expected
     assert 0 < wrong < 20, "the sample must hold kernels of both kinds"

@@ -27,7 +27,8 @@ OTHER_THREAD = f"%late = arith.cmpi eq, %8, %c64 : index\nscf.if %late {{ {DRAIN
 OTHER_ROWS = "%far = affine.apply affine_map<(d0) -> (64 - d0)>(%7)\n"
 EVERYTHING = " {read}", ""
 NEXT_TILE = f"scf.if %first {{\n              {DRAIN}\n            }}\n"
-LAST_TILE = f"scf.if %first {{\n            {DRAIN}\n          }}\n"
+LAST_TILE = f"scf.if %first {{\n          {DRAIN}\n        }}\n"
+TILE_ENDS = "} {weft.unroll}\n        }"
 MEET_TILE = "nvvm.barrier id = %c1_i32 number_of_threads = %c128_i32\n"
 
 
@@ -128,11 +129,17 @@ EQUAL = {
 TILES = {
     "a block ends while its last tile is read": order(
         (LAST_TILE, ""), codes="W0665", found="unfinished copy", of="stored tiles"),
+    "a block ends while the boxes of its last part are read": order(
+        (LAST_TILE, LAST_TILE.replace("group 0", "group 1")), codes="W0665", found="unfinished copy", of="stored tiles"),
     "the next tile is written while boxes are read": order(
-        (LAST_TILE, ""), (NEXT_TILE, f"%again = arith.cmpi sgt, %part, %c0 : index\n%now = arith.andi %again, %first : i1\n"
-                          f"{NEXT_TILE.replace('%first', '%now')}"), codes="W0665 W0667", found="in-flight", of="stored tiles"),
+        (NEXT_TILE, f"%again = arith.cmpi sgt, %part, %c0 : index\n%now = arith.andi %again, %first : i1\n"
+                    f"{NEXT_TILE.replace('%first', '%now')}"), codes="W0665 W0667", found="in-flight", of="stored tiles"),
+    "the next tile is written while the last part's boxes are read": order(
+        (NEXT_TILE, NEXT_TILE.replace("group 0", "group 1")), codes="W0667", found="in-flight", of="stored tiles"),
     "the next tile is written before all have stored": order(
         (f"{MEET_TILE}            %15 = ", "%15 = "), codes="W0667", found="in-flight", of="stored tiles"),
+    "boxes are read before a tile ends": equal(
+        (LAST_TILE, ""), (TILE_ENDS, f"{TILE_ENDS[:-1]}{LAST_TILE}}}"), of="stored tiles"),
 }  # fmt: skip
 """Of blocks that stay, and have one warp group that multiplies."""
 STORES: Mapping[str, Mutant] = MappingProxyType({**FENCES, **MEETINGS, **READ, **BOXES, **VALUES, **EQUAL, **TILES})

@@ -102,3 +102,54 @@ def test_mistakes_are_found(name: str) -> None:
     assert old in STORED
     found = said(STORED.replace(old, new, 1))
     assert code in [d.code for d in found], [(d.code, d.message) for d in found]
+
+
+WAIT = "scf.if %first {{\n  nvvm.cp.async.bulk.wait_group {} {{read}}\n}}\n"
+
+
+def of_tiles(
+    *, pending: int = 0, buffers: int = 1, head: str = "", last: str = WAIT.format(0), parts: int = 3, turns: int = 1
+) -> str:
+    """A loop over tiles around that over parts, which waits in front of what it writes. `head`: in front of a tile's parts."""
+    text = STORED.replace("512x32", "4096x32").replace("2x64x32", f"{buffers}x64x32")
+    text = text.replace("arith.remui %i, %c2", "arith.remui %i, %buffers")
+    text = text.replace("  nvvm.cp.async.bulk.wait_group 1 {read}\n", "").replace("gpu.barrier {second}", "")
+    text = text.replace(f"}}\n      {LAST}", f"}} }} }}\n{last}")
+    loops = f"scf.for %lap = %c0 to %c4 step %c1 {{\nscf.for %turn = %c0 to %turns step %c1 {{\n{head}scf.for %i = %c0 to %parts"
+    text = text.replace("scf.for %i = %c0 to %c4", loops).replace("%half =", f"{WAIT.format(pending)}gpu.barrier\n%half =")
+    rows = "affine.apply affine_map<(b, t, u) -> (b * 32 + t * 8 + u * 4)>(%bx, %lap, %turn)"
+    text = text.replace("arith.muli %bx, %c4 : index", rows)
+    sizes = {"buffers": buffers, "parts": parts, "turns": turns}
+    constants = "".join(f"%{name} = arith.constant {size} : index\n" for name, size in sizes.items())
+    return text.replace("%t = gpu", f"{constants}%t = gpu")
+
+
+TILES = {
+    "the next tile waits for the last part of one": of_tiles(),
+    "of one part": of_tiles(parts=1),
+    "two buffers": of_tiles(pending=1, buffers=2, head=WAIT.format(0)),
+    "three buffers of which a tile takes two": of_tiles(pending=2, buffers=3, parts=2, head=WAIT.format(0)),
+    "a loop between": of_tiles(turns=2, parts=2),
+}
+WRONG_TILES = {
+    "nobody waits in the end": (of_tiles(last=""), "W0665"),
+    "in the end for all but one": (of_tiles(last=WAIT.format(1)), "W0665"),
+    "for all but one": (of_tiles(pending=1), "W0667"),
+    "two buffers, of which the first is taken again": (of_tiles(pending=1, buffers=2), "W0667"),
+    "a buffer too few": (of_tiles(pending=2, buffers=2, head=WAIT.format(0)), "W0667"),
+    "a tile waits for all but one": (of_tiles(pending=1, buffers=2, head=WAIT.format(1)), "W0667"),
+    "a tile waits behind its first part": (of_tiles(parts=1, pending=1, buffers=2), "W0667"),
+}
+
+
+@pytest.mark.parametrize("name", TILES)
+def test_tiles_of_parts_are_proven(name: str) -> None:
+    found = judged(TILES[name])
+    assert found.clean, found.diagnostics()
+
+
+@pytest.mark.parametrize("name", WRONG_TILES)
+def test_mistakes_between_tiles_are_found(name: str) -> None:
+    text, code = WRONG_TILES[name]
+    found = said(text)
+    assert code in [d.code for d in found], [(d.code, d.message) for d in found]

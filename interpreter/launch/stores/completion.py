@@ -1,15 +1,16 @@
 """Stores by the tensor memory accelerator, as `launch` completes them: a thread starts the copy of what others wrote to shared
 memory, as a group, and waits until it has been read before it is written again, and before the block ends.
 
-    for part { fill C_shared; copy C_shared → C {tma} }     →    for part {
-                                                                   one thread: wait until its stores have read
-                                                                   fill C_shared;  fence of each thread's writes
-                                                                   one thread: copy C_shared → C {weft.tma};  commit the group
-                                                                 }
-                                                                 one thread: wait until its stores have read
+    for tile {                                              for tile {
+      for part { fill C_shared; copy C_shared → C {tma} }     for part {
+    }                                                   →       one thread: wait until its stores have read
+                                                                fill C_shared;  fence of each thread's writes
+                                                                one thread: copy C_shared → C {weft.tma};  commit the group
+                                                            } }
+                                                            one thread: wait until its stores have read
 
-In a loop over warp groups it is a thread of each. Barriers, behind each wait and behind the fence, are `insert-barriers`' business.
-What a marked copy becomes is decided by `boxes.py`.
+So the last part of a tile is read while the next tile is computed. In a loop over warp groups it is a thread of each. Barriers,
+behind each wait and behind the fence, are `insert-barriers`' business. What a marked copy becomes is decided by `boxes.py`.
 """
 
 from __future__ import annotations
@@ -39,14 +40,21 @@ def is_tensor_store(op: ir.Operation) -> bool:
     return ours and is_structured(op) and len(op.operands) == 2 and is_shared(op.operands[0].type)
 
 
-def complete_stores(root: ir.Operation) -> None:
-    """Complete the stores in a launched loop. Raises W0405."""
+def complete_stores(root: ir.Operation) -> list[ir.Operation]:
+    """Complete the stores in a launched loop. Returns the last waits, mapped loops behind it. Raises W0405."""
+    last: dict[ir.Attribute, ir.Operation] = {}
     for store in [op for op in operations(root) if is_tensor_store(op) and is_tensor_copy(op)]:
         with store.location:
-            _complete(store)
+            thread = _complete(store)
+            with ir.InsertionPoint.after(root):
+                waiting = _wait(thread)
+            if last.setdefault(waiting.attributes[ATTRIBUTE], waiting) != waiting:
+                waiting.erase()
+    return list(last.values())
 
 
-def _complete(store: ir.Operation) -> None:
+def _complete(store: ir.Operation) -> Callable[[], ir.Operation]:
+    """All but the last wait. Returns what makes a loop over the threads that have to wait."""
     unit, thread = _started_by(store)
     block, around = unit.block, unit.parent.operation
     first, last = _fills(store, unit)
@@ -62,23 +70,23 @@ def _complete(store: ir.Operation) -> None:
     with ir.InsertionPoint.after(store):
         ir.Operation.create(COMMIT)
     mapping = mapping_of(around)
-    again = around.name in _LOOPS and not (mapping is not None and mapping.space == "blocks")
-    if again:
+    if around.name in _LOOPS and not (mapping is not None and mapping.space == "blocks" and mapping.dist is None):
         before = ops_of(block)
         at = before.index(first)
         while at and before[at - 1].name in BARRIERS:
             at -= 1
         with ir.InsertionPoint(before[at]):
             _wait(thread)
-    with ir.InsertionPoint.after(around if again else unit):
-        _wait(thread)
+    return thread
 
 
-def _wait(thread: Callable[[], ir.Operation]) -> None:
+def _wait(thread: Callable[[], ir.Operation]) -> ir.Operation:
     """Let the threads that start stores wait until all of theirs have been read, at the insertion point."""
     number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 0)
-    with ir.InsertionPoint(end_of(thread())):
+    loop = thread()
+    with ir.InsertionPoint(end_of(loop)):
         ir.Operation.create(DRAIN, attributes={"group": number, "read": ir.UnitAttr.get()})
+    return loop
 
 
 def _started_by(store: ir.Operation) -> tuple[ir.Operation, Callable[[], ir.Operation]]:

@@ -144,9 +144,8 @@ def _in_later_iterations(
             ends.append((later, wait.place.position, wait))
     if ends:
         later, _, wait = min(ends, key=lambda end: end[:2])
-        yield Landing(wait.place, loop, Linear.of(loop.counter) + later)
-    outer, position = group.steps[:-1], group.steps[-1].position
-    yield from map(Landing, _first_for_all(outer, position, waits))
+        yield Landing(wait.place, ((loop, Linear.of(loop.counter) + later),))
+    yield from _for_all(group, waits)
 
 
 def _in_a_loop_behind(
@@ -168,13 +167,28 @@ def _in_a_loop_behind(
             ends.append((max(0, -(-missing // max(len(own), 1))), wait.place.position, wait))
     if ends:
         at, _, wait = min(ends, key=lambda end: end[:2])
-        yield Landing(wait.place, step.loop, Linear.of(at))
+        yield Landing(wait.place, ((step.loop, Linear.of(at)),))
 
 
-def _first_for_all(steps: tuple[PlaceStep, ...], position: int, waits: Sequence[GroupEvent]) -> list[Place]:
-    """The first wait for all groups in a block of ops, behind a position."""
-    found = [w.place for w in waits if w.place.steps == steps and w.place.position > position and w.pending == 0]
-    return sorted(found, key=lambda place: place.position)[:1]
+def _for_all(group: Place, waits: Sequence[GroupEvent]) -> Iterator[Landing]:
+    """A group in a loop, at waits for all: at one behind the loop; where none is, in the next iteration of a loop around it, or
+    behind that one, and so on."""
+    every = sorted((w.place for w in waits if w.pending == 0), key=lambda place: place.order)
+    steps = group.steps
+    while steps:
+        *outer, step = steps
+        behind = next((p for p in every if p.steps == tuple(outer) and p.position > step.position), None)
+        if behind is not None:
+            yield Landing(behind)
+            return
+        steps = tuple(outer)
+        around = outer[-1].loop if outer else None
+        if around is None:
+            continue
+        again = next((p for p in every if p.steps[: len(steps)] == steps and all(s.loop for s in p.steps[len(steps) :])), None)
+        if again is not None:  # in the first iterations of loops in it
+            first = [(s.loop, Linear.of(0)) for s in again.steps[len(steps) :] if s.loop is not None]
+            yield Landing(again, ((around, Linear.of(around.counter) + 1), *first))
 
 
 # ---- what has ended there -----------------------------------------------------------------------------------------------
@@ -183,21 +197,21 @@ def _first_for_all(steps: tuple[PlaceStep, ...], position: int, waits: Sequence[
 def _ended(begins: Access, landing: Landing, sooner: Formula, values: Values) -> Access:
     """The access as it has ended at a landing, where no `sooner` one was reached: in the names of the iteration of the wait.
 
-    The copy's own loops, which the wait is not in, leave any of their iterations.
+    The copy's own loops, which the wait is not in, or in another round of them, leave any of their iterations.
     """
-    around = set(landing.place.loops)
+    around = set(landing.place.loops) - {loop for loop, counter in landing.at if counter.is_constant}
     there: dict[Symbol, Linear] = {}
     conditions, there_is = [begins.when, sooner], TRUE
     for loop in begins.place.loops:
         if loop not in around:
             there[loop.counter] = Linear.of(values.fresh("lane", THREAD, loop.counter.low, loop.counter.high))
-    if landing.loop is not None and landing.counter is not None:
-        now = Linear.of(landing.loop.counter)
-        if landing.counter.is_constant:
-            there_is = equal(now, landing.counter)
+    for loop, counter in landing.at:
+        now = Linear.of(loop.counter)
+        if counter.is_constant:
+            there_is = both(there_is, equal(now, counter))
         else:
-            there[landing.loop.counter] = now - landing.counter.constant
-            there_is = at_least(now, landing.counter.constant)
+            there[loop.counter] = now - counter.constant
+            there_is = both(there_is, at_least(now, counter.constant))
     shared = [a is b for a, b in zip(begins.place.steps, landing.place.steps, strict=False)]
     common = shared.index(False) if False in shared else len(shared)
     shifted = set(there)

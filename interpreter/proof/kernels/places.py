@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...indices.linear import Formula, Linear, Symbol, both, settled
+from ...indices.linear import Formula, Linear, Symbol, at_least, both, settled
 
 NOMINAL_TRIPS = 1024
 """How often a loop is taken to run whose trip count is not known: barriers in it are dear."""
@@ -71,23 +71,22 @@ class Landing:
 
     Args:
         place: of the wait.
-        loop: the loop around it whose iteration the copy decides; None: the wait is in the same one of all loops around both.
-        counter: that loop's counter in that iteration, as a form of the copy's counters.
+        at: loops around it, outermost first, whose iterations the copy decides: each with its counter there, as a form of the
+            copy's counters. Of all other loops around both, the wait is in the same iteration.
     """
 
     place: Place
-    loop: Loop | None = None
-    counter: Linear | None = None
+    at: tuple[tuple[Loop, Linear], ...] = ()
 
     @property
     def reached(self) -> Formula:
-        """When there is that iteration."""
-        steps = [step for step in self.place.steps if step.loop is self.loop and step.loop is not None]
-        return both(*(guard.changed(self.there) for step in steps for guard in step.guards))
+        """When there are those iterations: what the loops' conditions leave out says how many there are at most."""
+        decided = {loop for loop, _ in self.at}
+        guards = [guard.changed(self.there) for step in self.place.steps if step.loop in decided for guard in step.guards]
+        most = [(counter, loop.counter.high) for loop, counter in self.at]
+        return both(*guards, *(at_least(Linear.of(high) - counter, 0) for counter, high in most if high is not None))
 
     def there(self, form: Linear) -> Linear:
-        """A form of the loop's counter in that iteration."""
-        loop, counter = self.loop, self.counter
-        if loop is None or counter is None:
-            return form
-        return form.replaced(lambda s: counter if s is loop.counter else Linear.of(s))
+        """A form of those loops' counters in those iterations."""
+        counters = {loop.counter: counter for loop, counter in self.at}
+        return form.replaced(lambda s: counters.get(s, Linear.of(s)))

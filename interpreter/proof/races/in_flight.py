@@ -28,15 +28,15 @@ class Meeting(PairClass):
 
     def _before(self, landing: Landing) -> Formula:
         """`second` comes before the wait."""
-        held = [loop for loop in landing.place.loops if loop is not landing.loop]
-        if self.loop is not None and self.loop in held:
+        decided = {loop for loop, _ in landing.at}
+        if self.loop is not None and self.loop in landing.place.loops and self.loop not in decided:
             return FALSE  # it is in a later iteration of what holds the copy and its wait
-        in_front = meeting(self.second.place, landing.place)[1] < 0
-        at = landing.counter
-        if landing.loop is None or at is None or landing.loop not in self.second.place.loops:
-            return TRUE if in_front else FALSE
-        mine, theirs = self.x.form(at), self.y.form(Linear.of(landing.loop.counter))
-        return either(less(theirs, mine), equal(theirs, mine)) if in_front else less(theirs, mine)
+        before: Formula = TRUE if meeting(self.second.place, landing.place)[1] < 0 else FALSE
+        for loop, at in reversed(landing.at):
+            if loop in self.second.place.loops:
+                mine, theirs = self.x.form(at), self.y.form(Linear.of(loop.counter))
+                before = either(less(theirs, mine), both(equal(theirs, mine), before))
+        return before
 
 
 def meetings(model: KernelModel, solver: Solver | None = None) -> Iterator[Meeting]:

@@ -181,13 +181,12 @@ class Asynchronous:
     def _landed(self, start: Point, landing: Landing) -> isl.Map:
         """A store → the wait."""
         here = self.instances
-        around = {loop for loop in landing.place.loops if loop is not landing.loop}
+        around = {*landing.place.loops} - {loop for loop, _ in landing.at}
 
         def said(x: Naming, y: Naming) -> Iterator[Formula]:
             yield from here.same_thread(x, y)
             yield from (equal(of(x, loop.counter), of(y, loop.counter)) for loop in start.place.loops if loop in around)
-            if landing.loop is not None and landing.counter is not None:
-                yield equal(of(y, landing.loop.counter), x.form(landing.counter))
+            yield from (equal(of(y, loop.counter), x.form(counter)) for loop, counter in landing.at)
 
         return here.relation(start, Point(landing.place, start.op), said)
 
