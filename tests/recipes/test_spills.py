@@ -70,6 +70,7 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     ("tensor", {"m": "?", "n": "?", "k": "?", "type": "bf16"}, "sm_90a"),
     *(("tensor", {**dict.fromkeys("mnk", "?"), "type": "f32", "as_type": word}, "sm_100a") for word in ("tf32", "3xtf32")),
     ("igemm_pipelined", {**dict.fromkeys("nchwk", "?"), "r": "5", "s": "3", "pad": "3", "type": "bf16"}, "sm_80"),
+    ("igemm_pipelined", {**dict.fromkeys("nchwk", "?"), "r": "2", "s": "7", "dilation": "3", "type": "bf16"}, "sm_86"),
     ("igemm_tensor", {**dict.fromkeys("nchwk", "?"), "r": "2", "s": "2", "dilation": "2", "pad": "3", "type": "f16"}, "sm_100a"),
     ("igemm_split_k", {**dict.fromkeys("nchwk", "?"), "type": "f32"}, "sm_100a"),
     ("igemm_tensor_nchw", {**dict.fromkeys("nchwk", "?"), "type": "f64"}, "sm_100a"),
@@ -80,8 +81,8 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
 ])  # fmt: skip
 def test_where_the_compiler_is_short_of_registers(recipe: str, size: dict[str, str], chip: str) -> None:
     """Caps that it fills to the last, targets of its own that are too low, sums of one step, gathers that keep what they could
-    compute again, an address for each swizzled row, rows that lanes share, taps of a filter as numbers of 64 bits, in
-    arrays of any size."""
+    compute again, an address for each swizzled row, rows that lanes share, taps of a filter and neighbours of a
+    column as numbers of 64 bits, in arrays of any size."""
     assert expect_no_spills(recipe, size, chip)
 
 

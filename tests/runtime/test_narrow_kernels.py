@@ -144,6 +144,14 @@ def test_taps_of_a_filter_have_32_bits_in_both_texts() -> None:
         assert not re.search(r"const long long d[12]", whole)
 
 
+def test_neighbours_are_compared_with_what_all_threads_share() -> None:
+    """Of 64 bits, `col + 1` would take two registers of each thread, from step to step; the size less 1 takes none."""
+    texts = made("igemm").cuda.split('extern "C"')[1:]
+    assert "col < W_size3 - 3" in texts[2] and "col + 3 < W_extent3" in texts[3]
+    for whole in texts[::2]:
+        assert not re.search(r"\+ \d+ < [A-Z]_size\d(?! -)", whole)
+
+
 def test_sizes_of_0_divide_nothing() -> None:
     one = made("igemm")
     for shape in ((1, 0, 5, 3), (0, 4, 4, 3), (2, 4, 4, 0)):

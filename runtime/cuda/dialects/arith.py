@@ -14,8 +14,8 @@ from ...kernel_form import ON_BITS, refuse
 from ..kernel import KernelWriter, Lanes, writes
 from ..values import division, integers
 from ..values.expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
-from ..values.integers import bounds, constant, literal, settle, to_signed, to_unsigned, truth
-from ..values.types import I32, Range, ScalarType, element
+from ..values.integers import LONG, bounds, constant, literal, settle, to_signed, to_unsigned, truth
+from ..values.types import I32, INDEX, Range, ScalarType, element
 
 
 @dataclass(frozen=True)
@@ -194,11 +194,25 @@ def compare_integers(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
             if left.isdigit():
                 left, operator, right = right, operator.translate(str.maketrans("<>", "><")), left
             return combine(f"{left} {operator} {right}", "bool", (a,), RELATION, Range(0, 1))
+        if kind.index:
+            a, b = _apart(a, b)
         return binary(operator, to_signed(a, kind), to_signed(b, kind), "bool", Range(0, 1))
     if kind.index and ra.fits(32) and rb.fits(32):
         kind = I32  # as 64-bit numbers, too, a negative one is larger than every `int`
     a, b = (cast("long long", e) if kind.bits == 64 and e.type == "int" else e for e in (a, b))
     return binary(operator, to_unsigned(a, kind), to_unsigned(b, kind), "bool", Range(0, 1))
+
+
+def _apart(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """`x` and `n - 1` of `x + 1` and a size `n`, where indices have 64 bits: what is compared with several neighbours of `x` is the
+    same for all threads then, and takes no registers of theirs.
+    """
+    if a.type != LONG or a.split is None or a.split[1] != "+" or not a.split[2].isdigit() or a.range is None:
+        return a, b
+    if b.host is None or not b.host.exact or b.host.facts.narrow:
+        return a, b
+    more = literal(int(a.split[2]))
+    return replace(a, text=a.split[0], range=a.range - bounds(more, INDEX), split=None, host=None), integers.subtract(b, more)
 
 
 @elementwise("arith.select")
