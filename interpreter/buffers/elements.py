@@ -12,7 +12,7 @@ from ..indices.arithmetic import Sum, apply_map
 from ..indices.values import unchanged
 from ..ir.affine_maps import dimension_of, single_dimensions
 from ..ir.cloning import clone_until
-from ..ir.mlir import DYNAMIC, arith, i64, ir, is_used, made_by, memref, vector
+from ..ir.mlir import DYNAMIC, arith, i64, ir, is_used, made_by, memref, operations, vector
 from ..ir.structured import ATOMIC, body_of, element_type, generic, indexing_maps, is_parallel_op, structure
 from ..mapping.legality import MAX_VECTOR_BITS
 from ..mapping.mapping import extents
@@ -53,7 +53,8 @@ class StructuredOp:
         block = body_of(op)
         terminator = list(block.operations)[-1]
         atomic, by = _atomic_update(op) if ATOMIC in op.attributes else (None, "")
-        started = op if ASYNCHRONOUS in op.attributes else None
+        reads = any(map(is_used, block.arguments)) or next(operations(op, "memref.load"), None) is not None
+        started = op if ASYNCHRONOUS in op.attributes and reads else None  # else it fills in what lies outside of its operand
         return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic, by, started)
 
     def output_numbers(self) -> range:

@@ -209,6 +209,15 @@ def test_random_convolutions(recipe: str, type: str) -> None:
             expect_right(done, inputs(done, {}), NativeDevice())
 
 
+@pytest.mark.parametrize("type", WIDTHS)
+def test_an_image_that_is_padding_alone(type: str) -> None:
+    """A step of the filter that meets no element has nothing to copy asynchronously: threads store the zeros."""
+    done = made("igemm_tensor", type=type, c=16, k=8, h=16, w=1, s=1, stride=3, pad=1, **SMALL)
+    assert "copy_async" in done.cuda  # of the filter
+    for device in (SimDevice(), NativeDevice()):
+        expect_right(done, inputs(done, {}), device)
+
+
 LAYERS = list(builders()["conv2d"].layers)
 COMPILED = [(recipe, layer, chip) for recipe in CONVOLUTIONS for layer in LAYERS for chip in ARCHITECTURES]
 FEW = [(recipe, *which) for recipe in CONVOLUTIONS for which in ((LAYERS[0], "sm_90a"), (LAYERS[2], "sm_80"))]
