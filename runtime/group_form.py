@@ -118,6 +118,7 @@ class ExpectedGroupProduct:
         left, right: where these lie.
         by_rows: the right operand lies there row by row, and not column by column.
         starts: how many bytes behind where these begin it begins, of each.
+        pending: how many groups of its threads' products, its own among them, are in flight behind it.
     """
 
     rows: int
@@ -128,6 +129,7 @@ class ExpectedGroupProduct:
     right: GroupMatrix
     by_rows: bool
     starts: tuple[int, int] = (0, 0)
+    pending: int = 0
 
 
 def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
@@ -142,12 +144,13 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         raise refuse(code, f"`{op.name}`: its descriptors are chosen elsewhere", op, hint=hint)
     by_rows, depth = "transposeB" in op.attributes, left.columns * left.bytes
     pending = warpgroups.may_pend(op)
+    in_use, alone = (pending and op.name == name and not warpgroups.flies(op) for name in warpgroups.PRODUCTS)
     kind, size = left.element, f"{total.rows} x {total.columns} x {left.columns}, {left.element}"
     in_memory = right.rows if by_rows else right.columns
     wrong = (
         "the left operand is transposed" if "transposeA" in op.attributes
-        else f"waitGroup = {pending}: sums would be in flight behind it; take 0" if pending and op.name == warpgroups.MMA
-        else "it is not between a fence and a wait, alone with others of its sum: sums would be in flight" if pending
+        else f"waitGroup = {pending}: sums would be used in flight; take 0, or wait behind, by `{warpgroups.END} 0`" if in_use
+        else "it is not between a fence and a wait, alone with others of its sum: sums would be in flight" if alone
         else f"sums of {total.element}, of {kind}; take f32" if str(total.element) not in warpgroups.SUMS.get(kind, ())
         else f"{total.columns} columns, of {kind}" if not warpgroups.has_columns(kind, total.columns)
         else f"{total.rows} rows, which are not multiples of {warpgroups.ROWS}" if total.rows % warpgroups.ROWS
@@ -163,7 +166,7 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         wrong, depth = _wrong_instruction(op, total.columns, kind), warpgroups.SUM_BYTES
     if wrong is not None:
         raise refuse(code, f"there is no `{op.name}` of {size}: {wrong}", op)
-    return ExpectedGroupProduct(total.rows, total.columns, depth, kind, left, right, by_rows, (starts[0], starts[1]))
+    return ExpectedGroupProduct(total.rows, total.columns, depth, kind, left, right, by_rows, (starts[0], starts[1]), pending)
 
 
 _SAID = {
@@ -224,6 +227,6 @@ GROUP_OPS = (NUMBERED_BARRIER, mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL,
 """Ops of kernels whose warp groups may each be elsewhere."""
 WAITING = (
     mbarriers.AWAIT, mbarriers.ARRIVE, mbarriers.ARRIVE_THERE, mbarriers.EXPECT, tensor_maps.DRAIN, *warpgroups.PRODUCTS,
-    mbarriers.AWAIT_CLUSTER, NUMBERED_BARRIER, "gpu.barrier", mbarriers.REGISTERS,
+    warpgroups.END, mbarriers.AWAIT_CLUSTER, NUMBERED_BARRIER, "gpu.barrier", mbarriers.REGISTERS,
 )  # fmt: skip
 """Those in which a warp group waits for others or for what it has started, and those before which others may be first."""

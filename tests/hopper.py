@@ -25,6 +25,7 @@ class Product:
         by_rows: B lies in memory row by row.
         consumers: warp groups that multiply.
         open_sizes: the types of the arguments say `?`.
+        pending: of the ring, how many products are in flight behind one, whose stages are left that much later.
     """
 
     m: int = 256
@@ -39,6 +40,7 @@ class Product:
     sum: str = "f32"
     by_rows: bool = True
     open_sizes: bool = False
+    pending: int = 0
 
     @property
     def panel(self) -> int:
@@ -79,14 +81,32 @@ class Product:
         %mine = arith.subi %group, %c1 : index
         %elected = arith.remui %t, %c128 : index
         %speaks = arith.cmpi eq, %elected, %c0 : index
-        %sum = scf.for %k = %c0 to %steps step %c1 iter_args(%acc = %zero) -> !acc {{{self._multiply("%mine")}
-          scf.if %speaks {{
-            %token = nvgpu.mbarrier.arrive %empty[%s] : !bars -> !nvgpu.mbarrier.token
-          }}
+        %sum = scf.for %k = %c0 to %steps step %c1 iter_args(%acc = %zero) -> !acc {{{self._multiply("%mine")}{self._leave()}
           scf.yield %next : !acc
-        }}{self._epilogue("%mine")}
+        }}{self._last()}{self._epilogue("%mine")}
       }}"""
         return self._module(128 * (self.consumers + 1), "empty", steps)
+
+    def _leave(self) -> str:
+        """One thread of a warp group says that it has left the stage of the last product that has ended."""
+        if not self.pending:
+            return """
+          scf.if %speaks {
+            %token = nvgpu.mbarrier.arrive %empty[%s] : !bars -> !nvgpu.mbarrier.token
+          }"""
+        return f"""
+          %late = arith.constant {self.pending} : index
+          %there = arith.cmpi sge, %k, %late : index
+          %leaves = arith.andi %there, %speaks : i1
+          scf.if %leaves {{
+            %round = arith.constant {self.stages - self.pending} : index
+            %ended = arith.addi %k, %round : index
+            %left = arith.remui %ended, %S : index
+            %token = nvgpu.mbarrier.arrive %empty[%left] : !bars -> !nvgpu.mbarrier.token
+          }}"""
+
+    def _last(self) -> str:
+        return "\n        nvvm.wgmma.wait.group.sync.aligned 0" if self.pending else ""
 
     def _registers(self) -> int:
         """Of a consumer's thread, where one of the producer keeps 24: as many as there are."""
@@ -142,7 +162,7 @@ class Product:
           %b = memref.subview %sB[%s, 0, 0, 0] [1, 1, {self._tiles()[1][1]}, {self.panel}] [1, 1, 1, 1] : !allB to !panelB
           %dA = nvgpu.warpgroup.generate.descriptor %a, %mA : !ownA, !mapA -> !descA
           %dB = nvgpu.warpgroup.generate.descriptor %b, %mB : !panelB, !mapB -> !descB
-          %next = nvgpu.warpgroup.mma %dA, %dB, %acc {{{kind}waitGroup = 0 : i64}} : !descA, !descB, !acc -> !acc"""
+          %next = nvgpu.warpgroup.mma %dA, %dB, %acc {{{kind}waitGroup = {self.pending} : i64}} : !descA, !descB, !acc -> !acc"""
 
     def _epilogue(self, who: str) -> str:
         """Of each thread: pieces of 64 rows, of 8 columns, 2 rows 8 apart, 2 columns side by side."""

@@ -32,6 +32,8 @@ ARRIVALS = "weft.arrivals"
 """On memory barriers, until they are initialized: how many arrivals end a phase."""
 PRODUCER = "weft.producer"
 """On a loop of one iteration that a warp group of its own executes: how many registers its threads keep."""
+OVERLAP = "weft.overlap"
+"""On a loop that leaves the tile of an iteration in the next one: its products may go on until those of that one have begun."""
 COUNT = "weft.count"
 """On a number of iterations that a loop has begun: how many it has each time, -1 where only a run knows."""
 TICKS = 10_000_000

@@ -39,6 +39,15 @@ def workgroup_buffers(function: ir.Operation) -> int:
     return 0 if attribute is None else ir.IntegerAttr(attribute).value
 
 
+REGISTER_CAP = "weft.max_registers"
+"""On a kernel, or a loop that becomes one: the most registers of a thread; or its first ones, where warp groups hand some on."""
+
+
+def register_cap(op: ir.Operation) -> int | None:
+    """What it says."""
+    return ir.IntegerAttr(op.attributes[REGISTER_CAP]).value if REGISTER_CAP in op.attributes else None
+
+
 CLUSTER_SIZE = "known_cluster_size"
 """On a kernel: how many blocks a cluster has along x, y, z."""
 

@@ -15,7 +15,7 @@ from ..buffers.tensor_copies import complete_copies, continue_counts
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module
-from ..ir.functions import CLUSTER_SIZE, MOST_BLOCKS, symbol
+from ..ir.functions import CLUSTER_SIZE, MOST_BLOCKS, REGISTER_CAP, symbol
 from ..ir.mlir import ahead_of, ancestors, ir, operations, ops_of
 from ..mapping.clusters import cluster_of
 from ..mapping.geometry import Geometry, Size, geometry_of
@@ -149,6 +149,8 @@ def _materialize(kernel: Outlined) -> Materialized:
     check_distributed(kernel.root, geometry)
     if cluster is not None:  # or what an index of the block in its cluster is would be taken for 0
         kernel.function.attributes[CLUSTER_SIZE] = ir.DenseI32ArrayAttr.get([cluster.size, 1, 1])
+    if REGISTER_CAP in kernel.root.attributes:
+        kernel.function.attributes[REGISTER_CAP] = kernel.root.attributes[REGISTER_CAP]
     placed, arrays = place_temporaries(kernel, mapped, geometry)
     remarks += placed
     most = geometry.most_grid()

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from ..buffers.tensor_copies import PRODUCER
 from ..indices.arithmetic import Sum, is_zero, less
+from ..ir.functions import register_cap
 from ..ir.mlir import ahead_of, ancestors, i64, ir, is_used, is_within, operations, ops_of, producer, scf
 from ..ir.structured import body_of
 from ..mapping.geometry import MAX_THREADS, Geometry
@@ -65,7 +66,7 @@ def split_roles(entry: ir.Block, start: ir.Operation | None, thread: Callable[[]
     with ir.InsertionPoint(ops[-1]), location:
         split = scf.IfOp(less(thread(), geometry.threads), has_else=True)
         groups = geometry.threads // GROUP
-        all_of_them = registers_at_start(geometry.threads + GROUP, MOST) * (groups + 1)
+        all_of_them = registers_at_start(geometry.threads + GROUP, MOST, register_cap(entry.owner.operation)) * (groups + 1)
         given = min(MOST, (all_of_them - registers) // groups // REGISTERS_STEP * REGISTERS_STEP)
         for block, moved, action, count in (
             (split.then_block, consumers, "increase", given), (split.else_block, [mine], "decrease", registers)

@@ -15,6 +15,7 @@ from collections.abc import Mapping as Table
 from collections.abc import Sequence
 from math import prod
 
+from ..buffers.tensor_copies import OVERLAP
 from ..indices.arithmetic import Sum, value
 from ..ir.affine_maps import single_dimensions
 from ..ir.mlir import (
@@ -64,6 +65,11 @@ def use_warp_groups(function: ir.Operation, filled: Table[ir.Value, Panels]) -> 
     for op in [op for op in operations(function) if MARK in op.attributes]:
         with op.location:
             _GroupProduct(op, filled).rewrite()
+    if (alone := next((op for op in operations(function, "scf.for") if OVERLAP in op.attributes), None)) is not None:
+        raise refuse(
+            "W0369", "nothing is in flight in a loop whose products are to overlap", alone,
+            "leave `overlap` out: it is for products on `warpgroups`, directly in the loop, not of i8, nor of numbers in parts",
+        )  # fmt: skip
     for buffer, panels in filled.items():
         if panels.buffer == buffer:
             continue
@@ -143,23 +149,28 @@ class _GroupProduct:
         for loop in reversed(loops):
             made.append(_carrying(loop, inner[-1]))
             inner.append(body_of(made[-1]).arguments[1])
+        flying = self.kind not in BY_INSTRUCTION and bool(made) and OVERLAP in made[-1].attributes
         with ahead_of(self.outer):
             if self.kind in BY_INSTRUCTION:
                 last = self._instructions(lhs, rhs, inner[-1], n, depth)
             else:
-                last = self._multiplied(lhs, rhs, inner[-1], transposed=along)
+                last = self._multiplied(lhs, rhs, inner[-1], transposed=along, pending=int(flying))
+        over = self.outer
         for loop in reversed(made):
             with ir.InsertionPoint(body_of(loop)):
                 scf.YieldOp([last])
-            last = loop.results[0]
-        place = ir.InsertionPoint.after(made[0]) if made else ir.InsertionPoint(self.outer)
-        with place:
+            last, over = loop.results[0], loop
+            if flying and loop == made[-1]:
+                del loop.attributes[OVERLAP]
+                with ir.InsertionPoint.after(loop):
+                    over = ir.Operation.create(END, attributes={"group": i64(0)})
+        with ir.InsertionPoint.after(over):
             own = ir.VectorType.get(self.held.shape, kind)
             vector.StoreOp(vector.ShapeCastOp(own, self._as(of_thread, last)).result, self.array, self._first())
         self.outer.erase()
 
-    def _multiplied(self, lhs: ir.Value, rhs: ir.Value, sums: ir.Value, *, transposed: bool) -> ir.Value:
-        made = nvgpu.WarpgroupMmaOp(sums.type, lhs, rhs, sums, waitGroup=0, transposeB=True if transposed else None)
+    def _multiplied(self, lhs: ir.Value, rhs: ir.Value, sums: ir.Value, *, transposed: bool, pending: int = 0) -> ir.Value:
+        made = nvgpu.WarpgroupMmaOp(sums.type, lhs, rhs, sums, waitGroup=pending, transposeB=True if transposed else None)
         if (became := given_as(self.op)) is not None:
             made.attributes[AS_TYPE] = became
         return made.result

@@ -19,14 +19,26 @@ ALL_REGISTERS, MOST_REGISTERS = 65536, 255
 NUMBERED = 16
 """Barriers of a block that have numbers, at which as many of its warps meet as each says."""
 
+FEWEST_REGISTERS = 24
+"""Of a thread, whatever its limit."""
+MOST_OF_SM = 32
+"""Blocks that a multiprocessor has at a time."""
+
 REGISTERS_STEP = 8
 """A warp's registers are allocated in steps of so many for each thread."""
 
 
-def registers_at_start(threads: int, asked: int) -> int:
-    """Registers of each thread of a block that has the multiprocessor to itself, one of whose threads asks for so many later:
-    as many as there are for all of them. Together they are the block's, and no more come (PTX ISA, "setmaxnreg")."""
-    return min(asked, ALL_REGISTERS // threads // REGISTERS_STEP * REGISTERS_STEP)
+def registers_at_start(threads: int, asked: int, cap: int | None = None) -> int:
+    """Registers of each thread of a block one of whose threads asks for so many later: as many as there are for all of them, where
+    it has the multiprocessor to itself, or so many that several blocks have theirs (`cap`, one of `registers_of_blocks`). Together
+    they are the block's, and no more come (PTX ISA, "setmaxnreg")."""
+    return min(asked, registers_of_blocks(threads)[0] if cap is None else cap)
+
+
+def registers_of_blocks(threads: int) -> list[int]:
+    """How many registers each thread has where a multiprocessor has one block of so many, two, …; what a compiler gives it then."""
+    all_of_them = (ALL_REGISTERS // (threads * blocks) // REGISTERS_STEP * REGISTERS_STEP for blocks in range(1, MOST_OF_SM + 1))
+    return [count for count in all_of_them if count >= FEWEST_REGISTERS]
 
 
 OF_A_THREAD = 512

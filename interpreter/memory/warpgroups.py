@@ -9,8 +9,12 @@ rows that the map's box has, and the next box the next ones. Of the left operand
 one, whose rows are then columns of the product (the memory has them as rows, and the type as n of k x n); with `transposeB` its
 rows are those of the matrix k x n (16-bit types only).
 
-`mma` reads both asynchronously, 64 rows and as many elements of the sum as 32 bytes hold at a time, waits until at most `waitGroup`
-of its thread's groups are pending, and has the sums then; what ordinary stores wrote there must have been fenced.
+`mma` reads both asynchronously, 64 rows and as many elements of the sum as 32 bytes hold at a time, as a group of its threads', and
+waits until at most `waitGroup` of these are pending; what ordinary stores wrote there must have been fenced. With 0 it has the sums
+then. Else they are in flight: the next product goes on with them, and nothing else looks at them in front of a wait for all:
+
+    %sums = scf.for … iter_args(%before = %zero) { … nvgpu.warpgroup.mma %a, %b, %before {waitGroup = 1} …; what read %a of the
+    iteration before has been read }                      nvvm.wgmma.wait.group.sync.aligned 0;   … %sums …
 
 The accumulator of r x n elements is held by the 128 threads of the group: thread t, with warp w = t div 32, g = t mod 32 div 4 and
 l = t mod 4, has at [i, j, h, e]: row 64*i + 16*w + g + 8*h, column 8*j + 2*l + e. `builtin.unrealized_conversion_cast` makes it a
@@ -38,7 +42,7 @@ from itertools import pairwise, takewhile
 from math import prod
 
 from ..ir.element_sizes import element_bytes
-from ..ir.mlir import constant_of, ir, made_by, ops_of, users
+from ..ir.mlir import child_of, constant_of, ir, made_by, ops_of, users
 from .fragments import TileProduct
 from .limits import GROUP_WARPS, PIECE, WARP
 from .tensor_maps import LINES, TensorMap, exchanged, tensor_map
@@ -124,6 +128,11 @@ def sums_type(columns: int) -> ir.Type:
     return ir.Type.parse(f"!llvm.struct<({', '.join(['i32'] * (ROWS * columns // GROUP))})>")
 
 
+def fewest_registers(columns: int) -> int:
+    """Of a thread that takes part in an instruction of so many columns: with fewer ptxas refuses it (C7602)."""
+    return ROWS * columns // GROUP + 26
+
+
 def operands(op: ir.Operation) -> list[tuple[ir.Value, int | None]]:
     """The descriptors of a product's operands, and how many bytes behind where they say it begins, at some 32 bytes of a row; None
     where it does not, or that is not known."""
@@ -173,7 +182,9 @@ STEP = 16
 
 
 def may_pend(op: ir.Operation) -> int:
-    """How many of its thread's last groups of products one leaves pending."""
+    """How many of its thread's last groups of products one leaves pending; or a wait for them does."""
+    if op.name == END:
+        return ir.IntegerAttr(op.attributes["group"]).value
     if op.name == MMA_ASYNC:
         return 0 if run_of(op) else 1
     return ir.IntegerAttr(op.attributes["waitGroup"]).value if "waitGroup" in op.attributes else 1
@@ -193,6 +204,41 @@ def run_of(op: ir.Operation) -> list[ir.Operation]:
     alone = alone and not any(user in ops[first:last] for user in users(run[-1].results[0]))
     waited_for = ends and ir.IntegerAttr(ops[last + 1].attributes["group"]).value == 0
     return run if chain and alone and waited_for else []
+
+
+def flies(op: ir.Operation) -> bool:
+    """Whether a product's sums may be in flight behind it: they stay where they are, and nobody but a product that goes on with
+    them uses them until all have been waited for. A loop hands them on to itself alone."""
+    first = op
+    while op.name == MMA and (before := made_by(sums_before(first), MMA)) is not None and before.block == op.block:
+        first = before
+    return op.name == MMA and _awaited(op.results[0], first, set())
+
+
+def _awaited(sums: ir.Value, first: ir.Operation, seen: set[ir.Value]) -> bool:
+    """`first`: what has begun with what the block around hands in."""
+    if sums in seen:
+        return True
+    seen.add(sums)
+    inside = isinstance(sums.owner, ir.Block)
+    block = sums.owner if inside else sums.owner.operation.block
+    ops = ops_of(block)
+    behind = 0 if inside else ops.index(sums.owner.operation) + 1
+    waits = [at for at in range(behind, len(ops)) if ops[at].name == END and may_pend(ops[at]) == 0]
+    holders = [(use, child_of(block.owner.operation, use.owner.operation)) for use in sums.uses]
+    early = [use for use, holder in holders if holder is None or not any(at < ops.index(holder) for at in waits)]
+    return not early or (len(early) == 1 and _goes_on(early[0].owner.operation, early[0].operand_number, first, seen))
+
+
+def _goes_on(user: ir.Operation, operand: int, first: ir.Operation, seen: set[ir.Value]) -> bool:
+    """Whether it is a product that adds to the sums, or the end of the loop that began with them."""
+    if user.name == MMA:
+        return operand == 2 and _awaited(user.results[0], first, seen)
+    loop = user.parent.operation
+    if user.name != "scf.yield" or loop.name != "scf.for" or first.block != user.block:
+        return False
+    handed = loop.regions[0].blocks[0].arguments[operand + 1]
+    return sums_before(first) == handed and all(_awaited(one, first, seen) for one in (handed, loop.results[operand]))
 
 
 def _is_between(op: ir.Operation) -> bool:

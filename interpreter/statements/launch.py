@@ -6,18 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
-from ..ir.mlir import i64
-from ..memory.limits import ALL_REGISTERS, MOST_OF_CLUSTER, MOST_REGISTERS
+from ..ir.functions import REGISTER_CAP
+from ..ir.mlir import i64, operations
+from ..memory.limits import ALL_REGISTERS, FEWEST_REGISTERS, MOST_OF_CLUSTER, MOST_REGISTERS, registers_of_blocks
+from ..memory.mbarriers import REGISTERS
+from ..memory.warpgroups import PRODUCTS, accumulator, fewest_registers
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integer, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
     from ..launch.launch import LaunchInfo
 
-REGISTERS = "weft.max_registers"
 _PORTABLE = f"all chips that have clusters have such of {MOST_OF_CLUSTER} blocks; with 1 there are none"
-FEWEST = 24
-"""ptxas does not go below so many registers, whatever it is told."""
 
 
 @statement("launch", returns=("launch",))
@@ -41,7 +41,9 @@ class LaunchStatement(Statement):
             are the left operand's, with `order grouped(g)` the right one's. A cluster that the tiles do not fill has blocks
             without one, which do their part all the same. With 1, blocks run alone.
         max_registers: the most registers that the compiler may give a thread, 24 to 255, and at most 65,536 for all threads of a
-            block; default: no limit. With too few, values spill to memory.
+            block; default: no limit. With too few, values spill to memory. Where a producer gives some of its registers to the
+            others, it is how many each thread begins with: those of one block of the multiprocessor, by default, or of two, or
+            three (of 256 threads 240, 128, 80), which then run side by side if shared memory has room for them.
         unproven: launch it even if it is not proven race-free; the kernel then has `weft.unproven`, with the reason, and run,
             build and bundle report it. `--unproven` does the same for all launches of a schedule.
 
@@ -177,10 +179,11 @@ class LaunchStatement(Statement):
 
     loop: Handle = consumed()
     cluster: int | None = integer(optional=True, minimum=1, maximum=MOST_OF_CLUSTER, hint=_PORTABLE)
-    max_registers: int | None = integer(optional=True, minimum=FEWEST, maximum=MOST_REGISTERS)
+    max_registers: int | None = integer(optional=True, minimum=FEWEST_REGISTERS, maximum=MOST_REGISTERS)
     unproven: bool = flag()
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ..buffers.tensor_copies import PRODUCER
         from ..launch.launch import found_before, launch_loop, prepare
         from ..mapping.clusters import CLUSTER
         from ..mapping.preconditions import independent
@@ -189,9 +192,11 @@ class LaunchStatement(Statement):
         ensure_bufferized(rewrite)
         root = rewrite.find(self.loop)
         with rewrite.placing(at="loop"):
-            if self.cluster is not None and self.cluster > 1:
-                with root.context:
-                    root.attributes[CLUSTER] = i64(self.cluster)
+            of_groups = any(PRODUCER in op.attributes for op in operations(root))  # what they hand on depends on what there is
+            for name, said in ((CLUSTER, self.cluster), (REGISTER_CAP, self.max_registers if of_groups else None)):
+                if said is not None and (name, said) != (CLUSTER, 1):
+                    with root.context:
+                        root.attributes[name] = i64(said)
             kernel = prepare(rewrite.module, root, taken=rewrite.taken)
             judged = found_before(kernel, rewrite.known).get(proof.Judgement)
             proven = judged is None and proof.stands(rewrite.module, root)
@@ -230,5 +235,19 @@ class LaunchStatement(Statement):
                 at="max_registers",
                 hint=f"at most {min(room, MOST_REGISTERS)}, or fewer threads a block",
             )
-        info.kernel.attributes[REGISTERS] = i64(most)
-        rewrite.remark(f"at most {most} registers a thread")
+        info.kernel.attributes[REGISTER_CAP] = i64(most)
+        shared_anew = next(operations(info.kernel, REGISTERS), None) is not None
+        if shared_anew and most not in (fit := registers_of_blocks(threads)):
+            raise rewrite.error(
+                "W0373", f"with {most} registers for each of {threads} threads, no number of blocks has all that there are, and "
+                "warp groups hand on what they have", at="max_registers",
+                hint="those of two blocks, three, …: " + ", ".join(map(str, fit[1:])) + "; of one: leave it out",
+            )  # fmt: skip
+        held = [accumulator(op.results[0].type) for op in operations(info.kernel, *PRODUCTS)]
+        widest = max((one.columns for one in held if one is not None), default=0)
+        if shared_anew and widest and most < (least := fewest_registers(widest)):
+            raise rewrite.error(
+                "W0373", f"an instruction of warp groups of {widest} columns takes {least} registers, and a thread begins with "
+                f"{most}", at="max_registers", hint="fewer columns, fewer warp groups a block, or fewer blocks a multiprocessor",
+            )  # fmt: skip
+        rewrite.remark(f"{'at first' if shared_anew else 'at most'} {most} registers a thread")

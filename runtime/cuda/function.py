@@ -14,6 +14,7 @@ from ...interpreter.ir.functions import (
     most_of,
     multiples_of,
     name_of,
+    register_cap,
     sizes_of,
     workgroup_buffers,
 )
@@ -152,15 +153,20 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
     there are steps, or lanes combine what they have loaded.
     """
     threads = None if kernel.block is None else math.prod(kernel.block)
+    cap = register_cap(kernel.func)
     if next(operations(kernel.func, REGISTERS), None) is not None and threads is not None:
-        return f"__launch_bounds__({threads}, 1) "  # warp groups share the registers of an SM anew: the block has all of them
+        fit = limits.registers_of_blocks(threads)
+        if cap is not None and cap not in fit:
+            said = f"{cap} registers for each of {threads} threads, of which warp groups hand some on: no number of blocks has all"
+            raise refuse("W0503", said, kernel.func, hint=f"those of one block, two, …: {', '.join(map(str, fit))}")
+        blocks = 1 if cap is None else fit.index(cap) + 1
+        return f"__launch_bounds__({threads}, {blocks}) "  # warp groups share the registers of a block anew
     careful = has_steps(kernel.func) or next(operations(kernel.func, SHUFFLE), None) is not None
     if not capped and threads is not None and careful:
         return f"__launch_bounds__({threads}, 1) "
-    if not capped or "weft.max_registers" not in kernel.func.attributes:
+    if not capped or cap is None:
         alone = capped and threads is not None and _keeps_sums(kernel.func, threads)
         return "" if threads is None else f"__launch_bounds__({threads}, 1) " if alone else f"__launch_bounds__({threads}) "
-    cap = ir.IntegerAttr(kernel.func.attributes["weft.max_registers"]).value
     if cap == limits.MOST_REGISTERS and threads is not None and not careful:
         return f"__launch_bounds__({threads}) "
     if threads is not None and threads % FULL_WARPS == 0:

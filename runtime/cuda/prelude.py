@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from . import tensor_cores, warp_groups
+from . import group_products, tensor_cores, warp_groups
 
 _FLOOR = """\
 // Division and remainder that round down and up, as MLIR's affine expressions do.
@@ -240,4 +240,4 @@ def prelude(body: str, overloads: Iterable[str]) -> list[str]:
     wanted = PIECES.keys() & words
     for name, (others, _) in reversed(PIECES.items()):
         wanted.update(others if name in wanted else ())
-    return [*(text for name, (_, text) in PIECES.items() if name in wanted), *warp_groups.products(words)]
+    return [*(text for name, (_, text) in PIECES.items() if name in wanted), *group_products.products(words)]

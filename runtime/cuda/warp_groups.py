@@ -1,15 +1,12 @@
-"""Device functions of chips with warp groups: memory barriers, boxes of tensors, products, in inline PTX.
+"""Device functions of chips with warp groups: memory barriers, boxes of tensors, in inline PTX.
 
 A header for the CPU has functions of these names.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-
 from ...interpreter.memory.limits import CORNERS, MOST_RANK
+from .group_products import PIECES as _OF_PRODUCTS
 
 TENSOR_MAP = """\
 // What the tensor memory accelerator knows of a tensor: the host's driver makes it.
@@ -144,125 +141,6 @@ _WAIT_STORES = """\
 template <int n> __device__ inline void {name}() {{ asm volatile("cp.async.bulk.wait_group{read} %0;" :: "n"(n) : "memory"); }}
 #endif"""
 
-_MATRIX = """\
-// A matrix in shared memory, as the products of a warp group take it: panels of 128 bytes of each row, so many bytes apart, with
-// pieces of 16 bytes exchanged; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
-#ifdef __CUDA_ARCH__
-__device__ inline unsigned long long matrix_in_shared(const void* first, int panel) {
-  return (unsigned long long)(in_shared(first) >> 4 & 0x3fff) | (unsigned long long)(panel >> 4) << 16
-      | 1024ull >> 4 << 32 | 1ull << 62;
-}
-#endif"""
-
-_HOLD = """\
-// The sums are in registers here, and no instruction that uses them moves across.
-#ifdef __CUDA_ARCH__
-template <int n> __device__ inline void hold_sums(float (&sums)[n]) {
-#pragma unroll
-  for (int i = 0; i < n; ++i) asm volatile("" : "+f"(sums[i]) :: "memory");
-}
-template <int n> __device__ inline void hold_sums(int (&sums)[n]) {
-#pragma unroll
-  for (int i = 0; i < n; ++i) asm volatile("" : "+r"(sums[i]) :: "memory");
-}
-#endif"""
-
-_BEGIN = """\
-// What the warp group has done with the sums comes before the products that follow.
-#ifdef __CUDA_ARCH__
-template <typename T, int n> __device__ inline void begin_products(T (&sums)[n]) {
-  hold_sums(sums);
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-#endif"""
-
-_END = """\
-// The products since become a group; waits for it, and has its sums then.
-#ifdef __CUDA_ARCH__
-template <typename T, int n> __device__ inline void end_products(T (&sums)[n]) {
-  asm volatile("wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
-  hold_sums(sums);
-}
-#endif"""
-
-_PRODUCT = """\
-// D += A B by the warp group, 64 x {n} x {k}: the thread's sums. A and B lie in shared memory{how}.
-#ifdef __CUDA_ARCH__
-__device__ inline void {name}({type}* d, unsigned long long a, unsigned long long b) {{
-  asm volatile("{{\\n.reg .pred add;\\nsetp.ne.b32 add, 1, 0;\\n"
-      "wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {{"
-{holes}
-      "}}, %{a}, %{b}, add{rest};\\n}}"
-      : {outs}
-      : "l"(a), "l"(b));
-}}
-#endif"""
-
-
-@dataclass(frozen=True)
-class GroupProduct:
-    """One instruction of a warp group.
-
-    Args:
-        n: its columns.
-        kind: of the operands: `bf16`, `f16`, `tf32`, `i8`, `f8E4M3FN`, `f8E5M2`.
-        rows: the right operand lies in memory row by row, and not column by column.
-    """
-
-    n: int
-    kind: str
-    rows: bool
-
-    @property
-    def k(self) -> int:
-        """Elements of the sum: 32 bytes of them."""
-        return {"f16": 16, "bf16": 16, "tf32": 8}.get(self.kind, 32)
-
-    @property
-    def name(self) -> str:
-        """What the device function is called."""
-        return f"product_m64n{self.n}k{self.k}_{self.kind}{'_by_rows' if self.rows else ''}"
-
-    @property
-    def sum(self) -> str:
-        """The type of a sum."""
-        return "int" if self.kind == "i8" else "float"
-
-    @property
-    def text(self) -> str:
-        """The device function."""
-        count, integer = self.n // 2, self.kind == "i8"
-        letter = "r" if integer else "f"
-        short = {"i8": "s8", "f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}.get(self.kind, self.kind)
-        transposed = f", 0, {int(self.rows)}" if self.kind in ("f16", "bf16") else ""
-        holes = [", ".join(f"%{i}" for i in part) for part in _rows_of(count)]
-        return _PRODUCT.format(
-            n=self.n, k=self.k, name=self.name, type=self.sum, a=count, b=count + 1,
-            types=f"{'s32' if integer else 'f32'}.{short}.{short}", rest="" if integer else f", 1, 1{transposed}",
-            how=", B row by row" if self.rows else "",
-            holes="\n".join(f'      "{line}{"" if last else ", "}"' for line, last in _marked(holes)),
-            outs=",\n        ".join(", ".join(f'"+{letter}"(d[{i}])' for i in part) for part in _rows_of(count)),
-        )  # fmt: skip
-
-
-def _rows_of(count: int) -> list[range]:
-    return [range(first, min(first + 8, count)) for first in range(0, count, 8)]
-
-
-def _marked(lines: list[str]) -> Iterator[tuple[str, bool]]:
-    """Each with whether it is the last."""
-    return ((line, number == len(lines) - 1) for number, line in enumerate(lines))
-
-
-_NAME = re.compile(r"product_m64n(\d+)k\d+_([a-zA-Z0-9]+?)(_by_rows)?")
-
-
-def products(words: Iterable[str]) -> list[str]:
-    """The texts of the products among the names."""
-    found = (match for word in sorted(words) if (match := _NAME.fullmatch(word)))
-    return [GroupProduct(int(match[1]), match[2], match[3] is not None).text for match in found]
-
-
 def load_box_name(rank: int, *, pixels: bool = False, blocks: bool = False) -> str:
     """What loads a box of so many dimensions, or pixels of a tensor that has them; for several blocks of a cluster."""
     return f"load_{'pixels' if pixels else 'box'}_{rank}d{'_for' if blocks else ''}"
@@ -342,9 +220,6 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "commit_stores": ((), _COMMIT_STORES),
     "wait_stores": ((), _WAIT_STORES.format(name="wait_stores", what="", read="")),
     "wait_stores_read": ((), _WAIT_STORES.format(name="wait_stores_read", what=" and not yet read", read=".read")),
-    "matrix_in_shared": (("in_shared",), _MATRIX),
-    "hold_sums": ((), _HOLD),
-    "begin_products": (("hold_sums",), _BEGIN),
-    "end_products": (("hold_sums",), _END),
+    **_OF_PRODUCTS,
 }  # fmt: skip
 """As in `prelude`."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
-from ...interpreter.ir.functions import CLUSTER_SIZE, sizes_of
+from ...interpreter.ir.functions import CLUSTER_SIZE, register_cap, sizes_of
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.lanes import WARP_BARRIER
 from ...interpreter.memory.limits import registers_at_start
@@ -149,6 +149,7 @@ class SimKernel:
         self.known_grid = sizes_of(operation, "known_grid_size")
         self.cluster = sizes_of(operation, CLUSTER_SIZE) or (1, 1, 1)
         self.most_registers = max((registers_of(op)[0] for op in operations(operation, REGISTERS)), default=0)
+        self.register_cap = register_cap(operation)
         self.arguments = translator.arguments
         namespace: dict[str, Any] = {
             "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "W": warp, "A": copies,
@@ -226,7 +227,7 @@ class SimKernel:
 
         launch = roles.GroupLaunch(
             self._run, values, grid, block, self.sites, found, layout, check, self.atomics, threads, seed, watch, counter,
-            self.cluster, registers_at_start(nt, self.most_registers), ranking,
+            self.cluster, registers_at_start(nt, self.most_registers, self.register_cap), ranking,
         )  # fmt: skip
         if self.grouped and check:
             launch.follow(memories)

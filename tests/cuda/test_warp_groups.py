@@ -10,7 +10,7 @@ from hopper import Product
 from sass import compiled, resources, whole
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.cuda.warp_groups import GroupProduct
+from weft.runtime.cuda.group_products import GroupProduct
 
 CHIP = "sm_90a"
 PRODUCTS = {
@@ -64,7 +64,7 @@ def test_sums_that_are_still_needed_are_copied() -> None:
 
 
 WRONG = {
-    "waitGroup = 0": ("waitGroup = 1", "sums would be in flight"),
+    "waitGroup = 0": ("waitGroup = 1", "sums would be used in flight"),
     "transposeB, waitGroup": ("transposeA, transposeB, waitGroup", "the left operand is transposed"),
     "%a0 = arith.muli %group, %own": ("%a0 = arith.muli %group, %c4", "not shown to begin at a multiple of 1024 bytes"),
 }

@@ -22,6 +22,7 @@ from weft.interpreter.ir.structured import is_structured, structure
 from weft.interpreter.session.session import Session
 from weft.payloads.payload import parse_payload
 
+AHEAD = "async", "producer", "producer overlap", "producer registers 24"
 SPACES = ("blocks(x)", "blocks(y, x)", "threads(x)", "threads(x: 4) cyclic", "threads(*)", "grid(x)",
           "threads(y, x)", "warps(x)", "lanes", "warpgroups(y)", "warpgroups(x)", "tma", "tma")  # fmt: skip
 
@@ -59,7 +60,7 @@ class Writer:
             f"let p{n} = promote-to-shared {operand}{r.choice(('', ' transpose', ' pad 1', ' swizzle 128'))}",
             f"promote-to-registers {operand} across {self._loop()}", f"vectorize {self._op()}", f"unroll {self._loop()}",
             f"let c{n} = coalesce {self._loop()}", f"pipeline {self._loop()} stages 2",
-            f"pipeline {self._loop()} stages {r.randint(1, 4)} {r.choice(('async', 'producer', 'producer registers 24'))}",
+            f"pipeline {self._loop()} stages {r.randint(1, 4)} {r.choice(AHEAD)}",
             f"let s{n} = split-k {self._op()} {r.randint(2, 4)}{r.choice(('', ' atomic'))}",
             f"let n{n} = online {self._op()} by {r.choice((1, 4, 7, 16))}",
             f"let g{n} = as-gemm {self._op()}",
@@ -107,7 +108,7 @@ def of_warp_groups(r: random.Random) -> tuple[str, list[str]]:
         "let (b, copy_b) = promote-to-shared step.rhs swizzle 128", f"map copy_a to {copies}", f"map copy_b to {copies}",
         f"let (groups, group_mm) = tile step [{or_else(64, bm, 32)}, _]", f"map groups to warpgroups({axis})",
         f"let product = mma group_mm [64, {or_else(bn, 64, 8)}, {or_else(16, 8)}]", "promote-to-registers product.acc across k",
-        f"pipeline k stages {r.randint(1, 4)} {or_else(r.choice(('producer registers 24', 'producer', 'async')), '')}".strip(),
+        f"pipeline k stages {r.randint(1, 4)} {or_else(r.choice(AHEAD), '')}".strip(),
         "insert-barriers", f"launch tiles{or_else('', ' cluster(2)')}",
     ]  # fmt: skip
     if r.random() < 0.2:

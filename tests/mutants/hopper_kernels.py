@@ -20,6 +20,11 @@ RECIPES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType({
     "ring": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3, "store": 0}),
     "cluster": ("hopper", {"m": 128, "n": 120, "k": 440, "bm": 64, "bn": 64, "stages": 3, "cluster": 2, "store": 0}),
     "tiles": ("hopper", {"m": 120, "n": 192, "k": 104, "bm": 64, "bn": 64, "stages": 3, "blocks": 2, "group": 1, "store": 0}),
+    "flight": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3, "store": 0, "overlap": "true"}),
+    "flying tiles": ("hopper", {
+        "m": 120, "n": 192, "k": 104, "bm": 64, "bn": 64, "stages": 3, "blocks": 2, "group": 1, "store": 0, "overlap": "true"}),
+    "flying cluster": ("hopper", {
+        "m": 128, "n": 120, "k": 440, "bm": 64, "bn": 64, "stages": 3, "cluster": 2, "store": 0, "overlap": "true"}),
     "pixels": ("igemm_hopper", {"n": 3, "h": 5, "w": 6, "c": 128, "k": 64, "bm": 64, "bn": 64, "stages": 3, "store": 0}),
     "stores": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3, "store": 32}),
     "stored tiles": (
@@ -28,9 +33,10 @@ RECIPES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType({
     "conv cluster": ("igemm_hopper", SEVEN_TAPS | {"n": 2, "h": 14, "w": 8, "bm": 64, "cluster": 2, "store": 0}),
 })  # fmt: skip
 """Recipes and their settings: two consumers, seven steps on three stages, ragged along each dimension; two blocks of a cluster,
-each of which loads half of a tile for both; tiles of pixels, of two images and more; and two blocks that take tile after tile, so
-that the ring goes on in the middle. Where `store` is not 0, two parts of the result one after the other, in boxes. The convolutions
-of seven taps make the kernels of `ring`, `cluster` and `stores`, but for the pixels."""
+each of which loads half of a tile for both; tiles of pixels, of two images and more; and two blocks that take tile after tile,
+so that the ring goes on in the middle. Those that fly overlap the products of two steps. Where `store` is not 0, two parts of
+the result one after the other, in boxes. The convolutions of seven taps make the kernels of `ring`, `cluster` and `stores`, but
+for the pixels."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from functools import cache
 
 import pytest
 from cluster_mutants import CLUSTER
+from flight_mutants import FLIGHT
 from hopper_kernels import RECIPES, kernel
 from hopper_mutants import MUTANTS, Mutant
 from hopper_verdicts import Runs, proof
@@ -24,13 +25,14 @@ from weft.runtime.simulator.roles.rankings import rankings
 
 SOAK = "WEFT_SOAK" in os.environ
 ORDERS: list[Order] = ["forward", "reverse", *range(6)] if SOAK else ["forward", 0]
-TABLE = {**MUTANTS, **CLUSTER, **STORES, **PIXELS}
+TABLE = {**MUTANTS, **CLUSTER, **STORES, **PIXELS, **FLIGHT}
 ENOUGH = 40
 QUICK = (
     "one consumer does not wait for full stages", "a stage is released before its product", "the next stage is released",
     "the producer takes registers, too", "too few bytes", "products read another stage", "both consumers multiply the first rows",
     "a ring of two of three stages", "a stage is released in one's own block alone",
     "pixels land in another stage", "warp groups meet at one barrier", "a thread waits behind the meeting",
+    "a product more is in flight, of tiles", "a stage is left in front of the next product", "products of three steps overlap",
     "threads swizzle, boxes do not", "no fence in front of boxes, of pixels", "all parts go to the first one's columns",
 )  # fmt: skip
 
@@ -49,7 +51,7 @@ def test_the_kernels_are_right(name: str) -> None:
 
 
 def test_each_recipe_has_enough_mistakes() -> None:
-    assert sum(map(len, (MUTANTS, CLUSTER, STORES, PIXELS))) == len(TABLE), "no two have one name"
+    assert sum(map(len, (MUTANTS, CLUSTER, STORES, PIXELS, FLIGHT))) == len(TABLE), "no two have one name"
     of = Counter(RECIPES[mutant.of][0] for mutant in TABLE.values())
     assert set(of) == {"hopper", "igemm_hopper"} and min(of.values()) >= ENOUGH, of
 

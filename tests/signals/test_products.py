@@ -35,6 +35,10 @@ RIGHT = {
     "one consumer": replace(LONG, consumers=1), "three consumers": replace(LONG, consumers=3, bm=192, m=384),
     "fewer steps than stages": Product(k=128), "one step": Product(k=64), "columns of B": replace(LONG, by_rows=False),
     "two panels of A": replace(LONG, bk=128),
+    "a product in flight": replace(LONG, pending=1), "two in flight, three stages": replace(LONG, pending=2, stages=3),
+    "one in flight, open sizes": replace(LONG, pending=1, open_sizes=True, stages=3),
+    "one in flight of a step": Product(k=64, pending=1),
+    "one in flight, one consumer": replace(LONG, pending=1, consumers=1, bm=64),
     "tf32": replace(LONG, type="f32", by_rows=False, bk=32), "sizes known at run time": replace(LONG, open_sizes=True),
 }  # fmt: skip
 
@@ -46,7 +50,7 @@ def test_rings_are_proven(name: str) -> None:
     assert found.superfluous() == []  # the barrier behind the inits is needed
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", [name for name, product in RIGHT.items() if not product.pending])
 def test_steps_together_are_proven(name: str) -> None:
     found = judged(RIGHT[name].together())
     assert found.clean, found.diagnostics()

@@ -65,7 +65,7 @@ MISTAKES = {
     "no barrier": ("gpu.barrier\n", "\n", "W0667"),
     "no second barrier": ("gpu.barrier {second}", "", "W0667"),
     "rows that nobody stores": ("%rows = arith.constant 64", "%rows = arith.constant 56", "W0610"),
-    "products in flight": ("waitGroup = 0", "waitGroup = 1", "W0640"),
+    "products in flight": ("waitGroup = 0", "waitGroup = 1", "W0667"),
     "half of a warp group": ("array<i32: 256, 1, 1>", "array<i32: 192, 1, 1>", "W0603"),
 }
 

@@ -49,6 +49,7 @@ class Case:
     shape: str = ""
     tiles: str = "blocks(y, x)"
     cluster: int = 1
+    most: int = 0
     swizzles: tuple[int, int] = (128, 128)
 
     @property
@@ -61,6 +62,7 @@ class Case:
 
     @property
     def schedule(self) -> str:
+        most = f"max-registers {self.most}" if self.most else ""
         return f"""
         payload "x.mlir"
         schedule product() {{
@@ -80,7 +82,7 @@ class Case:
           promote-to-registers one.acc across k
           {self.pipeline}
           {self.barriers}
-          launch tiles{f' cluster({self.cluster})' if self.cluster > 1 else ''} {'' if self.barriers else 'unproven'}
+          launch tiles{f' cluster({self.cluster})' if self.cluster > 1 else ''} {most} {'' if self.barriers else 'unproven'}
         }}"""
 
 

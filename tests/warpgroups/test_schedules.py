@@ -31,6 +31,9 @@ CASES = {
     "over_tiles": Case(m=512, k=320, tiles="blocks(x: 3) cyclic order grouped(2)", pipeline="pipeline k stages 3 producer"),
     "integers": Case(kind="i8", along=True, bk=128, k=256, shape="[64, 128, 32]", pipeline="pipeline k stages 2 producer"),
     "producer": Case(k=512, pipeline="pipeline k stages 4 producer registers 24"),
+    "overlap": Case(k=512, pipeline="pipeline k stages 4 producer overlap registers 24"),
+    "overlap_over_tiles": Case(m=512, k=320, tiles="blocks(x: 3) cyclic", pipeline="pipeline k stages 3 producer overlap"),
+    "two_blocks": Case(bn=64, k=512, pipeline="pipeline k stages 2 producer registers 24", most=80),
     "cluster": Case(m=384, k=512, tiles="blocks(y, x) order grouped(2)", pipeline="pipeline k stages 3 producer", cluster=2),
     "cluster_along_a_curve": Case(
         m=500, k=320, tiles="blocks(x: 4) cyclic order hilbert", pipeline="pipeline k stages 3 producer", cluster=2
@@ -112,6 +115,18 @@ REFUSED = {
     ),
     "registers of no producer": (Case(pipeline="pipeline k stages 2 async registers 24"), "W0373", "a producer's threads"),
     "registers in no steps of 8": (Case(pipeline="pipeline k stages 2 producer registers 25"), "W0373", "a multiple of 8"),
+    "overlap of no producer": (Case(pipeline="pipeline k stages 2 async overlap"), "W0373", "tiles that a producer brings"),
+    "overlap of one stage": (Case(pipeline="pipeline k stages 1 producer overlap"), "W0373", "two stages or more"),
+    "overlap of integers": (
+        Case(kind="i8", along=True, bk=128, k=256, shape="[64, 128, 32]", pipeline="pipeline k stages 2 producer overlap"),
+        "W0369", "nothing is in flight",
+    ),
+    "registers of no number of blocks": (
+        Case(k=512, pipeline="pipeline k stages 2 producer registers 24", most=100), "W0373", "no number of blocks has all",
+    ),
+    "too few registers for the instruction": (
+        Case(k=512, pipeline="pipeline k stages 2 producer registers 24", most=80), "W0373", "takes 90 registers",
+    ),
     "a ring that does not fit": (Case(bn=256, k=512, pipeline="pipeline k stages 5 producer"), "W0355", "take 245760 bytes"),
     "blocks that no map makes": (
         Case(tiles="", pipeline="pipeline k stages 2 producer", barriers="insert-barriers"), "W0361",

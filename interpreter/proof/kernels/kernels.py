@@ -17,6 +17,7 @@ from ...ir.functions import (
     inputs_of,
     launch_sizes,
     name_of,
+    register_cap,
     segments,
     sizes_of,
     symbol,
@@ -103,6 +104,7 @@ def kernel_model(
     reader.find_written(op)
     reader.block(body, ())
     model = reader.finish()
+    model.register_cap = register_cap(op)
     model.given = reader.values.of_arguments(reader.views.called)
     split_ids(model)
     model.barriers, model.divergent = split_uniform(model, model.solver)

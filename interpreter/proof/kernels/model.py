@@ -100,6 +100,7 @@ class Barrier:
         number: of one with a number: which one it is, for a group of so many threads in a row.
         assumed: it is not proven that all threads reach it, nor that they do not.
         of_cluster: it waits for all threads of the cluster.
+        landings: of a product that goes on behind its op, where it has ended, in any of them; None: at its op.
     """
 
     place: Place
@@ -111,6 +112,7 @@ class Barrier:
     threads: int = WARP
     of_cluster: bool = False
     number: Linear | None = None
+    landings: tuple[Landing, ...] | None = None
 
     @property
     def weight(self) -> int:
@@ -130,7 +132,7 @@ class KernelModel:
         given: sizes and numbers of arguments that are known at run time only, by their names.
         may_alias: buffers from outside may be the same memory, in any overlap.
         signals, fences: what is done with memory barriers, and what orders ordinary accesses before asynchronous ones.
-        registers: those that warp groups give away, or ask for.
+        registers: those that warp groups give away, or ask for; `register_cap`: a thread's at first, if said.
         gatherings: where all threads of a cluster meet.
         products: those of warp groups; each is executed by all threads of one, and ends for all of them together.
         solver: who is asked about the model where nobody else is named: what it has answered, it knows.
@@ -147,6 +149,7 @@ class KernelModel:
     signals: list[Signal] = field(default_factory=list)
     fences: list[Fence] = field(default_factory=list)
     registers: list[RegisterChange] = field(default_factory=list)
+    register_cap: int | None = None
     products: list[Barrier] = field(default_factory=list)
     gatherings: list[Gathering] = field(default_factory=list)
     facts: tuple[Formula, ...] = ()

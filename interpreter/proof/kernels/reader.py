@@ -21,7 +21,7 @@ from ...memory.mbarriers import ADDRESS, MAKE, OTHER_BLOCK, POINTER, REGISTERS, 
 from ...memory.table import ALLOCATIONS
 from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
 from ...memory.views import terminator
-from ...memory.warpgroups import AROUND, DESCRIBE, GROUP, PRODUCTS, ZERO
+from ...memory.warpgroups import AROUND, DESCRIBE, END, GROUP, PRODUCTS, ZERO, may_pend
 from ...session.rewriter import describe
 from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
 from .in_flight import GroupEvent, landings_of, with_ends
@@ -41,6 +41,8 @@ _LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
 _KNOWN = {copies.COPY, *WARP_WIDE, MAKE, DESCRIBE, ZERO, *AROUND, REGISTERS, PREFETCH, *AGENTS, *SIGNALS}
 _KNOWN |= {ADDRESS, POINTER, OTHER_BLOCK, *MEETS}
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
+MOMENTS = 3
+"""Places of an op in its block: where it begins; of one that works on, where it is committed; and where it has waited."""
 
 
 class Reader:
@@ -60,6 +62,7 @@ class Reader:
         self._groups: list[GroupEvent] = []
         self._exchanges: list[Exchanges | None] = []
         self._stored: list[tuple[GroupEvent, bool]] = []
+        self._multiplied: list[GroupEvent] = []
         self._signals = Signals(self.values, self.views.called)
         self._meetings: list[ClusterOp] = []
 
@@ -97,8 +100,8 @@ class Reader:
     # ---- regions ------------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, steps: tuple[PlaceStep, ...]) -> None:
-        for position, op in enumerate(block.operations):
-            self._op(op.operation, Place(steps, position))
+        for number, op in enumerate(block.operations):
+            self._op(op.operation, Place(steps, MOMENTS * number))
 
     def _op(self, op: ir.Operation, place: Place) -> None:
         name = op.name
@@ -128,6 +131,8 @@ class Reader:
         elif name in (COMMIT, DRAIN):
             event = GroupEvent(place, stores_may_pend(op) if name == DRAIN else None)
             self._stored.append((event, name == DRAIN and "read" in op.attributes))
+        elif name == END:
+            self._multiplied.append(GroupEvent(place, may_pend(op)))
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
             raise fail(
                 "W0603",
@@ -257,6 +262,9 @@ class Reader:
             together(self.model, op, place, WARP)
         if op.name in (*PRODUCTS, REGISTERS):
             together(self.model, op, place, GROUP)
+        if op.name in PRODUCTS:  # a group of its own, which it commits, and then it waits
+            committed, waited = (Place(place.steps, place.position + moment) for moment in range(1, MOMENTS))
+            self._multiplied += [GroupEvent(committed), GroupEvent(waited, may_pend(op))]
         if op.name == REGISTERS:
             self.model.registers.append(RegisterChange(place, describe(op), *registers_of(op)))
         if op.name in SIGNALS:
@@ -294,6 +302,10 @@ class Reader:
             if access.agent == "store":  # what it reads, it has read behind a wait of either kind
                 events = [event for event, of_reads in self._stored if access.kind == "read" or not of_reads]
                 self.model.accesses[number] = replace(access, landings=tuple(landings_of(access.place, events)))
+        self.model.products[:] = [
+            p if p.landings is None else replace(p, landings=tuple(landings_of(p.place, self._multiplied)))
+            for p in self.model.products
+        ]
         kinds: dict[RootBuffer, set[tuple[Linear, ...]]] = {}
         for access in self.model.accesses:
             kinds.setdefault(access.buffer, set()).add(access.sizes)

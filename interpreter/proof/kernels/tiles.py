@@ -19,7 +19,7 @@ from ...ir.functions import segments
 from ...ir.mlir import ir, producer
 from ...memory.layouts import static_strides
 from ...memory.tensor_maps import LINES, LOAD_PIXELS, LOADS, STORE, TensorMap, load_of, tensor_map
-from ...memory.warpgroups import DESCRIBE, PRODUCTS, Matrix, fits, matrix, may_pend, operands
+from ...memory.warpgroups import DESCRIBE, PRODUCTS, Matrix, fits, flies, matrix, may_pend, operands
 from ...session.rewriter import describe
 from ..solver import Naming, Unknown, points
 from .clusters import targets
@@ -98,13 +98,13 @@ def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Ite
         yield from _described(described, number == 0 or "transposeB" in op.attributes, turned, values, views, inside)
 
 
-OTHERWISE = "let products wait for all of their groups (`waitGroup = 0`)"
+OTHERWISE = "let products wait for all of their groups (`waitGroup = 0`), or wait by `nvvm.wgmma.wait.group.sync.aligned 0` behind"
 
 
 def not_followed(op: ir.Operation) -> str | None:
     """What it does that is not followed."""
-    if op.name in PRODUCTS and may_pend(op):
-        return "products that are in flight behind the op (`waitGroup` is not 0)"
+    if op.name in PRODUCTS and may_pend(op) and not flies(op):
+        return "products whose sums may be used in flight (`waitGroup` is not 0, and no wait for all is between)"
     if op.name in PRODUCTS and any(after is None for _, after in operands(op)):
         return "products that begin elsewhere than their descriptors say, or at some 32 bytes of a row"
     if op.name in PRODUCTS and not fits(op):

@@ -12,7 +12,7 @@ from ...ir.functions import segments
 from ...ir.mlir import ir
 from ...memory.lanes import ALL_LANES, mask_of_lanes
 from ...memory.limits import WARP
-from ...memory.warpgroups import PRODUCTS
+from ...memory.warpgroups import PRODUCTS, may_pend
 from ...session.rewriter import describe
 from .model import ALL_SPACES, Barrier, KernelModel
 from .places import Place
@@ -63,7 +63,7 @@ def together(model: KernelModel, op: ir.Operation, place: Place, threads: int) -
     if any(guard.depends().thread for guard in place.guards):
         model.warp_wide.append(found)
     if op.name in PRODUCTS:
-        model.products.append(found)
+        model.products.append(replace(found, landings=()) if may_pend(op) else found)
 
 
 def _expect_whole(shape: LaunchShape, op: ir.Operation, threads: int) -> None:

@@ -113,7 +113,8 @@ class Circles:
     def _needed(self, node: OrderNode) -> Iterator[tuple[Point, isl.Map]]:
         """What must have been done for who waits there to go on: instances of it → those of the wait."""
         if isinstance(node.thing, Barrier):
-            yield from ((node.point, edge) for _, edge in self.order.seen(node, "time"))
+            if node.product or node.thing.spaces:
+                yield node.point, self.order.together(node)
             return
         if isinstance(node.thing, Gathering):
             arrivals = (n for n in self.order.nodes if n.thing is node.thing and n.sends)

@@ -175,20 +175,8 @@ class Asynchronous:
 
     def _behind(self, start: Point, landing: Landing, end: Point, kind: Kind) -> Iterator[isl.Map]:
         """What comes behind the wait that a store ends at."""
-        to = self._landed(start, landing)
+        to = self.order.landed(start, landing)
         return (self.instances.then(to, way) for way in self.order.paths(Point(landing.place, start.op, sure=False), end, kind))
-
-    def _landed(self, start: Point, landing: Landing) -> isl.Map:
-        """A store → the wait."""
-        here = self.instances
-        around = {*landing.place.loops} - {loop for loop, _ in landing.at}
-
-        def said(x: Naming, y: Naming) -> Iterator[Formula]:
-            yield from here.same_thread(x, y)
-            yield from (equal(of(x, loop.counter), of(y, loop.counter)) for loop in start.place.loops if loop in around)
-            yield from (equal(of(y, loop.counter), x.form(counter)) for loop, counter in landing.at)
-
-        return here.relation(start, Point(landing.place, start.op), said)
 
     def faults(self) -> Iterator[SignalFault]:
         """Stores whose tiles may go before they are read."""
@@ -198,7 +186,7 @@ class Asynchronous:
             start = Point(access.place, access.op, access.when, sure=False)
             left = self.instances.of(start)
             for landing in access.landings:
-                there = self._landed(start, landing)
+                there = self.order.landed(start, landing)
                 left = self.instances.solver.ask(lambda a=left, b=there: a.subtract(b.domain()))
             if not self.instances.is_empty(left):
                 values = self.instances.sample(left, access.place) or {}

@@ -18,6 +18,7 @@ import islpy as isl
 from ...indices.linear import Formula, Linear, equal
 from ..kernels.clusters import Gathering
 from ..kernels.model import ALL_SPACES, Barrier
+from ..kernels.places import Landing, Loop
 from ..kernels.signals import Fence, Signal
 from ..solver import Naming
 from .instances import Instances, Point
@@ -84,6 +85,9 @@ class Order:
 
     def seen(self, node: OrderNode, kind: Kind) -> Iterator[tuple[OrderNode, isl.Map]]:
         """Who sees the end of an op, and in which instance."""
+        if node in self._ends:
+            yield from self._ends[node]
+            return
         if isinstance(node.thing, Barrier | Gathering):
             spaces = node.thing.spaces
             if node.product or kind in spaces or (kind == "time" and spaces) or (kind == "any" and spaces >= ALL_SPACES):
@@ -134,6 +138,30 @@ class Order:
                 ])  # fmt: skip
             self._edges[a, b] = found
         return found
+
+    @cached_property
+    def _ends(self) -> dict[OrderNode, list[tuple[OrderNode, isl.Map]]]:
+        """Of products that go on behind their ops, where each thread of their group sees the end."""
+        found: dict[OrderNode, list[tuple[OrderNode, isl.Map]]] = {}
+        for node in self.nodes:
+            product = node.thing
+            if isinstance(product, Barrier) and product.landings is not None:
+                ends = [OrderNode(Point(landing.place, product.op), product, product=True) for landing in product.landings]
+                ways = [self.landed(node.point, landing, product.threads) for landing in product.landings]
+                found[node] = list(zip(ends, ways, strict=True))
+        return found
+
+    def landed(self, start: Point, landing: Landing, threads: int = 0) -> isl.Map:
+        """What begins somewhere → the wait at which it has ended; of any thread of a group of so many, if given."""
+        here = self.instances
+        around = {*landing.place.loops} - {loop for loop, _ in landing.at}
+
+        def said(x: Naming, y: Naming) -> Iterator[Formula]:
+            yield from here.same_group(x, y, threads) if threads else here.same_thread(x, y)
+            yield from (equal(_of(x, loop), _of(y, loop)) for loop in start.place.loops if loop in around)
+            yield from (equal(_of(y, loop), x.form(counter)) for loop, counter in landing.at)
+
+        return here.relation(start, Point(landing.place, start.op), said)
 
     @cached_property
     def _senders(self) -> list[OrderNode]:
@@ -222,6 +250,10 @@ class Order:
                 if not behind.plain_is_empty():
                     yield self.instances.then(self.instances.then(way, more), behind)
 
+    def together(self, node: OrderNode) -> isl.Map:
+        """Who has to be at a barrier, or a product, for a thread to go on there."""
+        return self._edge(node, node)
+
     def product_ends(self, product: OrderNode, kind: Kind) -> dict[OrderNode, isl.Map]:
         """A product has ended for all threads of its group."""
         return dict(self.seen(product, kind))
@@ -234,3 +266,7 @@ class Order:
             if not to.plain_is_empty():
                 for way in self.paths(at, end, kind):
                     yield self.instances.then(to, way)
+
+
+def _of(naming: Naming, loop: Loop) -> Linear:
+    return Linear.of(naming(loop.counter))

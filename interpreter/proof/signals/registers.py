@@ -26,7 +26,7 @@ def register_faults(instances: Instances) -> Iterator[SignalFault]:
         return
     if threads is None:
         raise VagueError(changes[0].op, "it is not known how many threads the block has")
-    start = registers_at_start(threads, max(change.count for change in changes))
+    start = registers_at_start(threads, max(change.count for change in changes), instances.model.register_cap)
     for change in changes:
         if (change.count < start) if change.more else (change.count > start):
             what, than = ("increase", "more") if change.more else ("decrease", "fewer")
@@ -93,4 +93,4 @@ def _threads(change: RegisterChange, instances: Instances) -> isl.Set:
 
 
 def _all(start: int, threads: int) -> str:
-    return f"each of the block's {threads} threads begins with {start} registers, and together they have all that there are"
+    return f"each of the block's {threads} threads begins with {start} registers, and together they have no more"

@@ -10,12 +10,13 @@ no thread goes through two such nests.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
 
 from ...indices.linear import Depends, Formula, Linear, Symbol, at_least, both, less
 from ..kernels.model import Access, Barrier, KernelModel
-from ..kernels.places import Loop, Place, PlaceStep
+from ..kernels.places import Landing, Loop, Place, PlaceStep
 from ..kernels.signals import Signal
 from .instances import Instances, Point, VagueError, same_for_all
 
@@ -143,8 +144,20 @@ class Steps:
         """Where it stands then."""
         if barrier not in self._barriers:
             place = self._place(barrier.place, barrier.op)
-            self._barriers[barrier] = barrier if place is barrier.place else replace(barrier, place=place)
+            landings = None if barrier.landings is None else tuple(self._landings(self._of(barrier.place), barrier.landings))
+            same = place is barrier.place
+            self._barriers[barrier] = barrier if same else replace(barrier, place=place, landings=landings)
         return self._barriers[barrier]
+
+    def _landings(self, nest: Nest | None, landings: Iterable[Landing]) -> Iterator[Landing]:
+        """Where a product of a step has ended: those that are in a later step. Of the next tile, they are behind those of this one
+        that are left out, which are behind its steps."""
+        for landing in landings:
+            if nest is None:
+                yield landing
+            elif [loop for loop, _ in landing.at] == [nest.steps]:
+                later = landing.at[0][1] - Linear.of(nest.steps.counter)
+                yield Landing(self._place(landing.place, ""), ((nest.every, Linear.of(nest.every.counter) + later),))
 
     def _of(self, place: Place) -> Nest | None:
         pairs = zip(place.loops, place.loops[1:], strict=False)

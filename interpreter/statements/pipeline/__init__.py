@@ -1,4 +1,4 @@
-"""`pipeline LOOP stages n [async|producer [registers n]]`: copy the next tiles to shared memory while this one is computed."""
+"""`pipeline LOOP stages n [async|producer [overlap] [registers n]]`: copy the next tiles to shared memory while one is computed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...ir.element_sizes import bytes_of
 from ...ir.mlir import ancestors, ir, operations
+from ...memory.limits import FEWEST_REGISTERS
 from ...session.statement import Handle, Results, Rewriter, Statement, flag, handle, integer, statement
 from ..bufferize import ensure_bufferized
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from .found import Pipelined
     from .rotation import Ahead
 
-FEWEST_REGISTERS, MOST_REGISTERS = 24, 240
+MOST_REGISTERS = 240
 """What `setmaxnreg` takes."""
 
 @statement("pipeline")
@@ -39,6 +40,8 @@ class Pipeline(Statement):
         by_producer: `producer`: a warp group of its own starts the copies, which are mapped to `tma`, and the others compute. Each
             tile has two memory barriers, one for it is there, one for all have left it, and no barrier of the block is needed: the
             producer runs as far ahead as there are tiles, and consumers do not wait for each other.
+        overlap: `overlap`: products of an iteration are in flight while those of the next one begin, so that tensor cores do not
+            wait for a warp group to go on. A tile is left one iteration later: one more of the stages is in use.
         registers: how many registers a thread of the producer keeps, a multiple of 8, 24 for one that only copies; the others
             share what it gives back. Default: all threads have the same number.
 
@@ -55,7 +58,7 @@ class Pipeline(Statement):
             An asynchronous copy moves 4, 8 or 16 consecutive bytes from global to shared memory as they are, or zeroes them.
             It cannot convert elements, fill in other values than zero, or move single elements of less than 4 bytes. Let
             `map … vector` make wider accesses, leave out `transpose`, or pipeline without `async`.
-        W0373: a number of registers that no thread can have.
+        W0373: a number of registers that no thread can have; `overlap` without a producer, or of one stage.
         W0374: not a sequential loop of the block.
             `pipeline` makes the copies of a sequential loop run one iteration ahead of its computation. The loop must
             be inside the loop over blocks, contain the copies that all threads execute together, and have a constant
@@ -107,6 +110,7 @@ class Pipeline(Statement):
     )
     asynchronous: bool = flag()
     by_producer: bool = flag()
+    overlap: bool = flag()
     registers: int | None = integer(optional=True, minimum=FEWEST_REGISTERS, maximum=MOST_REGISTERS)
 
     def apply(self, rewrite: Rewriter) -> Results:
@@ -118,6 +122,11 @@ class Pipeline(Statement):
             raise rewrite.error(
                 "W0373", f"`registers {self.registers}`: the number {why}", at="registers", hint="write `producer registers 24`"
             )
+        if self.overlap and (not self.by_producer or self.stages == 1):
+            stages = "takes two stages or more: a tile is left once the next one is there"
+            why = stages if self.by_producer else "is of tiles that a producer brings"
+            way_out = "write `stages 4 producer overlap`, or leave it out"
+            raise rewrite.error("W0373", f"`overlap` {why}", at="overlap", hint=way_out)
         if self.stages == 1 and not self.by_producer:
             rewrite.remark("one stage: the loop stays as it is")
             return {}
@@ -149,7 +158,9 @@ class Pipeline(Statement):
                 "`pipeline … async`, or `pipeline … producer`", at="stages",
             )  # fmt: skip
         if self.by_producer:
-            return "by a warp group of its own", lambda loop, buffers, stages, _: by_producer(loop, buffers, stages, self.registers)
+            return "by a warp group of its own", lambda loop, buffers, stages, _: by_producer(
+                loop, buffers, stages, self.registers, overlap=self.overlap
+            )
         if self.asynchronous:
             return "asynchronously", together if found.by_tensor_maps else asynchronously
         return "through registers", through_registers

@@ -10,16 +10,29 @@
 
 Together, the buffer of tile k + 2 is the one of tile k - 1, which all have read before the one barrier behind the wait. With a
 producer no barrier of the block is needed: a buffer is empty when every warp group has left it, and before it was ever full.
+With `overlap` a warp group leaves a buffer when it has begun with the next one, whose product is in flight then.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import ExitStack
 
-from ...buffers.tensor_copies import PRODUCER, arrive, iteration_count, make_barriers, start, start_here, turn, wait
+from ...buffers.tensor_copies import (
+    OVERLAP,
+    PRODUCER,
+    arrive,
+    iteration_count,
+    make_barriers,
+    start,
+    start_here,
+    turn,
+    wait,
+)
+from ...indices.arithmetic import value
 from ...ir.element_sizes import bytes_of
-from ...ir.mlir import i64, ir, operations, scf
+from ...ir.mlir import arith, i64, ir, operations, scf
 from ...ir.structured import body_of
 from ...loops.forall import end_of, make_forall
 from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, mapping_of, trip_counts
@@ -50,8 +63,9 @@ def together(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: 
             started(next_one, turn(begun, stages, stages - 1), keep_handles=True)
 
 
-def by_producer(found: Pipelined, buffers: Sequence[ir.Value], stages: int, registers: int | None) -> None:
-    """A warp group of its own starts all tiles, and the others say when they have left one. Raises W0406."""
+def by_producer(found: Pipelined, buffers: Sequence[ir.Value], stages: int, registers: int | None, *, overlap: bool) -> None:
+    """A warp group of its own starts all tiles, and the others say when they have left one: with `overlap` once they have begun the
+    next one, in whatever pass through the loop that is. Raises W0406."""
     loop, groups = found.loop, _groups(found.loop)
     expected = sum(bytes_of(copy.target.type) for copy in found.copies)
     with ir.InsertionPoint(loop):
@@ -73,7 +87,11 @@ def by_producer(found: Pipelined, buffers: Sequence[ir.Value], stages: int, regi
         begun = iteration_count(loop, body_of(loop).arguments[0])
         here = turn(begun, stages)
         wait(full, here, begun, stages)
-    with ir.InsertionPoint(body_of(loop).operations[-1]):
+    with ir.InsertionPoint(body_of(loop).operations[-1]), ExitStack() as inside:
+        if overlap:
+            loop.attributes[OVERLAP] = ir.UnitAttr.get()
+            inside.enter_context(when(arith.CmpIOp(arith.CmpIPredicate.sgt, begun, value(0)).result))
+            here = turn(begun, stages, stages - 1)
         leave = make_forall([0], [groups], [1])
         leave.attributes[ATTRIBUTE] = Mapping("warpgroups", ("x",), (groups,)).attribute()
         with ir.InsertionPoint(end_of(leave)):

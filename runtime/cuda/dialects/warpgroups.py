@@ -10,8 +10,10 @@ import re
 from ....interpreter.ir.mlir import ir, users
 from ....interpreter.memory.effects import is_pointer
 from ....interpreter.memory.warpgroups import (
-    AROUND,
+    BEGIN,
+    COMMIT,
     DESCRIBE,
+    END,
     MMA_ASYNC,
     PRODUCTS,
     ROWS,
@@ -19,6 +21,7 @@ from ....interpreter.memory.warpgroups import (
     STEP,
     SUM_BYTES,
     ZERO,
+    may_pend,
     operands,
     plain_place_of,
     repeats_after,
@@ -27,11 +30,11 @@ from ....interpreter.memory.warpgroups import (
 )  # fmt: skip
 from ...group_form import GroupMatrix, expect_pointer, expected_group_product, group_matrix, is_view_of_sums
 from ...kernel_form import refuse
+from ..group_products import GroupProduct
 from ..kernel import KernelWriter, Lanes, writes
 from ..loops import registers
 from ..values.expression import Expr, name
 from ..values.types import element
-from ..warp_groups import GroupProduct
 from .mbarriers import tile
 
 
@@ -64,9 +67,19 @@ def same(kernel: KernelWriter, op: ir.Operation) -> None:
     kernel.values[op.results[0]] = kernel.lanes(op.operands[0])
 
 
-@writes(*AROUND)
+@writes(BEGIN, COMMIT)
 def around(kernel: KernelWriter, op: ir.Operation) -> None:
     """Products begin and end where the first and the last of them stand."""
+
+
+@writes(END)
+def wait(kernel: KernelWriter, op: ir.Operation) -> None:
+    """For those that are in flight; one that ends where it stands leaves nothing to wait for."""
+    if kernel.in_flight and may_pend(op):
+        raise refuse("W0503", f"`{op.name} {may_pend(op)}` with products in flight", op, hint="wait for all of them: 0")
+    for sums in kernel.in_flight:
+        kernel.line(f"wait_products({sums});")
+    kernel.in_flight.clear()
 
 
 @writes(*PRODUCTS)
@@ -92,7 +105,9 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
             matrices = (f"{name} + {at // STEP}" if at else name for name, at in zip((a, b), begins, strict=True))
             kernel.line(f"{product.name}({', '.join([to, *matrices])});")
     if op == run[-1]:
-        kernel.line(f"end_products({sums});")
+        kernel.line(f"end_products({sums});" if not found.pending else f"commit_products<{found.pending}>({sums});")
+        if found.pending and sums not in kernel.in_flight:
+            kernel.in_flight.append(sums)
     kernel.values[op.results[0]] = tuple(name(f"{sums}[{i}]", kind.cxx, mutable=True) for i in range(len(before)))
 
 

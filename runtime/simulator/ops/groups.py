@@ -181,9 +181,14 @@ def same(t: Translator, op: ir.Operation) -> Val:
     return literal(0) if warpgroups.is_described(kinds[0]) else t.value(op.operands[0])
 
 
-@handles(*warpgroups.AROUND)
+@handles(warpgroups.BEGIN, warpgroups.COMMIT)
 def around(t: Translator, op: ir.Operation) -> None:
-    """Each product is waited for by itself."""
+    """Each product is a group by itself."""
+
+
+@handles(warpgroups.END)
+def wait_for_products(t: Translator, op: ir.Operation) -> None:
+    t.emit(f"yield from Q.wait(L, {warpgroups.may_pend(op)}, {t.mask}, {t.site(op)})")
 
 
 @handles(*warpgroups.PRODUCTS)

@@ -19,7 +19,7 @@ from .clocks import Moment
 from .ordering import ClockShadow, OrderedMemory
 
 if TYPE_CHECKING:
-    from .cluster import Cluster
+    from .cluster import Cluster, Flight
 
 
 @dataclass(eq=False)
@@ -51,6 +51,7 @@ class GroupLanes(Lanes):
 
     Attributes:
         registers: of each thread.
+        products: those that are in flight, or not yet waited for, the first one first.
     """
 
     def __init__(self, cluster: Cluster, home: BlockState, number: int, threads: np.ndarray) -> None:
@@ -58,6 +59,7 @@ class GroupLanes(Lanes):
         super().__init__(launch.grid, launch.block, threads, np.array([home.number]), launch.sites, launch.found)
         self.cluster, self.home, self.number = cluster, home, number
         self.local, self.registers = threads - threads.min(), launch.registers
+        self.products: list[Flight] = []
         self.rows = threads + home.rank * cluster.threads
         dims = launch.dims
         self.cluster_dim = dims

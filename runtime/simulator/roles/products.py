@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from ..machine.local_memory import Shared
 from ..machine.shadow import Mask
 from ..report import Fault
 from .boxes import note
-from .cluster import Flight
+from .cluster import Flight, Steps
 from .group import GroupLanes
 from .phases import whole
 
@@ -67,16 +67,15 @@ def _elements(matrix: GroupMatrix, rows: int, columns: int, start: int = 0) -> n
     return exchanged(plain + start, matrix.box.swizzle) // matrix.bytes
 
 
-@dataclass(eq=False)
-class ProductOver:
-    """The end of a product."""
+@dataclass(frozen=True, eq=False)
+class ProductsOver:
+    """The end of products."""
 
     releases: ClassVar[bool] = False
-    flight: Flight
-    sums: list[np.ndarray] = field(default_factory=list)
+    flights: Sequence[Flight]
 
     def ready(self) -> bool:
-        return self.flight.over
+        return all(flight.over for flight in self.flights)
 
     def stuck(self) -> Iterator[Fault]:
         """Operations end by themselves."""
@@ -89,7 +88,7 @@ class ProductOver:
 def multiply(
     group: GroupLanes, left: DescribedMatrix, right: DescribedMatrix, before: Lane, form: GroupProductForm, mask: Mask, site: int
 ) -> Any:
-    """`nvgpu.warpgroup.mma`, and its wait: a generator whose value is what each thread has of the sums."""
+    """`nvgpu.warpgroup.mma`, and its wait: a generator whose value is what each thread has of the sums, once it has ended."""
     whole(group, mask, site, "multiplies together")
     operands: list[tuple[Shared, np.ndarray]] = []
     for given, said, elements in ((left, form.said.left, form.left), (right, form.said.right, form.right)):
@@ -104,17 +103,33 @@ def multiply(
             first = 0
         operands.append((given.memory, np.minimum(first + elements, given.memory.size - 1)))
     rows = group.active(mask)
-    found = ProductOver(group.cluster.issue("product", group, rows, site, lambda _: None))
-    found.flight.finish = partial(_multiplied, found, operands, form)
+    dtype = np.dtype(np.int32 if form.said.kind == "i8" else np.float32)
+    mine = form.sums[group.local % GROUP][:, None]
+    sums = np.full(mine.shape, IN_FLIGHT[dtype.kind], dtype)
+    flight = group.cluster.issue("product", group, rows, site, lambda _: None)
+    flight.finish = partial(_multiplied, list(group.products), operands, form, lambda total: np.add(before, total[mine], out=sums))
     for memory, elements in operands:
-        note(memory, _flat(elements), found.flight, write=False)
-    group.cluster.begin(found.flight)
-    yield found
-    clocks = group.cluster.clocks
-    clocks.learn(group.rows[rows], clocks.ended(found.flight.row))
-    (total,) = found.sums
-    took = total.reshape(-1).take(form.sums)[group.local % GROUP][:, None]
-    return (np.asarray(before, took.dtype) + took).astype(took.dtype)
+        note(memory, _flat(elements), flight, write=False)
+    group.products.append(flight)
+    group.cluster.begin(flight)
+    yield from wait(group, form.said.pending, mask, site)
+    return sums
+
+
+IN_FLIGHT = {"f": np.nan, "i": 0x5A5A5A5A}
+"""What is in registers that a product has not yet written."""
+
+
+def wait(group: GroupLanes, most: int, mask: Mask, site: int) -> Steps:
+    """Until at most so many of the group's products are in flight: the last ones."""
+    whole(group, mask, site, "waits for its products together")
+    before = group.products[: len(group.products) - most]
+    if before:
+        yield ProductsOver(before)
+        clocks, rows = group.cluster.clocks, group.rows[group.active(mask)]
+        for flight in before:
+            clocks.learn(rows, clocks.ended(flight.row))
+        del group.products[: len(before)]
 
 
 def _flat(elements: np.ndarray) -> np.ndarray | slice:
@@ -124,15 +139,20 @@ def _flat(elements: np.ndarray) -> np.ndarray | slice:
 
 
 def _multiplied(
-    found: ProductOver, operands: list[tuple[Shared, np.ndarray]], form: GroupProductForm, _: Flight
+    before: list[Flight], operands: list[tuple[Shared, np.ndarray]], form: GroupProductForm, add: Callable[[np.ndarray], object],
+    flight: Flight,
 ) -> None:
-    """The matrices are read: each product is exact, and added up in the accumulator's type (integers exactly)."""
+    """The matrices are read: each product is exact, and added up in the accumulator's type (integers exactly). Products of a group
+    end one after the other."""
+    for earlier in before:
+        if not earlier.over:
+            flight.group.cluster.end(earlier)
     wide = np.float64 if form.said.kind == "i8" else np.float32
     a, b = (memory.data.reshape(-1)[elements] for memory, elements in operands)
     if form.said.kind == "tf32":
         a, b = to_tf32(a), to_tf32(b)
     total = a.astype(wide) @ b.astype(wide)
-    found.sums.append(total.astype(np.int32) if form.said.kind == "i8" else total)
+    add((total.astype(np.int32) if form.said.kind == "i8" else total).reshape(-1))
 
 
 def zero(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -177,6 +177,7 @@ inline void shim_reader_learns() {}
 inline void shim_meet_in_group();  // the 128 threads of a warp group
 inline void shim_later(shim_work work);
 inline std::vector<shim_work>& shim_products();
+inline std::vector<std::vector<shim_work>>& shim_flying();  // groups of products, the first one first
 inline std::vector<std::vector<shim_work>>& shim_stores();  // the last group is open
 inline void shim_later_of_thread(shim_work work) { shim_stores().back().push_back(std::move(work)); }
 inline void shim_commit() { shim_stores().emplace_back(); }
@@ -243,12 +244,14 @@ inline shim_dim3 shim_block_of(unsigned cluster, unsigned rank, shim_dim3 grid) 
 #include <mutex>
 static thread_local shim_dim3 threadIdx, blockIdx;
 static thread_local std::vector<shim_work> shim_own_products;
+static thread_local std::vector<std::vector<shim_work>> shim_own_flying;
 static thread_local std::vector<std::vector<shim_work>> shim_own_stores(1);
 constexpr unsigned shim_most = shim_most_blocks * shim_most_threads;
 static std::unique_ptr<std::barrier<>> shim_groups[shim_most / 128];
 static std::mutex shim_agents_lock;
 static std::vector<std::thread> shim_agents;
 inline std::vector<shim_work>& shim_products() { return shim_own_products; }
+inline std::vector<std::vector<shim_work>>& shim_flying() { return shim_own_flying; }
 inline std::vector<std::vector<shim_work>>& shim_stores() { return shim_own_stores; }
 inline void shim_later(shim_work work) {
   std::thread agent(std::move(work));
@@ -345,6 +348,7 @@ static shim_fiber shim_main, shim_fibers[shim_most];
 static enum { shim_runs, shim_done, shim_at_barrier, shim_in_warp, shim_waits } shim_states[shim_most];
 static std::function<bool()> shim_conditions[shim_most];
 static std::vector<shim_work> shim_fiber_products[shim_most];
+static std::vector<std::vector<shim_work>> shim_fiber_flying[shim_most];
 static std::vector<std::vector<shim_work>> shim_fiber_stores[shim_most];
 static std::vector<shim_work> shim_agents;
 static shim_copies shim_fiber_copies[shim_most];
@@ -369,6 +373,7 @@ inline void shim_never() {
 
 inline unsigned shim_thread_in_block() { return shim_current % shim_most_threads; }
 inline std::vector<shim_work>& shim_products() { return shim_fiber_products[shim_current]; }
+inline std::vector<std::vector<shim_work>>& shim_flying() { return shim_fiber_flying[shim_current]; }
 inline std::vector<std::vector<shim_work>>& shim_stores() { return shim_fiber_stores[shim_current]; }
 inline void shim_later(shim_work work) { shim_agents.push_back(std::move(work)); }
 inline void shim_wait(const std::function<bool()>& over) {
@@ -454,6 +459,7 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
       shim_states[t] = shim_runs;
       shim_fiber_copies[t] = {};
       shim_fiber_products[t].clear();
+      shim_fiber_flying[t].clear();
       shim_fiber_stores[t].assign(1, {});
       shim_start(shim_fibers[t], stacks + t * shim_stack_size, shim_entry);
     }

@@ -285,8 +285,17 @@ template <int n, int k, bool by_rows, typename S> void shim_group_product(S* d, 
 template <typename T, int n> void begin_products(T (&)[n]) {
   if (!shim_products().empty()) shim_wrong("products that nobody has waited for");
 }
-template <typename T, int n> void end_products(T (&)[n]) {  // the group's are complete when all of its warps are done with theirs
-  for (auto& product : shim_products()) product();
-  shim_products().clear();
+inline void shim_end_products(size_t pending) {  // the group's are complete when all of its warps are done with theirs
+  auto& flying = shim_flying();
+  if (flying.size() <= pending) return;
+  for (; flying.size() > pending; flying.erase(flying.begin()))
+    for (auto& product : flying.front()) product();
   shim_readers_meet();
 }
+template <int pending, typename T, int n> void commit_products(T (&)[n]) {
+  shim_flying().push_back(std::move(shim_products()));
+  shim_products().clear();
+  shim_end_products(pending);
+}
+template <typename T, int n> void end_products(T (&sums)[n]) { commit_products<0>(sums); }
+template <typename T, int n> void wait_products(T (&)[n]) { shim_end_products(0); }

@@ -1,0 +1,52 @@
+"""Mistakes in what `hopper overlap=true` makes: products of a step are in flight while those of the next one begin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from hopper_mutants import Mutant, equal, order, value
+
+LEAVE = r"re:(%\w+) = arith\.cmpi sgt, %15, %c0 : index\n( +%\w+ = affine\.apply affine_map<\(d0\) -> \(\(d0 floordiv 64 \+ )2"
+"""Which iterations leave a stage, and which one it is."""
+PRODUCT = "%sums = nvgpu.warpgroup.mma %a, %b, %before {transposeB} :"
+END = "nvvm.wgmma.wait.group.sync.aligned 0\n"
+RELEASE = r"re:( +%sums = [^\n]*\n)( +%22 = [^\n]*\n +%23 = [^\n]*\n +scf\.if %22 \{[^}]*\}\s+\})"
+AWAIT_FULL = "nvgpu.mbarrier.try_wait.parity %full[%stage], %phase, %c10000000 : !bars"
+
+
+def leaving(predicate: str, bound: str, ahead: int) -> tuple[str, str]:
+    return LEAVE, rf"\1 = arith.cmpi {predicate}, %15, {bound} : index\n\g<2>{ahead}"
+
+
+def product(pending: int) -> tuple[str, str]:
+    return PRODUCT, PRODUCT.replace("transposeB", f"transposeB, waitGroup = {pending} : i64")
+
+
+FLIGHT: Mapping[str, Mutant] = MappingProxyType({
+    "a stage is left while its product is in flight": order(
+        leaving("sge", "%c0", 0), codes="W0667", found="in-flight", of="flight"),
+    "a stage is left in front of the next product": order(
+        (RELEASE, r"\2\n\1"), codes="W0667", found="in-flight", of="flight"),
+    "a product more is in flight": order(product(2), codes="W0667", found="in-flight", of="flight"),
+    "a product more is in flight, of tiles": order(product(2), codes="W0667", found="in-flight", of="flying tiles"),
+    "a product more is in flight, in a cluster": order(product(2), codes="W0667", found="in-flight", of="flying cluster"),
+    "the first step leaves a stage, too": order(leaving("sge", "%c0", 2), codes="W0660 W0662", found="in-flight", of="flight"),
+    "the first stage is never left": order(leaving("sgt", "%c1", 2), codes="W0665 W0662", found="deadlock", of="flight"),
+    "a stage is left three steps later": order(leaving("sgt", "%c2", 0), codes="W0665 W0662", found="deadlock", of="flight"),
+    "nobody waits for the last product": order((END, ""), codes="W0640", found="refused", of="flight"),
+    "nobody waits for the last product of a tile": order((END, ""), codes="W0640", found="refused", of="flying tiles"),
+    "the last product may still be in flight": order(
+        (END, END.replace("0", "1")), codes="W0640", found="refused", of="flight"),
+    "sums are looked at before the last product is over": order(
+        (rf"re:{END}( +%held = [^\n]*\n)", rf"\1{END}"), codes="W0640", found="refused", of="flight"),
+    "sums are in flight in front of the loop": order(
+        (f"re:({END})([^$]*)$", r"\2"), ("%zero = ", f"{END}%zero = "), codes="W0640", found="refused", of="flight"),
+    "a product begins before its tile is there": order((AWAIT_FULL, ""), codes="W0667 W0662 W0665", found="in-flight", of="flight"),
+    "sums of another product are in flight": order(
+        (PRODUCT, PRODUCT.replace("%before", "%zero")), codes="W0640", found="refused", of="flight"),
+    "both operands are the left one": value((PRODUCT, PRODUCT.replace("%b,", "%a,")), of="flight"),
+    "a product waits for itself": equal(product(0), of="flight"),
+    "products of three steps overlap": equal(leaving("sgt", "%c1", 1), product(2), of="flight"),
+    "a stage is left later": equal(leaving("sgt", "%c1", 1), of="flight"),
+})  # fmt: skip
