@@ -1,4 +1,5 @@
-"""Mistakes in what `hopper overlap=true` makes: products of a step are in flight while those of the next one begin."""
+"""Mistakes in what `hopper overlap=true` makes, where products of a step are in flight while those of the next one begin; and in
+what `resident=2` makes, of which a multiprocessor has two blocks."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ FLIGHT: Mapping[str, Mutant] = MappingProxyType({
     "a product more is in flight": order(product(2), codes="W0667", found="in-flight", of="flight"),
     "a product more is in flight, of tiles": order(product(2), codes="W0667", found="in-flight", of="flying tiles"),
     "a product more is in flight, in a cluster": order(product(2), codes="W0667", found="in-flight", of="flying cluster"),
-    "the first step leaves a stage, too": order(leaving("sge", "%c0", 2), codes="W0660 W0662", found="in-flight", of="flight"),
+    "the first step leaves a stage, too": order(
+        leaving("sge", "%c0", 2), codes="W0660 W0662", found="in-flight, deadlock", of="flight"),
     "the first stage is never left": order(leaving("sgt", "%c1", 2), codes="W0665 W0662", found="deadlock", of="flight"),
     "a stage is left three steps later": order(leaving("sgt", "%c2", 0), codes="W0665 W0662", found="deadlock", of="flight"),
     "nobody waits for the last product": order((END, ""), codes="W0640", found="refused", of="flight"),
@@ -46,6 +48,15 @@ FLIGHT: Mapping[str, Mutant] = MappingProxyType({
     "sums of another product are in flight": order(
         (PRODUCT, PRODUCT.replace("%before", "%zero")), codes="W0640", found="refused", of="flight"),
     "both operands are the left one": value((PRODUCT, PRODUCT.replace("%b,", "%a,")), of="flight"),
+    "consumers take more registers than half of them": order(
+        ("nvvm.setmaxregister increase 104", "nvvm.setmaxregister increase 112"), codes="W0670", found="deadlock", of="two blocks"),
+    "consumers take registers as if they were alone": order(
+        ("nvvm.setmaxregister increase 104", "nvvm.setmaxregister increase 240"), codes="W0670", found="deadlock", of="two blocks"),
+    "the producer of one of two blocks keeps its registers": order(
+        ("nvvm.setmaxregister decrease 24", ""), codes="W0670", found="deadlock", of="two blocks"),
+    "consumers of two blocks take what one has": equal(
+        (", weft.max_registers = 80 : i64", ""), ("nvvm.setmaxregister increase 104", "nvvm.setmaxregister increase 240"),
+        of="two blocks"),
     "a product waits for itself": equal(product(0), of="flight"),
     "products of three steps overlap": equal(leaving("sgt", "%c1", 1), product(2), of="flight"),
     "a stage is left later": equal(leaving("sgt", "%c1", 1), of="flight"),

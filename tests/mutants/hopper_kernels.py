@@ -25,6 +25,7 @@ RECIPES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType({
         "m": 120, "n": 192, "k": 104, "bm": 64, "bn": 64, "stages": 3, "blocks": 2, "group": 1, "store": 0, "overlap": "true"}),
     "flying cluster": ("hopper", {
         "m": 128, "n": 120, "k": 440, "bm": 64, "bn": 64, "stages": 3, "cluster": 2, "store": 0, "overlap": "true"}),
+    "two blocks": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3, "store": 0, "resident": 2}),
     "pixels": ("igemm_hopper", {"n": 3, "h": 5, "w": 6, "c": 128, "k": 64, "bm": 64, "bn": 64, "stages": 3, "store": 0}),
     "stores": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3, "store": 32}),
     "stored tiles": (
@@ -34,7 +35,8 @@ RECIPES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType({
 })  # fmt: skip
 """Recipes and their settings: two consumers, seven steps on three stages, ragged along each dimension; two blocks of a cluster,
 each of which loads half of a tile for both; tiles of pixels, of two images and more; and two blocks that take tile after tile,
-so that the ring goes on in the middle. Those that fly overlap the products of two steps. Where `store` is not 0, two parts of
+so that the ring goes on in the middle. Those that fly overlap the
+products of two steps, and of two blocks a multiprocessor has both. Where `store` is not 0, two parts of
 the result one after the other, in boxes. The convolutions of seven taps make the kernels of `ring`, `cluster` and `stores`, but
 for the pixels."""
 
@@ -50,7 +52,7 @@ class Made:
 @cache
 def kernel(name: str) -> Made:
     recipe, settings = RECIPES[name]
-    done = applied(Choice(recipe, None, {key: str(value) for key, value in settings.items()}).open())
+    done = applied(Choice(recipe, None, {key: str(value) for key, value in ({"resident": 1} | settings).items()}).open())
     return Made(done.payload, named(done.text))
 
 
