@@ -147,6 +147,9 @@ class _Checker:
                 for block, way in zip(item.blocks, ways, strict=True):
                     self.block(block, way)
                 check.scope.merge(*ways)
+                for name in item.values:
+                    kinds: set[Kind] = {found.kind for way in ways if isinstance(found := way.names[name], UnknownValue)}
+                    check.scope.names[name] = UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
             case tree.Return():
                 self._return(item, check, last)
 

@@ -213,9 +213,15 @@ class Foreach(Node):
 @dataclass(frozen=True)
 class Versions(Node):
     """`versions { … } else { … }`: the payload is scheduled once through each block and what stands behind them, and a run takes
-    the first version whose assumptions hold."""
+    the first version whose assumptions hold. `values`: what all blocks name, each of them its own, is known behind them."""
 
     blocks: tuple[tuple[Item, ...], ...]
+
+    @property
+    def values(self) -> frozenset[str]:
+        lets = [[one for one in block if isinstance(one, Let)] for block in self.blocks]
+        named = [{let.targets[0].name for let in some if not isinstance(let.value, StatementNode | Call)} for some in lets]
+        return frozenset(set.intersection(*named))
 
 
 @dataclass(frozen=True)

@@ -41,10 +41,15 @@ HALF: Sequence[tuple[str, str, Settings]] = (
 """Variants of convolutions of half precision, channels last. Those that round have results of f16, as cuDNN's are."""
 STAYING: Settings = {"blocks": 132, "group": 16}
 ROUNDED: Settings = {"rounded": 1}
+SQUARE: Settings = {"wm": 64, "wn": 64}
+"""Tiles of warps of 4x8 lanes: a row of a warp's piece is a line of 128 bytes."""
 PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
     "f32": (
         ("simt", "simt", {}), ("pipelined", "simt_pipelined", {}), ("pipelined, bk=8", "simt_pipelined", {"bk": 8}),
         ("pipelined 256x128", "simt_pipelined", {"bm": 256}), ("pipelined 128x256", "simt_pipelined", {"bn": 256}),
+        ("pipelined, square warps", "simt_pipelined", {**SQUARE, "bm": 128, "bn": 128}),
+        ("pipelined 256x128, square warps", "simt_pipelined", {**SQUARE, "bm": 256, "bn": 128}),
+        ("pipelined 128x256, square warps", "simt_pipelined", {**SQUARE, "bm": 128, "bn": 256}),
         ("split 2", "simt_split_k", {"parts": 2}), ("split 4", "simt_split_k", {"parts": 4}),
     ),
     "bf16": (

@@ -115,22 +115,23 @@ def _place(
     called = _called(alloc, kind)
     if tiles:
         own = ir.MemRefType.get(tiles[0].kind.shape, kind.element_type)
-        pieces = [dimension.static_trips or 0 for _, dimension in tiles[0].pieces(buffer)]
+        walked = [tile.pieces(buffer) for tile in tiles]  # while all their views are there
+        pieces = [dimension.static_trips or 0 for _, dimension in walked[0]]
         array = own_array(alloc, ir.MemRefType.get([*pieces, *own.shape], kind.element_type))
-        for tile in tiles:
+        for tile, mine in zip(tiles, walked, strict=True):
             view, source = tile.view.results[0], tile.view.operands[0]
             with ahead_of(tile.view):
-                indices = [iteration(variable, dimension).emit() for variable, dimension in tile.pieces(buffer)]
+                indices = [iteration(variable, dimension).emit() for variable, dimension in mine]
                 places = [[*indices, *[0] * own.rank], [*[1] * len(pieces), *own.shape], [1] * (len(pieces) + own.rank)]
-                mine = subview(array, places, own) if pieces else array
-            retype(view, ir.MemRefType(mine.type))
-            view.replace_all_uses_with(mine)
+                part = subview(array, places, own) if pieces else array
+            retype(view, ir.MemRefType(part.type))
+            view.replace_all_uses_with(part)
             tile.view.erase()
             drop_dead_view(source)
         alloc.erase()
         arrays.append(OwnArray(array, _in_copies([by_op[loop].mapping for loop in tiles[0].nest])))
-        part = " of ".join("x".join(map(str, shape)) for shape in (pieces, own.shape) if shape)
-        return f"{called}: each thread keeps its {part} part, {kind.element_type}, to itself"
+        many = " of ".join("x".join(map(str, shape)) for shape in (pieces, own.shape) if shape)
+        return f"{called}: each thread keeps its {many} part, {kind.element_type}, to itself"
     try:
         arrays.append(own_array_of(alloc))
     except Unowned:

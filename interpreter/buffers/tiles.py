@@ -24,11 +24,12 @@ from ..mapping.mapping import (
     trip_counts,
 )
 from ..memory.effects import is_pure
+from ..memory.fragments import instruction_of
 from ..memory.limits import OF_A_THREAD, WARP
 from ..memory.views import behind
 from ..padding.scans import is_scan
 from ..session.rewriter import describe
-from .views import is_temporary
+from .views import all_users, is_temporary
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,12 @@ class ThreadTile:
 
     def pieces(self, buffer: ir.Value) -> list[tuple[ir.Value, LoopDimension]]:
         """The variables and dimensions of the loops over registers between the buffer and the tile: a thread has a tile in each of
-        their iterations."""
+        their iterations. One that has a single iteration counts where instructions of tensor cores take tiles."""
         around = list(ancestors(buffer.owner))
         mine = [loop for loop in self.nest if loop not in around and not is_distributed(loop)]
-        return [pair for loop in mine for pair in zip(body_of(loop).arguments, loop_dimensions(loop), strict=True)]
+        pairs = [pair for loop in mine for pair in zip(body_of(loop).arguments, loop_dimensions(loop), strict=True)]
+        in_fragments = any(instruction_of(user) is not None for user in all_users(buffer))
+        return [(variable, dimension) for variable, dimension in pairs if in_fragments or dimension.static_trips != 1]
 
     @property
     def cut(self) -> str:

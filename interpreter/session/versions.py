@@ -62,7 +62,9 @@ class Fork:
 
     def leave(self, state: State) -> State:
         """Behind the block. Raises W0463."""
-        frames, block = state.frames[:-1], self.item.blocks[self.number]
+        *frames, inside = state.frames
+        named = {name: inside.env[name] for name in self.item.values}
+        frames, block = (*frames[:-1], replace(frames[-1], env={**frames[-1].env, **named})), self.item.blocks[self.number]
         if not (self.assumes or self.last):
             message = f"version {self.number + 1} assumes nothing of sizes, so that no run takes one behind it"
             hint = "state with `assume` what it is for; the last version may be for all that is left"

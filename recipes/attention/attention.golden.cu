@@ -59,12 +59,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) attention(
   if (in_col) {
     sum[0][col] = 0.0f;
   }
-  float O_tile[1][1][8][4];
+  float O_tile[1][8][4];
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      O_tile[0][0][i][j] = 0.0f;
+      O_tile[0][i][j] = 0.0f;
     }
   }
   const int row1 = (tx + ty * 16) % 128 / 2;
@@ -190,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) attention(
       const int temp1_col = ty * 8 + i;
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        O_tile[0][0][i][j] *= temp1[0][temp1_col];
+        O_tile[0][i][j] *= temp1[0][temp1_col];
       }
     }
     const int row3 = ty + k;
@@ -216,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) attention(
         for (int l = 0; l < 4; ++l) {
           #pragma unroll
           for (int m = 0; m < 4; ++m) {
-            O_tile[0][0][j][m] += powers_frag[j][l] * V_frag[l][m];
+            O_tile[0][j][m] += powers_frag[j][l] * V_frag[l][m];
           }
         }
       }
@@ -227,7 +227,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) attention(
   for (int i = 0; i < 8; ++i) {
     const float v0 = sum[0][ty * 8 + i];
     *reinterpret_cast<float4*>(&O[bz * 16384 + (row2 + i) * 64 + tx * 4])
-        = make_float4(O_tile[0][0][i][0] / v0, O_tile[0][0][i][1] / v0, O_tile[0][0][i][2] / v0,
-        O_tile[0][0][i][3] / v0);
+        = make_float4(O_tile[0][i][0] / v0, O_tile[0][i][1] / v0, O_tile[0][i][2] / v0, O_tile[0][i][3] / v0);
   }
 }

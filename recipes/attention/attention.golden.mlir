@@ -95,10 +95,10 @@ module attributes {gpu.container_module} {
       scf.if %5 {
         memref.store %cst_1, %arg7[%c0, %4] : memref<1x128xf32, #gpu.address_space<workgroup>>
       }
-      %alloca_3 = memref.alloca() {weft.name = "O_tile"} : memref<1x1x8x4xf32>
+      %alloca_3 = memref.alloca() {weft.name = "O_tile"} : memref<1x8x4xf32>
       scf.for %arg12 = %c0 to %c8 step %c1 {
         scf.for %arg13 = %c0 to %c4 step %c1 {
-          memref.store %cst_1, %alloca_3[%c0, %c0, %arg12, %arg13] : memref<1x1x8x4xf32>
+          memref.store %cst_1, %alloca_3[%c0, %arg12, %arg13] : memref<1x8x4xf32>
         }
       }
       %6 = affine.apply #map12(%thread_id_x, %thread_id_y)
@@ -281,9 +281,9 @@ module attributes {gpu.container_module} {
           %18 = affine.apply #map19(%12, %arg13)
           scf.for %arg14 = %c0 to %c4 step %c1 {
             %19 = memref.load %arg11[%c0, %18] : memref<1x128xf32, #gpu.address_space<workgroup>>
-            %20 = memref.load %alloca_3[%c0, %c0, %arg13, %arg14] : memref<1x1x8x4xf32>
+            %20 = memref.load %alloca_3[%c0, %arg13, %arg14] : memref<1x8x4xf32>
             %21 = arith.mulf %20, %19 : f32
-            memref.store %21, %alloca_3[%c0, %c0, %arg13, %arg14] : memref<1x1x8x4xf32>
+            memref.store %21, %alloca_3[%c0, %arg13, %arg14] : memref<1x8x4xf32>
           }
         }
         %17 = affine.apply #map19(%thread_id_y, %arg12)
@@ -312,10 +312,10 @@ module attributes {gpu.container_module} {
               scf.for %arg16 = %c0 to %c4 step %c1 {
                 %18 = memref.load %alloca_6[%arg14, %arg15] : memref<8x4xf32>
                 %19 = memref.load %alloca_7[%arg15, %arg16] : memref<4x4xf32>
-                %20 = memref.load %alloca_3[%c0, %c0, %arg14, %arg16] : memref<1x1x8x4xf32>
+                %20 = memref.load %alloca_3[%c0, %arg14, %arg16] : memref<1x8x4xf32>
                 %21 = arith.mulf %18, %19 : f32
                 %22 = arith.addf %20, %21 : f32
-                memref.store %22, %alloca_3[%c0, %c0, %arg14, %arg16] : memref<1x1x8x4xf32>
+                memref.store %22, %alloca_3[%c0, %arg14, %arg16] : memref<1x8x4xf32>
               }
             }
           }
@@ -323,15 +323,15 @@ module attributes {gpu.container_module} {
       }
       %15 = affine.apply #map25(%block_id_y, %thread_id_y)
       scf.for %arg12 = %c0 to %c8 step %c1 {
-        %16 = memref.load %alloca_3[%c0, %c0, %arg12, %c0] : memref<1x1x8x4xf32>
+        %16 = memref.load %alloca_3[%c0, %arg12, %c0] : memref<1x8x4xf32>
         %17 = affine.apply #map19(%12, %arg12)
         %18 = memref.load %arg7[%c0, %17] : memref<1x128xf32, #gpu.address_space<workgroup>>
         %19 = arith.divf %16, %18 : f32
-        %20 = memref.load %alloca_3[%c0, %c0, %arg12, %c1] : memref<1x1x8x4xf32>
+        %20 = memref.load %alloca_3[%c0, %arg12, %c1] : memref<1x8x4xf32>
         %21 = arith.divf %20, %18 : f32
-        %22 = memref.load %alloca_3[%c0, %c0, %arg12, %c2] : memref<1x1x8x4xf32>
+        %22 = memref.load %alloca_3[%c0, %arg12, %c2] : memref<1x8x4xf32>
         %23 = arith.divf %22, %18 : f32
-        %24 = memref.load %alloca_3[%c0, %c0, %arg12, %c3] : memref<1x1x8x4xf32>
+        %24 = memref.load %alloca_3[%c0, %arg12, %c3] : memref<1x8x4xf32>
         %25 = arith.divf %24, %18 : f32
         %26 = vector.from_elements %19, %21, %23, %25 : vector<4xf32>
         %27 = affine.apply #map19(%15, %arg12)

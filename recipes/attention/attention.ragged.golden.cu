@@ -108,13 +108,13 @@ extern "C" __global__ void __maxnreg__(255) attention(
   if (in_col) {
     sum[0][col] = 0.0f;
   }
-  float O_tile[1][1][8][3];
-  float O_tile_2[1][1][8][3];
+  float O_tile[1][8][3];
+  float O_tile_2[1][8][3];
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      O_tile_2[0][0][i][j] = 0.0f;
+      O_tile_2[0][i][j] = 0.0f;
     }
   }
   const int col1 = (tx + ty * 16) % 32;
@@ -240,7 +240,7 @@ extern "C" __global__ void __maxnreg__(255) attention(
       const int temp1_col = ty * 8 + i;
       #pragma unroll
       for (int j = 0; j < 3; ++j) {
-        O_tile_2[0][0][i][j] *= temp1[0][temp1_col];
+        O_tile_2[0][i][j] *= temp1[0][temp1_col];
       }
     }
     for (int i = 0; i < 12; ++i) {
@@ -270,7 +270,7 @@ extern "C" __global__ void __maxnreg__(255) attention(
           const bool inside = idx3 + l < 77;
           #pragma unroll
           for (int m = 0; m < 3; ++m) {
-            O_tile_2[0][0][j][m] += (inside ? powers[0][powers_row][powers_col] : 0.0f) * (float)V_frag[l][m];
+            O_tile_2[0][j][m] += (inside ? powers[0][powers_row][powers_col] : 0.0f) * (float)V_frag[l][m];
           }
         }
       }
@@ -281,15 +281,15 @@ extern "C" __global__ void __maxnreg__(255) attention(
     const int sum_col = ty * 8 + i;
     #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      O_tile[0][0][i][j] = O_tile_2[0][0][i][j] / sum[0][sum_col];
+      O_tile[0][i][j] = O_tile_2[0][i][j] / sum[0][sum_col];
     }
   }
-  f16 Y[1][1][8][3];
+  f16 Y[1][8][3];
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      Y[0][0][i][j] = (f16)O_tile[0][0][i][j];
+      Y[0][i][j] = (f16)O_tile[0][i][j];
     }
   }
   #pragma unroll
@@ -300,7 +300,7 @@ extern "C" __global__ void __maxnreg__(255) attention(
       for (int j = 0; j < 3; ++j) {
         const int col2 = tx * 3 + j;
         if (col2 < 33) {
-          O[bz * 3300 + row * 33 + col2] = Y[0][0][i][j];
+          O[bz * 3300 + row * 33 + col2] = Y[0][i][j];
         }
       }
     }

@@ -95,11 +95,11 @@ module attributes {gpu.container_module} {
       scf.if %1 {
         memref.store %cst_2, %arg7[%c0, %0] : memref<1x128xf32, #gpu.address_space<workgroup>>
       }
-      %alloca_4 = memref.alloca() {weft.name = "O_tile"} : memref<1x1x8x3xf32>
-      %alloca_5 = memref.alloca() {weft.name = "O_tile_2"} : memref<1x1x8x3xf32>
+      %alloca_4 = memref.alloca() {weft.name = "O_tile"} : memref<1x8x3xf32>
+      %alloca_5 = memref.alloca() {weft.name = "O_tile_2"} : memref<1x8x3xf32>
       scf.for %arg13 = %c0 to %c8 step %c1 {
         scf.for %arg14 = %c0 to %c3 step %c1 {
-          memref.store %cst_2, %alloca_5[%c0, %c0, %arg13, %arg14] : memref<1x1x8x3xf32>
+          memref.store %cst_2, %alloca_5[%c0, %arg13, %arg14] : memref<1x8x3xf32>
         }
       }
       %2 = affine.apply #map6(%thread_id_y)
@@ -299,9 +299,9 @@ module attributes {gpu.container_module} {
           %15 = affine.apply #map14(%2, %arg14)
           scf.for %arg15 = %c0 to %c3 step %c1 {
             %16 = memref.load %arg12[%c0, %15] : memref<1x128xf32, #gpu.address_space<workgroup>>
-            %17 = memref.load %alloca_5[%c0, %c0, %arg14, %arg15] : memref<1x1x8x3xf32>
+            %17 = memref.load %alloca_5[%c0, %arg14, %arg15] : memref<1x8x3xf32>
             %18 = arith.mulf %17, %16 : f32
-            memref.store %18, %alloca_5[%c0, %c0, %arg14, %arg15] : memref<1x1x8x3xf32>
+            memref.store %18, %alloca_5[%c0, %arg14, %arg15] : memref<1x8x3xf32>
           }
         }
         scf.for %arg14 = %c0 to %c12 step %c1 {
@@ -339,13 +339,13 @@ module attributes {gpu.container_module} {
               %19 = arith.cmpi slt, %18, %c77 : index
               scf.for %arg17 = %c0 to %c3 step %c1 {
                 %20 = memref.load %alloca_9[%arg16, %arg17] : memref<4x3xf16>
-                %21 = memref.load %alloca_5[%c0, %c0, %arg15, %arg17] : memref<1x1x8x3xf32>
+                %21 = memref.load %alloca_5[%c0, %arg15, %arg17] : memref<1x8x3xf32>
                 %22 = memref.load %arg8[%c0, %16, %17] : memref<1x128x64xf32, #gpu.address_space<workgroup>>
                 %23 = arith.select %19, %22, %cst_2 : f32
                 %24 = arith.extf %20 : f16 to f32
                 %25 = arith.mulf %23, %24 : f32
                 %26 = arith.addf %21, %25 : f32
-                memref.store %26, %alloca_5[%c0, %c0, %arg15, %arg17] : memref<1x1x8x3xf32>
+                memref.store %26, %alloca_5[%c0, %arg15, %arg17] : memref<1x8x3xf32>
               }
             }
           }
@@ -354,18 +354,18 @@ module attributes {gpu.container_module} {
       scf.for %arg13 = %c0 to %c8 step %c1 {
         %10 = affine.apply #map14(%2, %arg13)
         scf.for %arg14 = %c0 to %c3 step %c1 {
-          %11 = memref.load %alloca_5[%c0, %c0, %arg13, %arg14] : memref<1x1x8x3xf32>
+          %11 = memref.load %alloca_5[%c0, %arg13, %arg14] : memref<1x8x3xf32>
           %12 = memref.load %arg7[%c0, %10] : memref<1x128xf32, #gpu.address_space<workgroup>>
           %13 = arith.divf %11, %12 : f32
-          memref.store %13, %alloca_4[%c0, %c0, %arg13, %arg14] : memref<1x1x8x3xf32>
+          memref.store %13, %alloca_4[%c0, %arg13, %arg14] : memref<1x8x3xf32>
         }
       }
-      %alloca_6 = memref.alloca() {weft.name = "Y"} : memref<1x1x8x3xf16>
+      %alloca_6 = memref.alloca() {weft.name = "Y"} : memref<1x8x3xf16>
       scf.for %arg13 = %c0 to %c8 step %c1 {
         scf.for %arg14 = %c0 to %c3 step %c1 {
-          %10 = memref.load %alloca_4[%c0, %c0, %arg13, %arg14] : memref<1x1x8x3xf32>
+          %10 = memref.load %alloca_4[%c0, %arg13, %arg14] : memref<1x8x3xf32>
           %11 = arith.truncf %10 : f32 to f16
-          memref.store %11, %alloca_6[%c0, %c0, %arg13, %arg14] : memref<1x1x8x3xf16>
+          memref.store %11, %alloca_6[%c0, %arg13, %arg14] : memref<1x8x3xf16>
         }
       }
       scf.for %arg13 = %c0 to %c8 step %c1 {
@@ -376,7 +376,7 @@ module attributes {gpu.container_module} {
             %12 = affine.apply #map14(%9, %arg14)
             %13 = arith.cmpi slt, %12, %c33 : index
             scf.if %13 {
-              %14 = memref.load %alloca_6[%c0, %c0, %arg13, %arg14] : memref<1x1x8x3xf16>
+              %14 = memref.load %alloca_6[%c0, %arg13, %arg14] : memref<1x8x3xf16>
               memref.store %14, %arg3[%block_id_z, %10, %12] : memref<2x100x33xf16>
             }
           }

@@ -150,7 +150,7 @@ extern "C" __global__ void __maxnreg__(255) attention(
       sum[i][j][0][0] = 0.0f;
     }
   }
-  float O_tile[2][8][2][1][1][1][2];
+  float O_tile[2][8][2][1][1][2];
   float O_tile_2[2][8][2][1][1][1][2];
   #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -414,7 +414,7 @@ extern "C" __global__ void __maxnreg__(255) attention(
       for (int l = 0; l < 2; ++l) {
         #pragma unroll
         for (int m = 0; m < 2; ++m) {
-          O_tile[i][j][l][0][0][0][m] = O_tile_2[i][j][l][0][0][0][m] / sum[i][l][0][0];
+          O_tile[i][j][l][0][0][m] = O_tile_2[i][j][l][0][0][0][m] / sum[i][l][0][0];
         }
       }
     }
@@ -430,7 +430,7 @@ extern "C" __global__ void __maxnreg__(255) attention(
       #pragma unroll
       for (int l = 0; l < 2; ++l) {
         *reinterpret_cast<vec<bf16, 2>*>(&O[bz * 16384 + (row2 + l * 8) * 64 + col1]) = vec<bf16,
-            2>{{(bf16)O_tile[i][j][l][0][0][0][0], (bf16)O_tile[i][j][l][0][0][0][1]}};
+            2>{{(bf16)O_tile[i][j][l][0][0][0], (bf16)O_tile[i][j][l][0][0][1]}};
       }
     }
   }

@@ -71,7 +71,7 @@ module attributes {gpu.container_module} {
           memref.store %cst_1, %alloca[%arg7, %arg8, %c0, %c0] : memref<2x2x1x1xf32>
         }
       }
-      %alloca_4 = memref.alloca() {weft.name = "O_tile"} : memref<2x8x2x1x1x1x2xf32>
+      %alloca_4 = memref.alloca() {weft.name = "O_tile"} : memref<2x8x2x1x1x2xf32>
       %alloca_5 = memref.alloca() {weft.name = "O_tile_2"} : memref<2x8x2x1x1x1x2xf32>
       scf.for %arg7 = %c0 to %c2 step %c1 {
         scf.for %arg8 = %c0 to %c8 step %c1 {
@@ -325,7 +325,7 @@ module attributes {gpu.container_module} {
               %13 = memref.load %alloca_5[%arg7, %arg8, %arg9, %c0, %c0, %c0, %arg10] : memref<2x8x2x1x1x1x2xf32>
               %14 = memref.load %alloca[%arg7, %arg9, %c0, %c0] : memref<2x2x1x1xf32>
               %15 = arith.divf %13, %14 : f32
-              memref.store %15, %alloca_4[%arg7, %arg8, %arg9, %c0, %c0, %c0, %arg10] : memref<2x8x2x1x1x1x2xf32>
+              memref.store %15, %alloca_4[%arg7, %arg8, %arg9, %c0, %c0, %arg10] : memref<2x8x2x1x1x2xf32>
             }
           }
         }
@@ -337,9 +337,9 @@ module attributes {gpu.container_module} {
         scf.for %arg8 = %c0 to %c8 step %c1 {
           %14 = affine.apply #map5(%11, %arg8)
           scf.for %arg9 = %c0 to %c2 step %c1 {
-            %15 = memref.load %alloca_4[%arg7, %arg8, %arg9, %c0, %c0, %c0, %c0] : memref<2x8x2x1x1x1x2xf32>
+            %15 = memref.load %alloca_4[%arg7, %arg8, %arg9, %c0, %c0, %c0] : memref<2x8x2x1x1x2xf32>
             %16 = arith.truncf %15 : f32 to bf16
-            %17 = memref.load %alloca_4[%arg7, %arg8, %arg9, %c0, %c0, %c0, %c1] : memref<2x8x2x1x1x1x2xf32>
+            %17 = memref.load %alloca_4[%arg7, %arg8, %arg9, %c0, %c0, %c1] : memref<2x8x2x1x1x2xf32>
             %18 = arith.truncf %17 : f32 to bf16
             %19 = vector.from_elements %16, %18 : vector<2xbf16>
             %20 = affine.apply #map5(%13, %arg9)

@@ -145,7 +145,7 @@ extern "C" __global__ void __maxnreg__(255) attention(
       sum[i][j][0][0] = 0.0f;
     }
   }
-  float O_tile[2][6][2][1][1][1][2];
+  float O_tile[2][6][2][1][1][2];
   float O_tile_2[2][6][2][1][1][1][2];
   #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -408,12 +408,12 @@ extern "C" __global__ void __maxnreg__(255) attention(
       for (int l = 0; l < 2; ++l) {
         #pragma unroll
         for (int m = 0; m < 2; ++m) {
-          O_tile[i][j][l][0][0][0][m] = O_tile_2[i][j][l][0][0][0][m] / sum[i][l][0][0];
+          O_tile[i][j][l][0][0][m] = O_tile_2[i][j][l][0][0][0][m] / sum[i][l][0][0];
         }
       }
     }
   }
-  f16 Y[2][6][2][1][1][1][2];
+  f16 Y[2][6][2][1][1][2];
   #pragma unroll
   for (int i = 0; i < 2; ++i) {
     #pragma unroll
@@ -422,7 +422,7 @@ extern "C" __global__ void __maxnreg__(255) attention(
       for (int l = 0; l < 2; ++l) {
         #pragma unroll
         for (int m = 0; m < 2; ++m) {
-          Y[i][j][l][0][0][0][m] = (f16)O_tile[i][j][l][0][0][0][m];
+          Y[i][j][l][0][0][m] = (f16)O_tile[i][j][l][0][0][m];
         }
       }
     }
@@ -441,7 +441,7 @@ extern "C" __global__ void __maxnreg__(255) attention(
           for (int m = 0; m < 2; ++m) {
             const int col2 = col1 + m;
             if (col2 < 33) {
-              O[bz * 3300 + row2 * 33 + col2] = Y[i][j][l][0][0][0][m];
+              O[bz * 3300 + row2 * 33 + col2] = Y[i][j][l][0][0][m];
             }
           }
         }

@@ -82,7 +82,7 @@ module attributes {gpu.container_module} {
           memref.store %cst_3, %alloca[%arg7, %arg8, %c0, %c0] : memref<2x2x1x1xf32>
         }
       }
-      %alloca_6 = memref.alloca() {weft.name = "O_tile"} : memref<2x6x2x1x1x1x2xf32>
+      %alloca_6 = memref.alloca() {weft.name = "O_tile"} : memref<2x6x2x1x1x2xf32>
       %alloca_7 = memref.alloca() {weft.name = "O_tile_2"} : memref<2x6x2x1x1x1x2xf32>
       scf.for %arg7 = %c0 to %c2 step %c1 {
         scf.for %arg8 = %c0 to %c6 step %c1 {
@@ -363,19 +363,19 @@ module attributes {gpu.container_module} {
               %10 = memref.load %alloca_7[%arg7, %arg8, %arg9, %c0, %c0, %c0, %arg10] : memref<2x6x2x1x1x1x2xf32>
               %11 = memref.load %alloca[%arg7, %arg9, %c0, %c0] : memref<2x2x1x1xf32>
               %12 = arith.divf %10, %11 : f32
-              memref.store %12, %alloca_6[%arg7, %arg8, %arg9, %c0, %c0, %c0, %arg10] : memref<2x6x2x1x1x1x2xf32>
+              memref.store %12, %alloca_6[%arg7, %arg8, %arg9, %c0, %c0, %arg10] : memref<2x6x2x1x1x2xf32>
             }
           }
         }
       }
-      %alloca_8 = memref.alloca() {weft.name = "Y"} : memref<2x6x2x1x1x1x2xf16>
+      %alloca_8 = memref.alloca() {weft.name = "Y"} : memref<2x6x2x1x1x2xf16>
       scf.for %arg7 = %c0 to %c2 step %c1 {
         scf.for %arg8 = %c0 to %c6 step %c1 {
           scf.for %arg9 = %c0 to %c2 step %c1 {
             scf.for %arg10 = %c0 to %c2 step %c1 {
-              %10 = memref.load %alloca_6[%arg7, %arg8, %arg9, %c0, %c0, %c0, %arg10] : memref<2x6x2x1x1x1x2xf32>
+              %10 = memref.load %alloca_6[%arg7, %arg8, %arg9, %c0, %c0, %arg10] : memref<2x6x2x1x1x2xf32>
               %11 = arith.truncf %10 : f32 to f16
-              memref.store %11, %alloca_8[%arg7, %arg8, %arg9, %c0, %c0, %c0, %arg10] : memref<2x6x2x1x1x1x2xf16>
+              memref.store %11, %alloca_8[%arg7, %arg8, %arg9, %c0, %c0, %arg10] : memref<2x6x2x1x1x2xf16>
             }
           }
         }
@@ -392,7 +392,7 @@ module attributes {gpu.container_module} {
                 %14 = affine.apply #map13(%11, %arg10)
                 %15 = arith.cmpi slt, %14, %c33 : index
                 scf.if %15 {
-                  %16 = memref.load %alloca_8[%arg7, %arg8, %arg9, %c0, %c0, %c0, %arg10] : memref<2x6x2x1x1x1x2xf16>
+                  %16 = memref.load %alloca_8[%arg7, %arg8, %arg9, %c0, %c0, %arg10] : memref<2x6x2x1x1x2xf16>
                   memref.store %16, %arg3[%block_id_z, %12, %14] : memref<2x100x33xf16>
                 }
               }

@@ -15,12 +15,15 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   const int lane = tx % 32;
   alignas(16) double A_next[8];
   alignas(16) double B_next[8];
-  alignas(16) double acc[8][4];
+  alignas(16) double acc[2][8][2];
   #pragma unroll
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 2; ++i) {
     #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      acc[i][j] = 0.0;
+    for (int j = 0; j < 8; ++j) {
+      #pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        acc[i][j][l] = 0.0;
+      }
     }
   }
   const int idx = tx % 8 * 2;
@@ -39,7 +42,7 @@ extern "C" __global__ void __maxnreg__(255) matmul(
     *reinterpret_cast<double2*>(&B_shared[0][row1][lane * 2]) = *reinterpret_cast<const double2*>(&B[row1 * 512 + col]);
   }
   const int A_shared_col = lane / 4 * 8;
-  const int B_shared_col = tx % 4 * 4 + warp * 16;
+  const int B_shared_col = tx % 4 * 2 + warp * 16;
   for (int k = 0; k < 512; k += 16) {
     const bool in_k = k + 16 < 512;
     const int col1 = idx + k + 16;
@@ -60,25 +63,25 @@ extern "C" __global__ void __maxnreg__(255) matmul(
     const int plane = k / 16 % 2;
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      alignas(16) double A_frag[8];
       const int idx3 = i / 8 * 3 * 2;
       #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const int A_shared_col1 = A_shared_col + ((j * 2) ^ idx3);
-        *reinterpret_cast<double2*>(&A_frag[j * 2])
-            = *reinterpret_cast<const double2*>(&A_shared[plane][i][A_shared_col1]);
-      }
-      alignas(16) double B_frag[4];
-      #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<double2*>(&B_frag[j * 2])
-            = *reinterpret_cast<const double2*>(&B_shared[plane][i][B_shared_col + j * 2]);
-      }
-      #pragma unroll
-      for (int j = 0; j < 8; ++j) {
+        alignas(16) double A_frag[8];
         #pragma unroll
         for (int l = 0; l < 4; ++l) {
-          acc[j][l] += A_frag[j] * B_frag[l];
+          const int A_shared_col1 = A_shared_col + ((l * 2) ^ idx3);
+          *reinterpret_cast<double2*>(&A_frag[l * 2])
+              = *reinterpret_cast<const double2*>(&A_shared[plane][i][A_shared_col1]);
+        }
+        alignas(16) double B_frag[2];
+        *reinterpret_cast<double2*>(&B_frag[0])
+            = *reinterpret_cast<const double2*>(&B_shared[plane][i][B_shared_col + j * 8]);
+        #pragma unroll
+        for (int l = 0; l < 2; ++l) {
+          #pragma unroll
+          for (int m = 0; m < 8; ++m) {
+            acc[j][m][l] += A_frag[m] * B_frag[l];
+          }
         }
       }
     }
@@ -99,14 +102,14 @@ extern "C" __global__ void __maxnreg__(255) matmul(
       }
     }
   }
+  const int col1 = by * 64 + tx % 4 * 2 + warp * 16;
   const int row1 = bx * 64 + lane / 4 * 8;
-  const int col1 = by * 64 + tx % 4 * 4 + warp * 16;
   #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int row2 = row1 + i;
+  for (int i = 0; i < 2; ++i) {
+    const int col2 = col1 + i * 8;
     #pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      *reinterpret_cast<double2*>(&C[row2 * 512 + col1 + j * 2]) = *reinterpret_cast<const double2*>(&acc[i][j * 2]);
+    for (int j = 0; j < 8; ++j) {
+      *reinterpret_cast<double2*>(&C[(row1 + j) * 512 + col2]) = *reinterpret_cast<const double2*>(&acc[i][j][0]);
     }
   }
 }

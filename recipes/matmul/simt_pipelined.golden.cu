@@ -15,12 +15,15 @@ extern "C" __global__ void __maxnreg__(255) matmul(
   const int lane = tx % 32;
   alignas(16) float A_next[16];
   alignas(16) float B_next[16];
-  alignas(16) float acc[16][8];
+  alignas(16) float acc[2][16][4];
   #pragma unroll
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < 2; ++i) {
     #pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      acc[i][j] = 0.0f;
+    for (int j = 0; j < 16; ++j) {
+      #pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        acc[i][j][l] = 0.0f;
+      }
     }
   }
   const int idx = tx % 4 * 4;
@@ -41,7 +44,7 @@ extern "C" __global__ void __maxnreg__(255) matmul(
     *reinterpret_cast<float4*>(&B_shared[0][row1][lane * 4]) = *reinterpret_cast<const float4*>(&B[row1 * 512 + col]);
   }
   const int A_shared_col = lane / 4 * 16;
-  const int B_shared_col = tx % 4 * 8 + warp * 32;
+  const int B_shared_col = tx % 4 * 4 + warp * 32;
   for (int k = 0; k < 512; k += 16) {
     const bool in_k = k + 16 < 512;
     const int col1 = idx + k + 16;
@@ -61,25 +64,25 @@ extern "C" __global__ void __maxnreg__(255) matmul(
     const int plane = k / 16 % 2;
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      alignas(16) float A_frag[16];
       const int idx3 = i / 8 * 3 * 4;
       #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const int A_shared_col1 = A_shared_col + ((j * 4) ^ idx3);
-        *reinterpret_cast<float4*>(&A_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&A_shared[plane][i][A_shared_col1]);
-      }
-      alignas(16) float B_frag[8];
-      #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        *reinterpret_cast<float4*>(&B_frag[j * 4])
-            = *reinterpret_cast<const float4*>(&B_shared[plane][i][B_shared_col + j * 4]);
-      }
-      #pragma unroll
-      for (int j = 0; j < 16; ++j) {
+        alignas(16) float A_frag[16];
         #pragma unroll
-        for (int l = 0; l < 8; ++l) {
-          acc[j][l] += A_frag[j] * B_frag[l];
+        for (int l = 0; l < 4; ++l) {
+          const int A_shared_col1 = A_shared_col + ((l * 4) ^ idx3);
+          *reinterpret_cast<float4*>(&A_frag[l * 4])
+              = *reinterpret_cast<const float4*>(&A_shared[plane][i][A_shared_col1]);
+        }
+        alignas(16) float B_frag[4];
+        *reinterpret_cast<float4*>(&B_frag[0])
+            = *reinterpret_cast<const float4*>(&B_shared[plane][i][B_shared_col + j * 16]);
+        #pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          #pragma unroll
+          for (int m = 0; m < 16; ++m) {
+            acc[j][m][l] += A_frag[m] * B_frag[l];
+          }
         }
       }
     }
@@ -104,14 +107,14 @@ extern "C" __global__ void __maxnreg__(255) matmul(
       }
     }
   }
+  const int col1 = by * 128 + tx % 4 * 4 + warp * 32;
   const int row1 = bx * 128 + lane / 4 * 16;
-  const int col1 = by * 128 + tx % 4 * 8 + warp * 32;
   #pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    const int row2 = row1 + i;
+  for (int i = 0; i < 2; ++i) {
+    const int col2 = col1 + i * 16;
     #pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      *reinterpret_cast<float4*>(&C[row2 * 512 + col1 + j * 4]) = *reinterpret_cast<const float4*>(&acc[i][j * 4]);
+    for (int j = 0; j < 16; ++j) {
+      *reinterpret_cast<float4*>(&C[(row1 + j) * 512 + col2]) = *reinterpret_cast<const float4*>(&acc[i][j][0]);
     }
   }
 }

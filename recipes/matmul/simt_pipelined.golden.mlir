@@ -14,14 +14,15 @@
 #map12 = affine_map<(d0) -> (d0 * 4)>
 #map13 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
 #map14 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
-#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
+#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 4 + d1 * 32)>
 #map16 = affine_map<(d0) -> (d0 + 16)>
 #map17 = affine_map<(d0, d1) -> (d0 + d1)>
 #map18 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
 #map19 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
-#map20 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
-#map21 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
-#map22 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 8 + d2 * 32)>
+#map20 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
+#map21 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
+#map22 = affine_map<(d0, d1, d2) -> (d0 * 128 + (d1 mod 4) * 4 + d2 * 32)>
+#map23 = affine_map<(d0, d1) -> (d0 * 128 + (d1 floordiv 4) * 16)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<512x512xf32> {weft.name = "A"}, %arg1: memref<512x512xf32> {weft.name = "B"}, %arg2: memref<512x512xf32> {bufferize.result, weft.name = "C"}) {
     %c4 = arith.constant 4 : index
@@ -32,12 +33,11 @@ module attributes {gpu.container_module} {
   }
   gpu.module @matmul_kernel {
     gpu.func @matmul(%arg0: memref<512x512xf32> {weft.name = "A"}, %arg1: memref<512x512xf32> {weft.name = "B"}, %arg2: memref<512x512xf32> {weft.name = "C"}) workgroup(%arg3 : memref<2x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "A_shared"}, %arg4 : memref<2x16x128xf32, #gpu.address_space<workgroup>> {weft.name = "B_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 4, 4, 1>, weft.max_registers = 255 : i64} {
-      %c8 = arith.constant 8 : index
-      %c2 = arith.constant 2 : index
-      %c1 = arith.constant 1 : index
       %c4 = arith.constant 4 : index
       %c16 = arith.constant 16 : index
       %c512 = arith.constant 512 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
       %c0 = arith.constant 0 : index
       %cst = arith.constant 0.000000e+00 : f32
       %thread_id_x = gpu.thread_id x
@@ -47,10 +47,12 @@ module attributes {gpu.container_module} {
       %block_id_y = gpu.block_id y
       %alloca = memref.alloca() {weft.name = "A_next"} : memref<16xf32>
       %alloca_0 = memref.alloca() {weft.name = "B_next"} : memref<16xf32>
-      %alloca_1 = memref.alloca() {weft.name = "acc"} : memref<16x8xf32>
-      scf.for %arg5 = %c0 to %c16 step %c1 {
-        scf.for %arg6 = %c0 to %c8 step %c1 {
-          memref.store %cst, %alloca_1[%arg5, %arg6] : memref<16x8xf32>
+      %alloca_1 = memref.alloca() {weft.name = "acc"} : memref<2x16x4xf32>
+      scf.for %arg5 = %c0 to %c2 step %c1 {
+        scf.for %arg6 = %c0 to %c16 step %c1 {
+          scf.for %arg7 = %c0 to %c4 step %c1 {
+            memref.store %cst, %alloca_1[%arg5, %arg6, %arg7] : memref<2x16x4xf32>
+          }
         }
       }
       %2 = affine.apply #map2(%thread_id_x)
@@ -107,34 +109,33 @@ module attributes {gpu.container_module} {
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         %20 = affine.apply #map18(%arg5)
         scf.for %arg6 = %c0 to %c16 step %c1 {
-          %alloca_2 = memref.alloca() {weft.name = "A_frag"} : memref<16xf32>
           %22 = affine.apply #map19(%arg6)
-          scf.for %arg7 = %c0 to %c4 step %c1 {
-            %23 = affine.apply #map12(%arg7)
-            %24 = arith.xori %23, %22 : index
-            %25 = affine.apply #map17(%11, %24)
-            %26 = vector.load %arg3[%20, %arg6, %25] : memref<2x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %26, %alloca_2[%23] : memref<16xf32>, vector<4xf32>
-          }
-          %alloca_3 = memref.alloca() {weft.name = "B_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %23 = affine.apply #map12(%arg7)
-            %24 = affine.apply #map13(%12, %arg7)
-            %25 = vector.load %arg4[%20, %arg6, %24] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %25, %alloca_3[%23] : memref<8xf32>, vector<4xf32>
-          }
-          scf.for %arg7 = %c0 to %c16 step %c1 {
-            scf.for %arg8 = %c0 to %c8 step %c1 {
-              %23 = memref.load %alloca_2[%arg7] : memref<16xf32>
-              %24 = memref.load %alloca_3[%arg8] : memref<8xf32>
-              %25 = memref.load %alloca_1[%arg7, %arg8] : memref<16x8xf32>
-              %26 = arith.mulf %23, %24 : f32
-              %27 = arith.addf %25, %26 : f32
-              memref.store %27, %alloca_1[%arg7, %arg8] : memref<16x8xf32>
+            %alloca_2 = memref.alloca() {weft.name = "A_frag"} : memref<16xf32>
+            scf.for %arg8 = %c0 to %c4 step %c1 {
+              %25 = affine.apply #map12(%arg8)
+              %26 = arith.xori %25, %22 : index
+              %27 = affine.apply #map17(%11, %26)
+              %28 = vector.load %arg3[%20, %arg6, %27] : memref<2x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+              vector.store %28, %alloca_2[%25] : memref<16xf32>, vector<4xf32>
+            }
+            %alloca_3 = memref.alloca() {weft.name = "B_frag"} : memref<4xf32>
+            %23 = affine.apply #map20(%12, %arg7)
+            %24 = vector.load %arg4[%20, %arg6, %23] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %24, %alloca_3[%c0] : memref<4xf32>, vector<4xf32>
+            scf.for %arg8 = %c0 to %c4 step %c1 {
+              scf.for %arg9 = %c0 to %c16 step %c1 {
+                %25 = memref.load %alloca_2[%arg9] : memref<16xf32>
+                %26 = memref.load %alloca_3[%arg8] : memref<4xf32>
+                %27 = memref.load %alloca_1[%arg7, %arg9, %arg8] : memref<2x16x4xf32>
+                %28 = arith.mulf %25, %26 : f32
+                %29 = arith.addf %27, %28 : f32
+                memref.store %29, %alloca_1[%arg7, %arg9, %arg8] : memref<2x16x4xf32>
+              }
             }
           }
         } {weft.unroll}
-        %21 = affine.apply #map20(%arg5)
+        %21 = affine.apply #map21(%arg5)
         scf.if %16 {
           scf.for %arg6 = %c0 to %c4 step %c1 {
             %22 = affine.apply #map12(%arg6)
@@ -158,15 +159,14 @@ module attributes {gpu.container_module} {
           }
         }
       }
-      %13 = affine.apply #map21(%block_id_x, %1)
-      %14 = affine.apply #map22(%block_id_y, %thread_id_x, %0)
-      scf.for %arg5 = %c0 to %c16 step %c1 {
-        %15 = affine.apply #map17(%13, %arg5)
-        scf.for %arg6 = %c0 to %c2 step %c1 {
-          %16 = affine.apply #map12(%arg6)
-          %17 = vector.load %alloca_1[%arg5, %16] : memref<16x8xf32>, vector<4xf32>
-          %18 = affine.apply #map13(%14, %arg6)
-          vector.store %17, %arg2[%15, %18] : memref<512x512xf32>, vector<4xf32>
+      %13 = affine.apply #map22(%block_id_y, %thread_id_x, %0)
+      %14 = affine.apply #map23(%block_id_x, %1)
+      scf.for %arg5 = %c0 to %c2 step %c1 {
+        %15 = affine.apply #map20(%13, %arg5)
+        scf.for %arg6 = %c0 to %c16 step %c1 {
+          %16 = vector.load %alloca_1[%arg5, %arg6, %c0] : memref<2x16x4xf32>, vector<4xf32>
+          %17 = affine.apply #map17(%14, %arg6)
+          vector.store %16, %arg2[%17, %15] : memref<512x512xf32>, vector<4xf32>
         }
       }
       gpu.return

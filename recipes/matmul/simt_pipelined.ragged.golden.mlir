@@ -14,7 +14,7 @@
 #map12 = affine_map<(d0) -> (d0 * 4)>
 #map13 = affine_map<(d0, d1) -> (d0 + d1 * 4)>
 #map14 = affine_map<(d0) -> ((d0 floordiv 4) * 16)>
-#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 8 + d1 * 32)>
+#map15 = affine_map<(d0, d1) -> ((d0 mod 4) * 4 + d1 * 32)>
 #map16 = affine_map<(d0) -> (d0 + 16)>
 #map17 = affine_map<(d0, d1) -> (d0 + d1)>
 #map18 = affine_map<(d0) -> (d0 + 17)>
@@ -22,9 +22,10 @@
 #map20 = affine_map<(d0) -> (d0 + 19)>
 #map21 = affine_map<(d0) -> ((d0 floordiv 16) mod 2)>
 #map22 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
-#map23 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
-#map24 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) mod 8) * 128 + (d2 floordiv 4) * 16)>
-#map25 = affine_map<(d0, d1, d2, d3) -> (((d0 * 7 + d1) floordiv 8) * 128 + (d2 mod 4) * 8 + d3 * 32)>
+#map23 = affine_map<(d0, d1) -> (d0 + d1 * 16)>
+#map24 = affine_map<(d0) -> ((d0 floordiv 16 + 1) mod 2)>
+#map25 = affine_map<(d0, d1, d2) -> (((d0 * 7 + d1) mod 8) * 128 + (d2 floordiv 4) * 16)>
+#map26 = affine_map<(d0, d1, d2, d3) -> (((d0 * 7 + d1) floordiv 8) * 128 + (d2 mod 4) * 4 + d3 * 32)>
 module attributes {gpu.container_module} {
   func.func @matmul(%arg0: memref<1000x333xf32> {weft.name = "A"}, %arg1: memref<333x777xf32> {weft.name = "B"}, %arg2: memref<1000x777xf32> {bufferize.result, weft.name = "C"}) {
     %c7 = arith.constant 7 : index
@@ -36,15 +37,14 @@ module attributes {gpu.container_module} {
   }
   gpu.module @matmul_kernel {
     gpu.func @matmul(%arg0: memref<1000x333xf32> {weft.name = "A"}, %arg1: memref<333x777xf32> {weft.name = "B"}, %arg2: memref<1000x777xf32> {weft.name = "C"}) workgroup(%arg3 : memref<2x16x132xf32, #gpu.address_space<workgroup>> {weft.name = "A_shared"}, %arg4 : memref<2x16x128xf32, #gpu.address_space<workgroup>> {weft.name = "B_shared"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 7, 8, 1>, weft.max_registers = 255 : i64} {
-      %c8 = arith.constant 8 : index
-      %c2 = arith.constant 2 : index
       %c777 = arith.constant 777 : index
       %c1000 = arith.constant 1000 : index
       %c333 = arith.constant 333 : index
-      %c1 = arith.constant 1 : index
       %c4 = arith.constant 4 : index
       %c16 = arith.constant 16 : index
       %c336 = arith.constant 336 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
       %c0 = arith.constant 0 : index
       %cst = arith.constant 0.000000e+00 : f32
       %thread_id_x = gpu.thread_id x
@@ -54,10 +54,12 @@ module attributes {gpu.container_module} {
       %block_id_y = gpu.block_id y
       %alloca = memref.alloca() {weft.name = "A_next"} : memref<16xf32>
       %alloca_0 = memref.alloca() {weft.name = "B_next"} : memref<16xf32>
-      %alloca_1 = memref.alloca() {weft.name = "acc"} : memref<16x8xf32>
-      scf.for %arg5 = %c0 to %c16 step %c1 {
-        scf.for %arg6 = %c0 to %c8 step %c1 {
-          memref.store %cst, %alloca_1[%arg5, %arg6] : memref<16x8xf32>
+      %alloca_1 = memref.alloca() {weft.name = "acc"} : memref<2x16x4xf32>
+      scf.for %arg5 = %c0 to %c2 step %c1 {
+        scf.for %arg6 = %c0 to %c16 step %c1 {
+          scf.for %arg7 = %c0 to %c4 step %c1 {
+            memref.store %cst, %alloca_1[%arg5, %arg6, %arg7] : memref<2x16x4xf32>
+          }
         }
       }
       %2 = affine.apply #map2(%thread_id_x)
@@ -243,34 +245,33 @@ module attributes {gpu.container_module} {
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         %34 = affine.apply #map21(%arg5)
         scf.for %arg6 = %c0 to %c16 step %c1 {
-          %alloca_2 = memref.alloca() {weft.name = "A_frag"} : memref<16xf32>
           %36 = affine.apply #map22(%arg6)
-          scf.for %arg7 = %c0 to %c4 step %c1 {
-            %37 = affine.apply #map12(%arg7)
-            %38 = arith.xori %37, %36 : index
-            %39 = affine.apply #map17(%22, %38)
-            %40 = vector.load %arg3[%34, %arg6, %39] : memref<2x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %40, %alloca_2[%37] : memref<16xf32>, vector<4xf32>
-          }
-          %alloca_3 = memref.alloca() {weft.name = "B_frag"} : memref<8xf32>
           scf.for %arg7 = %c0 to %c2 step %c1 {
-            %37 = affine.apply #map12(%arg7)
-            %38 = affine.apply #map13(%23, %arg7)
-            %39 = vector.load %arg4[%34, %arg6, %38] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
-            vector.store %39, %alloca_3[%37] : memref<8xf32>, vector<4xf32>
-          }
-          scf.for %arg7 = %c0 to %c16 step %c1 {
-            scf.for %arg8 = %c0 to %c8 step %c1 {
-              %37 = memref.load %alloca_2[%arg7] : memref<16xf32>
-              %38 = memref.load %alloca_3[%arg8] : memref<8xf32>
-              %39 = memref.load %alloca_1[%arg7, %arg8] : memref<16x8xf32>
-              %40 = arith.mulf %37, %38 : f32
-              %41 = arith.addf %39, %40 : f32
-              memref.store %41, %alloca_1[%arg7, %arg8] : memref<16x8xf32>
+            %alloca_2 = memref.alloca() {weft.name = "A_frag"} : memref<16xf32>
+            scf.for %arg8 = %c0 to %c4 step %c1 {
+              %39 = affine.apply #map12(%arg8)
+              %40 = arith.xori %39, %36 : index
+              %41 = affine.apply #map17(%22, %40)
+              %42 = vector.load %arg3[%34, %arg6, %41] : memref<2x16x132xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+              vector.store %42, %alloca_2[%39] : memref<16xf32>, vector<4xf32>
+            }
+            %alloca_3 = memref.alloca() {weft.name = "B_frag"} : memref<4xf32>
+            %37 = affine.apply #map23(%23, %arg7)
+            %38 = vector.load %arg4[%34, %arg6, %37] : memref<2x16x128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+            vector.store %38, %alloca_3[%c0] : memref<4xf32>, vector<4xf32>
+            scf.for %arg8 = %c0 to %c16 step %c1 {
+              scf.for %arg9 = %c0 to %c4 step %c1 {
+                %39 = memref.load %alloca_2[%arg8] : memref<16xf32>
+                %40 = memref.load %alloca_3[%arg9] : memref<4xf32>
+                %41 = memref.load %alloca_1[%arg7, %arg8, %arg9] : memref<2x16x4xf32>
+                %42 = arith.mulf %39, %40 : f32
+                %43 = arith.addf %41, %42 : f32
+                memref.store %43, %alloca_1[%arg7, %arg8, %arg9] : memref<2x16x4xf32>
+              }
             }
           }
         } {weft.unroll}
-        %35 = affine.apply #map23(%arg5)
+        %35 = affine.apply #map24(%arg5)
         scf.if %27 {
           scf.for %arg6 = %c0 to %c4 step %c1 {
             %36 = affine.apply #map12(%arg6)
@@ -294,18 +295,21 @@ module attributes {gpu.container_module} {
           }
         }
       }
-      %24 = affine.apply #map24(%block_id_y, %block_id_x, %1)
-      %25 = affine.apply #map25(%block_id_y, %block_id_x, %thread_id_x, %0)
-      scf.for %arg5 = %c0 to %c16 step %c1 {
-        %26 = affine.apply #map17(%24, %arg5)
-        %27 = arith.cmpi slt, %26, %c1000 : index
-        scf.if %27 {
-          scf.for %arg6 = %c0 to %c8 step %c1 {
-            %28 = affine.apply #map17(%25, %arg6)
-            %29 = arith.cmpi slt, %28, %c777 : index
-            scf.if %29 {
-              %30 = memref.load %alloca_1[%arg5, %arg6] : memref<16x8xf32>
-              memref.store %30, %arg2[%26, %28] : memref<1000x777xf32>
+      %24 = affine.apply #map25(%block_id_y, %block_id_x, %1)
+      %25 = affine.apply #map26(%block_id_y, %block_id_x, %thread_id_x, %0)
+      scf.for %arg5 = %c0 to %c2 step %c1 {
+        %26 = affine.apply #map23(%25, %arg5)
+        scf.for %arg6 = %c0 to %c16 step %c1 {
+          %27 = affine.apply #map17(%24, %arg6)
+          %28 = arith.cmpi slt, %27, %c1000 : index
+          scf.if %28 {
+            scf.for %arg7 = %c0 to %c4 step %c1 {
+              %29 = affine.apply #map17(%26, %arg7)
+              %30 = arith.cmpi slt, %29, %c777 : index
+              scf.if %30 {
+                %31 = memref.load %alloca_1[%arg5, %arg6, %arg7] : memref<2x16x4xf32>
+                memref.store %31, %arg2[%27, %29] : memref<1000x777xf32>
+              }
             }
           }
         }

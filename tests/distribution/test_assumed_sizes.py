@@ -34,9 +34,12 @@ NARROW = ("A.0 <= 4096", "gemm.lhs.1 <= 4096", "B.1 <= (8 * 512)")
 
 
 def called_recipe(recipe: str) -> str:
-    """The text of a recipe for others to call: without its payload, and without versions of its own."""
+    """The text of a recipe for others to call: without its payload, and with the values of its first version alone."""
     text = re.sub(r"^payload .*", "", (RECIPES / f"{recipe}.weft").read_text(), flags=re.MULTILINE)
-    alone, versions = re.subn(r"^  versions \{.*?\} else \{\}.*?\n", "", text, flags=re.MULTILINE | re.DOTALL)
+    blocks = r"^  versions \{(.*?)^  \} else \{(?:\}|.*?^  \}).*?\n"
+    alone, versions = re.subn(
+        blocks, lambda found: "".join(re.findall(r"^    let .*\n", found[1], re.MULTILINE)), text, flags=re.MULTILINE | re.DOTALL
+    )
     assert versions == 1
     return alone
 

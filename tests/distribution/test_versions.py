@@ -20,6 +20,7 @@ from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.plan import DimOf, Launch
 from weft.runtime.plan.resolve import resolve
 from weft.runtime.run.runner import run_plan
+from weft.runtime.run.work import triple
 from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 
@@ -264,6 +265,56 @@ def test_what_stands_behind_is_done_in_each_version() -> None:
         given = {"x": x, "y": x.copy(), "z": x.copy()}
         done = run_plan(one.plan, SimDevice(), given, text=one.applied.located_text)
         assert done.version == number and np.allclose(done.outputs["result0"], -np.exp(x), rtol=1e-5) and not done.races
+
+
+NAMED = """schedule chained() {
+  let exp = match linalg.exp
+  let neg = match linalg.negf
+  versions {
+    assume x.1 % 8 == 0
+    let wide = 8
+    let alone = 1
+  } else {
+    let wide = 4
+  }
+  foreach op in [exp, neg] {
+    let (tiles, one) = tile op [wide, 2 * wide]
+    let (lanes, each) = tile one [1, 1]
+    map tiles to blocks(y, x)
+    map lanes to threads(y: wide, x: 2 * wide)
+    launch tiles
+  }
+}
+"""
+
+
+def test_a_value_that_every_block_names_is_known_behind() -> None:
+    one = planned(weft.apply(NAMED, payload=CHAIN))
+    blocks = [step.block for step in one.plan.steps if isinstance(step, Launch)]
+    assert [triple(block) for block in blocks] == [(16, 8, 1)] * 2 + [(8, 4, 1)] * 2
+    session = one.applied.session
+    whole, steps = session.ir, len(session.steps)
+    for number in range(1, steps):
+        session.goto(number)
+        session.run()
+        assert session.ir == whole and len(session.steps) == steps, number
+    static = weft.apply(NAMED, payload=CHAIN.replace("?x?", "16x12")).session
+    assert [step.remarks for step in static.steps if step.keyword == "let"] == [("wide = 4",)]
+
+
+@pytest.mark.parametrize(
+    ("there", "instead", "said"),
+    [
+        ("  foreach", "  let y = alone\n  foreach", "W0220: `alone` is not defined"),
+        ("  foreach", "  let wide = 3\n  foreach", "W0206: `wide` names a value already"),
+        ("let wide = 4", "let wide = match linalg.exp", "W0220: `wide` is not defined"),
+        ("let wide = 4", 'let wide = "4"', "W0232"),
+        ("let alone = 1", "let exp = 1", "W0206: `exp` still names the handle of line 2"),
+    ],
+)
+def test_what_is_no_value_in_every_block_is_not_known_behind(there: str, instead: str, said: str) -> None:
+    with pytest.raises(WeftError, match=re.escape(said)):
+        weft.apply(NAMED.replace(there, instead, 1), payload=CHAIN)
 
 
 def test_a_kernel_in_front_of_versions_is_there_once() -> None:

@@ -156,7 +156,7 @@ def ladder() -> list[str]:
 
 
 RECIPES: Sequence[tuple[str, str, Settings, float | None, tuple[str, ...] | None]] = (
-    ("simt_pipelined", "16 × 8 elements a thread", predictions.cube(4096), CUBLAS["f32"][4096],
+    ("simt_pipelined", "16 × 8 elements a thread, in two pieces", predictions.cube(4096), CUBLAS["f32"][4096],
      ("recipes: simt_pipelined m=4096 n=4096 k=4096", "simt_pipelined")),
     ("simt_split_k", "`split-k`; 1024³", predictions.cube(1024), CUBLAS["f32"][1024],
      ("recipes: simt_split_k m=1024 n=1024 k=1024", "simt_split_k")),

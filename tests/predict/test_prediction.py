@@ -22,7 +22,8 @@ from weft.runtime.plan.plan import Launch
 from weft.runtime.predict import prediction, sass
 from weft.runtime.predict.chips import CHIPS, Chip
 from weft.runtime.predict.operands import Grid
-from weft.runtime.predict.pipes import flops
+from weft.runtime.predict.pipes import bank_conflicts, flops
+from weft.runtime.predict.processor.memory import Accesses
 from weft.runtime.predict.sass import Instruction, disassembled
 from weft.runtime.predict.trace import Execution
 from weft.runtime.predict.tracks import Trace
@@ -49,6 +50,25 @@ CASES = [
     ("naive", {"bm": 16, "bn": 16}), ("shared", {}), ("simt", {}), ("simt_pipelined", {}),
     ("simt", {"m": 300, "n": 260, "k": 100}), ("tensor", {}), ("tensor", {"type": "i8"}), ("tensor", {"type": "f64", "stages": 2}),
 ]  # fmt: skip
+
+
+WIDE = [("simt_pipelined", {}), ("simt_pipelined", {"bn": 256}), ("simt_pipelined", {"bm": 128, "bn": 256, "wm": 64, "wn": 64})]
+"""128 sums a thread."""
+
+
+@pytest.mark.parametrize(("name", "settings"), WIDE, ids=str)
+def test_wide_tiles_store_whole_sectors_and_conflict_in_few_registers(name: str, settings: dict[str, object]) -> None:
+    """A warp writes 512 bytes at a time: 16 sectors, of 8 lines at most, or of 4."""
+    plan = made(name, m=512, n=512, k=K, **settings)
+    instructions, trace = executed(plan, CHIPS["h200"], (0, 0, 0))
+    accesses, stores = Accesses(instructions, len(trace.tracks)), Counter[tuple[int, int]]()
+    for warp, track in enumerate(trace.tracks):
+        for at in (at for at, code in enumerate(track.code) if instructions[code].mnemonic == "STG"):
+            access = accesses.of_global(track, at, warp)
+            stores[len(access.sectors), int(access.wavefronts)] += 1
+    assert stores == {(16, 4 if "wn" in settings else 8): 32 * len(trace.tracks)}
+    conflicts = sum(bank_conflicts(instructions))
+    assert conflicts <= 0.02 * sum(one.mnemonic == "FFMA" for one in instructions), conflicts
 
 
 @pytest.mark.parametrize("chip", ["a100", "h200"])
