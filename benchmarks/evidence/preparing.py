@@ -40,6 +40,8 @@ HALF: Sequence[tuple[str, str, Settings]] = (
 )  # fmt: skip
 """Variants of convolutions of half precision, channels last. Those that round have results of f16, as cuDNN's are."""
 STAYING: Settings = {"blocks": 132, "group": 16}
+IN_TURN: Settings = {"store": 32, "buffers": 2}
+"""Results of f32: two buffers in the memory of one of twice as many columns."""
 ROUNDED: Settings = {"rounded": 1}
 SQUARE: Settings = {"wm": 64, "wn": 64}
 """Tiles of warps of 4x8 lanes: a row of a warp's piece is a line of 128 bytes."""
@@ -57,6 +59,7 @@ PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
         ("hopper", "hopper", {}), ("hopper 128x128", "hopper", {"bn": 128}), ("hopper 64x128", "hopper", {"bm": 64, "bn": 128}),
         ("hopper, cluster", "hopper", {"cluster": 2}), ("hopper, stay", "hopper", STAYING),
         ("hopper, stay, cluster", "hopper", {**STAYING, "cluster": 2}),
+        ("hopper, stay, cluster, two buffers", "hopper", {**STAYING, "cluster": 2, **IN_TURN}),
         ("hopper 192, stay, cluster", "hopper", {**STAYING, "cluster": 2, "bn": 192}),
     ),
     "bf16, ragged": (
@@ -68,6 +71,9 @@ PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
         ("hopper 64x128", "hopper", {**ROUNDED, "bm": 64, "bn": 128}), ("hopper, stay", "hopper", {**ROUNDED, **STAYING}),
         ("hopper, cluster", "hopper", {**ROUNDED, "cluster": 2}),
         ("hopper, stay, cluster", "hopper", {**ROUNDED, **STAYING, "cluster": 2}),
+        ("hopper, stay, one buffer", "hopper", {**ROUNDED, **STAYING, "buffers": 1}),
+        ("hopper, stay, cluster, one buffer", "hopper", {**ROUNDED, **STAYING, "cluster": 2, "buffers": 1}),
+        ("hopper, stay, cluster, four buffers", "hopper", {**ROUNDED, **STAYING, "cluster": 2, "store": 32, "buffers": 4}),
     ),
     "f8E4M3FN": (("hopper", "hopper", {}),), "f8E5M2": (("hopper", "hopper", {}),),
     "i8": (("tensor", "tensor", {}), ("hopper", "hopper", {})), "f64": (("tensor", "tensor", {}),),

@@ -209,11 +209,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) conv2d(
     const __grid_constant__ TensorMap W_map,
     const __grid_constant__ TensorMap Y_map) {
   alignas(1024) extern __shared__ float4 dynamic_shared[];
-  bf16 (*Y_shared)[64] = reinterpret_cast<bf16 (*)[64]>(dynamic_shared + 0);
-  bf16 (*X_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 1024);
-  bf16 (*W_shared)[2][64][64] = reinterpret_cast<bf16 (*)[2][64][64]>(dynamic_shared + 5120);
-  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 9216);
-  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 9218);
+  bf16 (*Y_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 0);
+  bf16 (*X_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 2048);
+  bf16 (*W_shared)[2][64][64] = reinterpret_cast<bf16 (*)[2][64][64]>(dynamic_shared + 6144);
+  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 10240);
+  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 10242);
   const int tx = threadIdx.x;
   const int by = blockIdx.y;
   const int lane = tx % 32;
@@ -254,24 +254,20 @@ extern "C" __global__ void __launch_bounds__(384, 1) conv2d(
     const int v0 = tx / 128 + 1;
     #pragma unroll
     for (int k = 0; k < 2; ++k) {
-      if (inside) {
-        wait_stores_read<0>();
-      }
-      meet_at(v0, 128);
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const int idx3 = k * 8 + i;
         const int idx4 = idx + i * 8;
         #pragma unroll
         for (int j = 0; j < 2; ++j) {
-          *reinterpret_cast<vec<bf16, 2>*>(&Y_shared[Y_shared_row + j * 8][idx4 ^ idx1]) = vec<bf16,
+          *reinterpret_cast<vec<bf16, 2>*>(&Y_shared[k][Y_shared_row + j * 8][idx4 ^ idx1]) = vec<bf16,
               2>{{(bf16)acc[idx3 * 4 + j * 2], (bf16)acc[idx3 * 4 + j * 2 + 1]}};
         }
       }
       fence_async();
       meet_at(v0, 128);
       if (inside) {
-        store_box_2d(Y_map, &Y_shared[row][0], k * 64, idx2);
+        store_box_2d(Y_map, &Y_shared[k][row][0], k * 64, idx2);
         commit_stores();
       }
     }

@@ -215,11 +215,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul(
     const __grid_constant__ TensorMap B_map,
     const __grid_constant__ TensorMap C_map) {
   alignas(1024) extern __shared__ float4 dynamic_shared[];
-  bf16 (*C_shared)[64] = reinterpret_cast<bf16 (*)[64]>(dynamic_shared + 0);
-  bf16 (*A_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 1024);
-  bf16 (*B_shared)[4][64][64] = reinterpret_cast<bf16 (*)[4][64][64]>(dynamic_shared + 5120);
-  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 13312);
-  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 13314);
+  bf16 (*C_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 0);
+  bf16 (*A_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 2048);
+  bf16 (*B_shared)[4][64][64] = reinterpret_cast<bf16 (*)[4][64][64]>(dynamic_shared + 6144);
+  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 14336);
+  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 14338);
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;
   const int by = blockIdx.y;
@@ -263,24 +263,24 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul(
     const int v0 = tx / 128 + 1;
     #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      if (inside) {
-        wait_stores_read<0>();
-      }
-      meet_at(v0, 128);
+      const int C_shared_plane = k % 2;
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const int idx5 = k * 8 + i;
         const int idx6 = idx2 + i * 8;
         #pragma unroll
         for (int j = 0; j < 2; ++j) {
-          *reinterpret_cast<vec<bf16, 2>*>(&C_shared[C_shared_row + j * 8][idx6 ^ idx3]) = vec<bf16,
+          *reinterpret_cast<vec<bf16, 2>*>(&C_shared[C_shared_plane][C_shared_row + j * 8][idx6 ^ idx3]) = vec<bf16,
               2>{{(bf16)acc[idx5 * 4 + j * 2], (bf16)acc[idx5 * 4 + j * 2 + 1]}};
         }
       }
       fence_async();
+      if (inside) {
+        wait_stores_read<0>();
+      }
       meet_at(v0, 128);
       if (inside) {
-        store_box_2d(C_map, &C_shared[row][0], idx1 + k * 64, idx4);
+        store_box_2d(C_map, &C_shared[C_shared_plane][row][0], idx1 + k * 64, idx4);
         commit_stores();
       }
     }

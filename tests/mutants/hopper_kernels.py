@@ -30,15 +30,16 @@ RECIPES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType({
     "stores": ("hopper", {"m": 120, "n": 120, "k": 440, "bm": 128, "bn": 64, "stages": 3, "store": 32}),
     "stored tiles": (
         "hopper", {"m": 120, "n": 192, "k": 104, "bm": 64, "bn": 64, "stages": 3, "blocks": 2, "group": 1, "store": 32}),
+    "turns": ("hopper", {
+        "m": 120, "n": 360, "k": 104, "bm": 64, "bn": 192, "stages": 2, "blocks": 2, "group": 1, "store": 64, "buffers": 2}),
     "conv": ("igemm_hopper", SEVEN_TAPS | {"n": 3, "h": 11, "w": 6, "bm": 128, "store": 32}),
     "conv cluster": ("igemm_hopper", SEVEN_TAPS | {"n": 2, "h": 14, "w": 8, "bm": 64, "cluster": 2, "store": 0}),
 })  # fmt: skip
 """Recipes and their settings: two consumers, seven steps on three stages, ragged along each dimension; two blocks of a cluster,
 each of which loads half of a tile for both; tiles of pixels, of two images and more; and two blocks that take tile after tile,
-so that the ring goes on in the middle. Those that fly overlap the
-products of two steps, and of two blocks a multiprocessor has both. Where `store` is not 0, two parts of
-the result one after the other, in boxes. The convolutions of seven taps make the kernels of `ring`, `cluster` and `stores`, but
-for the pixels."""
+so that the ring goes on in the middle. Those that fly overlap the products of two steps, and of two blocks a multiprocessor has
+both. Where `store` is not 0, two parts of the result one after the other, in boxes; or three, which take two buffers in turn. The
+convolutions of seven taps make the kernels of `ring`, `cluster` and `stores`, but for the pixels."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,9 @@ STORES = [
     (r"vector\.store %pair, %\w+\[(%\w+), (%\w+)\]", "m", "n"),
 ]  # fmt: skip
 BOXES = [
-    *STORES[:2], (r"scf\.for (%\w+) = %c0 to %c\d+ step %c1 \{\s+scf\.if", "part"), (r"nvvm\.barrier id = (%\w+)", "meeting"),
-    (r"vector\.store %pair, %\w+\[(%\w+), (%\w+), (%\w+)\]", "panel", "line", "column"),
+    *STORES[:2], (r"scf\.for (%\w+) = %c0 to %c\d+ step %c1 \{\s+(?:scf\.if|%\w+ = \S+ \S+ -> \(d0 mod \d\)>)", "part"),
+    (r"nvvm\.barrier id = (%\w+)", "meeting"),
+    (r"vector\.store %pair, %\w+\[(?:%\w+, )?(%\w+), (%\w+), (%\w+)\]", "panel", "line", "column"),
     (r"(%\w+) = memref.subview %C_shared", "box"),
 ]  # fmt: skip
 LOADS = [

@@ -142,4 +142,35 @@ TILES = {
         (LAST_TILE, ""), (TILE_ENDS, f"{TILE_ENDS[:-1]}{LAST_TILE}}}"), of="stored tiles"),
 }  # fmt: skip
 """Of blocks that stay, and have one warp group that multiplies."""
-STORES: Mapping[str, Mutant] = MappingProxyType({**FENCES, **MEETINGS, **READ, **BOXES, **VALUES, **EQUAL, **TILES})
+TILE_BEGINS = LAST_TILE.replace("\n", "\n  ")[:-2]
+FIRST_MEETS, MEETS = (f"{MEET_TILE}          {'  ' * n}{name} = " for n, name in ((0, "%16"), (1, "%19")))
+BUFFER = "%box = memref.subview %C_shared["
+TURN = "%17 = affine.apply affine_map<(d0) -> (d0 mod 2)>(%part)"
+
+
+def _turn(*edits: Edit, codes: str = "W0667", found: str = "in-flight") -> Mutant:
+    return order(*edits, codes=codes, found=found, of="turns")
+
+
+TURNS = {
+    "nobody waits in front of a tile's first part": _turn((TILE_BEGINS, "")),
+    "in front of a tile's first part all but one are read": _turn((TILE_BEGINS, TILE_BEGINS.replace("group 0", "group 1"))),
+    "nobody meets in front of a tile's first part": _turn((FIRST_MEETS, "%16 = ")),
+    "nobody waits between parts": _turn((NEXT_TILE, "")),
+    "between parts one more may be on its way": _turn((NEXT_TILE, NEXT_TILE.replace("group 0", "group 1"))),
+    "a part waits behind the meeting": _turn((NEXT_TILE, ""), (MEETS, MEETS.replace("%19", f"{NEXT_TILE}%19"))),
+    "a part is stored before all have written": _turn((MEETS, "%19 = "), found="RAW, in-flight"),
+    "a buffer too few": _turn((TURN, TURN.replace("mod 2", "mod 1"))),
+    "a block ends while parts of its last tile are read": _turn((LAST_TILE, ""), codes="W0665", found="unfinished copy"),
+    "a block ends while its last part is read": _turn(
+        (LAST_TILE, LAST_TILE.replace("group 0", "group 1")), codes="W0665", found="unfinished copy"),
+    "parts without groups": _turn((COMMIT, "\n"), codes="W0665 W0667", found="in-flight, unfinished copy"),
+    "parts without a fence": _turn((FENCE, ""), codes="W0666", found="missing proxy fence"),
+    "boxes of the other buffer": _turn(
+        (f"{BUFFER}%17", f"%other = affine.apply affine_map<(d0) -> (1 - d0)>(%17)\n{BUFFER}%other"),
+        found="RAW, in-flight, uninitialized read"),
+    "the other buffer first": equal((TURN, TURN.replace("d0 mod 2", "(d0 + 1) mod 2")), of="turns"),
+    "no more than one part on its way": equal((MEETS, f"{NEXT_TILE}{MEETS}"), of="turns"),
+}  # fmt: skip
+"""Of parts that take two buffers in turn."""
+STORES: Mapping[str, Mutant] = MappingProxyType({**FENCES, **MEETINGS, **READ, **BOXES, **VALUES, **EQUAL, **TILES, **TURNS})

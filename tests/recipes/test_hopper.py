@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -227,6 +228,7 @@ CODE = [
     ("matmul", {"m": 1000, "n": 777, "k": 328, "type": "f32", "as_type": "bf16x3"}),
     ("matmul", WHOLE | {"type": "f8E4M3FN"}), ("matmul_32", OPEN | {"type": "f8E5M2"}),
     ("matmul", {"m": 1000, "n": 777, "k": 333, "type": "f8E5M2"}),
+    ("matmul", WHOLE | {"rounded": 1, "blocks": 132}), ("matmul", WHOLE | {"store": 32, "buffers": 2, "blocks": 132}),
     ("matmul", WHOLE | {"type": "i8"}), ("matmul_32", OPEN | {"type": "i8"}),
     ("matmul", {"m": 1000, "n": 777, "k": 333, "type": "i8"}),
 ]  # fmt: skip
@@ -271,3 +273,30 @@ def test_threads_may_store_what_they_have() -> None:
     """`store=0`, and any number of columns at a time, each warp group's rows of 64 or more."""
     for settings in ({"store": 0}, {"store": 8}, {"store": 32, "blocks": 3}, {"store": 32, "gm": 128}):
         expect_right(made(m=200, n=136, k=72, bm=128, bn=64, stages=2, **settings), {}, SimDevice(), NativeDevice())
+
+
+TURNS: list[dict[str, object]] = [
+    {"rounded": 1}, {"rounded": 1, "blocks": 4, "cluster": 2, "bn": 192}, {"store": 32, "buffers": 2, "blocks": 3},
+    {"rounded": 1, "store": 16, "buffers": 4, "blocks": 3, "type": "f16"}, {"store": 32, "buffers": 4, "gm": 128, "bm": 128},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", TURNS, ids=str)
+def test_parts_of_results_take_buffers_in_turn(settings: dict[str, object]) -> None:
+    tiles = {"bm": 64, "bn": 128, "stages": 2} | settings
+    draw = random.Random(str(settings))
+    sizes = [200, 328, 72]
+    for _ in range(8 if SOAK else 1):
+        expect_right(made(**dict(zip("mnk", sizes, strict=True)), **tiles), {}, SimDevice(), NativeDevice())
+        sizes = [draw.randrange(1, 300), draw.randrange(1, 60) * 8, draw.randrange(1, 30) * 8]
+
+
+@pytest.mark.parametrize(("settings", "buffers"), [
+    ({"rounded": 1}, 2), ({}, 1), ({"rounded": 1, "stages": 4, "bm": 192, "bn": 192}, 1), ({"rounded": 1, "store": 128}, 1),
+    ({"rounded": 1, "buffers": 1}, 1), ({"rounded": 1, "bm": 64, "buffers": 4}, 4),
+])  # fmt: skip
+def test_two_buffers_where_the_ring_leaves_room(settings: dict[str, object], buffers: int) -> None:
+    text = made(**{"m": 512, "n": 512, "k": 256} | settings).cuda
+    waits = re.findall(r"wait_stores_read<(\d)>\(\)", text.split("__global__")[1])
+    assert len(re.findall(r"C_shared_plane = k % 2", text)) == (buffers == 2), text
+    assert waits == (["0"] * 2 if buffers < 4 else ["0"])

@@ -46,6 +46,9 @@ func.func @layer(%A: tensor<{m}x{k}xbf16>, %B: tensor<{k}x{n}xbf16>, %bias: tens
 """A product, bias and ReLU, and a conversion."""
 
 
+RING = "pipeline k stages {} producer registers 24"
+
+
 @dataclass(frozen=True)
 class Layer:
     """How a layer is stored: in parts of so many columns, `rows` at a time (0: the block's, by one thread)."""
@@ -60,9 +63,10 @@ class Layer:
     rows: int = 64
     swizzle: str = "swizzle 128"
     tiles: str = "blocks(y, x)"
-    pipeline: str = "pipeline k stages 2 producer registers 24"
+    pipeline: str = RING.format(2)
     barriers: str = "insert-barriers"
     take: str = "tma"
+    turns: str = ""
 
     @property
     def payload(self) -> str:
@@ -113,6 +117,7 @@ class Layer:
           promote-to-registers product.acc across k
           vectorize pair
           {self.pipeline}
+          {self.turns}
           {self.barriers}
           launch tiles {"" if self.barriers else "unproven"}
         }}"""
@@ -123,6 +128,11 @@ class Layer:
         return planned(applied(Choice(str(folder / "case.weft")).open()))
 
 
+def turns(buffers: int) -> str:
+    return f"pipeline parts stages {buffers} async"
+
+
+STAYING = "blocks(x: 3) cyclic"
 RIGHT = {
     "bf16, each warp group by itself": Layer(),
     "f16, tiles that divide": Layer(m=256, n=128, out="f16"),
@@ -135,6 +145,19 @@ RIGHT = {
     "blocks that stay": Layer(m=300, n=264, bn=64, tiles="blocks(x: 3) cyclic order grouped(2)"),
     "blocks that stay, in parts": Layer(bn=128, tiles="blocks(x: 3) cyclic", rows=0),
     "no swizzle": Layer(swizzle="", out="f32", width=8),
+    "two buffers in turn": Layer(bn=128, width=32, swizzle="swizzle 64", turns=turns(2)),
+    "two buffers of f32 for three parts": Layer(n=264, bn=192, out="f32", swizzle="swizzle 32", turns=turns(2)),
+    "three of four parts": Layer(bn=128, width=32, swizzle="swizzle 64", turns=turns(3)),
+    "more buffers than parts": Layer(bn=128, turns=turns(4)),
+    "one part": Layer(turns=turns(2)),
+    "a thread of the block, two buffers": Layer(bn=128, width=32, swizzle="swizzle 64", rows=0, pipeline="", turns=turns(2)),
+    "blocks that stay, two buffers": Layer(m=300, n=264, bn=128, width=32, swizzle="swizzle 64", tiles=STAYING, turns=turns(2)),
+    "blocks that stay, two buffers of three parts": Layer(m=300, n=264, bn=192, tiles=STAYING, turns=turns(2)),
+    "blocks that stay, three buffers of four": Layer(
+        m=300, n=264, bn=128, width=32, swizzle="swizzle 64", tiles=STAYING, rows=0, turns=turns(3)),
+    "blocks that stay, a buffer for each part": Layer(m=300, n=264, bn=128, tiles=STAYING, turns=turns(2)),
+    "blocks that stay, ahead": Layer(
+        m=300, n=264, bn=192, tiles=STAYING, pipeline="pipeline k stages 3 async", turns=turns(2)),
 }
 
 
@@ -160,6 +183,9 @@ SCOPES = {
     "one thread stores those of all that multiply": (Layer(bn=128, rows=0), ["meet_at(3, 256);"] * 2),
     "no producer": (Layer(bn=128, rows=0, pipeline=""), ["__syncthreads();"] * 3),
     "one part": (Layer(), ["meet_at(tx / 128 + 1, 128);"]),
+    "two buffers": (Layer(bn=128, width=32, swizzle="swizzle 64", turns=turns(2)), ["meet_at(tx / 128 + 1, 128);"]),
+    "blocks that stay, two buffers of two parts": (
+        Layer(m=300, bn=128, tiles=STAYING, turns=turns(2)), ["meet_at(tx / 128 + 1, 128);"] * 2),
 }
 
 
@@ -209,6 +235,14 @@ REFUSED = {
     "no rows of the tile": (Layer(swizzle="pad 8"), "W0405", "parts of rows of its tile"),
     "columns of the other order": (Layer(swizzle="transpose"), "W0405", "whole rows of a tile"),
     "without a barrier": (Layer(barriers="verify-sync"), "W066", ""),
+    "two tiles in registers": (Layer(bn=128, turns="pipeline parts stages 2"), "W0366", "the accelerator makes"),
+    "a producer of what goes out": (Layer(bn=128, turns="pipeline parts stages 2 producer"), "W0366", "threads that compute"),
+    "buffers of two pipelines": (Layer(bn=128, turns=f"{turns(2)}\n{turns(2)}"), "W0389", "already"),
+    "barriers that are there": (Layer(bn=128, turns=f"insert-barriers\n{turns(2)}"), "W0388", "already"),
+    "more than a block's memory": (
+        Layer(n=512, bn=256, width=32, out="f32", swizzle="swizzle 32", turns=turns(8), pipeline=RING.format(3)),
+        "W0355", "at most"),
+    "a loop of sums": (Layer(bn=128, turns="pipeline of_groups stages 2 async"), "W0374", "parallel"),
     "a distribution": (Layer(take="tma cyclic"), "W0349", "copied as wholes"),
 }
 

@@ -73,7 +73,8 @@ class _Store:
                 size, ends[axis] = self._size(dimension, tensor, starts[axis], axis)
                 sizes.append(size)
             width = ir.MemRefType(alloc.type).shape[-1]
-            lead, (row, column) = first[:-2], first[-2:]
+            turns = len(first) - len(on)  # of several tiles, which one it is
+            lead, (row, column) = first[turns:-2], first[-2:]
             if column != Sum() or any(start != Sum() for start in lead) or sizes[-1] != width:
                 raise self._refused("takes parts of rows of its tile", "tile it by rows alone")
             box = [1] * len(starts)
@@ -83,7 +84,7 @@ class _Store:
             width = panels.box.box[-1]
 
             def store(panel: Sum) -> None:
-                seen = panels.at([0] * len(lead), bound(row), sizes[-2], bound(panel), len(box))
+                seen = panels.at([*map(bound, first[:turns]), *[0] * len(lead)], bound(row), sizes[-2], bound(panel), len(box))
                 at = [*starts[:-1], starts[-1] + panel.times(width)]
                 nvgpu.TmaAsyncStoreOp(seen, panels.map, [start.emit() for start in reversed(at)])
 
@@ -93,7 +94,8 @@ class _Store:
         kind, name = ir.MemRefType(tensor.type), ir.MemRefType(self.target.type)
         if joined(tensor)[0] not in list(self.kernel.entry.arguments) or is_shared(tensor.type):
             raise self._refused("does not write an argument of the kernel", "let it be a result of the payload")
-        if made_by(alloc, "memref.alloc") is None or list(on) != list(range(ir.MemRefType(alloc.type).rank)) or len(on) < 2:
+        rank = ir.MemRefType(alloc.type).rank
+        if made_by(alloc, "memref.alloc") is None or list(on) != list(range(rank))[-len(on) :] or len(on) < 2:
             raise self._refused("does not take whole rows of a tile in shared memory", "leave `pad` and `transpose` out")
         if kind.rank > MOST_RANK or list(axes) != sorted(axes) or axes[-1] != kind.rank - 1 or name.rank != len(axes):
             raise self._refused("writes its tensor in another order than that lies in memory, or one of more than 5 dimensions")

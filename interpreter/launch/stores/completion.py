@@ -9,8 +9,11 @@ memory, as a group, and waits until it has been read before it is written again,
                                                             } }
                                                             one thread: wait until its stores have read
 
-So the last part of a tile is read while the next tile is computed. In a loop over warp groups it is a thread of each. Barriers,
-behind each wait and behind the fence, are `insert-barriers`' business. What a marked copy becomes is decided by `boxes.py`.
+So the last part of a tile is read while the next tile is computed. Where parts take several buffers in turn (`pipeline`), the wait
+of a part stands behind its fence, and is for the buffer that the next part takes: the barrier that says that a part is there also
+says that this one is free. In front of the first part all have been read. In a loop over warp groups it is a thread of each.
+Barriers, behind each wait and behind the fence, are `insert-barriers`' business. What a marked copy becomes is decided by
+`boxes.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from ...buffers.tensor_copies import BY_TENSOR_MAP, is_tensor_copy
 from ...ir.mlir import ahead_of, ancestors, child_of, ir, is_within, operations, ops_of
 from ...ir.structured import is_structured
 from ...loops.forall import end_of, make_forall
-from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, mapping_of, trip_counts
+from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, loop_dimensions, mapping_of, trip_counts
 from ...memory.effects import written
 from ...memory.lanes import BARRIERS
 from ...memory.layouts import is_shared
@@ -31,6 +34,8 @@ from ...memory.tensor_maps import COMMIT, DRAIN
 from ...memory.views import behind
 from ...session.rewriter import refuse
 
+BUFFERS = "weft.buffers"
+"""On a loop over parts that are stored: so many buffers of shared memory take turns, and its iterations take the next one each."""
 _LOOPS = ("scf.for", "scf.forall")
 
 
@@ -56,11 +61,11 @@ def complete_stores(root: ir.Operation) -> list[ir.Operation]:
 def _complete(store: ir.Operation) -> Callable[[], ir.Operation]:
     """All but the last wait. Returns what makes a loop over the threads that have to wait."""
     unit, thread = _started_by(store)
-    block, around = unit.block, unit.parent.operation
+    around = unit.parent.operation
     first, last = _fills(store, unit)
     with ir.InsertionPoint.after(last):
         kinds = {"kind": "#nvvm.proxy_kind<async.shared>", "space": "#nvvm.shared_space<cta>"}
-        ir.Operation.create(FENCE_PROXY, attributes={name: ir.Attribute.parse(said) for name, said in kinds.items()})
+        fence = ir.Operation.create(FENCE_PROXY, attributes={name: ir.Attribute.parse(said) for name, said in kinds.items()})
     if unit == store:
         with ahead_of(store):
             unit = thread()
@@ -69,20 +74,38 @@ def _complete(store: ir.Operation) -> Callable[[], ir.Operation]:
     store.attributes[BY_TENSOR_MAP] = ir.UnitAttr.get()
     with ir.InsertionPoint.after(store):
         ir.Operation.create(COMMIT)
-    mapping = mapping_of(around)
-    if around.name in _LOOPS and not (mapping is not None and mapping.space == "blocks" and mapping.dist is None):
-        before = ops_of(block)
-        at = before.index(first)
-        while at and before[at - 1].name in BARRIERS:
-            at -= 1
-        with ir.InsertionPoint(before[at]):
+    if BUFFERS in around.attributes:
+        buffers, parts = ir.IntegerAttr(around.attributes[BUFFERS]).value, [d.static_trips for d in loop_dimensions(around)]
+        if None in parts or prod(n or 1 for n in parts) > buffers:
+            with ir.InsertionPoint.after(fence):
+                _wait(thread, buffers - 2)
+        if any(map(_repeats, ancestors(around))):
+            with _in_front(around):
+                _wait(thread)
+    elif _repeats(around):
+        with _in_front(first):
             _wait(thread)
     return thread
 
 
-def _wait(thread: Callable[[], ir.Operation]) -> ir.Operation:
-    """Let the threads that start stores wait until all of theirs have been read, at the insertion point."""
-    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 0)
+def _repeats(op: ir.Operation) -> bool:
+    """Whether a block does what is in there more than once."""
+    mapping = mapping_of(op)
+    return op.name in _LOOPS and not (mapping is not None and mapping.space == "blocks" and mapping.dist is None)
+
+
+def _in_front(op: ir.Operation) -> ir.InsertionPoint:
+    """In front of an op, and of barriers there."""
+    before = ops_of(op.block)
+    at = before.index(op)
+    while at and before[at - 1].name in BARRIERS:
+        at -= 1
+    return ir.InsertionPoint(before[at])
+
+
+def _wait(thread: Callable[[], ir.Operation], pending: int = 0) -> ir.Operation:
+    """Let the threads that start stores wait until all of theirs but so many have been read, at the insertion point."""
+    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), pending)
     loop = thread()
     with ir.InsertionPoint(end_of(loop)):
         ir.Operation.create(DRAIN, attributes={"group": number, "read": ir.UnitAttr.get()})

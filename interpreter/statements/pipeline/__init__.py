@@ -1,7 +1,9 @@
-"""`pipeline LOOP stages n [async|producer [overlap] [registers n]]`: copy the next tiles to shared memory while one is computed."""
+"""`pipeline LOOP stages n [async|producer [overlap] [registers n]]`: copy the next tiles to shared memory while one is computed,
+or out of it while the next one is written."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...ir.element_sizes import bytes_of
@@ -31,12 +33,17 @@ class Pipeline(Statement):
     outside of a ragged tile are zeroed by the copies themselves. Here, too, one barrier per iteration is enough. With `producer`
     none is: a warp group of its own starts the copies, and waits for the others on memory barriers, as they for it.
 
+    Of a loop over `registers` whose parts of a result are copied out of shared memory by boxes, parts take n buffers in turn: one
+    is written while those before it are read. With `stages 2` one barrier for each part is enough, where one buffer takes two.
+
     Args:
         loop: a sequential loop with mapped copies to shared memory in it (`promote-to-shared`, `map`), before there are barriers
-            in it; stays alive, and so do the handles of the copies (the reads of the next tile) and of the buffers.
+            in it; stays alive, and so do the handles of the copies (the reads of the next tile) and of the buffers. Or a loop over
+            `registers` that holds copies out of shared memory, mapped to `tma`.
         stages: the number of tiles that exist at a time: 2; with `async` as many as shared memory holds. With 1 the loop stays as
             it is, so that a parameter can choose.
-        asynchronous: `async`: by asynchronous copies of 4, 8 or 16 bytes; of copies that are mapped to `tma` by boxes.
+        asynchronous: `async`: by asynchronous copies of 4, 8 or 16 bytes; of copies that are mapped to `tma` by boxes, in both
+            directions.
         by_producer: `producer`: a warp group of its own starts the copies, which are mapped to `tma`, and the others compute. Each
             tile has two memory barriers, one for it is there, one for all have left it, and no barrier of the block is needed: the
             producer runs as far ahead as there are tiles, and consumers do not wait for each other.
@@ -115,6 +122,7 @@ class Pipeline(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from .found import find_copies
+        from .outgoing import goes_out
         from .rotation import rotate
 
         if self.registers is not None and (not self.by_producer or self.registers % 8):
@@ -132,14 +140,33 @@ class Pipeline(Statement):
             return {}
         ensure_bufferized(rewrite)
         loop = rewrite.find(self.loop)
+        if goes_out(loop):
+            return self._take_turns(rewrite, loop)
         found = find_copies(loop)
         how, ahead_of_time = self._way(rewrite, found)
         buffers = rotate(found, self.stages, ahead_of_time)
         self._affordable(rewrite, rewrite.find(self.loop))
-        names = ", ".join(str(ir.MemRefType(b.results[0].type)) for b in buffers)
         copies = "1 copy runs" if len(buffers) == 1 else f"{len(buffers)} copies run"
         ahead = "one iteration ahead" if self.stages == 2 else f"{self.stages - 1} iterations ahead"
-        rewrite.remark(f"{copies} {ahead}, {how}: {names}")
+        rewrite.remark(f"{copies} {ahead}, {how}: {_types(buffers)}")
+        return {}
+
+    def _take_turns(self, rewrite: Rewriter, loop: ir.Operation) -> Results:
+        """Of a loop whose copies go out. Raises W0366."""
+        from .outgoing import take_turns
+
+        if self.by_producer or not self.asynchronous:
+            why = "threads that compute fill the tiles, and one of them starts" if self.by_producer else "the accelerator makes"
+            raise rewrite.error(
+                "W0366", f"{why} the copies out of shared memory", loop, "`pipeline … async`",
+                at="by_producer" if self.by_producer else "stages",
+            )  # fmt: skip
+        buffers = take_turns(loop, self.stages)
+        self._affordable(rewrite, rewrite.find(self.loop))
+        if buffers:
+            rewrite.remark(f"parts take buffers in turn: {_types(buffers)}")
+        else:
+            rewrite.remark("one part: the loop stays as it is")
         return {}
 
     def _way(self, rewrite: Rewriter, found: Pipelined) -> tuple[str, Ahead]:
@@ -180,3 +207,7 @@ class Pipeline(Statement):
                 loop,
                 "tile the loop with smaller steps, or use fewer stages",
             )
+
+
+def _types(buffers: Sequence[ir.Operation]) -> str:
+    return ", ".join(str(ir.MemRefType(buffer.results[0].type)) for buffer in buffers)

@@ -63,7 +63,7 @@ class Pipelined:
 def find_copies(loop: ir.Operation) -> Pipelined:
     """The copies of a loop, proven fit to run one iteration ahead. Raises W0374 … W0378, W0388, W0389."""
     step = _checked_step(loop)
-    _check_fresh(loop)
+    check_fresh(loop)
     filled = (behind(buffer) for op in operations(loop) for buffer in written(op))
     buffers = dict.fromkeys(made_by(base, "memref.alloc") for base in filled if is_shared(base.type))
     copies = tuple(_copy(loop, alloc) for alloc in buffers if alloc is not None)
@@ -113,7 +113,8 @@ def _checked_step(loop: ir.Operation) -> int:
     return step
 
 
-def _check_fresh(loop: ir.Operation) -> None:
+def check_fresh(loop: ir.Operation) -> None:
+    """Nothing in the loop runs ahead, and there are no barriers in it. Raises W0388, W0389."""
     for op in operations(loop):
         if op.name in (WAIT, AWAIT) or any(is_stage(operand) for operand in op.operands):
             raise refuse("W0389", "this loop is pipelined already", loop, "pipeline it once")
@@ -198,7 +199,7 @@ def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> li
 
 def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation, int]) -> None:
     """W0377: the buffer's content is the loop's own, and each iteration reads what it has copied."""
-    for user in _all_users(copy.alloc.results[0]):
+    for user in all_users(copy.alloc.results[0]):
         place = child_of(loop, user)
         if place is None:
             raise refuse(
@@ -216,10 +217,10 @@ def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation,
             )
 
 
-def _all_users(value: ir.Value) -> Iterator[ir.Operation]:
+def all_users(value: ir.Value) -> Iterator[ir.Operation]:
     for user in users(value):
         if _relocatable(user):
-            yield from _all_users(user.results[0])
+            yield from all_users(user.results[0])
         elif user.name != "memref.dealloc":
             yield user
 

@@ -42,26 +42,25 @@ def rotate(found: Pipelined, stages: int, ahead: Ahead) -> list[ir.Operation]:
     loop = found.loop
     first = body_of(loop).operations[0].operation
     with loop.location:
-        buffers = [_several_tiles(copy, stages) for copy in found.copies]
+        buffers = [several_tiles(copy.alloc, stages) for copy in found.copies]
         with ir.InsertionPoint(first):
             here = turn(found, stages)
         for copy, buffer in zip(found.copies, buffers, strict=True):
-            _redirect(loop, copy, buffer, here, first)
+            redirect(loop, copy.alloc, buffer, here, first, but=copy.op)
         ahead(found, buffers, stages, first)
     for copy in found.copies:
         copy.op.erase()
-        _drop(copy.alloc.results[0])
-        copy.alloc.erase()
+        drop(copy.alloc)
     return [buffer.owner.operation for buffer in buffers]
 
 
-def _several_tiles(copy: StagedCopy, stages: int) -> ir.Value:
+def several_tiles(alloc: ir.Operation, stages: int) -> ir.Value:
     """The shared buffer with a leading dimension of stages, in the old one's place and with its handles."""
-    kind = ir.MemRefType(copy.alloc.results[0].type)
+    kind = ir.MemRefType(alloc.results[0].type)
     several = ir.MemRefType.get([stages, *kind.shape], kind.element_type, memory_space=kind.memory_space)
-    with ahead_of(copy.alloc):
+    with ahead_of(alloc):
         made = memref.AllocOp(several, [], [])
-    copy_marks(copy.alloc, made.operation)
+    copy_marks(alloc, made.operation)
     return made.result
 
 
@@ -190,13 +189,17 @@ def seen(copy: StagedCopy, tile: ir.Value) -> ir.Value:
     return reduce(lambda source, view: rebased(view, source), copy.views, tile)
 
 
-def _redirect(loop: ir.Operation, copy: StagedCopy, buffer: ir.Value, number: ir.Value, first: ir.Operation) -> None:
-    """Everything in the loop but the copy sees the tile of the iteration at hand."""
+def redirect(
+    loop: ir.Operation, alloc: ir.Operation, buffer: ir.Value, number: ir.Value, first: ir.Operation, *,
+    but: ir.Operation | None = None,
+) -> None:  # fmt: skip
+    """Everything in the loop but that copy sees the tile of the iteration at hand."""
     inside = set(operations(loop))
+    seeing = inside.difference([but] if but is not None else [])
 
     def move(old: ir.Value, new: ir.Value) -> None:
         for user in users(old):
-            if user in inside and user != copy.op:
+            if user in seeing:
                 replace_operands(user, {old: new})
             elif user not in inside and user.name != "memref.dealloc":
                 with ir.InsertionPoint(first):
@@ -204,13 +207,13 @@ def _redirect(loop: ir.Operation, copy: StagedCopy, buffer: ir.Value, number: ir
 
     with ir.InsertionPoint(first):
         tile = slot(buffer, number)
-    move(copy.alloc.results[0], tile)
+    move(alloc.results[0], tile)
     retype(tile, ir.MemRefType(tile.type))
 
 
-def _drop(value: ir.Value) -> None:
-    """Erase all that looks at the old buffer."""
-    for user in users(value):
-        for result in user.results:
-            _drop(result)
-        user.erase()
+def drop(op: ir.Operation) -> None:
+    """Erase an op, and all that looks at its results: an old buffer."""
+    for result in op.results:
+        for user in users(result):
+            drop(user)
+    op.erase()
