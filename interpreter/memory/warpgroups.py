@@ -208,7 +208,7 @@ def run_of(op: ir.Operation) -> list[ir.Operation]:
 
 def flies(op: ir.Operation) -> bool:
     """Whether a product's sums may be in flight behind it: they stay where they are, and nobody but a product that goes on with
-    them uses them until all have been waited for. A loop hands them on to itself alone."""
+    them uses them until all have been waited for, or ever, where one does. A loop hands them on to itself alone."""
     first = op
     while op.name == MMA and (before := made_by(sums_before(first), MMA)) is not None and before.block == op.block:
         first = before
@@ -227,18 +227,21 @@ def _awaited(sums: ir.Value, first: ir.Operation, seen: set[ir.Value]) -> bool:
     waits = [at for at in range(behind, len(ops)) if ops[at].name == END and may_pend(ops[at]) == 0]
     holders = [(use, child_of(block.owner.operation, use.owner.operation)) for use in sums.uses]
     early = [use for use, holder in holders if holder is None or not any(at < ops.index(holder) for at in waits)]
-    return not early or (len(early) == 1 and _goes_on(early[0].owner.operation, early[0].operand_number, first, seen))
+    if not early:
+        return True
+    return len(holders) == 1 and _goes_on(early[0].owner.operation, early[0].operand_number, first, seen)
 
 
 def _goes_on(user: ir.Operation, operand: int, first: ir.Operation, seen: set[ir.Value]) -> bool:
     """Whether it is a product that adds to the sums, or the end of the loop that began with them."""
     if user.name == MMA:
-        return operand == 2 and _awaited(user.results[0], first, seen)
+        return operand == 2 and (not may_pend(user) or _awaited(user.results[0], first, seen))
     loop = user.parent.operation
     if user.name != "scf.yield" or loop.name != "scf.for" or first.block != user.block:
         return False
     handed = loop.regions[0].blocks[0].arguments[operand + 1]
-    return sums_before(first) == handed and all(_awaited(one, first, seen) for one in (handed, loop.results[operand]))
+    alone = users(handed) == [first]
+    return alone and sums_before(first) == handed and all(_awaited(one, first, seen) for one in (handed, loop.results[operand]))
 
 
 def _is_between(op: ir.Operation) -> bool:

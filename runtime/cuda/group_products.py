@@ -62,9 +62,9 @@ template <int pending, typename T, int n> __device__ inline void commit_products
 _WAIT_PRODUCTS = """\
 // Waits for all groups of products, and has the sums then.
 #ifdef __CUDA_ARCH__
-template <typename T, int n> __device__ inline void wait_products(T (&sums)[n]) {
+template <typename... S> __device__ inline void wait_products(S&... sums) {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-  hold_sums(sums);
+  (hold_sums(sums), ...);
 }
 #endif"""
 

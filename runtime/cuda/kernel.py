@@ -71,7 +71,6 @@ class KernelWriter:
         constant: gives the name of a module-level constant for a `memref.global`'s symbol.
         narrow: indices have 32 bits; the host sees to it that they suffice.
         facts: what the text asks the host for, and relies on.
-        in_flight: the arrays of sums to which products add that are not waited for.
     """
 
     func: ir.Operation
@@ -87,7 +86,6 @@ class KernelWriter:
     vectors: dict[str, str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     narrow: bool = False
-    in_flight: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.facts = HostFacts(self.narrow, self.on_top)

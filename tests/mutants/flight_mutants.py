@@ -20,6 +20,10 @@ def leaving(predicate: str, bound: str, ahead: int) -> tuple[str, str]:
     return LEAVE, rf"\1 = arith.cmpi {predicate}, %15, {bound} : index\n\g<2>{ahead}"
 
 
+def besides(condition: str) -> tuple[str, str]:
+    return END, f"%some = arith.cmpi eq, {condition}, %c0 : index\nscf.if %some {{ {END}}}\n{END}"
+
+
 def product(pending: int) -> tuple[str, str]:
     return PRODUCT, PRODUCT.replace("transposeB", f"transposeB, waitGroup = {pending} : i64")
 
@@ -47,6 +51,12 @@ FLIGHT: Mapping[str, Mutant] = MappingProxyType({
     "a product begins before its tile is there": order((AWAIT_FULL, ""), codes="W0667 W0662 W0665", found="in-flight", of="flight"),
     "sums of another product are in flight": order(
         (PRODUCT, PRODUCT.replace("%before", "%zero")), codes="W0640", found="refused", of="flight"),
+    "one thread waits for products by itself": order(besides("%8"), codes="W0603", found="divergent barrier", of="flight"),
+    "sums of a step are looked at in the next one": order(
+        (AWAIT_FULL, END + AWAIT_FULL),
+        (r"re:( +%22 = arith\.cmpi sgt)",
+         r"%old = builtin.unrealized_conversion_cast %before : !nvgpu.warpgroup.accumulator<fragmented = vector<64x64xf32>> "
+         r"to vector<1x8x2x2xf32>\n\1"), codes="W0640", found="refused", of="flight"),
     "both operands are the left one": value((PRODUCT, PRODUCT.replace("%b,", "%a,")), of="flight"),
     "consumers take more registers than half of them": order(
         ("nvvm.setmaxregister increase 104", "nvvm.setmaxregister increase 112"), codes="W0670", found="deadlock", of="two blocks"),
@@ -57,6 +67,10 @@ FLIGHT: Mapping[str, Mutant] = MappingProxyType({
     "consumers of two blocks take what one has": equal(
         (", weft.max_registers = 80 : i64", ""), ("nvvm.setmaxregister increase 104", "nvvm.setmaxregister increase 240"),
         of="two blocks"),
+    "some warp groups wait for products once more": equal(besides("%7"), of="flight"),
+    "a step waits for the product of the one before": equal((AWAIT_FULL, END + AWAIT_FULL), of="flight"),
+    "a stage is left before the next product": equal(
+        (RELEASE, rf"{END}\2\n\1"), of="flight"),
     "a product waits for itself": equal(product(0), of="flight"),
     "products of three steps overlap": equal(leaving("sgt", "%c1", 1), product(2), of="flight"),
     "a stage is left later": equal(leaving("sgt", "%c1", 1), of="flight"),

@@ -188,3 +188,12 @@ def test_circles_of_waits_say_who_waits_for_whom() -> None:
     (found,) = said(edited(LONG.ring(), *edits))
     assert found.code == "W0665" and "wait for each other forever" in found.message and "assumed" not in found.message
     assert sum("waits for what comes behind" in note for note in found.notes) >= 2
+
+
+def test_sums_are_there_where_a_later_product_waits_for_all() -> None:
+    ring = LONG.ring()
+    product = re.search(PRODUCT, ring)
+    assert product is not None
+    first = product[0].replace("%next", "%half").replace("waitGroup = 0", "waitGroup = 1")
+    found = judged(ring.replace(product[0], f"{first}\n{product[0].replace('%acc {', '%half {')}"))
+    assert found.clean, found.diagnostics()

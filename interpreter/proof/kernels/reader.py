@@ -132,6 +132,7 @@ class Reader:
             event = GroupEvent(place, stores_may_pend(op) if name == DRAIN else None)
             self._stored.append((event, name == DRAIN and "read" in op.attributes))
         elif name == END:
+            together(self.model, op, place, GROUP)
             self._multiplied.append(GroupEvent(place, may_pend(op)))
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
             raise fail(

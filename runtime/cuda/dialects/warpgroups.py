@@ -6,14 +6,17 @@ The sums of a thread are an array in registers, which the products change in pla
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import takewhile
 
-from ....interpreter.ir.mlir import ir, users
+from ....interpreter.ir.mlir import ancestors, ir, operations, ops_of, users
 from ....interpreter.memory.effects import is_pointer
 from ....interpreter.memory.warpgroups import (
     BEGIN,
     COMMIT,
     DESCRIBE,
     END,
+    MMA,
     MMA_ASYNC,
     PRODUCTS,
     ROWS,
@@ -21,6 +24,7 @@ from ....interpreter.memory.warpgroups import (
     STEP,
     SUM_BYTES,
     ZERO,
+    accumulator,
     may_pend,
     operands,
     plain_place_of,
@@ -74,12 +78,23 @@ def around(kernel: KernelWriter, op: ir.Operation) -> None:
 
 @writes(END)
 def wait(kernel: KernelWriter, op: ir.Operation) -> None:
-    """For those that are in flight; one that ends where it stands leaves nothing to wait for."""
-    if kernel.in_flight and may_pend(op):
+    """For those of the kernel that are in flight, wherever they begin; one that ends where it stands leaves nothing to wait for."""
+    if not any(map(may_pend, operations(kernel.func, MMA))):
+        return
+    if may_pend(op):
         raise refuse("W0503", f"`{op.name} {may_pend(op)}` with products in flight", op, hint="wait for all of them: 0")
-    for sums in kernel.in_flight:
-        kernel.line(f"wait_products({sums});")
-    kernel.in_flight.clear()
+    arrays = dict.fromkeys(register_array(kernel.lanes(sums)) for sums in _sums_at(op))
+    kernel.line(f"wait_products({', '.join(filter(None, arrays))});")
+
+
+def _sums_at(op: ir.Operation) -> Iterator[ir.Value]:
+    """Those that are there: in its block, and in those around."""
+    inner = op
+    for outer in takewhile(lambda one: one.name != "gpu.module", ancestors(op)):
+        ops = ops_of(inner.block)
+        in_front = [result for one in ops[: ops.index(inner)] for result in one.results]
+        yield from (value for value in (*inner.block.arguments, *in_front) if accumulator(value.type) is not None)
+        inner = outer
 
 
 @writes(*PRODUCTS)
@@ -106,8 +121,6 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
             kernel.line(f"{product.name}({', '.join([to, *matrices])});")
     if op == run[-1]:
         kernel.line(f"end_products({sums});" if not found.pending else f"commit_products<{found.pending}>({sums});")
-        if found.pending and sums not in kernel.in_flight:
-            kernel.in_flight.append(sums)
     kernel.values[op.results[0]] = tuple(name(f"{sums}[{i}]", kind.cxx, mutable=True) for i in range(len(before)))
 
 

@@ -298,4 +298,4 @@ template <int pending, typename T, int n> void commit_products(T (&)[n]) {
   shim_end_products(pending);
 }
 template <typename T, int n> void end_products(T (&sums)[n]) { commit_products<0>(sums); }
-template <typename T, int n> void wait_products(T (&)[n]) { shim_end_products(0); }
+template <typename... S> void wait_products(S&...) { shim_end_products(0); }
