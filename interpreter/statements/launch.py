@@ -237,17 +237,20 @@ class LaunchStatement(Statement):
             )
         info.kernel.attributes[REGISTER_CAP] = i64(most)
         shared_anew = next(operations(info.kernel, REGISTERS), None) is not None
-        if shared_anew and most not in (fit := registers_of_blocks(threads)):
-            raise rewrite.error(
-                "W0373", f"with {most} registers for each of {threads} threads, no number of blocks has all that there are, and "
-                "warp groups hand on what they have", at="max_registers",
-                hint="those of two blocks, three, …: " + ", ".join(map(str, fit[1:])) + "; of one: leave it out",
-            )  # fmt: skip
         held = [accumulator(op.results[0].type) for op in operations(info.kernel, *PRODUCTS)]
         widest = max((one.columns for one in held if one is not None), default=0)
-        if shared_anew and widest and most < (least := fewest_registers(widest)):
+        least = fewest_registers(widest) if widest else 0
+        if shared_anew and most not in (fit := registers_of_blocks(threads)):
+            enough = ", ".join(map(str, dict.fromkeys(count for count in fit[1:] if count >= least)))
+            several = f"those of two blocks, three, …: {enough}; of one: " if enough else ""
             raise rewrite.error(
-                "W0373", f"an instruction of warp groups of {widest} columns takes {least} registers, and a thread begins with "
-                f"{most}", at="max_registers", hint="fewer columns, fewer warp groups a block, or fewer blocks a multiprocessor",
+                "W0373", f"with {most} registers for each of {threads} threads, no number of blocks has all that there are, and "
+                "warp groups hand on what they have", at="max_registers", hint=f"{several}leave it out",
+            )  # fmt: skip
+        if most < least:
+            has = "a thread begins with" if shared_anew else "a thread may have"
+            raise rewrite.error(
+                "W0373", f"an instruction of warp groups of {widest} columns takes {least} registers, and {has} {most}",
+                at="max_registers", hint="fewer columns, fewer warp groups a block, or fewer blocks a multiprocessor",
             )  # fmt: skip
         rewrite.remark(f"{'at first' if shared_anew else 'at most'} {most} registers a thread")

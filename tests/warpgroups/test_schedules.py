@@ -121,6 +121,8 @@ REFUSED = {
         Case(kind="i8", along=True, bk=128, k=256, shape="[64, 128, 32]", pipeline="pipeline k stages 2 producer overlap"),
         "W0369", "nothing is in flight",
     ),
+    "fewer registers than an instruction takes": (
+        Case(k=512, pipeline="pipeline k stages 2 producer", most=24), "W0373", "a thread may have 24"),
     "registers of no number of blocks": (
         Case(k=512, pipeline="pipeline k stages 2 producer registers 24", most=100), "W0373", "no number of blocks has all",
     ),
