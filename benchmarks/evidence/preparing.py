@@ -31,11 +31,14 @@ VARIANTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
 }  # fmt: skip
 """By layout: what a variant is called, its recipe, and what is set beside the layer."""
 TILED = (64, 64), (64, 128), (128, 64), (128, 128)
+OVERLAP: Settings = {"overlap": "true"}
 HALF: Sequence[tuple[str, str, Settings]] = (
     ("tensor", "igemm_tensor", {}), ("tensor 64x64", "igemm_tensor", {"bm": 64, "bn": 64}),
     *((f"hopper {bm}x{bn}", "igemm_hopper", {"bm": bm, "bn": bn}) for bm, bn in TILED),
     *((f"hopper {bm}x{bn}, own stores", "igemm_hopper", {"bm": bm, "bn": bn, "store": 0}) for bm, bn in TILED[1:]),
     *((f"hopper {bm}x{bn}, rounded", "igemm_hopper", {"bm": bm, "bn": bn, "rounded": 1}) for bm, bn in TILED),
+    *((f"hopper {bm}x{bn}, overlap, rounded", "igemm_hopper", {"bm": bm, "bn": bn, "rounded": 1, **OVERLAP}) for bm, bn in TILED),
+    ("hopper 64x64, three each, rounded", "igemm_hopper", {"bm": 64, "bn": 64, "rounded": 1, "resident": 3}),
     ("tensor, rounded", "igemm_tensor", {"rounded": 1}),
 )  # fmt: skip
 """Variants of convolutions of half precision, channels last. Those that round have results of f16, as cuDNN's are."""
@@ -60,6 +63,8 @@ PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
         ("hopper, cluster", "hopper", {"cluster": 2}), ("hopper, stay", "hopper", STAYING),
         ("hopper, stay, cluster", "hopper", {**STAYING, "cluster": 2}),
         ("hopper, stay, cluster, two buffers", "hopper", {**STAYING, "cluster": 2, **IN_TURN}),
+        ("hopper, stay, overlap", "hopper", {**STAYING, **OVERLAP}),
+        ("hopper 64x128, overlap", "hopper", {"bm": 64, "bn": 128, **OVERLAP}),
         ("hopper 192, stay, cluster", "hopper", {**STAYING, "cluster": 2, "bn": 192}),
     ),
     "bf16, ragged": (
@@ -74,6 +79,8 @@ PRODUCTS: Mapping[str, Sequence[tuple[str, str, Settings]]] = {
         ("hopper, stay, one buffer", "hopper", {**ROUNDED, **STAYING, "buffers": 1}),
         ("hopper, stay, cluster, one buffer", "hopper", {**ROUNDED, **STAYING, "cluster": 2, "buffers": 1}),
         ("hopper, stay, cluster, four buffers", "hopper", {**ROUNDED, **STAYING, "cluster": 2, "store": 32, "buffers": 4}),
+        ("hopper, stay, overlap", "hopper", {**ROUNDED, **STAYING, **OVERLAP}),
+        ("hopper, stay, cluster, overlap", "hopper", {**ROUNDED, **STAYING, "cluster": 2, **OVERLAP}),
     ),
     "f8E4M3FN": (("hopper", "hopper", {}),), "f8E5M2": (("hopper", "hopper", {}),),
     "i8": (("tensor", "tensor", {}), ("hopper", "hopper", {})), "f64": (("tensor", "tensor", {}),),
