@@ -156,8 +156,7 @@ RIGHT = {
     "blocks that stay, three buffers of four": Layer(
         m=300, n=264, bn=128, width=32, swizzle="swizzle 64", tiles=STAYING, rows=0, turns=turns(3)),
     "blocks that stay, a buffer for each part": Layer(m=300, n=264, bn=128, tiles=STAYING, turns=turns(2)),
-    "blocks that stay, ahead": Layer(
-        m=300, n=264, bn=192, tiles=STAYING, pipeline="pipeline k stages 3 async", turns=turns(2)),
+    "blocks that stay, ahead": Layer(bn=192, tiles=STAYING, pipeline="pipeline k stages 2 async", turns=turns(2)),
 }
 
 
