@@ -33,6 +33,7 @@ FLIGHT: Mapping[str, Mutant] = MappingProxyType({
         leaving("sge", "%c0", 0), codes="W0667", found="in-flight", of="flight"),
     "a stage is left in front of the next product": order(
         (RELEASE, r"\2\n\1"), codes="W0667", found="in-flight", of="flight"),
+    "three products are in flight": order(product(3), codes="W0667", found="in-flight", of="flight"),
     "a product more is in flight": order(product(2), codes="W0667", found="in-flight", of="flight"),
     "a product more is in flight, of tiles": order(product(2), codes="W0667", found="in-flight", of="flying tiles"),
     "a product more is in flight, in a cluster": order(product(2), codes="W0667", found="in-flight", of="flying cluster"),

@@ -32,7 +32,8 @@ QUICK = (
     "the producer takes registers, too", "too few bytes", "products read another stage", "both consumers multiply the first rows",
     "a ring of two of three stages", "a stage is released in one's own block alone",
     "pixels land in another stage", "warp groups meet at one barrier", "a thread waits behind the meeting",
-    "a product more is in flight, of tiles", "a stage is left in front of the next product", "products of three steps overlap",
+    "three products are in flight", "a product more is in flight, of tiles", "a stage is left in front of the next product",
+    "products of three steps overlap",
     "some warp groups wait for products once more", "one thread waits for products by itself",
     "threads swizzle, boxes do not", "no fence in front of boxes, of pixels", "all parts go to the first one's columns",
 )  # fmt: skip

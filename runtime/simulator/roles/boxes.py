@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from .cluster import Flight, Steps
 from .group import GroupLanes
 from .ordering import ClockShadow, Elements, OrderedMemory
 from .phases import BarrierGroup, landed, of_rank
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -336,11 +338,12 @@ class StoresOver:
 def drain(group: GroupLanes, most: int, read: bool, mask: Mask) -> Steps:
     """`nvvm.cp.async.bulk.wait_group`."""
     stores = StoreGroups.of(group)
-    due = [(lane, one) for lane in group.active(mask).tolist() for of in _all_but(stores.groups.get(lane, []), most) for one in of]
+    due = [(lane, one) for lane in group.active(mask).tolist() for of in all_but(stores.groups.get(lane, []), most) for one in of]
     request = StoresOver(group, due, 1 if read else 2)
     yield request
     request.passed()
 
 
-def _all_but(groups: list[list[StoredBox]], most: int) -> list[list[StoredBox]]:
+def all_but(groups: list[T], most: int) -> list[T]:
+    """Those that a wait is for which leaves so many pending, the last ones; the first one is first."""
     return groups[: max(len(groups) - most, 0)]

@@ -17,7 +17,7 @@ from ..machine.lanes import Lane
 from ..machine.local_memory import Shared
 from ..machine.shadow import Mask
 from ..report import Fault
-from .boxes import note
+from .boxes import all_but, note
 from .cluster import Flight, Steps
 from .group import GroupLanes
 from .phases import whole
@@ -123,7 +123,7 @@ IN_FLIGHT = {"f": np.nan, "i": 0x5A5A5A5A}
 def wait(group: GroupLanes, most: int, mask: Mask, site: int) -> Steps:
     """Until at most so many of the group's products are in flight: the last ones."""
     whole(group, mask, site, "waits for its products together")
-    before = group.products[: len(group.products) - most]
+    before = all_but(group.products, most)
     if before:
         yield ProductsOver(before)
         clocks, rows = group.cluster.clocks, group.rows[group.active(mask)]
