@@ -202,7 +202,7 @@ def split_ids(model: KernelModel) -> None:
     _restate(model, collected)
     for threads in {b.threads for b in (*model.barriers, *model.products) if b.narrow}:
         collected(model.group_of(threads) or Linear.of(0))
-    taken_apart = {symbol: _digits(symbol, sorted(found)) for symbol, found in radices.items()}
+    taken_apart = {symbol: digits_of(symbol, sorted(found)) for symbol, found in radices.items()}
     ids = {symbol: digits for symbol, digits in taken_apart.items() if digits is not None}
 
     @cache
@@ -216,7 +216,7 @@ def split_ids(model: KernelModel) -> None:
         model.facts = (*model.facts, *(at_least(out * -1, -(s.high or 0)) for s, out in looser))
 
 
-def _digits(symbol: Symbol, radices: list[int]) -> Linear | None:
+def digits_of(symbol: Symbol, radices: list[int]) -> Linear | None:
     """The id as a sum of digits, the most significant first, or None.
 
     Args:

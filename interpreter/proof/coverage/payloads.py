@@ -1,0 +1,246 @@
+"""The payload's structured ops, as what their iterations read and write: elements of arguments, and of other ops' results.
+
+An op of a kernel is found again by its location, which tiling and fusing keep; and its iterations by the elements that they read,
+whatever has become of the loops around them: `A[i, k]` and `B[k, j]` tell (i, j, k).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ...indices.algebra import LaunchShape
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
+from ...indices.values import Values
+from ...ir.functions import symbol
+from ...ir.mlir import ir, made_by, maker, operations, ops_of, producer
+from ...ir.reshapes import groups_of
+from ...ir.sizes import pad_widths, size_behind
+from ...ir.structured import Structure, is_structured, structure, subscripts, yielded
+from ...memory.layouts import kept_dimensions, mixed
+from ...memory.views import shown
+
+Key = tuple[str, str, int]
+"""A tensor or buffer of the payload: an argument of a function, or a result of the op at a location, by number."""
+Coordinates = tuple[Linear, ...]
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of a tensor of the payload, where `when` holds; else padding."""
+
+    key: Key
+    at: Coordinates
+    when: Formula = TRUE
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadOp:
+    """A structured op of the payload.
+
+    Args:
+        dims: a symbol for each dimension of its iteration space, from 0.
+        extents: sizes of the dimensions; None where no operand tells.
+        reads, writes: the elements of operands in an iteration; of an input that is a scalar, nothing.
+        starts: what the outputs hold before, by output.
+        copies: it hands on what it reads, and makes nothing of it.
+        name: the op's name and place, for reports.
+    """
+
+    name: str
+    space: Structure
+    dims: tuple[Symbol, ...]
+    extents: tuple[Linear | None, ...]
+    reads: tuple[Element | None, ...]
+    writes: tuple[Element, ...]
+    starts: tuple[Key, ...]
+    copies: bool
+
+    @property
+    def reductions(self) -> tuple[int, ...]:
+        return tuple(d for d, kind in enumerate(self.space.iterators) if kind == "reduction")
+
+
+@dataclass
+class Payload:
+    """What coverage has to know of the untouched module.
+
+    Args:
+        ops: by location; None where several ops have one.
+        returned: by function, what its results are elements of.
+        arguments: by function, how many it has.
+        scalars: sizes and numbers of arguments, by function and argument (and axis), shared with those of kernels.
+    """
+
+    values: Values
+    ops: dict[str, PayloadOp | None] = field(default_factory=dict)
+    returned: dict[tuple[str, int], Callable[[Coordinates], Element]] = field(default_factory=dict)
+    arguments: dict[str, int] = field(default_factory=dict)
+    _elements: dict[ir.Value, Callable[[Coordinates], Element]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, module: ir.Module) -> Payload:
+        """Read a module, on tensors or on memrefs."""
+        found = cls(Values(LaunchShape(), lambda _: NOTHING))
+        for function in operations(module.operation, "func.func"):
+            if len(function.regions[0].blocks) == 1:
+                found._read(function)
+        return found
+
+    def _read(self, function: ir.Operation) -> None:
+        name, entry = symbol(function), function.regions[0].blocks[0]
+        self.arguments[name] = len(entry.arguments)
+        for op in operations(function):
+            if is_structured(op):
+                where = str(op.location)
+                self.ops[where] = None if where in self.ops or "unknown" in where else self._op(op)
+        for number, value in enumerate(entry.operations[-1].operation.operands):
+            if isinstance(value.type, ir.ShapedType):
+                self.returned[name, number] = self.element_of(value)
+
+    def op(self, executed: ir.Operation) -> PayloadOp | None:
+        """The op of the payload that an op of a kernel executes, by its location; None where none has it, or several have."""
+        return self.ops.get(str(executed.location))
+
+    def extent(self, value: ir.Value, axis: int) -> Linear:
+        """A size: a number, or the same symbol whenever it is asked of one argument."""
+        return size(self.values, value, axis)
+
+    def _op(self, op: ir.Operation) -> PayloadOp:
+        space, values = structure(op), self.values
+        extents: list[Linear | None] = [None] * space.rank
+        for operand, axis, expression in subscripts(op, space.maps):
+            if isinstance(expression, ir.AffineDimExpr) and extents[expression.position] is None:
+                extents[expression.position] = self.extent(operand, axis)
+        highs = [n.constant - 1 if n is not None and n.is_constant else None for n in extents]
+        dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
+        forms = [Linear.of(d) for d in dims]
+        elements: list[Element | None] = []
+        for operand, indexing in zip(op.operands, space.maps, strict=True):
+            shaped = isinstance(operand.type, ir.ShapedType)
+            elements.append(self.element_of(operand)(tuple(values.affine_map(indexing, forms))) if shaped else None)
+        inputs, outputs = elements[: space.inputs], [e for e in elements[space.inputs :] if e is not None]
+        starts = tuple(element.key for element in outputs)
+        if len(op.results):
+            outputs = [Element(("result", str(op.location), n), e.at) for n, e in enumerate(_plain(op, space, values, forms))]
+        name = f"{op.name} at {op.location}".replace("loc(", "").replace(")", "")
+        return PayloadOp(name, space, dims, tuple(extents), tuple(inputs), tuple(outputs), starts, all(hands_on(op, n) for n in range(space.outputs)))
+
+    def element_of(self, value: ir.Value) -> Callable[[Coordinates], Element]:
+        """What an element of a value is, by its coordinates."""
+        if value not in self._elements:
+            self._elements[value] = self._element_of(value)
+        return self._elements[value]
+
+    def _element_of(self, value: ir.Value) -> Callable[[Coordinates], Element]:
+        op = producer(value)
+        if op is None:
+            around = maker(value)
+            if around.name == "func.func":
+                key: Key = ("argument", symbol(around), ir.BlockArgument(value).arg_number)
+                return lambda at: Element(key, at)
+            return lambda at: Element(("value", value.get_name(), 0), at)
+        if is_structured(op) and isinstance(value.type, ir.RankedTensorType):
+            key = ("result", str(op.location), list(op.results).index(value))
+            return lambda at: Element(key, at)
+        if op.name in ("tensor.cast", "memref.cast"):
+            return self.element_of(op.operands[0])
+        if op.name in ("tensor.extract_slice", "memref.subview"):
+            return self._slice(op)
+        if op.name in ("tensor.collapse_shape", "tensor.expand_shape", "memref.collapse_shape", "memref.expand_shape"):
+            return self._reshape(op)
+        if op.name == "tensor.pad":
+            return self._padded(op)
+        if shown(value) is not None or op.name == "tensor.insert_slice":
+            return lambda at: Element(("value", value.get_name(), 0), at)
+        return lambda at: Element(("value", f"{op.name} {op.location} {value.get_name()}", 0), at)
+
+    def _slice(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
+        offsets, _, steps = ([self.values.number(n) for n in row] for row in mixed(op, "static_offsets", "static_sizes", "static_strides"))
+        sizes, kind = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), op.results[0].type
+        kept = kept_dimensions(sizes, kind) if len(kind.shape) < len(sizes) else list(range(len(sizes)))
+        source = self.element_of(op.operands[0])
+
+        def element(at: Coordinates) -> Element:
+            whole = [*offsets]
+            for place, dimension in zip(at, kept, strict=True):
+                whole[dimension] = whole[dimension] + self.values.product(place, steps[dimension])
+            return source(tuple(whole))
+
+        return element
+
+    def _reshape(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
+        source, groups, values = self.element_of(op.operands[0]), groups_of(op), self.values
+        longer = op.operands[0] if op.name.endswith("collapse_shape") else op.results[0]
+        sizes = [self.extent(longer, axis) for axis in range(len(longer.type.shape))]
+
+        def collapsed(at: Coordinates) -> Coordinates:
+            return tuple(joined(values, [at[d] for d in group], [sizes[d] for d in group]) for group in groups)
+
+        def expanded(at: Coordinates) -> Coordinates:
+            return tuple(digit for n, group in zip(at, groups, strict=True) for digit in digits(values, n, [sizes[d] for d in group]))
+
+        change = expanded if op.name.endswith("collapse_shape") else collapsed
+        return lambda at: source(change(at))
+
+    def _padded(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
+        source, low = self.element_of(op.operands[0]), pad_widths(op, "low")
+        sizes = [self.extent(op.operands[0], axis) for axis in range(len(low))]
+
+        def element(at: Coordinates) -> Element:
+            if None in low:
+                return Element(("value", op.results[0].get_name(), 0), at)
+            inner = tuple(place - (n or 0) for place, n in zip(at, low, strict=True))
+            found = source(inner)
+            inside = (part for place, n in zip(inner, sizes, strict=True) for part in (at_least(place, 0), less(place, n)))
+            return Element(found.key, found.at, both(found.when, *inside))
+
+        return element
+
+
+def _plain(op: ir.Operation, space: Structure, values: Values, forms: list[Linear]) -> list[Element]:
+    maps = space.maps[space.inputs :]
+    return [Element(("", "", 0), tuple(values.affine_map(indexing, forms))) for indexing in maps]
+
+
+def size(values: Values, value: ir.Value, axis: int) -> Linear:
+    """A size of a tensor or memref, as a form."""
+    found = size_behind(value, axis)
+    if isinstance(found, int):
+        return Linear.of(found)
+    return values.extent(*found) if isinstance(found, tuple) else values.linear(found)
+
+
+def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:
+    """The number whose digits these are, the most significant first."""
+    out = at[0] if at else Linear.of(0)
+    for place, n in zip(at[1:], sizes[1:], strict=True):
+        out = values.product(out, n) + place
+    return out
+
+
+def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Linear]:
+    """A number below the product of `sizes` as digits, the most significant first."""
+    out: list[Linear] = []
+    for n in reversed(sizes[1:]):
+        out.append(values.operate("mod", number, n))
+        number = values.operate("floordiv", number, n)
+    return [number, *reversed(out)] if sizes else []
+
+
+_CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")
+
+
+def hands_on(op: ir.Operation, number: int) -> bool:
+    """Whether an output becomes an input, or what the body loads, as it is."""
+    value = yielded(op)[number]
+    while (cast := made_by(value, *_CASTS)) is not None:
+        value = cast.operands[0]
+    made = producer(value)
+    if made is None:
+        return True
+    if made.name == "scf.if":
+        ends = ops_of(made.regions[0].blocks[0])
+        inner = producer(ends[-1].operands[0])
+        return inner is not None and inner.name == "memref.load"
+    return made.name == "memref.load"
