@@ -42,18 +42,18 @@ class PayloadOp:
         dims: a symbol for each dimension of its iteration space, from 0.
         extents: sizes of the dimensions; None where no operand tells.
         reads, writes: the elements of operands in an iteration; of an input that is a scalar, nothing.
-        starts: what the outputs hold before, by output.
+        starts: the constant that an output is filled with before, by output; None where it is none.
         copies: it hands on what it reads, and makes nothing of it.
-        name: the op's name and place, for reports.
     """
 
+    location: str
     name: str
     space: Structure
     dims: tuple[Symbol, ...]
     extents: tuple[Linear | None, ...]
     reads: tuple[Element | None, ...]
     writes: tuple[Element, ...]
-    starts: tuple[Key, ...]
+    starts: tuple[ir.Attribute | None, ...]
     copies: bool
 
     @property
@@ -102,6 +102,23 @@ class Payload:
         """The op of the payload that an op of a kernel executes, by its location; None where none has it, or several have."""
         return self.ops.get(str(executed.location))
 
+    def made_of(self, element: Element) -> list[Element]:
+        """The elements that one is computed from, by ops without reductions, one after the other."""
+        made = self.ops.get(element.key[1]) if element.key[0] == "result" else None
+        if made is None or made.reductions:
+            return []
+        table: dict[Symbol, Linear] = {}
+        for place, form in zip(made.writes[element.key[2]].at, element.at, strict=True):
+            if len(place.terms) == 1 and place == Linear.of(symbol := next(place.symbols())):
+                table[symbol] = form
+
+        def put(form: Linear) -> Linear:
+            return form.replaced(lambda s: table.get(s) or Linear.of(s))
+
+        read = [Element(e.key, tuple(map(put, e.at)), e.when.changed(put)) for e in made.reads if e is not None]
+        read = [e for e in read if not any(s in made.dims for form in e.at for s in form.symbols() if s not in table)]
+        return [one for e in read for one in (e, *self.made_of(e))]
+
     def extent(self, value: ir.Value, axis: int) -> Linear:
         """A size: a number, or the same symbol whenever it is asked of one argument."""
         return size(self.values, value, axis)
@@ -115,16 +132,19 @@ class Payload:
         highs = [n.constant - 1 if n is not None and n.is_constant else None for n in extents]
         dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
         forms = [Linear.of(d) for d in dims]
-        elements: list[Element | None] = []
-        for operand, indexing in zip(op.operands, space.maps, strict=True):
-            shaped = isinstance(operand.type, ir.ShapedType)
-            elements.append(self.element_of(operand)(tuple(values.affine_map(indexing, forms))) if shaped else None)
-        inputs, outputs = elements[: space.inputs], [e for e in elements[space.inputs :] if e is not None]
-        starts = tuple(element.key for element in outputs)
-        if len(op.results):
-            outputs = [Element(("result", str(op.location), n), e.at) for n, e in enumerate(_plain(op, space, values, forms))]
-        name = f"{op.name} at {op.location}".replace("loc(", "").replace(")", "")
-        return PayloadOp(name, space, dims, tuple(extents), tuple(inputs), tuple(outputs), starts, all(hands_on(op, n) for n in range(space.outputs)))
+        maps = [tuple(values.affine_map(indexing, forms)) for indexing in space.maps]
+        shaped = [isinstance(operand.type, ir.ShapedType) for operand in op.operands]
+        elements = [
+            self.element_of(operand)(at) if is_shaped else None
+            for operand, at, is_shaped in zip(op.operands, maps, shaped, strict=True)
+        ]
+        results = [Element(("result", str(op.location), n), at) for n, at in enumerate(maps[space.inputs :])]
+        writes = results if len(op.results) else [e for e in elements[space.inputs :] if e is not None]
+        return PayloadOp(
+            str(op.location), op.name, space, dims, tuple(extents), tuple(elements[: space.inputs]), tuple(writes),
+            tuple(_start(operand) for operand in list(op.operands)[space.inputs :]),
+            all(hands_on(op, n) for n in range(space.outputs)),
+        )  # fmt: skip
 
     def element_of(self, value: ir.Value) -> Callable[[Coordinates], Element]:
         """What an element of a value is, by its coordinates."""
@@ -156,7 +176,8 @@ class Payload:
         return lambda at: Element(("value", f"{op.name} {op.location} {value.get_name()}", 0), at)
 
     def _slice(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
-        offsets, _, steps = ([self.values.number(n) for n in row] for row in mixed(op, "static_offsets", "static_sizes", "static_strides"))
+        rows = mixed(op, "static_offsets", "static_sizes", "static_strides")
+        offsets, _, steps = ([self.values.number(n) for n in row] for row in rows)
         sizes, kind = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), op.results[0].type
         kept = kept_dimensions(sizes, kind) if len(kind.shape) < len(sizes) else list(range(len(sizes)))
         source = self.element_of(op.operands[0])
@@ -178,7 +199,8 @@ class Payload:
             return tuple(joined(values, [at[d] for d in group], [sizes[d] for d in group]) for group in groups)
 
         def expanded(at: Coordinates) -> Coordinates:
-            return tuple(digit for n, group in zip(at, groups, strict=True) for digit in digits(values, n, [sizes[d] for d in group]))
+            pairs = zip(at, groups, strict=True)
+            return tuple(digit for n, group in pairs for digit in digits(values, n, [sizes[d] for d in group]))
 
         change = expanded if op.name.endswith("collapse_shape") else collapsed
         return lambda at: source(change(at))
@@ -198,17 +220,24 @@ class Payload:
         return element
 
 
-def _plain(op: ir.Operation, space: Structure, values: Values, forms: list[Linear]) -> list[Element]:
-    maps = space.maps[space.inputs :]
-    return [Element(("", "", 0), tuple(values.affine_map(indexing, forms))) for indexing in maps]
+def _start(value: ir.Value) -> ir.Attribute | None:
+    """The constant that a tensor is filled with."""
+    made = made_by(value, "linalg.fill")
+    constant = made_by(made.operands[0], "arith.constant") if made is not None else None
+    return None if constant is None else constant.attributes["value"]
 
 
 def size(values: Values, value: ir.Value, axis: int) -> Linear:
     """A size of a tensor or memref, as a form."""
     found = size_behind(value, axis)
-    if isinstance(found, int):
-        return Linear.of(found)
-    return values.extent(*found) if isinstance(found, tuple) else values.linear(found)
+    if not isinstance(found, tuple):
+        return values.number(found)
+    made = producer(found[0])
+    if made is not None and made.name in ("memref.subview", "tensor.extract_slice"):  # of fewer axes
+        sizes = mixed(made, "static_offsets", "static_sizes", "static_strides")[1]
+        kept = kept_dimensions(list(ir.DenseI64ArrayAttr(made.attributes["static_sizes"])), found[0].type)
+        return values.number(sizes[kept[found[1]]])
+    return values.extent(*found)
 
 
 def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:
@@ -237,6 +266,8 @@ def hands_on(op: ir.Operation, number: int) -> bool:
     while (cast := made_by(value, *_CASTS)) is not None:
         value = cast.operands[0]
     made = producer(value)
+    if made is not None and made.name == "arith.select" and made_by(made.operands[2], "arith.constant") is not None:
+        made = producer(made.operands[1])
     if made is None:
         return True
     if made.name == "scf.if":

@@ -1,0 +1,154 @@
+"""Whether an execution does each iteration of the payload's op once.
+
+The iteration is a form of the execution's counters in each dimension (`points.solved`). Mixed radices make the proof: of
+`i = 128*b + 64*w + 8*l + t` with t < 8, l < 8, w < 2 and b < 4, each i below 512 has one (b, w, l, t). Dimensions that are digits
+of one number (of an implicit GEMM's row, the image and the place in it) are joined first. Guards then may leave out nothing inside
+the iteration space, and of a reduction have to leave out all that is beyond: questions to ISL about one execution, not about pairs.
+
+A dimension that is not reduced may be executed in part, or again by others that have a result of their own (a producer that is
+fused into several tiles); of one that is reduced, each result takes all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...indices.algebra import Algebra
+from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less
+from ..kernels.model import digits_of
+from ..solver import Naming, Solver, coordinates, described
+from .labels import put_in
+from .points import Execution
+
+
+class Unclear(Exception):
+    """The forms do not show it."""
+
+
+def expect_once(execution: Execution, point: Sequence[Linear], extents: Sequence[Linear], algebra: Algebra) -> str | None:
+    """What is wrong, with an iteration, where one is executed twice or not at all; None where each is executed once.
+
+    Args:
+        point: the iteration, by dimension of the payload's op.
+        extents: of the dimensions.
+
+    Raises:
+        Unclear: the forms do not show it.
+        Unknown: the sets are too hard.
+    """
+    of, outer = execution.of, execution.symbols[: execution.within]
+    masks = [read.when for read in execution.reads if read is not None]
+    forms, own, guards = _in_digits(point, execution.symbols, [*execution.guards, *masks])
+    used = dict.fromkeys(symbol for form in forms for symbol in form.symbols())
+    if any(s.kind in ("opaque", "defined") or s.guessed for s in used):
+        raise Unclear("its place is not affine in the loops around it")
+    if any(s.kind != "parameter" and s not in own for s in used):
+        raise Unclear("its place depends on loops that are not around it")
+    if any(s not in used and s not in outer and s.high != 0 for s in own):
+        if any(s not in used and s.kind == "loop" and s.high is None for s in own):
+            raise Unclear("a loop around it may have one iteration, or several")
+        return "it is executed again in each iteration of a loop around it"
+    table = dict(zip(of.dims, forms, strict=True))
+    valid = [element.when.changed(lambda form: put_in(form, table)) for element in of.reads if element is not None]
+    inside = [part for form, n in zip(forms, extents, strict=True) for part in (at_least(form, 0), less(form, n))]
+    results = [part for d, part in enumerate(inside) if d // 2 not in of.reductions]
+    if (lost := _point([*inside, *valid, both(*guards).negate()])) is not None:
+        return f"iteration {_at(forms, lost)} is left out"
+    for d in of.reductions:
+        beyond = either(less(forms[d], Linear.of(0)), at_least(forms[d], extents[d]))
+        if (more := _point([*guards, *results, beyond])) is not None:
+            return f"iteration {_at(forms, more)} counts, of a reduction over {_named(extents[d])}"
+    joint = _joined(list(forms), list(extents), [d in of.reductions for d in range(len(forms))], algebra)
+    for form, extent, reduced in joint:
+        count = _count(form)
+        if count is None:
+            raise Unclear("its place is not made of digits, one for each loop")
+        if reduced and (form.constant > 0 or (extent.is_constant and count.is_constant and count.constant < extent.constant)):
+            return f"of {_named(extent)} iterations of a reduction only {_named(count)} are executed, from {form.constant} on"
+        if reduced and count is not _ENDLESS and not extent.is_constant and _point([less(count, extent), at_least(extent, 1)]) is not None:
+            raise Unclear("a reduction over a size that is known at run time only may be executed in part")
+    return None
+
+
+def _point(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
+    """Values of the symbols for which all formulas hold; None where there are none."""
+    naming, solver = Naming(""), Solver()
+    names, parts = described((naming,), [naming.formula(f) for f in formulas])
+    found = solver.point(names, parts, names)
+    if found is None:
+        return None
+    there = dict(zip(names, coordinates(found), strict=True))
+    return {symbol: there[name] for symbol, name in naming.names.items()}
+
+
+def _at(point: Sequence[Linear], where: dict[Symbol, int]) -> str:
+    values = (form.value(where) for form in point)
+    return "(" + ", ".join("?" if n is None else str(n) for n in values) + ")"
+
+
+def _named(size: Linear) -> str:
+    return str(size.constant) if size.is_constant else "?"
+
+
+def _in_digits(
+    point: Sequence[Linear], symbols: Sequence[Symbol], guards: Sequence[Formula]
+) -> tuple[list[Linear], list[Symbol], list[Formula]]:
+    """Counters that are divided by constants, as digits: of a lane, `floor(l/4)` and `l - 4*floor(l/4)` are two."""
+    radices: dict[Symbol, set[int]] = {}
+    for form in point:
+        _collect(form, radices)
+    split = {s: made for s, found in radices.items() if (made := digits_of(s, sorted(found))) is not None}
+    own = [part for s in symbols for part in (split[s].symbols() if s in split else (s,))]
+    return [put_in(form, split) for form in point], own, [guard.changed(lambda form: put_in(form, split)) for guard in guards]
+
+
+def _collect(form: Linear, radices: dict[Symbol, set[int]]) -> None:
+    """The numbers by which the form divides counters alone."""
+    for term in form.terms:
+        if not isinstance(term, Floor):
+            continue
+        inner = list(term.numerator.terms.items())
+        if len(inner) == 1 and isinstance(symbol := inner[0][0], Symbol) and inner[0][1] == 1 and symbol.high is not None:
+            radices.setdefault(symbol, set()).add(term.divisor)
+        _collect(term.numerator, radices)
+
+
+def _joined(
+    forms: list[Linear], sizes: list[Linear], reduced: list[bool], algebra: Algebra
+) -> list[tuple[Linear, Linear, bool]]:
+    """Dimensions that are digits of one number, as that number: `a*n + b` divides less than a and b do."""
+    while True:
+        places = range(len(forms))
+        pairs = ((a, b) for a in places for b in places if a != b and sizes[b].is_constant and sizes[b].constant > 1)
+        fewer = (
+            (a, b, joint) for a, b in pairs
+            if _floors(joint := forms[a] * sizes[b].constant + forms[b]) < max(_floors(forms[a]), _floors(forms[b]))
+        )  # fmt: skip
+        if (found := next(fewer, None)) is None:
+            return list(zip(forms, sizes, reduced, strict=True))
+        a, b, forms[found[0]] = found
+        sizes[a], reduced[a] = algebra.product(sizes[a], sizes[b]), reduced[a] or reduced[b]
+        del forms[b], sizes[b], reduced[b]
+
+
+def _floors(form: Linear) -> int:
+    return sum(1 + _floors(term.numerator) for term in form.terms if isinstance(term, Floor))
+
+
+def _count(form: Linear) -> Linear | None:
+    """How many numbers a form of counters is, each of them once, from its constant on; None where they are not its digits. A last
+    counter without a known end goes on as far as its guard lets it, which has been asked about."""
+    if any(isinstance(term, Floor) for term in form.terms):
+        return None
+    counted = sorted((n, s.high) for s, n in form.terms.items() if isinstance(s, Symbol) and s.kind != "parameter")
+    total = 1
+    for place, (n, high) in enumerate(counted):
+        if n != total or (high is None and place < len(counted) - 1):
+            return None
+        if high is None:
+            return _ENDLESS
+        total = n * (high + 1)
+    return Linear.of(total)
+
+
+_ENDLESS = Linear.of(2**62)

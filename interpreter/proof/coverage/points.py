@@ -1,0 +1,79 @@
+"""Which iteration of the payload's op an execution of the kernel is: solved from the elements that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...indices.linear import Formula, Linear, Symbol
+from ...ir.mlir import ir
+from ..kernels.roots import RootBuffer
+from .labels import Label, Read
+from .payloads import Coordinates, Element, Payload, PayloadOp
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """A structured op of the kernel that executes iterations of one of the payload.
+
+    Args:
+        op, of: the two.
+        symbols: the counters of the loops around it, outermost first, then of its own dimensions.
+        guards: when an iteration of these counters is executed.
+        reads: by operand, what is known of it; then what its body loads.
+        cells: by output, the buffer and the element of it that is updated.
+        within: how many of `symbols` count loops around the allocation of what it updates.
+        started: by output, what the buffer holds before.
+    """
+
+    op: ir.Operation
+    of: PayloadOp
+    symbols: tuple[Symbol, ...]
+    guards: tuple[Formula, ...]
+    reads: tuple[Read | None, ...]
+    cells: tuple[tuple[RootBuffer, Coordinates] | None, ...]
+    within: int
+    started: tuple[Label | None, ...]
+
+
+def solved(execution: Execution, payload: Payload) -> tuple[Linear, ...] | None:
+    """The iteration of the payload's op, as forms of the execution's symbols; None where the elements that it reads do not tell.
+
+    Each element gives an equation for each of its coordinates; one with a single dimension that is not known yet tells it.
+    """
+    of, known = execution.of, dict[Symbol, Linear]()
+    waiting = list(_equations(execution, payload))
+    while True:
+        found = [(symbol, form) for pair in waiting for symbol, form in _told(*pair, of.dims, known)]
+        if not found:
+            break
+        known.setdefault(*found[0])
+    known |= {symbol: Linear.of(0) for symbol in of.dims if symbol.high == 0 and symbol not in known}
+    return tuple(known[d] for d in of.dims) if len(known) == len(of.dims) else None
+
+
+def _equations(execution: Execution, payload: Payload) -> Iterator[tuple[Linear, Linear]]:
+    """Coordinates of what the payload's op reads, and of what the execution does. An element that the kernel does not read, since
+    what computes it has gone into others, is told by those that it is computed from."""
+    given = [read for read in execution.reads if read is not None and read.key is not None]
+    seen: dict[object, int] = {}
+    for element in (element for element in execution.of.reads if element is not None):
+        fitting = [read for read in given if read.key == element.key]
+        number = seen[element.key] = seen.get(element.key, -1) + 1
+        pairs: list[tuple[Element, Read]] = [(element, fitting[min(number, len(fitting) - 1)])] if fitting else []
+        if not fitting:
+            pairs = [(made, read) for made in payload.made_of(element) for read in given if read.key == made.key]
+        for wanted, read in pairs:
+            yield from zip(wanted.at, read.at, strict=True)
+
+
+def _told(left: Linear, right: Linear, dims: tuple[Symbol, ...], known: dict[Symbol, Linear]) -> list[tuple[Symbol, Linear]]:
+    """The dimension that an equation tells, where all others in it are known; none where it does not."""
+    unknown = [s for s in dict.fromkeys(left.symbols()) if s in dims and s not in known]
+    factor = left.terms.get(unknown[0]) if len(unknown) == 1 else None
+    if factor is None:
+        return []
+    rest = right - left.replaced(lambda s: Linear.of(0) if s is unknown[0] else known.get(s) or Linear.of(s))
+    if rest.content % factor:
+        return []
+    return [(unknown[0], (rest if factor > 0 else rest * -1).floordiv(abs(factor)))]
