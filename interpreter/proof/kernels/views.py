@@ -178,7 +178,7 @@ class Views:
         if source is None:
             return self._unknown(value)
         how = VIEWS[op.name]
-        if how == "same" or source.type == value.type:
+        if how == "same" or (source.type == value.type and _says_all(source.type)):
             return self.of(source)
         compose = {
             "subview": self._subview,
@@ -333,6 +333,11 @@ def window(op: ir.Operation, values: Values) -> list[list[Linear]]:
     """The offsets, sizes and strides of a view, static or dynamic."""
     lists = mixed(op, "static_offsets", "static_sizes", "static_strides")
     return [[values.number(entry) for entry in entries] for entries in lists]
+
+
+def _says_all(kind: ir.Type) -> bool:
+    """Whether a view of this type, of a memref of this type, can only be all of it: it has sizes, and no open offset or strides."""
+    return is_plain(kind) and ir.MemRefType(kind).has_static_shape
 
 
 def _whole(rank: int) -> tuple[Coordinate, ...]:
