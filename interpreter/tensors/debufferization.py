@@ -35,7 +35,6 @@ from ..ir.mlir import (
     ops_of,
     producer,
     run_passes,
-    stands_in,
     tensor,
     users,
 )
@@ -54,7 +53,16 @@ from ..ir.structured import (
 from ..memory.effects import is_memref
 from ..memory.layouts import READING, STORING, as_tensor, store_tensor
 from ..session.rewriter import Rewriter
-from .convertible import ALLOCATIONS, has_known_buffers, is_convertible, on_memrefs, root_of, window_of
+from .convertible import (
+    ALLOCATIONS,
+    has_apart_windows,
+    has_known_buffers,
+    is_convertible,
+    is_on_host,
+    on_memrefs,
+    root_of,
+    window_of,
+)
 
 if TYPE_CHECKING:
     from ..proof.hosts.effects import Effect
@@ -72,17 +80,20 @@ def debufferize(
         for_readers: who reads what it makes as a tensor reads its result, which is stored for others only.
         with_producers: raise those, too, that make what it reads, and what these read.
     """
-    if not stands_in(op, "func.func"):
+    if not is_on_host(op):
         return False
-    (function, *_) = ancestors(op)
+    (*loops, function, _) = ancestors(op)
     gaps = list(operations(function, GAP))
     if gaps and not any(LOOPS in gap.attributes for gap in gaps):
         raise NotLocalError
     whole = len(function.regions[0].blocks) == 1 and all(map(is_convertible, children(function)))
-    if not whole and not (is_convertible(op) and is_structured(op)):
+    alone = is_structured(op) and (len(loops) > 0 or not is_convertible(op))
+    if not whole and (not is_structured(op) or (alone and not has_apart_windows(op))):
         return False
     block = op.block
-    if whole:
+    if alone:
+        _Debufferizer(rewrite.module, block).run_windows(op)
+    elif whole:
         _Debufferizer(rewrite.module, block).run()
     elif for_readers and has_known_buffers(op):
         _Debufferizer(rewrite.module, block).run_producer(op)
@@ -186,6 +197,14 @@ class _Debufferizer:
         self._raise(op)
         self._store(after, self.written)
 
+    def run_windows(self, op: ir.Operation) -> None:
+        """Raise a single op on windows that have nothing in common: each is a buffer of its own."""
+        after = ir.InsertionPoint.after(op)
+        with ir.InsertionPoint(op):
+            self.current |= {v: as_tensor(v) for v in dict.fromkeys(op.operands) if is_memref(v)}
+        self._raise(op)
+        self._store(after, self.written)
+
     def run_producer(self, op: ir.Operation) -> None:
         """Raise a single op, whose readers on tensors take its result; what it wrote goes back in front of the first op that
         looks at it otherwise. Raises `NotLocalError` where that may stand in a part that is not there."""
@@ -247,7 +266,7 @@ class _Debufferizer:
         from ..padding.masked_loads import empty
 
         kind = ir.MemRefType(buffer.type)
-        if (window := window_of(buffer)) is not None:
+        if buffer not in self.current and (window := window_of(buffer)) is not None:
             offsets, sizes, strides = place_of(window)
             return part_of(self._value(window.operands[0]), sizes, offsets, strides)
         if buffer not in self.current:
@@ -273,7 +292,7 @@ class _Debufferizer:
                         block.append_to(new)
                 results = list(made.results)
         for buffer, result in zip(outputs, results, strict=True):
-            while (window := window_of(buffer)) is not None:
+            while buffer not in self.current and (window := window_of(buffer)) is not None:
                 buffer = window.operands[0]
                 with ahead_of(op):
                     result = tensor.InsertSliceOp(result, self._value(buffer), [], [], [], *place_of(window)).result

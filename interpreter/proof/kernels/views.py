@@ -178,7 +178,8 @@ class Views:
         if source is None:
             return self._unknown(value)
         how = VIEWS[op.name]
-        if how == "same" or (source.type == value.type and _says_all(source.type)):
+        plain = is_plain(value.type) and value.type.has_static_shape  # of a memref of that type it can only show all
+        if how == "same" or (plain and source.type == value.type):
             return self.of(source)
         compose = {
             "subview": self._subview,
@@ -218,9 +219,7 @@ class Views:
     def _subview(self, op: ir.Operation, source: View) -> View:
         assert source.axes is not None
         offsets, _, steps = window(op, self.values)
-        kept = kept_dimensions(
-            list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), ir.MemRefType(op.results[0].type)
-        )
+        kept = kept_dimensions(list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), ir.MemRefType(op.results[0].type))
         axes: list[Coordinate] = []
         for axis in source.axes:
             offset = axis.offset
@@ -333,11 +332,6 @@ def window(op: ir.Operation, values: Values) -> list[list[Linear]]:
     """The offsets, sizes and strides of a view, static or dynamic."""
     lists = mixed(op, "static_offsets", "static_sizes", "static_strides")
     return [[values.number(entry) for entry in entries] for entries in lists]
-
-
-def _says_all(kind: ir.Type) -> bool:
-    """Whether a view of this type, of a memref of this type, can only be all of it: it has sizes, and no open offset or strides."""
-    return is_plain(kind) and ir.MemRefType(kind).has_static_shape
 
 
 def _whole(rank: int) -> tuple[Coordinate, ...]:
