@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+from itertools import combinations, takewhile
 
-from ..ir.mlir import ancestors, ir, made_by
+from ..ir.mlir import ancestors, children, ir, made_by
 from ..ir.structured import is_structured, operand_names, structure
 from ..memory.effects import is_memref
 from ..memory.layouts import is_plain
@@ -20,8 +20,11 @@ def on_memrefs(op: ir.Operation) -> bool:
     return any(map(is_memref, op.operands))
 
 
-def is_convertible(op: ir.Operation) -> bool:
-    """Whether an op is a linalg op, an allocation or scalar arithmetic, on whole static buffers."""
+def is_convertible(op: ir.Operation, *, shared: bool = False) -> bool:
+    """Whether an op is a linalg op, an allocation or scalar arithmetic, on whole static buffers or static windows of them.
+
+    `shared`: several of its operands may be of one buffer.
+    """
     if op.name == "func.return":
         return not on_memrefs(op)
     if op.name in ALLOCATIONS:
@@ -31,8 +34,8 @@ def is_convertible(op: ir.Operation) -> bool:
     if op.name == "memref.subview":
         return is_window(op)
     if op.name == "memref.copy":
-        return all(_has_value(v) for v in op.operands) and root_of(op.operands[0]) != root_of(op.operands[1])
-    if not is_structured(op) or overwrites_its_inputs(op):
+        return all(_has_value(v) for v in op.operands) and (shared or root_of(op.operands[0]) != root_of(op.operands[1]))
+    if not is_structured(op) or not (shared or not overwrites_its_inputs(op)):
         return False
     return all(not is_memref(v) or _has_value(v) for v in op.operands)
 
@@ -56,6 +59,27 @@ def has_apart_windows(op: ir.Operation) -> bool:
     from ..proof.overlaps import overlap  # late: most ops are on whole buffers
 
     return all(not is_memref(v) or is_plain(behind(v).type) for v in op.operands) and overlap(op) is None
+
+
+MOST_WINDOWS = 24
+"""Windows of one buffer that are compared, each with each."""
+
+
+def apart_windows(function: ir.Operation) -> dict[ir.Value, ir.Value] | None:
+    """By each memref that ops of a function's body work on, the first one that shows the same, where no two others share an element
+    (and no op reads one elsewhere than where it writes it): each has a value of its own, as a buffer has. None where two may."""
+    from ..buffers.tiles import structural_key
+    from ..proof.overlaps import apart, overlap
+
+    working = [op for op in children(function) if is_structured(op) or op.name == "memref.copy"]
+    used = [value for op in working for value in op.operands if is_memref(value)]
+    first: dict[str, ir.Value] = {}
+    found = {value: first.setdefault(structural_key(value), value) for value in used}
+    if len(first) > MOST_WINDOWS or not all(apart(a, b) for a, b in combinations(first.values(), 2)):
+        return None
+    if any(is_structured(op) and overlap(op) is not None for op in working):
+        return None
+    return found
 
 
 def is_window(op: ir.Operation) -> bool:
