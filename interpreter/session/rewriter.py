@@ -74,11 +74,12 @@ class Rewriter:
         unproven: kernels that are not proven race-free are let through, and called so.
         written: what the payload's text calls its values, by place.
         known: what the session remembers of kernels that it has made (`launch/launch.py`).
+        payload: the untouched module, where there is a session.
     """
 
     def __init__(
         self, module: ir.Module, statement: Statement, numbers: itertools.count[int], taken: Taken | None = None,
-        *, unproven: bool = False, written: Written = nameless, known: dict[Hashable, Any] | None = None,
+        *, unproven: bool = False, written: Written = nameless, known: dict[Hashable, Any] | None = None, payload: ir.Module | None = None,
     ) -> None:
         self.module = module
         self.written = written
@@ -86,7 +87,7 @@ class Rewriter:
         self.numbers = numbers
         self.unproven = unproven
         self.known: dict[Hashable, Any] = {} if known is None else known
-        self.taken = taken
+        self.taken, self.payload = taken, payload
         self.only_marked = False
         """The statement has put marks on ops and done nothing else: of a module that is tidy, there is nothing to clean up."""
         self.remarks: list[str] = []

@@ -338,6 +338,7 @@ class Session:
         rewrite = Rewriter(
             module, statement, itertools.count(number), taken,
             unproven=self.unproven, written=self.written, known=self._known,
+            payload=self._states[0].module,
         )
         with module.context, ir.Location.unknown(), rewrite.placing():
             results = dict(statement.apply(rewrite))

@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
+from ..ir.cloning import COMBINED
 from ..ir.functions import REGISTER_CAP
-from ..ir.mlir import i64, operations
+from ..ir.mlir import i64, ir, operations
 from ..memory.limits import ALL_REGISTERS, FEWEST_REGISTERS, MOST_OF_CLUSTER, MOST_REGISTERS, registers_of_blocks
 from ..memory.mbarriers import REGISTERS
 from ..memory.warpgroups import PRODUCTS, accumulator, fewest_registers
@@ -15,7 +16,9 @@ from ..session.statement import Handle, Results, Rewriter, Statement, consumed, 
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
+    from ..launch.kernel import Outlined
     from ..launch.launch import LaunchInfo
+    from ..proof.coverage.coverage import Coverage
 
 _PORTABLE = f"all chips that have clusters have such of {MOST_OF_CLUSTER} blocks; with 1 there are none"
 
@@ -157,6 +160,7 @@ class LaunchStatement(Statement):
         W0369: a product that `mma` marked and that cannot become an instruction.
             An instruction takes the whole tile of a warp: the lanes' parts of the result have to be in registers
             (`promote-to-registers op.acc across k`), and what the lanes read must be seen as parts of the warp's tiles.
+        W0615: a reduction that is not executed as the payload has it.
         W0610: a read of shared memory that was never written.
             Shared memory is not cleared when a block starts. A read of an element that no thread of the block has
             written before returns what an earlier block left there. It is called assumed where the write or the read
@@ -201,9 +205,12 @@ class LaunchStatement(Statement):
             judged = found_before(kernel, rewrite.known).get(proof.Judgement)
             proven = judged is None and proof.stands(rewrite.module, root)
             alone = judged is None and not proven and independent(root)
+            covered = self._covered(rewrite, kernel)
             info = launch_loop(rewrite.module, root, known=rewrite.known, prepared=kernel)
-        for remark in info.remarks:
+        for remark in (*info.remarks, *(one.line for one in covered)):
             rewrite.remark(remark)
+        if covered:
+            info.kernel.attributes[COMBINED] = ir.StringAttr.get("\n".join(one.line for one in covered), info.kernel.context)
         if self.max_registers is not None:
             self._cap_registers(rewrite, info, self.max_registers)
         # that the kernel is race-free is proven if nothing has proven it of the loop
@@ -221,6 +228,16 @@ class LaunchStatement(Statement):
         else:
             raise WeftError(*proof.refusal(judged.found))
         return {"launch": rewrite.new_handle(info.launch, "launch")}
+
+    def _covered(self, rewrite: Rewriter, kernel: Outlined) -> list[Coverage]:
+        """What is known of the reductions of the payload that the kernel executes. Refuses what is not as the payload has it."""
+        from ..proof.coverage.coverage import coverage, refusal
+
+        found = [] if rewrite.payload is None else coverage(kernel, rewrite.payload)
+        wrong = [refusal(one) for one in found if one.verdict == "wrong"]
+        if wrong and not (self.unproven or rewrite.unproven):
+            raise WeftError(*wrong)
+        return found
 
     @staticmethod
     def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:

@@ -42,12 +42,14 @@ class Coverage:
 
     @property
     def op(self) -> str:
-        return f"{self.of.name} at {spelled_location(self.of.location)}"
+        """`linalg.matmul at payload.mlir:4:8`."""
+        return f"{self.of.name} at {self.of.location}".replace("loc(", "").replace(")", "").replace('"', "")
 
-
-def spelled_location(location: str) -> str:
-    """`payload.mlir:4:8`."""
-    return location.removeprefix("loc(").removesuffix(")").replace('"', "")
+    @property
+    def line(self) -> str:
+        """The verdict, for reports."""
+        what = {"once": "combination proven", "wrong": "combination wrong", "assumed": "combination assumed"}[self.verdict]
+        return f"{what}: {self.words} ({self.op})"
 
 
 def coverage(kernel: Outlined, module: ir.Module) -> list[Coverage]:
@@ -189,11 +191,9 @@ def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
     return None
 
 
-def wrong(found: Coverage) -> Diagnostic:
-    """The diagnostic of a reduction that is not executed as the payload says."""
+def refusal(found: Coverage) -> Diagnostic:
+    """The diagnostic of a reduction that is not executed as the payload has it."""
     return Diagnostic(
         "W0615", f"the kernel does not combine what {found.op} does: {found.words}",
-        hint="a statement has changed what is computed: look at the steps' `--diff`, and leave out the one that did",
+        hint="a statement has changed what is computed: `--diff` shows what each one did; `--unproven` launches it as it is",
     )  # fmt: skip
-
-

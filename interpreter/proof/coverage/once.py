@@ -52,20 +52,22 @@ def expect_once(execution: Execution, point: Sequence[Linear], extents: Sequence
     valid = [element.when.changed(lambda form: put_in(form, table)) for element in of.reads if element is not None]
     inside = [part for form, n in zip(forms, extents, strict=True) for part in (at_least(form, 0), less(form, n))]
     results = [part for d, part in enumerate(inside) if d // 2 not in of.reductions]
+    joint = _joined(list(forms), list(extents), [d in of.reductions for d in range(len(forms))], algebra)
+    counts: list[Linear] = []
+    for form, _, _ in joint:
+        count, below = _count(form, guards)
+        counts.append(count)
+        inside += below
     if (lost := _point([*inside, *valid, both(*guards).negate()])) is not None:
         return f"iteration {_at(forms, lost)} is left out"
     for d in of.reductions:
         beyond = either(less(forms[d], Linear.of(0)), at_least(forms[d], extents[d]))
         if (more := _point([*guards, *results, beyond])) is not None:
             return f"iteration {_at(forms, more)} counts, of a reduction over {_named(extents[d])}"
-    joint = _joined(list(forms), list(extents), [d in of.reductions for d in range(len(forms))], algebra)
-    for form, extent, reduced in joint:
-        count = _count(form)
-        if count is None:
-            raise Unclear("its place is not made of digits, one for each loop")
-        if reduced and (form.constant > 0 or (extent.is_constant and count.is_constant and count.constant < extent.constant)):
+    for (form, extent, reduced), count in zip(joint, counts, strict=True):
+        if reduced and (form.constant > 0 or (extent.is_constant and count.constant < extent.constant)):
             return f"of {_named(extent)} iterations of a reduction only {_named(count)} are executed, from {form.constant} on"
-        if reduced and count is not _ENDLESS and not extent.is_constant and _point([less(count, extent), at_least(extent, 1)]) is not None:
+        if reduced and count is not _ENDLESS and not extent.is_constant and _point([less(count, extent), at_least(extent, 1)]):
             raise Unclear("a reduction over a size that is known at run time only may be executed in part")
     return None
 
@@ -135,20 +137,27 @@ def _floors(form: Linear) -> int:
     return sum(1 + _floors(term.numerator) for term in form.terms if isinstance(term, Floor))
 
 
-def _count(form: Linear) -> Linear | None:
-    """How many numbers a form of counters is, each of them once, from its constant on; None where they are not its digits. A last
-    counter without a known end goes on as far as its guard lets it, which has been asked about."""
-    if any(isinstance(term, Floor) for term in form.terms):
-        return None
-    counted = sorted((n, s.high) for s, n in form.terms.items() if isinstance(s, Symbol) and s.kind != "parameter")
-    total = 1
-    for place, (n, high) in enumerate(counted):
-        if n != total or (high is None and place < len(counted) - 1):
-            return None
-        if high is None:
-            return _ENDLESS
-        total = n * (high + 1)
-    return Linear.of(total)
+def _count(form: Linear, guards: Sequence[Formula]) -> tuple[Linear, list[Formula]]:
+    """How many numbers a form of counters is, each of them once, from its constant on; and what holds of its lower digits where they
+    do not go up to the next: of `17*b + 2*l + t`, guards have to keep `2*l + t` below 17. A last counter without a known end goes as
+    far as its guard lets it, which is asked about.
+
+    Raises:
+        Unclear: they are not its digits.
+    """
+    digits = [(n, s) for s, n in form.terms.items() if isinstance(s, Symbol) and s.kind != "parameter"]
+    total, lower, below = 1, Linear.of(0), list[Formula]()
+    if len(digits) < len(form.terms):
+        raise Unclear("its place is not made of digits, one for each loop")
+    for place, (n, symbol) in enumerate(sorted(digits, key=lambda each: each[0])):
+        if total > n > 0 and _point([*guards, at_least(lower, n)]) is None:
+            total, below = n, [*below, less(lower, Linear.of(n))]
+        if n != total or (symbol.high is None and place < len(digits) - 1):
+            raise Unclear("its place is not made of digits, one for each loop")
+        if symbol.high is None:
+            return _ENDLESS, below
+        total, lower = n * (symbol.high + 1), lower + Linear({symbol: n}, 0)
+    return Linear.of(total), below
 
 
 _ENDLESS = Linear.of(2**62)

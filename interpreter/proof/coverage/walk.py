@@ -205,7 +205,7 @@ class Walk:
         """The payload's op that an op of the kernel executes; None for a copy of what that reads or makes, or of what it starts
         with."""
         of = self.payload.op(op)
-        if of is None or of.copies != all(hands_on(op, n) for n in range(space.outputs)):
+        if of is None or len(of.writes) != space.outputs or of.copies != all(hands_on(op, n) for n in range(space.outputs)):
             return None
         updates = any(is_read(op, space.inputs + n) for n in range(space.outputs))
         return of if updates or not of.reductions else None
