@@ -61,15 +61,13 @@ def found_in(ring: Ring) -> list[Conflict]:
 
 @pytest.mark.parametrize("start", range(0, RINGS, 60))
 def test_copies_that_the_next_lap_waits_for(start: int) -> None:
-    """No conflict is missed, and none found where all is as it should be."""
-    kinds = set[tuple[bool, bool]]()
+    wrong = 0
     for seed in range(start, start + 60):
-        ring, right = random_laps(seed)
+        ring = random_laps(seed)
         expected, shared = ring.conflicts(), found_in(ring)
-        assert shared or not expected, f"seed {seed}:\n{ring.text()}"
-        assert not (right and shared), f"seed {seed}: {shared}\n{ring.text()}"
-        kinds.add((expected, bool(shared)))
-    assert {(True, True), (False, False)} <= kinds, "the sample must hold kernels of both kinds"
+        assert bool(shared) == expected, f"seed {seed}: {shared}\n{ring.text()}"
+        wrong += expected
+    assert 0 < wrong < 60, "the sample must hold kernels of both kinds"
 
 
 @pytest.mark.parametrize("start", range(0, RINGS, 20))
@@ -78,7 +76,7 @@ def test_same_as_enumerated(start: int) -> None:
     for seed in range(start, start + 20):
         ring = random_ring(seed)
         expected, shared = ring.conflicts(), found_in(ring)
-        assert bool(shared) == expected or (shared and not ring.closed()), f"seed {seed}: {shared}\n{ring.text()}"
+        assert bool(shared) == expected, f"seed {seed}: {shared}\n{ring.text()}"
         wrong += expected
     assert 0 < wrong < 20, "the sample must hold kernels of both kinds"
 

@@ -24,10 +24,10 @@ from ...memory.views import terminator
 from ...memory.warpgroups import AROUND, DESCRIBE, END, GROUP, PRODUCTS, ZERO, may_pend
 from ...session.rewriter import describe
 from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
-from .in_flight import GroupEvent, landings_of, with_ends
+from .in_flight import landings_of, with_ends
 from .memory_ops import Exchanges, Touch, touches, without_swizzles
 from .model import ALL_SPACES, Access, Barrier, KernelModel
-from .places import Loop, Place, PlaceStep
+from .places import GroupEvent, Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
 from .rows import joined
 from .signals import FENCES, SIGNALS, RegisterChange, Signals, fence
@@ -59,7 +59,6 @@ class Reader:
         self._writes_anything = False
         self._shown: list[ir.Value] = []
         self._loops = itertools.count()
-        self._groups: list[GroupEvent] = []
         self._exchanges: list[Exchanges | None] = []
         self._stored: list[tuple[GroupEvent, bool]] = []
         self._multiplied: list[GroupEvent] = []
@@ -125,7 +124,7 @@ class Reader:
         elif name == NUMBERED_BARRIER:
             numbered_barrier(self.model, op, place, self.values)
         elif name in (copies.GROUP, copies.WAIT):
-            self._groups.append(GroupEvent(place, copies.may_pend(op) if name == copies.WAIT else None))
+            self.model.groups.append(GroupEvent(place, copies.may_pend(op) if name == copies.WAIT else None))
         elif name in FENCES:
             self.model.fences.append(fence(op, place))
         elif name in (COMMIT, DRAIN):
@@ -298,7 +297,7 @@ class Reader:
         if late is not None and self.model.signals:
             raise fail("W0640", f"the race analysis does not follow {late.op} in a kernel with memory barriers",
                        hint="copy by the tensor memory accelerator, or by the threads")  # fmt: skip
-        self.model.accesses[:] = with_ends(self.model.accesses, self._groups, self.values)
+        self.model.accesses[:] = with_ends(self.model.accesses, self.model.groups, self.values)
         for number, access in enumerate(self.model.accesses):
             if access.agent == "store":  # what it reads, it has read behind a wait of either kind
                 events = [event for event, of_reads in self._stored if access.kind == "read" or not of_reads]

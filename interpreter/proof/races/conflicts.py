@@ -13,7 +13,7 @@ from ..kernels.model import ALL_SPACES, Access, Barrier, KernelModel, space_of_b
 from ..kernels.places import Loop
 from ..solver import Naming, Solver, Unknown
 from .given import given_numbers, needed
-from .in_flight import follow, loops_of_copies, meetings
+from .in_flight import loops_of_copies, meetings, over_and_begun, pairs_of, ways
 from .phases import Phases, meeting
 from .relations import PairClass
 from .separation import empty, residue
@@ -39,6 +39,10 @@ UNSURE = (
 EXCHANGED = (
     "assumed, not proven: accesses of the buffer exchange pieces of its rows (a swizzle), and not all of them do so alike;"
     " one swizzle in all of them makes it exact"
+)
+UNCOUNTED = (
+    "assumed, not proven: it is not known how many groups are committed before a wait, so that the copy may still be on its way;"
+    " commits and waits under affine conditions make it exact, and so does a wait for all groups (`numGroups = 0`)"
 )
 DATA = (
     "assumed, not proven: the index or a condition is not affine (it depends on data); indices and conditions that are affine in"
@@ -179,7 +183,7 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
     solver = solver or Solver()
     out: list[Conflict] = []
     for a, b in pairs_of(model):
-        if {a.buffer.space, b.buffer.space} <= {"global", "any"} and "ended" not in (a.phase, b.phase):
+        if {a.buffer.space, b.buffer.space} <= {"global", "any"}:
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
                 out.append(as_conflict(pair, pair.found, across_blocks=True))
@@ -200,43 +204,20 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
         return
     solver = solver or model.solver
     holding = {loop for barrier in model.barriers for loop in barrier.place.loops} | loops_of_copies(model)
-    for a, b in pairs_of(model):
+    for a, b in over_and_begun(model):
         loops, order = meeting(a.place, b.place)
         shared = tuple(loop for loop in loops if loop in holding)
         if order > 0:
             a, b = b, a
         space = space_of_both(a, b)
-        ways = [way for way in _ways(a, b, shared) if follow(*way[:2])]
-        ways = [way for way in ways if not fixed.separate(way[0].place, way[1].place, space, way[2])]
-        if not ways:
-            continue
         still: PairClass | None = None
-        for first, second, loop in ways:
+        for first, second, loop in ways(a, b, shared):
+            if fixed.separate(first.place, second.place, space, loop):
+                continue
             equal = len(shared) if loop is None else shared.index(loop)
             pair = PairClass(model, first, second, shared, equal, loop is not None, solver, still=still)
             still = pair if loop is None else still
             yield pair
-
-
-Way = tuple[Access, Access, "Loop | None"]
-
-
-def _ways(a: Access, b: Access, shared: tuple[Loop, ...]) -> Iterator[Way]:
-    """In what order, and carried by which loop, instances of the two can follow each other."""
-    yield a, b, None
-    for loop in shared:
-        yield a, b, loop
-        if a is not b:
-            yield b, a, loop
-
-
-def pairs_of(model: KernelModel) -> Iterator[tuple[Access, Access]]:
-    """Accesses that may touch the same memory, at least one of which writes it."""
-    for number, a in enumerate(model.accesses):
-        for b in model.accesses[number:]:
-            together = a.atomic is not None and a.atomic == b.atomic
-            if "write" in (a.kind, b.kind) and not together and model.may_meet(a, b):
-                yield a, b
 
 
 def _collides(pair: PairClass) -> bool:

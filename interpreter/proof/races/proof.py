@@ -23,9 +23,9 @@ from ...launch.kernel import Outlined, outline
 from ..kernels.kernels import kernel_model, kernel_uses, model_of
 from ..kernels.model import Barrier, KernelModel
 from ..signals.counts import SignalFault
-from ..signals.judgement import judge_signals
+from ..signals.judgement import SignalJudgement, judge_signals
 from .barriers import superfluous_barriers
-from .conflicts import Conflict, conflicts, conflicts_between_blocks, of_block
+from .conflicts import UNCOUNTED, Conflict, conflicts, conflicts_between_blocks, of_block
 from .unwritten import UnwrittenRead, unwritten_reads
 
 _PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
@@ -91,6 +91,7 @@ class Findings:
 
     Attributes:
         conflicts: those in a block, then those between blocks.
+        ordered: whether all paths of an order were asked for (`signals/`), and not barriers alone.
         faults: what is wrong with its memory barriers.
         unwritten: reads of shared memory before any write; looked for only where there are no conflicts (which come first,
             because the order of the program says nothing where they are).
@@ -101,7 +102,12 @@ class Findings:
         self.model = model
         self.source = source
         judged = judge_signals(model) if model.is_asynchronous else None
-        found = [*(conflicts(model) if judged is None else judged.conflicts), *conflicts_between_blocks(model)]
+        within = conflicts(model) if judged is None else judged.conflicts
+        copies = {access.op for access in model.accesses if access.phase}
+        if judged is None and any(copies.intersection((c.first_op, c.second_op)) for c in within):
+            within, judged = self._counted(within)
+        found = [*within, *conflicts_between_blocks(model)]
+        self.ordered = judged is not None
         self.faults = [] if judged is None else judged.faults
         self.conflicts: list[Conflict] = [c for c in found if not (independent and c.assumed)]
         self.believed = len(found) - len(self.conflicts)
@@ -109,6 +115,20 @@ class Findings:
         self.unwritten: list[UnwrittenRead] = []
         if not shared:
             self.unwritten = unwritten_reads(model) if judged is None else judged.unwritten()
+            if self.unwritten and judged is None and copies:
+                again = judge_signals(model)
+                self.unwritten = self.unwritten if again.faults else again.unwritten()
+
+    def _counted(self, found: list[Conflict]) -> tuple[list[Conflict], SignalJudgement | None]:
+        """Conflicts with copies, where groups are counted exactly: what is asked first counts those of straight code and of simple
+        loops alone. Where that is not known either, the conflicts are assumed."""
+        exact = judge_signals(self.model)
+        if not exact.faults:
+            if all(c.first is not None for c in exact.conflicts):
+                return exact.conflicts, exact
+            unordered = {frozenset((c.first_op, c.second_op)) for c in exact.conflicts}
+            return [c for c in found if frozenset((c.first_op, c.second_op)) in unordered], exact
+        return [replace(c, assumption=UNCOUNTED) if c.in_flight and not c.assumed else c for c in found], None
 
     @property
     def clean(self) -> bool:
@@ -116,7 +136,7 @@ class Findings:
 
     def superfluous(self) -> list[Barrier]:
         """The barriers each of which could go, and the others would still order everything."""
-        if not self.clean or not self.model.is_asynchronous:
+        if not self.clean or not self.ordered:
             return superfluous_barriers(self.model) if self.clean else []
         every = self.model.barriers
         return [b for b in every if judge_signals(self.model, [other for other in every if other is not b]).clean]
@@ -163,7 +183,8 @@ class Findings:
             return Diagnostic("W0667", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         finds = " (`insert-barriers` finds the place)" if self.source is None else ""
         if conflict.in_flight:
-            message = f"an asynchronous copy of `{conflict.buffer}` may meet another access on its way: {conflict.kind}"
+            assumed = " (assumed)" if conflict.assumed else ""
+            message = f"an asynchronous copy of `{conflict.buffer}` may meet another access on its way{assumed}: {conflict.kind}"
             hint = "wait until fewer groups are pending before the second operation, begin the copy later, or use one more buffer"
             return Diagnostic("W0606", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         hint = f"put a barrier between the two operations{finds}, or give the element one owner"
