@@ -259,7 +259,7 @@ class Asynchronous:
     def unwritten(self) -> Iterator[UnwrittenRead]:
         """Reads of shared memory with elements that no write before them has written; of kernels without conflicts."""
         for read in self.model.accesses:
-            if read.kind == "read" and read.buffer.space == "workgroup" and read.phase != "ended":
+            if (read.kind == "read" or read.atomic) and read.buffer.space == "workgroup" and read.phase != "ended":
                 try:
                     found = self._unwritten(read)
                 except Unknown:
