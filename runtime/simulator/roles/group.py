@@ -15,7 +15,7 @@ from ..machine.local_memory import Shared
 from ..machine.memory import Global, Tracked
 from ..machine.shadow import KeyLayout, Mask
 from ..report import Fault, Race, RaceKind, ThreadOp
-from .clocks import Moment
+from .clocks import GLOBAL, SHARED, Moment
 from .ordering import ClockShadow, OrderedMemory
 
 if TYPE_CHECKING:
@@ -128,7 +128,10 @@ class GroupLanes(Lanes):
             return
         found, unfenced = partial(self._race, port), partial(self._unfenced, port)
         cluster = self.cluster
-        port.shadow = ClockShadow(order, cluster.clocks, cluster.number, self.label, port.address, found, unfenced)  # type: ignore[assignment]
+        space = SHARED if isinstance(port, Shared) else GLOBAL
+        port.shadow = ClockShadow(  # type: ignore[assignment]
+            order, cluster.clocks, cluster.number, self.label, port.address, found, unfenced, space
+        )
 
     # ---- findings ------------------------------------------------------------------------------------------------------
 
@@ -149,7 +152,7 @@ class GroupLanes(Lanes):
         witness = self.cluster.witness
         first, second = (witness(int(keys[0]), memory.layout, self.home) for keys in (old, new))
         name, element = memory.element(int(elements[0]))
-        message = f"`{name}`{list(element)} is read by the async proxy, and {first} wrote it without a fence behind it"
+        message = f"`{name}`{list(element)} is accessed by the async proxy, and {first} wrote it without a fence behind it"
         self.found.fault(Fault("missing proxy fence", message, second, name, element, len(elements)))
 
     def doing(self, lane: int, site: int) -> ThreadOp:
