@@ -32,6 +32,12 @@ class Meeting(PairClass):
 
     at_once: bool = field(default=False, kw_only=True)
 
+    def collide(self) -> bool:
+        """Whether there are any: which iterations they are of is nobody's question, for no barrier separates them. Raises Unknown."""
+        names, parts = self._described
+        self.known = self.solver.point(names, parts, names)
+        return self.known is not None
+
     def _different_threads(self) -> Formula:
         if self.at_once:
             return super()._different_threads()
