@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from random_kernels import Expr, For, If
-from random_pairs import WARP, Copy, Kernel, Matrices, Memory, Node, Sync, Told, Use
+from random_kernels import Expr, For, If, Node
+from random_pairs import WARP, Copy, Kernel, Matrices, Memory, Sync, Told, Use
 
 KEPT = ("all", "all", "all", "all", "all", "shared", "global", "none")
 
@@ -64,7 +64,8 @@ class Maker:
     # ---- free ones ------------------------------------------------------------------------------------------------------------
 
     def free(self) -> list[Node]:
-        return [Sync("commit"), *self.sequence((), self.draw.randint(4, 9), 0, together=True), Sync("wait"), Sync("barrier"), *self.some_reads()]
+        body = self.sequence((), self.draw.randint(4, 9), 0, together=True)
+        return [Sync("commit"), *body, Sync("wait"), Sync("barrier"), *self.some_reads()]
 
     def some_reads(self) -> list[Node]:
         return [self.use(("load",), ()) for _ in range(self.draw.randrange(3))]
@@ -168,10 +169,11 @@ class Maker:
                 nodes: list[Node] = [loop(k, tiles, *body)]
             case "peeled":
                 body = [Sync("wait", ahead - 1), barrier, *fill(more), read(k)]
-                tail = [node for n in range(ahead) for node in (Sync("wait", ahead - 1 - n), Sync("barrier"), read(str(tiles - ahead + n)))]
-                nodes = [*head, loop(k, tiles - ahead, *body), *tail]
+                last = [(Sync("wait", ahead - 1 - n), Sync("barrier"), read(str(tiles - ahead + n))) for n in range(ahead)]
+                nodes = [*head, loop(k, tiles - ahead, *body), *(node for each in last for node in each)]
             case "if":
-                nodes = [*head, loop(k, tiles, Sync("wait", draw.choice([0, None])), barrier, when(more, tiles, fill(more)), read(k))]
+                body = [Sync("wait", draw.choice([0, None])), barrier, when(more, tiles, fill(more)), read(k)]
+                nodes = [*head, loop(k, tiles, *body)]
             case "groups":
                 body = [Sync("wait", ahead - 1), barrier, when(more, tiles, fill(more, commit=False)), Sync("commit"), read(k)]
                 nodes = [*head, loop(k, tiles, *body)]
@@ -181,12 +183,13 @@ class Maker:
             case "inner":  # a tile is two groups, one of them of another buffer
                 j = self.name()
                 own = Copy(self.flat, (Expr(f"t + {self.threads} * ( ( {more} ) mod 2 )"),), self.source, Expr("t"))
-                body = [Sync("wait"), barrier, loop(j, draw.randrange(3), *fill(f"{more} + {j} * {stages}")), own, Sync("commit"), read(k)]
+                several = loop(j, draw.randrange(3), *fill(f"{more} + {j} * {stages}"))
+                body = [Sync("wait"), barrier, several, own, Sync("commit"), read(k)]
                 nodes = [*head, loop(k, tiles, *body)]
             case _:
                 lap = self.name()
-                inner = loop(k, tiles, Sync("wait", ahead - 1), barrier, when(more, tiles, fill(more, commit=False)), Sync("commit"), read(k))
-                nodes = [loop(lap, draw.randint(1, 3), Sync("wait"), Sync("barrier"), *head, inner)]
+                body = [Sync("wait", ahead - 1), barrier, when(more, tiles, fill(more, commit=False)), Sync("commit"), read(k)]
+                nodes = [loop(lap, draw.randint(1, 3), Sync("wait"), Sync("barrier"), *head, loop(k, tiles, *body))]
         for _ in range(draw.choice([0, 0, 1, 1, 1, 2])):
             self.spoil(nodes)
         return nodes
@@ -222,8 +225,9 @@ class Maker:
             case 4 if isinstance(node, Copy | Use) and node.memory is self.ring:
                 body[at] = replace(node, index=(node.index[0], self.element(around, self.threads)))
             case 5:
-                body.insert(at, draw.choice([self.use(("load", "store", "atomic"), around), self.copy(around), Sync("commit"), Sync("wait", 1)]))
-            case 6 if not isinstance(node, For | If | Sync) or node == Sync("commit") or (isinstance(node, Sync) and node.what == "wait"):
+                use = self.use(("load", "store", "atomic"), around)
+                body.insert(at, draw.choice([use, self.copy(around), Sync("commit"), Sync("wait", 1)]))
+            case 6 if isinstance(node, Use | Copy) or (isinstance(node, Sync) and node.what in ("commit", "wait")):
                 if around and draw.random() < 0.6:
                     body[at] = If(Expr(draw.choice(around)), Expr(str(draw.randint(1, 3))), [node], [])
                 else:

@@ -12,12 +12,11 @@ and of the barriers that both pass.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from random_kernels import SHARED, Env, Expr, For, If, Printer
+from random_kernels import SHARED, Env, Expr, Node, Printer
 
 WARP = 32
 SPACES = {"all": ("workgroup", "global"), "shared": ("workgroup",), "global": ("global",), "none": ()}
@@ -120,7 +119,8 @@ class Sync:
             case "commit":
                 out.line(f"{out.fresh()} = nvgpu.device_async_create_group {{}}")
             case "wait":
-                out.line(f"nvgpu.device_async_wait %token{'' if self.pending is None else f' {{numGroups = {self.pending} : i32}}'}")
+                said = "" if self.pending is None else f" {{numGroups = {self.pending} : i32}}"
+                out.line(f"nvgpu.device_async_wait %token{said}")
             case "warp":
                 out.line("nvvm.bar.warp.sync %lanes : i32")
             case _:
@@ -150,9 +150,6 @@ class Told:
         if trace.flags[self.index.value(env)]:
             for node in self.body:
                 node.run(env, trace)
-
-
-Node = Use | Copy | Matrices | Sync | Told | For | If
 
 
 # ---- what happens ---------------------------------------------------------------------------------------------------------------
@@ -195,18 +192,17 @@ class Thread:
         flat = at[0] if len(at) == 1 else at[0] * use.memory.shape[1] + at[1]
         home = self.block if use.memory.shared else -1
         reads = atomic or not writes
-        made = [Event(self.number, self.block, (use.memory.name, home, flat + n), writes, atomic, reads, now, now) for n in range(use.count)]
-        self.steps.append(made)
+        where = [(use.memory.name, home, flat + n) for n in range(use.count)]
+        self.steps.append([Event(self.number, self.block, place, writes, atomic, reads, now, now) for place in where])
 
     def begin(self, copy: Copy, at: tuple[int, ...], source: int) -> None:
         self.touch(Use("store", copy.memory, (), copy.count), at, True, False)
-        made = self.steps.pop()
         self.touch(Use("load", copy.source, (), copy.count), (source,), False, False)
-        made += self.steps.pop()
-        for event in made:
-            event.end = None
-            self.flying.append((self.groups, event))
-        self.steps.append(made)
+        *_, written, read = self.steps
+        assert isinstance(written, list) and isinstance(read, list)
+        made = [replace(event, begin=len(self.steps) - 2, end=None) for event in (*written, *read)]
+        self.flying += [(self.groups, event) for event in made]
+        self.steps[-2:] = [made]
 
     def sync(self, sync: Sync) -> None:
         if sync.what == "commit":
@@ -249,13 +245,13 @@ def met(threads: list[Thread]) -> list[Event]:
     return out
 
 
-def _groups(waiting: dict[int, object], threads: list[Thread]) -> Iterator[tuple[Sync, list[int]]]:
+def _groups(waiting: Mapping[int, object], threads: list[Thread]) -> Iterator[tuple[Sync, list[int]]]:
     """Those that may go on: all of a block at its barrier, or all of a warp at its."""
     for start in range(0, len(threads), WARP):
         warp = range(start, min(start + WARP, len(threads)))
-        here = [waiting.get(n) for n in warp]
-        if all(isinstance(step, Sync) and step is here[0] and step.what == "warp" for step in here):
-            yield here[0], list(warp)  # type: ignore[misc]
+        first = waiting.get(start)
+        if isinstance(first, Sync) and first.what == "warp" and all(waiting.get(n) is first for n in warp):
+            yield first, list(warp)
             return
     steps = [waiting.get(n) for n in range(len(threads))]
     assert isinstance(steps[0], Sync) and all(step is steps[0] for step in steps), "a barrier that not all threads reach"
@@ -281,7 +277,8 @@ class Kernel:
         lines = "\n".join(out.lines)
         cluster = ", known_cluster_size = array<i32: 2, 1, 1>" if self.cluster else ""
         sizes = f"known_block_size = array<i32: {self.threads}, 1, 1>, known_grid_size = array<i32: {self.blocks}, 1, 1>{cluster}"
-        return f"""gpu.module @m {{ gpu.func @k({outside}, %flags: memref<128xi32>) workgroup({inside}) kernel attributes {{{sizes}}} {{
+        return f"""gpu.module @m {{ gpu.func @k({outside}, %flags: memref<128xi32>) workgroup({inside}) kernel
+attributes {{{sizes}}} {{
 %t = gpu.thread_id x
 %b = gpu.block_id x
 %zero = arith.constant 0 : index
@@ -302,7 +299,7 @@ gpu.return
                 thread = Thread(block * self.threads + t, block, flags)
                 thread.groups = 1
                 for node in self.body:
-                    node.run({"t": t, "b": block}, thread)  # type: ignore[arg-type]
+                    node.run({"t": t, "b": block}, thread)
                 threads.append(thread)
             out += met(threads)
         return out

@@ -34,7 +34,7 @@ MOST_ASSUMED = 0.1
 
 @dataclass(frozen=True)
 class Right:
-    """By the enumeration: `racy` and `unwritten` for some values of what data is the same for all threads; the same of the data that
+    """By the enumeration: `racy` and `unwritten` for some of the data that is the same for all threads; the same of the data that
     the simulator has."""
 
     racy: bool

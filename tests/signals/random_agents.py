@@ -227,7 +227,7 @@ def random_agents(seed: int) -> Kernel:
     """Two to four accesses, and what is between."""
     draw = random.Random(seed)
     copies = draw.random() < 0.4
-    agents = [kind for kind in AGENTS if kind != ("load" if copies else "copy")]
+    agents: list[Kind] = [kind for kind in AGENTS if kind != ("load" if copies else "copy")]
     steps: list[Step] = []
     loads = 0
     for _ in range(draw.choice([2, 2, 3, 3, 4])):

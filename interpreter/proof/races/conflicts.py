@@ -10,7 +10,6 @@ import islpy as isl
 
 from ...indices.linear import Linear, Symbol
 from ..kernels.model import ALL_SPACES, Access, Barrier, KernelModel, space_of_both
-from ..kernels.places import Loop
 from ..solver import Naming, Solver, Unknown
 from .given import given_numbers, needed
 from .in_flight import loops_of_copies, meetings, over_and_begun, pairs_of, ways

@@ -33,7 +33,7 @@ class Meeting(PairClass):
     at_once: bool = field(default=False, kw_only=True)
 
     def collide(self) -> bool:
-        """Whether there are any: which iterations they are of is nobody's question, for no barrier separates them. Raises Unknown."""
+        """Whether there are any, of whichever iterations: no barrier separates them. Raises Unknown."""
         names, parts = self._described
         self.known = self.solver.point(names, parts, names)
         return self.known is not None

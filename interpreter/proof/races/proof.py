@@ -186,6 +186,8 @@ class Findings:
             assumed = " (assumed)" if conflict.assumed else ""
             message = f"an asynchronous copy of `{conflict.buffer}` may meet another access on its way{assumed}: {conflict.kind}"
             hint = "wait until fewer groups are pending before the second operation, begin the copy later, or use one more buffer"
+            if conflict.alone:
+                hint = "let one thread copy each element: nothing orders two threads that copy at the same time"
             return Diagnostic("W0606", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         hint = f"put a barrier between the two operations{finds}, or give the element one owner"
         if conflict.alone:

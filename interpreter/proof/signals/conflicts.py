@@ -127,8 +127,8 @@ class Asynchronous:
             yield replace(made, agent=late, unfenced_proxy=unfenced, in_flight=flying)
 
     def _met(self, pair: Unordered, left: isl.Map) -> isl.Map | None:
-        """Of pairs that nothing orders, those that meet on the way of a copy: neither comes behind the end of the other in the order
-        of the program, whichever thread it is. None if there are none. Raises Unknown."""
+        """Of pairs that nothing orders, those that meet on the way of a copy: neither comes behind the end of the other in program
+        order, whichever thread it is. None if there are none. Raises Unknown."""
         if not (pair.first.phase or pair.second.phase):
             return None
         for way in self._over(pair.first, pair.second):

@@ -1,4 +1,4 @@
-"""Where a thread has waited for its asynchronous copies, by counting groups: exactly, whatever conditions and loops are around them.
+"""Where a thread has waited for its asynchronous copies, by counting groups: exactly, in any loops and under any affine conditions.
 
 A copy belongs to the group that its thread commits next, and a wait that leaves n groups pending has waited for all but the n
 newest. So it has waited for a copy if, and only if, the thread commits more than n times between the two. That is a path:

@@ -3,8 +3,8 @@
 Per element stand the last write, and of each warp group (and of each kind of operation that it issued) the last read, with one
 more that is not ordered before it. An access is a number as `KeyLayout` says: the epoch of a row, the cluster, the row, the op. It
 is ordered before another one of its cluster if the row of that one knows of its epoch, and unordered with those of other clusters.
-What an ordinary store wrote must also be fenced for whoever reads it, or writes it again, through the async proxy. What a product has read needs only
-be over, in time, before another writes there; and so does a box that has come before another one comes.
+What an ordinary store wrote must also be fenced for whoever reads it, or writes it again, through the async proxy. What a product
+has read needs only be over, in time, before another writes there; and so does a box that has come before another one comes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..machine.shadow import Address, Index, KeyLayout, Mask
 from ..report import RaceKind
-from .clocks import GLOBAL, SHARED, VectorClocks
+from .clocks import SHARED, VectorClocks
 
 Elements = np.ndarray | slice
 Found = Callable[[RaceKind, np.ndarray, np.ndarray, np.ndarray], None]
