@@ -33,12 +33,14 @@ class Maker:
         self.halves = Memory("hin", (16 * width,), "f16", shared=False)
         self.out = Memory("out", (2 * width,), shared=False)
         self.names = 0
+        self.open = False
 
     def kernel(self) -> Kernel:
         body = self.free() if self.draw.random() < 0.4 else self.pipeline()
         memories = [self.ring, self.flat, self.rows, self.source, self.halves, self.out]
         flags = [self.draw.randrange(2) for _ in range(128)]
-        return Kernel(self.threads, self.blocks, memories, body, self.cluster, flags)
+        size = self.draw.randrange(8) if self.open else None
+        return Kernel(self.threads, self.blocks, memories, body, self.cluster, flags, size)
 
     def name(self) -> str:
         self.names += 1
@@ -95,8 +97,9 @@ class Maker:
 
     def loop(self, around: tuple[str, ...], depth: int, *, together: bool) -> For:
         k, trips = self.name(), self.draw.randrange(5)
-        body = self.sequence((*around, k), self.draw.randint(1, 4), depth + 1, together=together)
-        return For(k, Expr("0"), (Expr(str(trips)),), 1, body)
+        low = self.draw.choice(["0", "0", "0", "t mod 2"])  # or each thread has trips of its own
+        body = self.sequence((*around, k), self.draw.randint(1, 4), depth + 1, together=together and low == "0")
+        return For(k, Expr(low), (Expr(str(trips)),), 1, body)
 
     def condition(self, around: tuple[str, ...], depth: int, *, together: bool) -> Node:
         draw = self.draw
@@ -141,7 +144,9 @@ class Maker:
     def pipeline(self) -> list[Node]:
         """Tiles are copied some stages ahead of where they are read."""
         draw, stages, ahead = self.draw, self.stages, max(self.stages - 1, 1)
-        tiles = draw.choice([ahead, ahead + 1, ahead + 2, ahead + 4])
+        self.open = self.threads <= 8 and draw.random() < 0.25
+        number = draw.choice([ahead, ahead + 1, ahead + 2, ahead + 4])
+        tiles = "n" if self.open else str(number)
         shift = draw.choice([0, 1, 1, self.threads // 2])
         k, form = self.name(), draw.choice(["peeled", "if", "groups", "either", "inner", "laps"])
 
@@ -153,15 +158,15 @@ class Maker:
             turned = Expr(f"( t + {shift} ) mod {self.threads}")
             return Use("load", self.ring, (Expr(f"( {stage} ) mod {stages}"), turned))
 
-        def loop(name: str, trips: int, *body: Node) -> For:
-            return For(name, Expr("0"), (Expr(str(trips)),), 1, list(body))
+        def loop(name: str, trips: str, *body: Node) -> For:
+            return For(name, Expr("0"), (Expr(trips),), 1, list(body))
 
-        def when(left: str, right: int, then: list[Node], otherwise: list[Node] | None = None) -> If:
-            return If(Expr(left), Expr(str(right)), then, otherwise or [])
+        def when(left: str, right: str, then: list[Node], otherwise: list[Node] | None = None) -> If:
+            return If(Expr(left), Expr(right), then, otherwise or [])
 
         if stages == 1:
             form = "single"
-        head = [node for stage in range(ahead) if stage < tiles for node in fill(str(stage))]
+        head = [node for stage in range(ahead) if stage < number for node in fill(str(stage))]
         more, barrier = f"{k} + {ahead}", Sync("barrier")
         match form:
             case "single":
@@ -169,8 +174,8 @@ class Maker:
                 nodes: list[Node] = [loop(k, tiles, *body)]
             case "peeled":
                 body = [Sync("wait", ahead - 1), barrier, *fill(more), read(k)]
-                last = [(Sync("wait", ahead - 1 - n), Sync("barrier"), read(str(tiles - ahead + n))) for n in range(ahead)]
-                nodes = [*head, loop(k, tiles - ahead, *body), *(node for each in last for node in each)]
+                last = [(Sync("wait", ahead - 1 - n), Sync("barrier"), read(f"{tiles} - {ahead} + {n}")) for n in range(ahead)]
+                nodes = [*head, loop(k, f"{tiles} - {ahead}", *body), *(node for each in last for node in each)]
             case "if":
                 body = [Sync("wait", draw.choice([0, None])), barrier, when(more, tiles, fill(more)), read(k)]
                 nodes = [*head, loop(k, tiles, *body)]
@@ -183,13 +188,13 @@ class Maker:
             case "inner":  # a tile is two groups, one of them of another buffer
                 j = self.name()
                 own = Copy(self.flat, (Expr(f"t + {self.threads} * ( ( {more} ) mod 2 )"),), self.source, Expr("t"))
-                several = loop(j, draw.randrange(3), *fill(f"{more} + {j} * {stages}"))
+                several = loop(j, str(draw.randrange(3)), *fill(f"{more} + {j} * {stages}"))
                 body = [Sync("wait"), barrier, several, own, Sync("commit"), read(k)]
                 nodes = [*head, loop(k, tiles, *body)]
             case _:
                 lap = self.name()
                 body = [Sync("wait", ahead - 1), barrier, when(more, tiles, fill(more, commit=False)), Sync("commit"), read(k)]
-                nodes = [loop(lap, draw.randint(1, 3), Sync("wait"), Sync("barrier"), *head, loop(k, tiles, *body))]
+                nodes = [loop(lap, str(draw.randint(1, 3)), Sync("wait"), Sync("barrier"), *head, loop(k, tiles, *body))]
         for _ in range(draw.choice([0, 0, 1, 1, 1, 2])):
             self.spoil(nodes)
         return nodes

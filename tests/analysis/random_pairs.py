@@ -260,16 +260,19 @@ def _groups(waiting: Mapping[int, object], threads: list[Thread]) -> Iterator[tu
 
 @dataclass
 class Kernel:
+    """A kernel. `flags`: the data that decides; `size`: what `n` is in a run, where that is known then only."""
+
     threads: int
     blocks: int
     memories: list[Memory]
     body: list[Node]
     cluster: bool = False
     flags: list[int] = field(default_factory=lambda: [0] * 128)
+    size: int | None = None
 
     def text(self) -> str:
         out = Printer()
-        out.scope = {"t": "%t", "b": "%b"}
+        out.scope = {"t": "%t", "b": "%b"} | ({} if self.size is None else {"n": "%n"})
         for node in self.body:
             node.emit(out)
         outside = ", ".join(f"%{m.name}: {m.type}" for m in self.memories if not m.shared)
@@ -277,7 +280,7 @@ class Kernel:
         lines = "\n".join(out.lines)
         cluster = ", known_cluster_size = array<i32: 2, 1, 1>" if self.cluster else ""
         sizes = f"known_block_size = array<i32: {self.threads}, 1, 1>, known_grid_size = array<i32: {self.blocks}, 1, 1>{cluster}"
-        return f"""gpu.module @m {{ gpu.func @k({outside}, %flags: memref<128xi32>) workgroup({inside}) kernel
+        return f"""gpu.module @m {{ gpu.func @k({outside}, %flags: memref<128xi32>, %n: index) workgroup({inside}) kernel
 attributes {{{sizes}}} {{
 %t = gpu.thread_id x
 %b = gpu.block_id x
@@ -291,7 +294,7 @@ attributes {{{sizes}}} {{
 gpu.return
 }} }}"""
 
-    def events(self, flags: list[int]) -> list[Event]:
+    def events(self, flags: list[int], size: int | None) -> list[Event]:
         out: list[Event] = []
         for block in range(self.blocks):
             threads: list[Thread] = []
@@ -299,16 +302,16 @@ gpu.return
                 thread = Thread(block * self.threads + t, block, flags)
                 thread.groups = 1
                 for node in self.body:
-                    node.run({"t": t, "b": block}, thread)
+                    node.run({"t": t, "b": block, "n": size or 0}, thread)
                 threads.append(thread)
             out += met(threads)
         return out
 
-    def judged(self, flags: list[int]) -> tuple[bool, bool]:
+    def judged(self, flags: list[int], size: int | None) -> tuple[bool, bool]:
         """With this data: whether two accesses conflict; whether shared memory is read that nothing has written before."""
         spaces = {m.name: m.space for m in self.memories}
         by_place: dict[tuple[str, int, int], list[Event]] = {}
-        for event in self.events(flags):
+        for event in self.events(flags, size):
             by_place.setdefault(event.place, []).append(event)
         unwritten = False
         for (name, _, _), some in by_place.items():

@@ -26,7 +26,8 @@ from weft.runtime.simulator.report import LaunchReport
 SOAK = "WEFT_SOAK" in os.environ
 FIRST = int(os.environ.get("WEFT_SEED", "0"))
 BATCH = 25
-KERNELS = 5000 if SOAK else 250
+KERNELS = 5000 if SOAK else 200
+SIZES = range(-4, 10)
 DTYPES = {"f32": np.float32, "f16": np.float16}
 MOST_ASSUMED = 0.1
 """Of right kernels, those that are refused because something is assumed: where data decides."""
@@ -34,8 +35,8 @@ MOST_ASSUMED = 0.1
 
 @dataclass(frozen=True)
 class Right:
-    """By the enumeration: `racy` and `unwritten` for some of the data that is the same for all threads; the same of the data that
-    the simulator has."""
+    """By the enumeration: `racy` and `unwritten` for some size, and for some of the data that is the same for all threads; the same
+    of what the simulator has."""
 
     racy: bool
     unwritten: bool
@@ -44,15 +45,16 @@ class Right:
 
     @staticmethod
     def of(kernel: Kernel) -> Right:
-        here = kernel.judged(kernel.flags)
-        other = kernel.judged([1 - kernel.flags[0], *kernel.flags[1:]])
-        return Right(here[0] or other[0], here[1] or other[1], *here)
+        here = kernel.judged(kernel.flags, kernel.size)
+        others = (kernel.flags, [1 - kernel.flags[0], *kernel.flags[1:]])
+        every = [kernel.judged(flags, size) for flags in others for size in (SIZES if kernel.size is not None else (None,))]
+        return Right(any(racy for racy, _ in every), any(unwritten for _, unwritten in every), *here)
 
 
 def simulated(kernel: Kernel, function: ir.Operation) -> LaunchReport:
     arrays = [np.zeros(m.shape, DTYPES[m.kind]) for m in kernel.memories if not m.shared]
     made = SimKernel(function)
-    return made.launch((kernel.blocks, 1, 1), (kernel.threads, 1, 1), [*arrays, np.array(kernel.flags, np.int32)])
+    return made.launch((kernel.blocks, 1, 1), (kernel.threads, 1, 1), [*arrays, np.array(kernel.flags, np.int32), kernel.size or 0])
 
 
 def compare(seed: int) -> str:
@@ -64,16 +66,20 @@ def compare(seed: int) -> str:
     function = next(mlir.operations(module.operation, "gpu.func"))
     findings = Findings(kernel_model(function))
     refused, unwritten = bool(findings.conflicts), bool(findings.unwritten)
-    assumed = all(c.assumed for c in findings.conflicts) and all(r.assumed for r in findings.unwritten)
-    assert not findings.model.divergent and not findings.faults, told
+    assumed = all(found.assumed for found in (*findings.conflicts, *findings.unwritten))
+    assert not findings.model.divergent, told
+    if findings.faults:  # of clusters: where it is not known how often they meet at a barrier
+        assert kernel.cluster and kernel.size is not None and all(fault.assumed for fault in findings.faults), told
+        return "racy" if right.racy else "assumed"
     assert refused or not right.racy, f"a false proof; {told}"
     assert right.racy or not refused or assumed, f"a false alarm that is not called assumed: {findings.conflicts}; {told}"
     if not refused and not right.racy:
         assert unwritten or not right.unwritten, f"a read of what nobody wrote; {told}"
         assert right.unwritten or not unwritten or assumed, f"a write is missed: {findings.unwritten}; {told}"
-    paths = judge_signals(kernel_model(function))  # who asks for all paths, where barriers alone would do
-    across = any(c.across_blocks for c in findings.conflicts)
-    assert not paths.faults and (bool(paths.conflicts) == refused or across or assumed), f"two answers of the proof; {told}"
+    if SOAK or seed % 2:  # who asks for all paths, where barriers alone would do
+        paths = judge_signals(kernel_model(function))
+        across = any(c.across_blocks for c in findings.conflicts)
+        assert not paths.faults and (bool(paths.conflicts) == refused or across or assumed), f"two answers of the proof; {told}"
     report = simulated(kernel, function)
     assert bool(report.races) == right.racy_here, f"the simulator: {report.races}; {told}"
     if not right.racy_here:
