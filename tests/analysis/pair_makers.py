@@ -214,7 +214,10 @@ class Maker:
                     find(node.otherwise, around)
 
         find(nodes, ())
-        body, around = draw.choice([place for place in places if place[0]])
+        places = [place for place in places if place[0]]
+        if not places:
+            return
+        body, around = draw.choice(places)
         at = draw.randrange(len(body))
         node = body[at]
         match draw.randrange(8):
