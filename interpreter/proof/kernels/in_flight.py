@@ -2,8 +2,8 @@
 
 A copy belongs to the group that its thread commits next. A wait that lets n groups be pending has waited for all but the n newest.
 So a copy has arrived at the first wait in front of which n groups were committed behind its own: which wait that is, in which
-iteration of which loop, is counted here, where groups are committed in straight code and in each iteration of a loop in it. Of
-any other copy it is not known when it ends.
+iteration of which loop, is counted here, where groups are committed in straight code and in each iteration of a loop in it. Any
+other copy is taken not to arrive; if that leaves a conflict, its groups are counted by paths (`signals/groups.py`).
 
 An access of a copy becomes two: one that begins where the copy stands, and one that has ended at the wait, of the same element.
 What is in between, `races/in_flight.py` looks at.

@@ -11,12 +11,12 @@ does, and never sooner.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import islpy as isl
 
 from ..kernels.model import Access
-from ..kernels.places import GroupEvent
 from ..solver import Unknown
 from .instances import Instances, Point, VagueError
 
@@ -33,8 +33,9 @@ class CopyGroups:
 
     def __init__(self, instances: Instances) -> None:
         self.instances = instances
-        self.commits = [_Event(e, Point(e.place, "a group of copies")) for e in instances.model.groups if e.pending is None]
-        self.waits = [_Event(e, Point(e.place, "a wait for copies")) for e in instances.model.groups if e.pending is not None]
+        groups = instances.model.groups
+        self.commits = [_Event(Point(e.place, "a group of copies")) for e in groups if e.pending is None]
+        self.waits = [_Event(Point(e.place, "a wait for copies"), e.pending) for e in groups if e.pending is not None]
         self.vague = set[int]()
         self._arrived: dict[int, list[tuple[Point, isl.Map]]] = {}
         self._steps: dict[tuple[_Event, _Event], isl.Map | None] = {}
@@ -46,22 +47,21 @@ class CopyGroups:
         return self._arrived[copy.flight]
 
     def _find(self, copy: Access) -> Iterator[tuple[Point, isl.Map]]:
-        start = _Event(GroupEvent(copy.place), Point(copy.place, copy.op, sure=False))
+        start = _Event(Point(copy.place, copy.op, sure=False))
         paths: dict[_Event, isl.Map] = {}
         for pending in range(1 + max((wait.pending for wait in self.waits), default=-1)):
             longer: dict[_Event, isl.Map] = {}
             for commit in self.commits:
-                ways = [(start, None)] if pending == 0 else list(paths.items())
-                found = self._joined(copy, ways, commit)
+                found = self._joined(copy, [(start, None)] if pending == 0 else paths.items(), commit)
                 if found is not None:
                     longer[commit] = found
             paths = longer
             for wait in self.waits:
-                found = self._joined(copy, list(paths.items()), wait) if wait.pending == pending else None
+                found = self._joined(copy, paths.items(), wait) if wait.pending == pending else None
                 if found is not None:
                     yield wait.point, found
 
-    def _joined(self, copy: Access, ways: list[tuple[_Event, isl.Map | None]], end: _Event) -> isl.Map | None:
+    def _joined(self, copy: Access, ways: Iterable[tuple[_Event, isl.Map | None]], end: _Event) -> isl.Map | None:
         """All of the ways, and from there on to an end; None if there is none."""
         out: isl.Map | None = None
         for middle, way in ways:
@@ -87,8 +87,9 @@ class CopyGroups:
         return self._steps[first, second]
 
 
+@dataclass(frozen=True, eq=False)
 class _Event:
-    """A copy, a commit, or a wait."""
+    """A copy, a commit, or a wait, which leaves so many groups pending."""
 
-    def __init__(self, event: GroupEvent, point: Point) -> None:
-        self.point, self.pending = point, event.pending or 0
+    point: Point
+    pending: int = 0
