@@ -118,6 +118,8 @@ def _open(strides: Sequence[int], offset: int) -> tuple[tuple[int | None, ...], 
     return tuple(None if stride == DYNAMIC else stride for stride in strides), None if offset == DYNAMIC else offset
 
 
+NO_LAYOUT = "leave the layout out; `memref.reinterpret_cast` shows memory that lies row by row in another way"
+"""What helps where memory that is made has to lie row by row, as upstream allocates no other."""
 MOST_TRIED = 10_000
 """Differences of indices that are tried, at most, to find two elements at one address."""
 
