@@ -51,7 +51,7 @@ def is_plain(kind: ir.Type) -> bool:
 
 
 @dataclass(frozen=True)
-class Layout:
+class MemrefLayout:
     """Where the elements of a memref lie: element `(i, j, ...)` at `offset + i * strides[0] + j * strides[1] + ...`.
 
     Args:
@@ -65,7 +65,7 @@ class Layout:
     plain: bool = False
 
     @classmethod
-    def of(cls, kind: ir.Type, at: ir.Operation | None = None) -> Layout:
+    def of(cls, kind: ir.Type, at: ir.Operation | None = None) -> MemrefLayout:
         """That of a memref type. `at`: the op it belongs to. Raises W0398 (see `strided`)."""
         seen = ir.MemRefType(kind)
         strides, offset = strided(kind, at)

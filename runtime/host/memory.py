@@ -7,7 +7,7 @@ from functools import partial
 
 from ...interpreter.ir.functions import name_of, segments, symbol
 from ...interpreter.ir.mlir import DYNAMIC, ir
-from ...interpreter.memory.layouts import NO_LAYOUT, Layout, kept_dimensions, mixed, reshaped, strided
+from ...interpreter.memory.layouts import NO_LAYOUT, MemrefLayout, kept_dimensions, mixed, reshaped, strided
 from ...interpreter.session.rewriter import describe
 from ..kernel_form import refuse
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size, TensorMapOf
@@ -31,7 +31,7 @@ def _alloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 
 def _expect_rows(kind: ir.MemRefType, op: ir.Operation) -> None:
     """Refuse memory that does not lie row by row: W0733."""
-    if not Layout.of(kind, op).in_rows:
+    if not MemrefLayout.of(kind, op).in_rows:
         raise refuse("W0733", f"{describe(op)} makes {kind}: memory is made row by row", op, NO_LAYOUT)
 
 

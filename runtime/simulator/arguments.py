@@ -101,7 +101,7 @@ def _flatten(array: np.ndarray) -> np.ndarray:
     """All memory from the lowest to the highest element, as a flat array."""
     if array.flags.c_contiguous:
         return array.reshape(-1)
-    array = np.flip(array, [axis for axis, stride in enumerate(array.strides) if stride < 0])
+    array = np.flip(array, tuple(axis for axis, stride in enumerate(array.strides) if stride < 0))
     reach = sum((n - 1) * s for n, s in zip(array.shape, _strides(array), strict=True))
     span = reach + 1 if array.size else 0
     return windowed(array, (span,), (array.itemsize,))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...interpreter.ir.functions import inputs_of, name_of, workgroup_buffers
 from ...interpreter.ir.mlir import ir, operations
-from ...interpreter.memory.layouts import Layout
+from ...interpreter.memory.layouts import MemrefLayout
 from ...interpreter.memory.tensor_maps import is_tensor_map
 from ..group_form import GROUP_OPS
 from ..kernel_form import reader_of, refuse, registrar
@@ -285,7 +285,7 @@ class Translator:
             root, offset = parameter("R"), parameter()
             sizes, strides = (tuple(parameter() for _ in argument.type.shape) for _ in range(2))
             self.buffers.add(root.text)
-            dtype, layout = element_dtype(argument.type.element_type, op), Layout.of(argument.type, op)
+            dtype, layout = element_dtype(argument.type.element_type, op), MemrefLayout.of(argument.type, op)
             start = f"({offset.text} - {layout.offset})" if layout.offset else offset.text
             base = literal(0) if layout.offset is None else replace(offset, text=start)
             self.values[argument] = Mem(root, base, offset, sizes, strides, dtype)
@@ -303,7 +303,7 @@ class Translator:
         memref = ir.MemRefType(kind)
         if not memref.has_static_shape:
             raise refuse("W0751", f"memory of dynamic size inside a kernel: `{kind}`", op)
-        shape, layout = tuple(memref.shape), Layout.of(memref, op)
+        shape, layout = tuple(memref.shape), MemrefLayout.of(memref, op)
         dtype = element_dtype(memref.element_type, op)
         maker = "Shared" if shared else "Private"
         root = Val(self.fresh("R"), 0 if shared else self.depth, INT64)
@@ -322,7 +322,7 @@ class Translator:
     def whole(self, root: Val, line: str, kind: ir.MemRefType, op: ir.Operation) -> Mem:
         """All of a buffer, made by `line`."""
         self.scopes[root.depth].lines.append(line)
-        layout = Layout.of(kind, op)
+        layout = MemrefLayout.of(kind, op)
         offset, *steps = (literal(n or 0) for n in (layout.offset, *layout.strides))
         sizes, dtype = tuple(map(literal, kind.shape)), element_dtype(kind.element_type, op)
         return Mem(root, literal(0), offset, sizes, tuple(steps), dtype)

@@ -15,7 +15,7 @@ from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
 from ...indices.values import Values
 from ...ir.functions import arguments, callee, symbol
 from ...ir.mlir import DYNAMIC, ancestors, ir, maker, operations, producer
-from ...memory.layouts import Layout, Space
+from ...memory.layouts import MemrefLayout, Space
 from ...memory.table import CALLS
 from ...memory.views import VIEWS, sources
 
@@ -70,7 +70,7 @@ class RootBuffer:
         """How many elements memory has from where the buffer begins to its last element; None where that is open."""
         if self.strides is None or not self.offset.is_constant:
             return None
-        reach = Layout(self.shape, self.strides, self.offset.constant).reach
+        reach = MemrefLayout(self.shape, self.strides, self.offset.constant).reach
         return None if reach is None else reach[1] + 1
 
 
@@ -109,7 +109,7 @@ class View:
     chosen: bool = False
 
 
-def placed(layout: Layout, values: Values, *, by_address: bool) -> tuple[Linear, tuple[Linear, ...]]:
+def placed(layout: MemrefLayout, values: Values, *, by_address: bool) -> tuple[Linear, tuple[Linear, ...]]:
     """The offset of a buffer's first element; and the strides, where elements are told apart by their addresses. What is known at
     run time only is the same number for all threads."""
     strides = layout.strides if by_address else ()
@@ -130,7 +130,7 @@ def apart(value: ir.Value, *, passed_in_rows: bool = False, seen: frozenset[ir.V
     Raises:
         WeftError: W0398 for a layout that no strides express.
     """
-    known = Layout.of(value.type).apart if isinstance(value.type, ir.MemRefType) else None
+    known = MemrefLayout.of(value.type).apart if isinstance(value.type, ir.MemRefType) else None
     if known is not None or value in seen:
         return known is not False
     op, made_of = producer(value), sources(value)

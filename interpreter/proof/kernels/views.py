@@ -21,7 +21,7 @@ from ...ir.mlir import ir, maker
 from ...ir.reshapes import groups_of
 from ...ir.structured import loop_inits, loop_outputs, yielded
 from ...memory.effects import is_memref
-from ...memory.layouts import Layout, Space, is_plain, kept_dimensions, memory_space, mixed, static_strides, value_name
+from ...memory.layouts import MemrefLayout, Space, is_plain, kept_dimensions, memory_space, mixed, value_name
 from ...memory.table import ALLOCATIONS, STORED
 from ...memory.tensor_maps import tensor_map
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
@@ -70,7 +70,7 @@ class Views:
         space, found = space or memory_space(kind), stored_name(value) or value
         if not isinstance(kind, ir.MemRefType):
             return self._made_root(value, View(RootBuffer(name, space, (), foreign=foreign, value=found), None))
-        layout, is_apart = Layout.of(kind), apart(shows or value, passed_in_rows=self._passed_in_rows)
+        layout, is_apart = MemrefLayout.of(kind), apart(shows or value, passed_in_rows=self._passed_in_rows)
         offset, steps = placed(layout, self.values, by_address=not is_apart)
         known = tuple(stride for stride in layout.strides if stride is not None)
         strides = known if len(known) == kind.rank else None
@@ -265,10 +265,10 @@ class Views:
         if (sizes := self._other_sizes(op, source)) is not None:
             return replace(source, axes=_whole(len(sizes)), flat=False, sizes=sizes)
         flat = self.flatten(source)
-        steps = static_strides(kind, offset_counts=False) if isinstance(kind, ir.MemRefType) else None
-        if flat.axes is None or steps is None:
+        steps = MemrefLayout.of(kind).strides if isinstance(kind, ir.MemRefType) else (None,)
+        if flat.axes is None or None in steps:
             return View(source.root, None, when=source.when)
-        strides = tuple((d, Linear.of(s * source.unit)) for d, s in enumerate(steps))
+        strides = tuple((d, Linear.of((s or 0) * source.unit)) for d, s in enumerate(steps))
         return replace(source, axes=(Coordinate(flat.axes[0].offset, strides),), flat=True)
 
     def _other_sizes(self, op: ir.Operation, source: View) -> tuple[Linear, ...] | None:
@@ -315,7 +315,7 @@ def _contradicts(op: ir.Operation) -> bool:
     """Whether a cast says that elements lie at one address of which it is known that they do not."""
     if op.name != "memref.cast" or not isinstance(kind := op.results[0].type, ir.MemRefType):
         return False
-    return Layout.of(kind).apart is False and apart(op.operands[0]) is True
+    return MemrefLayout.of(kind).apart is False and apart(op.operands[0]) is True
 
 
 def _whole(rank: int) -> tuple[Coordinate, ...]:

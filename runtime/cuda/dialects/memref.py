@@ -11,7 +11,15 @@ from ....interpreter.ir.functions import name_of
 from ....interpreter.ir.mlir import ancestors, ir, is_used, users
 from ....interpreter.memory.atomics import forms, has_form
 from ....interpreter.memory.effects import combiner
-from ....interpreter.memory.layouts import NO_LAYOUT, RESHAPING, Layout, is_shared, kept_dimensions, mixed, reshaped
+from ....interpreter.memory.layouts import (
+    NO_LAYOUT,
+    RESHAPING,
+    MemrefLayout,
+    is_shared,
+    kept_dimensions,
+    mixed,
+    reshaped,
+)
 from ...kernel_form import integers, refuse
 from ..kernel import LOOPS, KernelWriter, Lanes, writes
 from ..loops import assignment
@@ -84,7 +92,7 @@ def declaration(buffer: NamedMemory) -> str:
 
 def _array(type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> NamedMemory:
     """A buffer that the kernel itself declares: static, row-major."""
-    if not type.has_static_shape or not Layout.of(type, op).in_rows:
+    if not type.has_static_shape or not MemrefLayout.of(type, op).in_rows:
         hint = NO_LAYOUT if type.has_static_shape else None
         raise refuse("W0503", f"{type}: memory of a kernel must be static and row-major", op, hint=hint)
     sizes = tuple(type.shape)

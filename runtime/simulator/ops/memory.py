@@ -15,7 +15,7 @@ from ....interpreter.memory.effects import combiner, update_of
 from ....interpreter.memory.layouts import (
     NO_LAYOUT,
     RESHAPING,
-    Layout,
+    MemrefLayout,
     is_shared,
     kept_dimensions,
     mixed,
@@ -247,7 +247,7 @@ def get_global(t: Translator, op: ir.Operation) -> Mem:
     else:
         if "constant" not in declaration.attributes or "initial_value" not in declaration.attributes:
             raise refuse("W0750", f"`@{name}` is a global that kernels may change", op, hint="pass it as an argument")
-        if not Layout.of(kind, op).in_rows:
+        if not MemrefLayout.of(kind, op).in_rows:
             raise refuse("W0751", f"the constant `@{name}` does not lie row by row: `{kind}`", op, hint=NO_LAYOUT)
         contents = t.constant(dense(declaration.attributes["initial_value"], kind, op), INT64)
         root = Val(t.fresh("R"), 0, INT64)
