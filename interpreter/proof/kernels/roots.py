@@ -14,8 +14,8 @@ from typing import Literal
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
 from ...indices.values import Values
 from ...ir.functions import arguments, callee, symbol
-from ...ir.mlir import DYNAMIC, ancestors, ir, maker, operations, producer
-from ...memory.layouts import MemrefLayout, Space
+from ...ir.mlir import DYNAMIC, ancestors, constant_of, ir, maker, operations, producer
+from ...memory.layouts import MemrefLayout, Space, mixed
 from ...memory.table import CALLS
 from ...memory.views import VIEWS, sources
 
@@ -134,6 +134,9 @@ def apart(value: ir.Value, *, passed_in_rows: bool = False, seen: frozenset[ir.V
     if known is not None or value in seen:
         return known is not False
     op, made_of = producer(value), sources(value)
+    if op is not None and op.name == "memref.reinterpret_cast":
+        sizes, strides = (tuple(map(_number, part)) for part in mixed(op, "static_offsets", "static_sizes", "static_strides")[1:])
+        return MemrefLayout(sizes, strides, None).apart
     if made_of == []:
         made_of = _given(value)
         outside = isinstance(value.owner, ir.Block) and maker(value).name == "func.func" and not _is_private(maker(value))
@@ -143,6 +146,10 @@ def apart(value: ir.Value, *, passed_in_rows: bool = False, seen: frozenset[ir.V
         return None
     found = [apart(each, passed_in_rows=passed_in_rows, seen=seen | {value}) for each in made_of or ()]
     return None if made_of is None or None in found else all(found)
+
+
+def _number(entry: int | ir.Value) -> int | None:
+    return entry if isinstance(entry, int) else constant_of(entry)
 
 
 def _keeps_apart(view: ir.Operation) -> bool:
