@@ -16,6 +16,7 @@ from layout_kernels import LayoutKernel
 
 from weft.interpreter.ir import mlir
 from weft.interpreter.memory.layouts import MemrefLayout
+from weft.interpreter.proof.hosts.windows import HostBuffer, Window
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.runtime.simulator.kernel import SimKernel
@@ -77,3 +78,27 @@ def test_which_layouts_overlap() -> None:
 ])  # fmt: skip
 def test_what_is_open_decides(shape: tuple[int | None, ...], strides: tuple[int | None, ...], apart: bool | None) -> None:
     assert MemrefLayout(shape, strides, None).apart is apart
+
+
+def test_windows_of_hosts_of_any_strides() -> None:
+    """Windows that are called disjoint are so, and two cells of one grid are the same or disjoint: by all addresses."""
+    r, buffer = random.Random(39), HostBuffer("global", "g")
+    apart = cells = 0
+
+    def window() -> Window:
+        strides = r.choices([0, 1, 1, 2, 3, 4, 6, 8, -1, -2, -4, 12], k=r.randint(0, 3))
+        return Window(buffer, r.randint(0, 20), tuple((r.randint(r.random() > 0.1, 4), stride) for stride in strides))
+
+    def addresses(seen: Window) -> set[int]:
+        dims = seen.dims or ()
+        index = itertools.product(*(range(size) for size, _ in dims))
+        return {seen.offset + sum(i * stride for i, (_, stride) in zip(at, dims, strict=True)) for at in index}
+
+    for _ in range(4000):
+        one, other = window(), window()
+        mine, its = addresses(one), addresses(other)
+        assert not (one.disjoint(other) and mine & its), (one, other)
+        assert one.cell is None or one.cell != other.cell or mine == its or not mine & its, (one, other)
+        apart += one.disjoint(other)
+        cells += one.cell is not None and one.cell == other.cell
+    assert apart > 1000 and cells > 50

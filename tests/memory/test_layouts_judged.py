@@ -168,6 +168,14 @@ def test_a_cast_that_contradicts_what_is_known() -> None:
     assert not verified(hosted(kind, argument="%a: memref<8x8xf32>", before=before)).ok
 
 
+@pytest.mark.parametrize("step, apart", [(8, True), (12, True), (4, False)])
+def test_a_cast_tells_strides(step: int, apart: bool) -> None:
+    """`memref.cast` to strides that its type states: they are those of what is passed, or the program is wrong."""
+    loose, kind = "memref<8x8xf32, strided<[?, ?], offset: ?>>", f"memref<8x8xf32, strided<[{step}, 1], offset: ?>>"
+    (judged,) = verified(kernel(kind, argument=f"%a: {loose}", before=f"%m = memref.cast %a : {loose} to {kind}")).kernels
+    assert judged.ok == apart and not any(race["assumed"] for race in judged.races)
+
+
 # ---- map -------------------------------------------------------------------------------------------------------------------
 
 LOOPS = """func.func @f({argument}) {{

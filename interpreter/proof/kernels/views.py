@@ -157,7 +157,7 @@ class Views:
         how = VIEWS[op.name]
         plain = is_plain(value.type) and value.type.has_static_shape  # of a memref of that type it can only show all
         if how == "same" or (plain and source.type == value.type):
-            return _forget(self.of(source)) if _contradicts(op) else self.of(source)
+            return _forget(self.of(source)) if _contradicts(op) else tuple(_told(op, view) for view in self.of(source))
         compose = {
             "subview": self._subview,
             "transpose": self._transpose,
@@ -316,6 +316,15 @@ def _contradicts(op: ir.Operation) -> bool:
     if op.name != "memref.cast" or not isinstance(kind := op.results[0].type, ir.MemRefType):
         return False
     return MemrefLayout.of(kind).apart is False and apart(op.operands[0]) is True
+
+
+def _told(op: ir.Operation, view: View) -> View:
+    """A view whose strides are known at run time only, by those that a cast tells."""
+    if op.name != "memref.cast" or not view.root.unknown or view.axes is None or not isinstance(op.results[0].type, ir.MemRefType):
+        return view
+    (axis,), told = view.axes, MemrefLayout.of(op.results[0].type).strides
+    steps = dict(axis.strides) | {d: Linear.of(step * view.unit) for d, step in enumerate(told) if step is not None}
+    return replace(view, axes=(Coordinate(axis.offset, tuple(steps.items())),))
 
 
 def _whole(rank: int) -> tuple[Coordinate, ...]:
