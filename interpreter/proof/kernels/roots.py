@@ -134,7 +134,7 @@ def apart(value: ir.Value, *, passed_in_rows: bool = False, seen: frozenset[ir.V
     if known is not None or value in seen:
         return known is not False
     op, made_of = producer(value), sources(value)
-    if op is not None and op.name == "memref.reinterpret_cast":
+    if op is not None and VIEWS.get(op.name) == "reinterpret":
         sizes, strides = (tuple(map(_number, part)) for part in mixed(op, "static_offsets", "static_sizes", "static_strides")[1:])
         return MemrefLayout(sizes, strides, None).apart
     if made_of == []:

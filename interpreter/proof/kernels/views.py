@@ -313,14 +313,14 @@ def window(op: ir.Operation, values: Values) -> list[list[Linear]]:
 
 def _contradicts(op: ir.Operation) -> bool:
     """Whether a cast says that elements lie at one address of which it is known that they do not."""
-    if op.name != "memref.cast" or not isinstance(kind := op.results[0].type, ir.MemRefType):
+    if len(op.results) != 1 or not isinstance(kind := op.results[0].type, ir.MemRefType):
         return False
     return MemrefLayout.of(kind).apart is False and apart(op.operands[0]) is True
 
 
 def _told(op: ir.Operation, view: View) -> View:
     """A view whose strides are known at run time only, by those that a cast tells."""
-    if op.name != "memref.cast" or not view.root.unknown or view.axes is None or not isinstance(op.results[0].type, ir.MemRefType):
+    if len(op.results) != 1 or not view.root.unknown or view.axes is None or not isinstance(op.results[0].type, ir.MemRefType):
         return view
     (axis,), told = view.axes, MemrefLayout.of(op.results[0].type).strides
     steps = dict(axis.strides) | {d: Linear.of(step * view.unit) for d, step in enumerate(told) if step is not None}
