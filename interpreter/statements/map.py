@@ -143,7 +143,8 @@ class Map(Statement):
             order of tiles that blocks take, in a table: their numbers are known, and 65,536 tiles are the most.
         W0396: an op that reads elements that it writes elsewhere.
             Two operands are views of one buffer, one is read and the other written, and not each element at the same
-            place. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
+            place; or the layout of an output, such as `strided<[4, 1]>` of 8 × 8, puts several of its elements at one
+            address. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
             and copies change.
 
     Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped ordering.

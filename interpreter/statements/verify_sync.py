@@ -69,7 +69,7 @@ class VerifySync(Statement):
             else:
                 proof.state_proof(rewrite.module, root)
         for kernel in kernels:
-            model = kernel_model(kernel)
+            model = kernel_model(kernel, passed_in_rows=True)
             self._verify(rewrite, model, Findings(model))
         return {}
 

@@ -50,10 +50,10 @@ class Reader:
 
     def __init__(
         self, name: str, shape: LaunchShape, names: Callable[[ir.Value], str | None] = lambda _: None,
-        *, may_alias: bool = False,
+        *, may_alias: bool = False, passed_in_rows: bool = False,
     ) -> None:  # fmt: skip
         self.values = Values(shape, self._load_depends)
-        self.views = Views(self.values, names)
+        self.views = Views(self.values, names, passed_in_rows=passed_in_rows)
         self.model = KernelModel(name, shape, self.values, (), may_alias=may_alias)
         self._written: set[ir.Value] = set()
         self._writes_anything = False

@@ -47,11 +47,25 @@ DATA = (
     "assumed, not proven: the index or a condition is not affine (it depends on data); indices and conditions that are affine in"
     " ids, loop variables, and sizes known before a run make it exact"
 )
+OPEN_LAYOUT = (
+    "assumed, not proven: how far apart elements of `{}` lie is known at run time only, so that two of them may lie at one address;"
+    " strides in its type ({}), or a memref without a layout, make it exact"
+)
+BY_ADDRESS = "`{}` is {}: its layout may put several elements at one address; the number above is an address, in elements"
 
 
 def not_affine(*accesses: Access) -> str:
     """Why it is not known which elements they touch."""
+    open_layout = next((access.buffer for access in accesses if _hangs_on_strides(access)), None)
+    if open_layout is not None:
+        return OPEN_LAYOUT.format(open_layout.name, open_layout.by_address)
     return EXCHANGED if any(access.exchanged for access in accesses) else DATA
+
+
+def _hangs_on_strides(access: Access) -> bool:
+    """Whether it is known at run time only which address is meant, for the strides of the buffer are."""
+    unknown, symbols = access.buffer.unknown, {s for form in access.coordinates or () for s in form.symbols()}
+    return bool(unknown) and (not access.settled or not unknown.isdisjoint(symbols))
 
 
 @dataclass(frozen=True)
@@ -102,6 +116,7 @@ class Conflict:
         in_flight: `first` is an asynchronous copy that has not arrived yet: no barrier orders them either.
         unfenced: a barrier that would order them if its fence named the memory.
         in_between: a barrier of a warp, which orders what other threads do in between.
+        layout: the type of the buffer, where elements are told apart by their addresses.
         of_block: in whose shared memory the element is, by the number of the block in its cluster; None without clusters.
         where: values of the witness of what is known at run time only, by name.
         needed: what such sizes have to be for it, in words.
@@ -127,6 +142,7 @@ class Conflict:
     agent: str = ""
     unfenced_proxy: bool = False
     of_block: int | None = None
+    layout: str = ""
 
     @property
     def assumed(self) -> bool:
@@ -142,6 +158,8 @@ class Conflict:
             needed = self.needed()
             least = f"; it needs {', '.join(needed)}" if needed else ""
             said.append(f"found at {', '.join(f'{name} = {value}' for name, value in self.where)}{least}")
+        if self.layout and self.element:
+            said.append(BY_ADDRESS.format(self.buffer, self.layout))
         element += of_block(self.of_block)
         return (f"element {self.buffer}{element}", *said, *([self.assumption] if self.assumption else []))
 
@@ -248,7 +266,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
         why = UNKNOWN.format(unknown.op)
     elif a.chosen or b.chosen:
         why = CHOSEN
-    elif not (a.settled and b.settled):
+    elif not (a.settled and b.settled) or _hangs_on_strides(a) or _hangs_on_strides(b):
         why = not_affine(a, b)
     else:
         why = "" if pair.unsure is None else UNSURE.format(pair.unsure.op)
@@ -269,6 +287,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     return Conflict(
         kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks, together, *_others_between(pair),
         tuple((called, value) for called, value in where if value is not None), lambda: needed(pair, left, given), of_block=block,
+        layout="" if aliased or known.unknown else known.by_address,
     )  # fmt: skip
 
 

@@ -251,7 +251,7 @@ class Judgement:
 def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool) -> Judgement:
     """Prove a kernel. `independent`: no two threads do the same iteration of its parallel loops (`mapping/preconditions.py`)."""
     try:
-        findings = Findings(kernel_model(kernel, block=block, grid=grid), independent=independent)
+        findings = Findings(kernel_model(kernel, block=block, grid=grid, passed_in_rows=True), independent=independent)
     except WeftError as error:
         return Judgement(error.diagnostics)
     return Judgement(tuple(findings.diagnostics()), findings.believed)
@@ -270,7 +270,7 @@ def judge_changed(module: ir.Module, changed: Sequence[ir.Operation]) -> Iterato
     for use in kernel_uses(module):
         if use.kernel in changed:
             try:
-                found = tuple(Findings(model_of(use)).diagnostics())
+                found = tuple(Findings(model_of(use, passed_in_rows=True)).diagnostics())
             except WeftError as error:
                 found = error.diagnostics
             if found:

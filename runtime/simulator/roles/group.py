@@ -11,7 +11,7 @@ import numpy as np
 
 from ....interpreter.memory.limits import WARP
 from ..machine.lanes import Lane, Lanes
-from ..machine.local_memory import Shared
+from ..machine.local_memory import Shared, WindowParts
 from ..machine.memory import Global, Tracked
 from ..machine.shadow import KeyLayout, Mask
 from ..report import Fault, Race, RaceKind, ThreadOp
@@ -96,18 +96,20 @@ class GroupLanes(Lanes):
 
     # ---- memory -------------------------------------------------------------------------------------------------------
 
-    def shared(self, number: int, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Shared:
+    def shared(
+        self, number: int, name: str, shape: tuple[int, ...], dtype: np.dtype, window: WindowParts | None = None
+    ) -> Shared:
         """The block's shared buffer of that number, as this group accesses it."""
         found = self.home.memories.get(number)
         if found is None:
-            made = Shared(name, shape, dtype, self)
+            made = Shared(name, shape, dtype, self, window)
             order = None
             if self.check:
                 made.layout = replace(self.layout, block=0)
                 order = OrderedMemory(made.size, made.layout, self.atomics)
             found = self.home.memories[number] = made, order
         port, order = copy(found[0]), found[1]
-        port.origin = number, name, shape, dtype
+        port.origin = number, name, shape, dtype, window
         port.lanes, port.loads, port.stores, port.banks = self, {}, {}, self.banks
         port.keys = self.rows.astype(np.int64) << port.layout.site
         self._follow(port, order)
