@@ -202,6 +202,13 @@ W0748 a tensor that no tensor map describes
 
     wrong:  A of 128 x 777 bf16, whose rows have 1554 bytes
     right:  A of 128 x 784 bf16
+W0749 a cache that others could write to
+    Compiled kernels are kept in `$WEFT_CACHE_DIR`, else in `weft/kernels` in your cache folder, and run without being
+    compiled again. So the folder has to be yours, and nobody else may write to it. Each entry has a seal, made with a
+    key in `weft/cache.key` in your state folder (`$XDG_STATE_HOME`); one whose seal does not fit is made anew.
+
+    wrong:  WEFT_CACHE_DIR=/tmp
+    right:  WEFT_CACHE_DIR=~/kernels
 W0800 the CPU reference cannot lower the payload
     MLIR's passes reject an op of it; their messages are in the notes. The kernels can still be run without a
     reference: `--reference none`.
