@@ -105,6 +105,12 @@ def expect_kernels(module: ir.Module) -> None:
     _expect(module, "the kernel", lambda op: op.name in KERNEL_OPS or (not _in_kernel(op) and _of_hosts(op.name)))
 
 
+def expect_finished(module: ir.Module) -> None:
+    """Refuse a scheduled module that says more, whichever device it is for. Raises `NotLoopsError`."""
+    known = KERNEL_OPS | _GPU_ALONE | {op for op in RULES if op.startswith("nvgpu.")}
+    _expect(module, "the module", lambda op: op.name in known or (not _in_kernel(op) and _of_hosts(op.name)), pointers=True)
+
+
 def expect_payload(module: ir.Module) -> None:
     """Refuse a payload that says more than what is computed, and on which launches. Raises `NotLoopsError`."""
     _expect(module, "the payload", lambda op: op.name in KERNEL_OPS or _of_hosts(op.name))
@@ -122,7 +128,7 @@ def _in_kernel(op: ir.Operation) -> bool:
     return any(around.name == "gpu.func" for around in ancestors(op))
 
 
-def _expect(module: ir.Module, what: str, known: Callable[[ir.Operation], bool]) -> None:
+def _expect(module: ir.Module, what: str, known: Callable[[ir.Operation], bool], *, pointers: bool = False) -> None:
     plain: set[ir.Type] = set()
     for op in operations(module.operation):
         if op.name == "func.func" and not op.regions[0].blocks:
@@ -143,7 +149,7 @@ def _expect(module: ir.Module, what: str, known: Callable[[ir.Operation], bool])
             raise NotLoopsError(op, message, "give it its values, `dense<…>`, or `uninitialized`")
         for value in _values(op):
             if value.type not in plain:
-                if "!llvm." in str(value.type):
+                if "!llvm." in str(value.type) and not pointers:
                     raise NotLoopsError(op, f"{what} has a value of type {value.type}, and {_LISTED}", _WITHOUT)
                 plain.add(value.type)
 

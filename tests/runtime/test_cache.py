@@ -143,9 +143,9 @@ def test_an_entry_of_another_user(folder: Path, tmp_path: Path, monkeypatch: pyt
 def test_a_folder_that_others_write_to(inner: str, folder: Path) -> None:
     made()
     (folder / inner).chmod(0o777)
-    with pytest.raises(WeftError, match=r"W0749: the cache folder .* others may write it"):
+    with pytest.raises(WeftError, match=r"W0749: the cache folder .* others may write it") as caught:
         made()
-    assert "chmod 700" in str(pytest.raises(WeftError, made).value.diagnostics[0].hint)
+    assert "chmod 700" in str(caught.value.diagnostics[0].hint)
 
 
 @posix

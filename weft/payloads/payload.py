@@ -11,6 +11,7 @@ from ..dsl import tree
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail, read_source
 from ..interpreter.ir import mlir
 from ..interpreter.ir.functions import (
+    AGREEMENTS,
     ASSUMED,
     ATTRIBUTIONS,
     MOST,
@@ -144,6 +145,7 @@ _OF_FINISHED_MODULES = {
     "weft.streams": "a number",
     "weft.unproven": "a text",
     VERSION_OF: "a text",
+    AGREEMENTS: "texts",
     MULTIPLES: "a number for each axis",
     MOST: "a number for each axis",
     MOST_BLOCKS: "three numbers",
@@ -197,6 +199,8 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
         return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == count and all(n >= least for n in value)
     if name == ASSUMED:
         return isinstance(value, ir.ArrayAttr) and len(value) == rank and all(isinstance(text, ir.StringAttr) for text in value)
+    if name == AGREEMENTS:
+        return isinstance(value, ir.ArrayAttr) and all(isinstance(text, ir.StringAttr) for text in value)
     if name == WINDOW:
         return (window := window_said(value)) is not None and window.wrong(1) is None
     if name == AS_TYPE:
