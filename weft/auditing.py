@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .verify import Verdict
 
 UNKNOWN = "it is not known whose program this is, nor that it computes what you expect"
-KEPT = 4
+KEPT = 32
 """Modules whose proof and emission are kept: of a bundle whose other files change."""
 
 
@@ -35,12 +35,15 @@ class Audit:
         path: the bundle's folder.
         verdict: of the module's kernels and functions, as `weft verify` judges them.
         different: the files that are not what the module makes; `module.mlir`, where it says more than kernels and plans do.
+        indices: of loads and stores, how many are shown to be inside of their buffers, and how many there are. Of the others the
+            simulator tells.
         unproven: the kernels that the bundle says were let through without a proof.
         diagnostics: all that is wrong.
     """
 
     path: Path
     verdict: Verdict | None
+    indices: tuple[int, int]
     different: tuple[str, ...]
     unproven: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -57,6 +60,7 @@ class Audit:
             "proven": self.verdict is not None and self.verdict.ok,
             "different": list(self.different),
             "unproven": list(self.unproven),
+            "indices": dict(zip(("inside", "all"), self.indices, strict=True)),
             "kernels": [] if self.verdict is None else self.verdict.to_json()["kernels"],
             "diagnostics": [
                 {"code": d.code, "message": d.message, "notes": list(d.notes), "hint": d.hint} for d in self.diagnostics
@@ -73,31 +77,39 @@ def audit_bundle(path: Path | str) -> Audit:
     Errors: those of `read_bundle` for what is no bundle.
     """
     bundle = read_bundle(path)
-    unproven = tuple(f"@{kernel.name}: {kernel.unproven}" for kernel in bundle.plan.kernels if kernel.unproven is not None)
+    unproven = tuple(
+        f"@{kernel.name}: {kernel.unproven}" for kernel in bundle.plan.kernels if kernel.unproven is not None
+    )
     try:
-        module, verdict = _judged(bundle.module, str(bundle.path / MODULE))
+        module, verdict, indices = _judged(bundle.module, str(bundle.path / MODULE))
         expected, text = _made(bundle.module, bundle.plan.entry)
     except WeftError as error:
-        return Audit(bundle.path, None, (MODULE,), unproven, error.diagnostics)
+        return Audit(bundle.path, None, (0, 0), (MODULE,), unproven, error.diagnostics)
     wrong = (*_text(bundle, text), *_plan(bundle, expected))
     different = tuple(name for name, _ in wrong)
     found = (*module, *verdict.diagnostics, *(diagnostic for _, diagnostic in wrong))
-    return Audit(bundle.path, verdict, (*((MODULE,) if module else ()), *different), unproven, found)
+    return Audit(bundle.path, verdict, indices, (*((MODULE,) if module else ()), *different), unproven, found)
 
 
 @lru_cache(KEPT)
-def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict]:
-    """What a module says beside kernels and plans, and the proof of the rest. Raises what does not parse."""
+def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tuple[int, int]]:
+    """What a module says that its text and its plan do not show; the proof of the rest; its indices. Raises what does not parse."""
     from .interpreter.ir import mlir
+    from .interpreter.proof.kernels.inside import index_uses
     from .runtime.native.admitted import NotLoopsError, expect_finished
     from .verify import verify_source
 
     verdict = verify_source(Source(name, text))
+    module = mlir.parse(text, mlir.context())
     try:
-        expect_finished(mlir.parse(text, mlir.context()))
+        expect_finished(module)
     except NotLoopsError as error:
-        return (Diagnostic("W0765", f"{name}: {error.message}", payload=error.place, hint=REBUILT),), verdict
-    return (), verdict
+        return (Diagnostic("W0765", f"{name}: {error.message}", payload=error.place, hint=REBUILT),), verdict, (0, 0)
+    uses = [use for kernel in mlir.operations(module.operation, "gpu.func") for use in index_uses(kernel)]
+    unseen = [use for use in uses if use.size == 1 and not use.inside]  # the text leaves such an index out
+    message = "an index along an axis of one element is not shown to be 0, which the text takes it for"
+    found = tuple(Diagnostic("W0765", f"{name}: {message}", payload=use.op, hint=REBUILT) for use in unseen[:1])
+    return found, verdict, (sum(use.inside for use in uses), len(uses))
 
 
 @lru_cache(KEPT)
@@ -118,9 +130,13 @@ def _text(bundle: Bundle, wanted: str) -> Iterator[tuple[str, Diagnostic]]:
     if bundle.cuda == wanted:
         return
     given, made = bundle.cuda.splitlines(), wanted.splitlines()
-    number = next((n for n, pair in enumerate(zip(given, made, strict=False)) if pair[0] != pair[1]), min(len(given), len(made)))
+    number = next(
+        (n for n, pair in enumerate(zip(given, made, strict=False)) if pair[0] != pair[1]), min(len(given), len(made))
+    )
     sides = (("there is", given), ("the module makes", made))
-    notes = tuple(f"{what}: {lines[number].strip() if number < len(lines) else 'nothing more'}" for what, lines in sides)
+    notes = tuple(
+        f"{what}: {lines[number].strip() if number < len(lines) else 'nothing more'}" for what, lines in sides
+    )
     message = f"{bundle.path / CUDA}:{number + 1}: this is not the text that {MODULE} makes"
     yield CUDA, Diagnostic("W0766", message, notes=notes, hint=REBUILT)
 

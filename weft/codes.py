@@ -149,7 +149,8 @@ W0492 a payload without layers
     right:  weft run shared --set m=512
 W0765 a bundle's module says more than a scheduled module does
     `module.mlir` has an op, an attribute or a type that neither kernels nor host functions have which `weft build`
-    writes. `weft audit` accepts only those.
+    writes, or an index that the text leaves out, along an axis of one element, is not shown to be 0. `weft audit`
+    accepts only what text and plan show.
 W0766 a bundle's text is not what its module makes
     `weft audit` has emitted the kernels of `module.mlir` again, and `kernels.cu` is another text. A GPU would run what
     nothing has proven. Every difference counts, a comment, too.

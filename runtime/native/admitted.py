@@ -14,6 +14,7 @@ from functools import cache
 from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ancestors, context, ir, memref, operations, parse
 from ...interpreter.memory import mbarriers, warpgroups
+from ..host import arithmetic, kernels, memory, tensor_maps  # noqa: F401 - they fill the table of rules
 from ..host.program import RULES
 from ..kernel_form import FORM
 from ..kernel_lowering import LOWERED
@@ -97,6 +98,8 @@ _OTHERS = frozenset(["bufferization", "dlti", "func", "gpu", "linalg", "nvgpu", 
 """Registered dialects whose attributes nothing reads that makes machine code."""
 
 _OF_FUNCTIONS = frozenset(("sym_name", "sym_visibility", "function_type", "arg_attrs", "res_attrs", "no_inline"))
+_OF_EVERY_OP = frozenset(("sym_name", "operandSegmentSizes", "resultSegmentSizes", "all"))
+"""`all`: of a group of copies, a mark of `pipeline`."""
 _OF_GLOBALS = frozenset(("sym_name", "sym_visibility", "type", "initial_value", "constant", "alignment"))
 
 
@@ -108,7 +111,14 @@ def expect_kernels(module: ir.Module) -> None:
 def expect_finished(module: ir.Module) -> None:
     """Refuse a scheduled module that says more, whichever device it is for. Raises `NotLoopsError`."""
     known = KERNEL_OPS | _GPU_ALONE | {op for op in RULES if op.startswith("nvgpu.")}
-    _expect(module, "the module", lambda op: op.name in known or (not _in_kernel(op) and _of_hosts(op.name)), pointers=True)
+    _expect(
+        module, "the module", lambda op: op.name in known or (not _in_kernel(op) and _of_hosts(op.name)), pointers=True
+    )
+    for op in operations(module.operation):
+        own = type(op.opview)
+        for name in op.attributes:
+            if not ("." in name or name in _OF_EVERY_OP or hasattr(own, name) or hasattr(own, f"{name}_")):
+                raise NotLoopsError(op, f"the module has the attribute `{name}`, which `{op.name}` has not")
 
 
 def expect_payload(module: ir.Module) -> None:

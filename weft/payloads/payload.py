@@ -22,6 +22,7 @@ from ..interpreter.ir.functions import (
     workgroup_buffers,
 )
 from ..interpreter.ir.mlir import ir, operations
+from ..interpreter.ir.strings import undecodable
 from ..interpreter.memory.fragments import AS_TYPE, MMA, SPLITS
 from ..interpreter.memory.names import name_buffers
 from ..interpreter.memory.tensor_maps import WINDOW, window_said
@@ -93,6 +94,8 @@ def parse_module(source: Source) -> ir.Module:
     from .refusals import expect_known_holders, expect_order
 
     older: Older | None = None
+    if (at := undecodable(source.text)) is not None:
+        raise fail("W0487", "the payload does not parse: a string that is not UTF-8", span=source.span(at, 1))
     context = mlir.context()
     expect_known_holders(source, context)
     try:

@@ -32,6 +32,11 @@ def audit(bundle: Path, as_json: bool) -> int:
     kernels = () if found.verdict is None else found.verdict.kernels
     proven = found.verdict is not None and found.verdict.ok
     say(f"{'✓' if proven else '✗'} {MODULE}: {count(len(kernels), 'launch')} {'race-free' if proven else 'not proven'}")
+    inside, indices = found.indices
+    if inside < indices:
+        say(
+            f"  {inside} of {indices} indices of loads and stores shown inside of the buffer: the simulator tells of the rest"
+        )
     for name in (CUDA, PLAN):
         if found.verdict is not None:
             say(f"✗ {name}: not what {MODULE} makes" if name in found.different else f"✓ {name}: what {MODULE} makes")
