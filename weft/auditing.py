@@ -95,7 +95,7 @@ def audit_bundle(path: Path | str) -> Audit:
 def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tuple[int, int]]:
     """What a module says that its text and its plan do not show; the proof of the rest; its indices. Raises what does not parse."""
     from .interpreter.ir import mlir
-    from .interpreter.proof.kernels.inside import index_uses
+    from .interpreter.proof.inside import index_uses
     from .runtime.native.admitted import NotLoopsError, expect_finished
     from .verify import verify_source
 

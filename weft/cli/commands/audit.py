@@ -28,7 +28,8 @@ def audit(bundle: Path, as_json: bool) -> int:
     if as_json:
         emit(json.dumps(found.to_json(), indent=2))
         return 0 if found.ok else 1
-    show(found.diagnostics)
+    if found.diagnostics:
+        show(found.diagnostics)
     kernels = () if found.verdict is None else found.verdict.kernels
     proven = found.verdict is not None and found.verdict.ok
     say(f"{'✓' if proven else '✗'} {MODULE}: {count(len(kernels), 'launch')} {'race-free' if proven else 'not proven'}")
