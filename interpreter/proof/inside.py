@@ -37,9 +37,10 @@ def index_uses(kernel: ir.Operation) -> Iterator[IndexUse]:
     values, solver = KnownIndices(kernel.regions[0].blocks[0].operations[0].operation), Solver()
     for op in operations(kernel):
         dialect, _, name = op.name.partition(".")
-        if dialect not in ("memref", "vector") or name not in _ELEMENTS:
+        found = accesses(op) if dialect in ("memref", "vector") and name in _ELEMENTS else None
+        if not found:
             continue
-        (access, *_) = accesses(op) or ()
+        access = found[0]
         memref = ir.MemRefType(access.value.type)
         indices = list(op.operands)[list(op.operands).index(access.value) + 1 :]
         moved = (op.results[0] if op.results else op.operands[0]).type

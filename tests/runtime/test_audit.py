@@ -14,14 +14,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from bundle_mutants import BUNDLES, built, outcome, words, wrongly_accepted
 
 import weft
 from weft import cli
 from weft.auditing import audit_bundle
 from weft.dsl.diagnostics import WeftError
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "mutants"))
-from bundle_mutants import BUNDLES, built, outcome, words, wrongly_accepted
 
 SOAK = "WEFT_SOAK" in os.environ
 SEED, FIRST, CHANGES = (

@@ -1,6 +1,6 @@
 """Bundles with one change, their digests right again: of the kernels' text, of the module, of the plan.
 
-`python tests/mutants/bundle_mutants.py COUNT [SEED]` makes and audits so many, and counts what is accepted. A change that is
+`python tests/bundle_mutants.py COUNT [SEED]` makes and audits so many, and counts what is accepted. A change that is
 accepted is one that changes nothing: the text has the same words, the plan says the same, the module computes the same numbers.
 """
 
