@@ -147,6 +147,20 @@ W0492 a payload without layers
 
     wrong:  weft run shared --layer resnet50.conv1
     right:  weft run shared --set m=512
+W0765 a bundle's module says more than a scheduled module does
+    `module.mlir` has an op, an attribute or a type that neither kernels nor host functions have which `weft build`
+    writes, or an index that the text leaves out, along an axis of one element, is not shown to be 0. `weft audit`
+    accepts only what text and plan show.
+W0766 a bundle's text is not what its module makes
+    `weft audit` has emitted the kernels of `module.mlir` again, and `kernels.cu` is another text. A GPU would run what
+    nothing has proven. Every difference counts, a comment, too.
+
+    right:  weft build gemm.weft -o bundle
+W0767 a bundle's plan is not what its module makes
+    `weft audit` has made the plan of `module.mlir` again, and `plan.json` says something else: another grid, another
+    argument, another order, or the digests of other texts.
+
+    right:  weft build gemm.weft -o bundle
 W0901 no golden
     `weft golden FILE` compares with the goldens beside the schedule; there is none yet.
 

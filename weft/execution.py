@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from .dsl.diagnostics import WeftError, fail
-from .pipeline import Applied, Planned, Recipe, applied, planned
+from .pipeline import Applied, Planned, Recipe, applied, bundled, planned
 from .recipes import shortened
 from .runtime.run.execution import Arrays, Clock, Executed, Program, Reference, RunOptions, expect_memory, open_device
 
@@ -179,6 +179,7 @@ def build_bundle(
         _prepare_reference(clock)
     done = applied(recipe)
     made = planned(done, entry)
+    plan, cuda, module = bundled(made)
     arrays = expected = None
     if data_seed is not None:
         expect_memory(made.plan)
@@ -188,5 +189,5 @@ def build_bundle(
         with clock.phase("reference"):
             expected = reference(done.payload, made.plan.entry, arrays)
     with clock.phase("write"):
-        write_bundle(output, made.plan, made.cuda, done.text, inputs=arrays, expected=expected)
+        write_bundle(output, plan, cuda, module, inputs=arrays, expected=expected)
     return done

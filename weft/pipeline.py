@@ -251,6 +251,24 @@ class Planned:
     cuda: str
 
 
+def bundled(made: Planned) -> tuple[Plan, str, str]:
+    """What a bundle holds: the plan and the kernels' text, and the module's text, from which alone both follow: the module is as it
+    is read from that. (Reading simplifies an affine map now and then.)"""
+    from .interpreter.ir import mlir
+    from .runtime.cuda.module import emit
+    from .runtime.host.agreements import state_agreements
+    from .runtime.host.functions import entry_function
+    from .runtime.host.host import make_plan
+
+    text = made.applied.text
+    with made.applied.recipe.clock.phase("write"):
+        module = mlir.parse(text, mlir.context())
+        same = str(module) == text
+        state_agreements(entry_function(module, made.plan.entry), made.plan.agreements)
+        plan, cuda = (made.plan, made.cuda) if same else (make_plan(module, made.plan.entry), emit(module))
+        return plan, cuda, str(module)
+
+
 def planned(done: Applied, entry: str | None = None) -> Planned:
     """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels."""
     from .runtime.cuda.module import emit

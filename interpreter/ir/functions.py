@@ -16,6 +16,8 @@ MOST_BLOCKS = "weft.most_blocks"
 """On a kernel: how many blocks there are at most along x, y, z; -1 where that is not known."""
 ASSUMED = "weft.assumed"
 """On an argument of a function: by axis, what states that, for people; empty where nothing does."""
+AGREEMENTS = "weft.agreements"
+"""On the host function of a bundle: what has to hold between sizes for its payload to mean something, as its plan has it."""
 VERSION_OF = "weft.version_of"
 """On a host function: the name of the one of which it is another version; a run takes the first whose sizes are as assumed."""
 KERNEL_OPERANDS = 11

@@ -13,6 +13,7 @@ from ...dsl.diagnostics import did_you_mean, fail
 from ...interpreter.ir import functions
 from ...interpreter.ir.constants import definition
 from ...interpreter.ir.mlir import ancestors, context, ir, operations, parse
+from ...interpreter.ir.strings import undecodable
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import is_memref
 from ...interpreter.memory.layouts import NO_LAYOUT, MemrefLayout, is_shared
@@ -126,6 +127,8 @@ def kernel_functions(module: ir.Module) -> list[KernelFunction]:
 
 def kernel_module(text: str, symbols: Sequence[str]) -> ir.Module:
     """The module of a plan's kernels, in a context of its own. Raises W0759 where it is none, or lacks one of them."""
+    if undecodable(text) is not None:
+        raise fail("W0759", "the module of the kernels does not parse", notes=("a string in it is not UTF-8",))
     try:
         module = parse(text, context())
     except ir.MLIRError as error:

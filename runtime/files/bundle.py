@@ -18,7 +18,7 @@ import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, fail
 from ..plan.codec import dump, load
-from ..plan.plan import KernelEntry, Param, Plan
+from ..plan.plan import KernelEntry, Param, Plan, Texts
 from ..plan.signature import FunctionSignature, plan_signature
 from .inputs import read_npz, write_npz
 from .writing import open_regular, reason
@@ -101,7 +101,7 @@ def write_bundle(
     except OSError as error:
         raise fail("W0711", f"cannot write the bundle {target}: {reason(error)}") from error
     try:
-        signed = replace(plan, texts=((CUDA, _digest(cuda)), (MODULE, _digest(module))))
+        signed = replace(plan, texts=digests(cuda, module))
         for name, text in ((PLAN, dump(signed)), (CUDA, cuda), (MODULE, module)):
             (made / name).write_text(text, encoding="utf-8")
         for name, arrays in ((INPUTS, inputs), (EXPECTED, expected)):
@@ -164,6 +164,11 @@ def read_bundle(path: Path | str) -> Bundle:
     inputs = read_npz(folder / INPUTS, plan_signature(plan)) if (folder / INPUTS).exists() else None
     expected = read_npz(folder / EXPECTED) if (folder / EXPECTED).exists() else None
     return Bundle(folder, plan, cuda, module, inputs, expected)
+
+
+def digests(cuda: str, module: str) -> Texts:
+    """What a plan says of the texts that were written with it."""
+    return (CUDA, _digest(cuda)), (MODULE, _digest(module))
 
 
 def _digest(text: str) -> str:

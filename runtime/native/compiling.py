@@ -18,9 +18,10 @@ from ..host.functions import array_type
 from ..plan.plan import KernelEntry
 from ..reference.cpu_lowering import lower
 from ..reference.jit import not_linked
+from .admitted import expect_kernels
 from .kernel import LEADING
 from .launches import keep_kernels
-from .limits import NotLoopsError, expect_upstream
+from .limits import NotLoopsError
 
 WAY_OUT = "the simulator may run it: `weft run … --target sim`"
 KEPT = 128
@@ -71,8 +72,8 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, 
         for found in kernel_functions(module)
     }
     try:
+        expect_kernels(module)
         functions = keep_kernels(module, symbols)
-        expect_upstream(module, "the kernel")
         names = [function.name.value for function in functions]
         arguments = [
             tuple(array_type(kind, "an argument of a kernel") for kind in function.type.inputs[LEADING:])
@@ -85,7 +86,7 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, 
         if not all(addresses):
             raise not_linked(module)
     except NotLoopsError as error:
-        raise WeftError(Diagnostic("W0725", error.message, hint=WAY_OUT, payload=error.place)) from error
+        raise WeftError(Diagnostic("W0725", error.message, hint=error.hint or WAY_OUT, payload=error.place)) from error
     except (ir.MLIRError, TransformError) as error:
         notes = upstream_messages(error)[:4]
         raise fail("W0725", "the kernels cannot be compiled for the CPU", notes=notes, hint=WAY_OUT) from error

@@ -14,9 +14,10 @@ from ...interpreter.ir.mlir import JitError, TransformError, context, ir, load_j
 from ...interpreter.session.rewriter import upstream_messages
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
+from ..native.admitted import expect_payload
 from ..native.copies import copy_at_once
 from ..native.launches import serialize_launches
-from ..native.limits import NotLoopsError, expect_upstream
+from ..native.limits import NotLoopsError
 from ..plan.dtypes import NUMPY, widen
 from ..plan.signature import Argument, FunctionSignature
 from .cpu_lowering import lower
@@ -72,7 +73,7 @@ def computed(
     names, is_out = argument_names(function), out_arguments(function)
     try:
         begin(LOWERING)
-        expect_upstream(module, "the payload")
+        expect_payload(module)
         copy_at_once(module)  # a copy of halves is no copy of what they are widened to
         if widen_floats(module, floats):
             named, given = _widened(named, given, floats)
@@ -80,7 +81,7 @@ def computed(
         lower(module)
         return _call(module, named, given, names, is_out)
     except NotLoopsError as error:
-        raise WeftError(Diagnostic("W0802", error.message, hint=WAY_OUT, payload=error.place)) from error
+        raise WeftError(Diagnostic("W0802", error.message, hint=error.hint or WAY_OUT, payload=error.place)) from error
     except (ir.MLIRError, TransformError) as error:
         notes = upstream_messages(error)[:4]
         raise fail("W0800", f"the CPU reference cannot lower @{named.entry}", notes=notes, hint=WAY_OUT) from error

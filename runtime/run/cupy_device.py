@@ -18,6 +18,7 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ..cuda.nvrtc import compile_options
+from ..files.cache import SEAL_BYTES, is_sealed, place, seal
 from ..files.writing import keep_newest, write_whole
 from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry
@@ -258,47 +259,37 @@ MOST_ON_DISK = 2048
 def cached(text: str, options: Sequence[str], version: str, compile_: Callable[[], bytes]) -> bytes:
     """The cubin of `text`, from memory, from disk, or by `compile_`.
 
-    A file that is damaged counts as absent; a folder that cannot be written keeps nothing and stops nobody.
+    A file that is damaged, or that this user's processes have not written, counts as absent; a folder that cannot be written keeps
+    nothing and stops nobody. Raises W0749 for one that is not the user's own.
     """
     key = hashlib.sha256("\0".join((text, *options, version)).encode()).hexdigest()
     if key not in _memory:
-        found = _read(folder() / key)
+        where = place()
+        found = None if where is None else _read(where / key)
         if found is None:
             found = compile_()
-            _write(folder() / key, found)
+            if where is not None:
+                _write(where / key, found)
         _memory[key] = found
     return _memory[key]
 
 
-def folder() -> Path:
-    """`$WEFT_CACHE_DIR`, else `weft/kernels` in the user's cache folder."""
-    if chosen := os.environ.get("WEFT_CACHE_DIR"):
-        return Path(chosen)
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "weft" / "kernels"
-
-
-def _digest(cubin: bytes) -> bytes:
-    return hashlib.sha256(cubin).digest()
-
-
 def _read(path: Path) -> bytes | None:
-    """The cubin in a cache file: its digest stands in front of it."""
+    """The cubin in a cache file, behind its seal."""
     try:
         raw = path.read_bytes()
     except OSError:
         return None
     with suppress(OSError):
         os.utime(path)
-    digest, cubin = raw[:32], raw[32:]
-    return cubin if _digest(cubin) == digest else None
+    said, cubin = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
+    return cubin if is_sealed(said, path.name, cubin) else None
 
 
 def _write(path: Path, cubin: bytes) -> None:
     """Write whole or not at all: others may read at the same time."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, lambda file: file.write(_digest(cubin) + cubin))
-        keep_newest(path.parent, MOST_ON_DISK)
-    except OSError:
-        return
+    made = seal(path.name, cubin)
+    with suppress(OSError):
+        if made is not None:
+            write_whole(path, lambda file: file.write(made + cubin))
+            keep_newest(path.parent, MOST_ON_DISK)

@@ -11,6 +11,7 @@ from ..dsl import tree
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail, read_source
 from ..interpreter.ir import mlir
 from ..interpreter.ir.functions import (
+    AGREEMENTS,
     ASSUMED,
     ATTRIBUTIONS,
     MOST,
@@ -21,6 +22,7 @@ from ..interpreter.ir.functions import (
     workgroup_buffers,
 )
 from ..interpreter.ir.mlir import ir, operations
+from ..interpreter.ir.strings import undecodable
 from ..interpreter.memory.fragments import AS_TYPE, MMA, SPLITS
 from ..interpreter.memory.names import name_buffers
 from ..interpreter.memory.tensor_maps import WINDOW, window_said
@@ -92,6 +94,8 @@ def parse_module(source: Source) -> ir.Module:
     from .refusals import expect_known_holders, expect_order
 
     older: Older | None = None
+    if (at := undecodable(source.text)) is not None:
+        raise fail("W0487", "the payload does not parse: a string that is not UTF-8", span=source.span(at, 1))
     context = mlir.context()
     expect_known_holders(source, context)
     try:
@@ -144,6 +148,7 @@ _OF_FINISHED_MODULES = {
     "weft.streams": "a number",
     "weft.unproven": "a text",
     VERSION_OF: "a text",
+    AGREEMENTS: "texts",
     MULTIPLES: "a number for each axis",
     MOST: "a number for each axis",
     MOST_BLOCKS: "three numbers",
@@ -197,6 +202,8 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
         return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == count and all(n >= least for n in value)
     if name == ASSUMED:
         return isinstance(value, ir.ArrayAttr) and len(value) == rank and all(isinstance(text, ir.StringAttr) for text in value)
+    if name == AGREEMENTS:
+        return isinstance(value, ir.ArrayAttr) and all(isinstance(text, ir.StringAttr) for text in value)
     if name == WINDOW:
         return (window := window_said(value)) is not None and window.wrong(1) is None
     if name == AS_TYPE:
