@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..buffers.tiles import one_each
 from ..indices.arithmetic import conjunction
 from ..ir.functions import PARTICIPANTS
 from ..ir.mlir import ahead_of, ir, is_used, operations, scf
 from ..mapping.geometry import Geometry
-from ..mapping.mapping import Mapping, is_shared_reduction
+from ..mapping.mapping import Mapped, Mapping, is_shared_reduction
 from ..mapping.participants import alike, team
 from ..memory.effects import only_computes
 from ..memory.lanes import BARRIERS
@@ -44,14 +45,15 @@ class Within:
 
 
 def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> bool:
-    """Whether threads that may have different iterations of a mapped loop meet in it: at a barrier, or at a shuffle of a warp to
-    which the loop gives several."""
+    """Whether threads that may have different iterations of a mapped loop meet in it: at a barrier; or at a shuffle of a warp to
+    which the loop gives several, or so many to each that nothing but its bounds says that they are the same for a warp."""
     if not mapping.distributes or mapping.space == "blocks":
         return False
     rows = team(alike(loop, [mapping], geometry), geometry)
+    plain = rows is not None and rows.in_whole_warps and (mapping.dist in (None, "cyclic") or one_each(Mapped(loop, mapping)))
     for op in filter(is_shared_reduction, operations(loop)):
         found = team(op.attributes[PARTICIPANTS], geometry)
-        if found is None or found.meets or (found.distances and not (rows is not None and rows.in_whole_warps)):
+        if found is None or found.meets or (found.distances and not plain):
             return True
     return False
 

@@ -51,7 +51,7 @@ def is_separable(loop: ir.Operation) -> bool:
 
 def in_a_block(root: ir.Operation) -> ir.Operation:
     """The loop that is launched: what it is split into has one around it, over a single block, where it is split itself."""
-    if not (hands_on(root) and any(map(_splits_at, children(root)))):
+    if not (hands_on(root) and any(map(_splits_at, operations(root)))):
         return root
     with ahead_of(root):
         loop = make_forall([0], [1], [1])

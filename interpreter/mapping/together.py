@@ -41,4 +41,5 @@ def for_each_together(n: Bound, by: Processors, dist: str | None, chunk: int | N
         body(index, [*surplus, *short, *([] if sure else inside(index, n))])
 
     each = ceildiv(bound, by.count) if dist == "block" else size
+    each = min(each, bound) if isinstance(each, int) and isinstance(bound, int) else each
     loop_over(rounds, lambda round: loop_over(each, lambda within: one(round, within)))

@@ -103,11 +103,14 @@ def payload(r: random.Random) -> tuple[str, Reduction]:
     rows = [r.choice((1, 2, 3, 5, 7, 8, 12, 13, 16))] if r.random() < 0.75 else [r.randint(1, 4), r.randint(1, 5)]
     columns = [r.choice((1, 2, 7, 31, 32, 33, 64, 70, 100, 200))] if r.random() < 0.7 else [r.randint(1, 5), r.choice((1, 3, 8, 40))]
     scan = r.random() < 0.1 and len(columns) == 1
-    given, opened, after = r.random() < 0.3, r.random() < 0.15, r.choice((None, None, "rows", "all"))
+    given, opened, after = r.random() < 0.3, r.random() < 0.25 and len(rows) == 1, r.choice((None, None, "rows", "all"))
     what, kinds, starts, body, yields = combined(r, kind, len(columns))
     if scan:
         what, kinds, starts, body, yields = "scan", [kind], [number(kind, 0)], [f"%u0 = arith.add{'i' if kind in WHOLE else 'f'} %o0, %v : {kind}"], ["%u0"]
         after = None
+    if what == "place":
+        after = None
+    opened = opened and not scan and after != "all"
     made = Reduction(kind, what, rows, columns, len(kinds), given, opened and not given, after, scan)
     m, n = len(rows), len(columns)
     body = [line.replace("DIM", str(m)) for line in body]
@@ -116,7 +119,7 @@ def payload(r: random.Random) -> tuple[str, Reduction]:
     whole, row = (f"affine_map<({', '.join(dims)}) -> ({', '.join(some)})>" for some in (dims, dims[:m]))
     results = [*ys, *([x] if scan else [])]
     last = {"rows": ys[0], "all": x}.get(after or "")
-    returned = [last, *ys[1:]] if last else results
+    returned = [last] if last else results
     head = f"func.func @f({', '.join([f'%x: {x}', *(f'%s{k}: {y}' for k, y in enumerate(ys) if given)])}) -> ({', '.join(returned)}) {{"
     lines = [head]
     sizes = ""
@@ -144,21 +147,25 @@ def payload(r: random.Random) -> tuple[str, Reduction]:
     ]  # fmt: skip
     names = [f"%r#{k}" for k in range(count)] if count > 1 else ["%r"]
     if last:
-        i = "i" if kind in WHOLE else "f"
         every = after == "all"
-        takes, into = (f"%x, {names[0]} : {x}, {ys[0]}", whole) if every else (f"{names[0]} : {ys[0]}", "ROWS")
-        identity = f"affine_map<({', '.join(dims[:m])}) -> ({', '.join(dims[:m])})>"
-        into = identity if into == "ROWS" else into
+        inputs = [*(["%x"] if every else []), *names]
+        takes, into = [*([x] if every else []), *ys], whole if every else f"affine_map<({', '.join(dims[:m])}) -> ({', '.join(dims[:m])})>"
+        row = row if every else into
+        walked = ", ".join([*([whole] if every else []), *[row] * len(ys), into])
+        terms = [f"%t{k}" for k in range(len(takes))]
         parallel = ", ".join(['"parallel"'] * (m + n * every))
-        block = f"%v: {kind}, %t: {kind}, %old: {kind}" if every else f"%t: {kind}, %old: {kind}"
         lines += [
             f"%all = tensor.empty({everything if every else sizes}) : {last}",
-            f"%w = linalg.generic {{indexing_maps = [{', '.join([whole, row, whole] if every else [into, into])}], "
-            f"iterator_types = [{parallel}]}} ins({takes}) outs(%all : {last}) {{",
-            f"^bb0({block}):", f"%b = arith.add{i} %t, {'%v' if every else '%t'} : {kind}", f"linalg.yield %b : {kind}",
-            f"}} -> {last}",
+            f"%w = linalg.generic {{indexing_maps = [{walked}], iterator_types = [{parallel}]}} "
+            f"ins({', '.join(inputs)} : {', '.join(takes)}) outs(%all : {last}) {{",
+            f"^bb0({', '.join(f'{t}: {kind}' for t in [*terms, '%old'])}):",
         ]  # fmt: skip
-        names[0] = "%w"
+        total = terms[0]
+        for k, other in enumerate(terms[1:]):
+            lines += [f"%b{k} = arith.add{'i' if kind in WHOLE else 'f'} {total}, {other} : {kind}"]
+            total = f"%b{k}"
+        lines += [f"linalg.yield {total} : {kind}", f"}} -> {last}"]
+        names = ["%w"]
     lines += [f"return {', '.join(names)} : {', '.join(returned)}", "}\n"]
     return "\n".join(lines), made
 
@@ -221,7 +228,8 @@ def schedule(r: random.Random, one: Reduction) -> str:
     team = threads(r, len(one.columns), one.scan) if r.random() < 0.6 else warps(r)
     lines = ["let g = match linalg.generic #0" if one.after else "let g = match linalg.generic"]
     fills = [] if one.given else [f"z{k}" for k in range(one.results)]
-    lines += [f"let z{k} = match linalg.fill{f' #{k}' if one.results > 1 else ''}" for k in range(len(fills))]
+    fills = fills[:1]
+    lines += ["let fills = match* linalg.fill"] if fills else []
     rest = "" if one.after is None else "w"
     if rest:
         lines += ["let w = match linalg.generic #1"]
@@ -238,11 +246,12 @@ def schedule(r: random.Random, one: Reduction) -> str:
         return f"l{number}", f"o{number}"
 
     def fused(loop: str) -> None:
-        lines.extend(f"fuse {fill} into {loop}" for fill in fills)
+        lines.extend(["foreach z in fills {", f"fuse z into {loop}", "}"] if fills else [])
 
     root = ""
     if blocks:
-        height = r.choice((1, 2, 3, 4, 5, 8, max(one.rows[0], 1)))
+        heights = [n for n in (1, 2, 3, 4, 5, 8, one.rows[0]) if not (rest and one.results > 1 and one.rows[0] % n)]
+        height = r.choice(heights)
         if rest:
             root, rest = tiled("w", [height, *[None] * (m - 1 + n * (one.after == "all"))])
             lines.append(f"fuse g into {root}")
@@ -257,7 +266,7 @@ def schedule(r: random.Random, one: Reduction) -> str:
             lines.append(f"map {rest} to {team.own if whole and r.random() < 0.3 else team.everybody} cyclic")
     filled_here = bool(fills) and blocks and r.random() < 0.25
     if filled_here:
-        lines.extend(f"map {fill} to threads(*) cyclic" for fill in fills)
+        lines.extend(["foreach z in fills {", "map z to threads(*) cyclic", "}"])
         fills = []
     for position, (space, count) in enumerate(team.around):
         left = len(team.around) - position
@@ -273,12 +282,12 @@ def schedule(r: random.Random, one: Reduction) -> str:
         root = root or loop
         lines.append(f"map {loop} to {space}{word(r, trips, count)}")
         extents[d] = size
-    if r.random() < 0.15 and not one.scan and n == 1 and not one.open:
+    if r.random() < 0.3 and not one.scan and n == 1 and not one.open and not fills:
         _, current = tiled(current, [*[None] * m, max(one.columns[0] // 2, 1)])
     how = r.choice(("cyclic", "cyclic", "block", "block-cyclic(3)"))
     lines.append(f"map {current} to {team.own} {'cyclic' if one.scan else how}")
     root = root or current
-    end = ["insert-barriers"] if r.random() < 0.85 else []
+    end = ["insert-barriers"] if r.random() < 0.95 else []
     return "\n".join([*lines, *end, f"launch {root}"])
 
 
