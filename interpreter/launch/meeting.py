@@ -50,7 +50,8 @@ def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> boo
     if not mapping.distributes or mapping.space == "blocks":
         return False
     rows = team(alike(loop, [mapping], geometry), geometry)
-    plain = rows is not None and rows.in_whole_warps and (mapping.dist in (None, "cyclic") or one_each(Mapped(loop, mapping)))
+    each = mapping.dist in (None, "cyclic") or (mapping.dist == "block" and one_each(Mapped(loop, mapping)))
+    plain = each and rows is not None and rows.in_whole_warps
     for op in filter(is_shared_reduction, operations(loop)):
         found = team(op.attributes[PARTICIPANTS], geometry)
         if found is None or found.meets or (found.distances and not plain):

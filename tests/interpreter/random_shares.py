@@ -199,6 +199,8 @@ def threads(r: random.Random, columns: int, scan: bool) -> Team:
         counts[taken[-1]] = r.choice((8, 16, 32, 64, 96))
     if scan and r.random() < 0.7:
         counts[taken[-1]] = r.choice((32, 64, 96))
+    if math.prod(counts[a] for a in taken[outer:]) == 1:  # one processor does it whole
+        counts[taken[-1]] = 2
     while math.prod(counts[a] for a in taken) > 512 or any(counts[a] > 64 for a in taken if a == "z"):
         counts[r.choice(taken)] = 4
     around = [(f"threads({a}: {counts[a]})", counts[a]) for a in taken[:outer]]
