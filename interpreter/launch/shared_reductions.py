@@ -84,6 +84,7 @@ class SharedReduction:
             return
         parts = self._shared()
         digit = self.hardware.digit
+        lanes = [digit(one) for one in self.team.lanes if one.free]
         mine, row = Sum(), Sum()
         for one, stride in self.team.places():
             mine += digit(one).times(stride)
@@ -92,7 +93,7 @@ class SharedReduction:
 
         def leave(at: At) -> None:
             values = self._across_lanes(load(own, at))
-            with when(*(is_zero(digit(one)) for one in self.team.lanes if one.free)):
+            with when(*map(is_zero, lanes)):
                 store(values, parts, [*at, mine])
 
         def take(at: At) -> None:
@@ -101,10 +102,10 @@ class SharedReduction:
             places = [Sum()]
             for radix, stride in others:
                 places = [place + Sum(n * stride) for n in range(radix) for place in places]
-            first, *more = (load(parts, [*at, row + place]) for place in places)
-            for other in more:
-                first = self.combiner.together(first, other, False)
-            self._finish(first, at)
+            values = load(parts, [*at, row + places[0]])
+            for place in places[1:]:
+                values = self.combiner.together(values, load(parts, [*at, row + place]), False)
+            self._finish(values, at)
 
         for_each(self.extents, leave)
         barrier()

@@ -150,9 +150,9 @@ class SharedScan(SharedReduction):
 
     def _begin(self, before: Values, at: At) -> None:
         """The running results that there were belong to the first thread: of each warp, where each has them for itself."""
+        store(self._identities(), before, [])
         of_each_warp = not self.team.meets and all(map(is_own_array, self.results))
         firsts = [is_zero(self.hardware.digit(one)) for one in self.team.lanes if one.free] if of_each_warp else self.firsts()
-        store(self._identities(), before, [])
         with when(*firsts):
             for result, place, cell in zip(self.results, self._place(at), before, strict=True):
                 store(load([result], [Sum.of(i) for i in place]), [cell], [])
