@@ -44,6 +44,9 @@ class Within:
         return replace(self, again=self.again or in_block)
 
 
+OUTSIDE = Within()
+
+
 def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> bool:
     """Whether threads that may have different iterations of a mapped loop meet in it: at a barrier; or at a shuffle of a warp to
     which the loop gives several, or so many to each that nothing but its bounds says that they are the same for a warp."""

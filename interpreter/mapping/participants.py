@@ -41,7 +41,8 @@ def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], 
     if mapping.space == "lanes":
         rest = {"x": "y", "y": "x"}
         taken = {axis for one in (mapping, *around) if one.space == "lanes" for axis in one.axes}
-        idle = [(rest[a], WARP // n) for a, n in zip(mapping.axes, mapping.counts, strict=True) if n < WARP and rest[a] not in taken]
+        own = zip(mapping.axes, mapping.counts, strict=True)
+        idle = [(rest[axis], WARP // count) for axis, count in own if count < WARP and rest[axis] not in taken]
         alone = Mapping("lanes", tuple(a for a, _ in idle), tuple(n for _, n in idle))
         return _agreeing([*around, Mapping("warps", ("x",)), alone], op, geometry)
     if None in geometry.static_block():
