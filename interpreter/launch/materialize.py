@@ -39,10 +39,10 @@ from ..mapping.together import for_each_together
 from ..padding.scans import is_scan
 from ..session.rewriter import describe
 from .kernel import Outlined
-from .meeting import OUTSIDE, Within, guard, meet_inside
 from .roles import begin_role
-from .shared_reductions import SharedReduction
-from .shared_scans import SharedScan
+from .shared.meeting import OUTSIDE, Within, guard, meet_inside
+from .shared.reductions import SharedReduction
+from .shared.scans import SharedScan
 from .splitting import BARRIER
 from .widths import widths
 

@@ -312,7 +312,8 @@ def schedule(r: random.Random, one: Reduction) -> str:
         current = "g"
     elif r.random() < 0.3 and not one.scan and n == 1 and not one.open and not s.follow:
         _, current = s.tile(current, [*[None] * m, max(one.columns[0] // 2, 1)])
-    s.lines += [f"map {current} to {team.own} {'cyclic' if one.scan else r.choice(('cyclic', 'cyclic', 'block', 'block-cyclic(3)'))}"]
+    how = "cyclic" if one.scan else r.choice(("cyclic", "cyclic", "block", "block-cyclic(3)"))
+    s.lines += [f"map {current} to {team.own} {how}"]
     end = ["insert-barriers"] if r.random() < 0.95 else []
     return "\n".join([*s.lines, *end, f"launch {root or outermost or current}"])
 

@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..buffers.tiles import one_each
-from ..indices.arithmetic import conjunction
-from ..ir.functions import PARTICIPANTS
-from ..ir.mlir import ahead_of, ir, is_used, operations, scf
-from ..mapping.geometry import Geometry
-from ..mapping.mapping import Mapped, Mapping, is_shared_reduction
-from ..mapping.participants import alike, team
-from ..memory.effects import only_computes
-from ..memory.lanes import BARRIERS
-from ..session.rewriter import describe, refuse
+from ...buffers.tiles import one_each
+from ...indices.arithmetic import conjunction
+from ...ir.functions import PARTICIPANTS
+from ...ir.mlir import ahead_of, ir, is_used, operations, scf
+from ...mapping.geometry import Geometry
+from ...mapping.mapping import Mapped, Mapping, is_shared_reduction
+from ...mapping.participants import alike, team
+from ...memory.effects import only_computes
+from ...memory.lanes import BARRIERS
+from ...session.rewriter import describe, refuse
 
 
 @dataclass(frozen=True)

@@ -17,20 +17,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..buffers.elements import StructuredOp
-from ..indices.arithmetic import Sum, apply_map, is_zero
-from ..ir.functions import COMBINER, PARTICIPANTS, name_of, set_name
-from ..ir.mlir import gpu, ir, memref
-from ..ir.structured import structure
-from ..mapping.mapping import Mapping, handed_out
-from ..mapping.participants import Team, alike, team
-from ..mapping.processors import Hardware, for_each, when
-from ..memory.limits import WARP
-from ..memory.views import behind, is_own_array
-from ..padding.combiners import Combiner, combiner
-from ..padding.masked_loads import number
-from ..padding.scans import running
-from ..session.rewriter import refuse
+from ...buffers.elements import StructuredOp
+from ...indices.arithmetic import Sum, apply_map, is_zero
+from ...ir.functions import COMBINER, PARTICIPANTS, name_of, set_name
+from ...ir.mlir import gpu, ir, memref
+from ...ir.structured import structure
+from ...mapping.mapping import Mapping, handed_out
+from ...mapping.participants import Team, alike, team
+from ...mapping.processors import Hardware, for_each, when
+from ...memory.limits import WARP
+from ...memory.views import behind, is_own_array
+from ...padding.combiners import Combiner, combiner
+from ...padding.masked_loads import number
+from ...padding.scans import running
+from ...session.rewriter import refuse
 
 At = Sequence[Sum]
 EmitOwned = Callable[[StructuredOp, Callable[[At], At]], None]

@@ -18,24 +18,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..buffers.elements import StructuredOp, emit_unit
-from ..indices.arithmetic import Bound, Sum, apply_map, ceildiv, inside, is_zero
-from ..indices.values import largest
-from ..ir.affine_maps import dimension_of
-from ..ir.element_sizes import bytes_of
-from ..ir.functions import name_of, set_name
-from ..ir.mlir import arith, gpu, ir, memref
-from ..ir.structured import element_type, generic, structure
-from ..mapping.mapping import extents
-from ..mapping.processors import for_each, loop_over, when
-from ..memory.effects import is_memref
-from ..memory.limits import OF_A_THREAD, WARP
-from ..memory.views import behind, is_own_array
-from ..padding.combiners import Combiner
-from ..padding.masked_loads import number
-from ..padding.scans import Scan, read_scan, reduction_of
-from ..session.rewriter import refuse
-from .shared_reductions import At, SharedReduction, barrier, load, reducing_into, store
+from ...buffers.elements import StructuredOp, emit_unit
+from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, inside, is_zero
+from ...indices.values import largest
+from ...ir.affine_maps import dimension_of
+from ...ir.element_sizes import bytes_of
+from ...ir.functions import name_of, set_name
+from ...ir.mlir import arith, gpu, ir, memref
+from ...ir.structured import element_type, generic, structure
+from ...mapping.mapping import extents
+from ...mapping.processors import for_each, loop_over, when
+from ...memory.effects import is_memref
+from ...memory.limits import OF_A_THREAD, WARP
+from ...memory.views import behind, is_own_array
+from ...padding.combiners import Combiner
+from ...padding.masked_loads import number
+from ...padding.scans import Scan, read_scan, reduction_of
+from ...session.rewriter import refuse
+from .reductions import At, SharedReduction, barrier, load, reducing_into, store
 
 Values = list[ir.Value]
 
