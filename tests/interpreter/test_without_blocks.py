@@ -94,3 +94,11 @@ def test_several_such_loops(tmp_path: Path) -> None:
     statements = "let e = match linalg.exp\nlet (le, oe) = tile e [1, _]\nmap le to warps(x: 4) cyclic\nmap oe to lanes cyclic\n"
     statements += body("sum", 8, "warps(x)", "lanes(y: 8) cyclic", "lanes(x: 4)", True).replace("launch l0", "launch le\nlaunch l0")
     assert verdict(payload, statements, tmp_path, 1, native=True) == "right"
+
+
+@pytest.mark.parametrize("space", ["warps", "warpgroups"])
+def test_warps_are_taken_once(space: str, tmp_path: Path) -> None:
+    """One map along x and one along y would both count all of them, and hand each to the same."""
+    for payload, what in ((REDUCTION, "sum"), (PLAIN, "plain")):
+        statements = body(what, 4, f"{space}(x: 4) cyclic", f"{space}(y: 4) cyclic", "lanes", True)
+        assert verdict(payload, statements, tmp_path, 1) == "W0342"
