@@ -1,0 +1,141 @@
+"""What is found out about one result that processors reduce together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ...ir.mlir import ir
+from .merges import changes_nothing
+from .partial import Fault, Partial, Row
+from .threads import Block, Threads
+
+State = Literal["proven", "wrong", "assumed"]
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Whether a result is made of the parts of exactly those threads that are stated, each once.
+
+    Args:
+        name: what the buffer is called that holds the parts, or is made of them.
+        op: what holds a thread's part, with its place.
+        state: `wrong` with a witness, `assumed` with the reason why it is not known.
+        why: nothing of a proven one.
+        notes: the witness.
+        words: what the participants are, as stated.
+    """
+
+    name: str
+    op: str
+    state: State
+    why: str = ""
+    notes: tuple[str, ...] = ()
+    words: str = ""
+
+
+@dataclass
+class Result:
+    """One of a kernel's results that threads reduce together, while the kernel is followed.
+
+    Args:
+        part: the array that holds a thread's part.
+        stated: for each thread those whose parts make its result.
+
+    Attributes:
+        contributing: the threads that reduce anything; the others' part is the identity.
+        written: by element, those that have combined the parts with what the result was before.
+        made: those whose parts are in some thread's result.
+        by: how terms and parts are combined.
+        identities: constants taken for the identity, with what they begin or replace.
+        faults: what is wrong, or not known, with a witness.
+    """
+
+    part: ir.Value
+    stated: Sequence[Threads]
+    name: str
+    place: str
+    words: str
+    contributing: Threads = 0
+    written: dict[int, Threads] = field(default_factory=dict)
+    made: Threads = 0
+    by: set[str] = field(default_factory=set)
+    identities: dict[tuple[ir.Attribute, str], None] = field(default_factory=dict)
+    faults: list[tuple[Fault, tuple[str, ...]]] = field(default_factory=list)
+
+    def fail(self, why: str, *notes: str, sure: bool = True) -> None:
+        """Note what is wrong, or (not `sure`) not known."""
+        self.faults.append((Fault(why, sure), notes))
+
+    def used(self, block: Block, value: Partial, active: Threads, op: str) -> None:
+        """The value is what these threads take for their result: it has to be made of exactly the stated parts."""
+        spoiled = value.bad & active
+        if spoiled and value.fault is not None:
+            self.fail(value.fault.why, f"{_thread(block, spoiled)} uses it in {op}", sure=value.fault.sure)
+            return
+        cell, many = 0, block.count
+        for row in value.rows:
+            if row:
+                cell = ((row & -row).bit_length() - 1) // many
+                break
+        for t in block.members(active):
+            wanted = (self.stated[t] & self.contributing) << (cell * many)
+            if value.rows[t] != wanted:
+                self._differs(block, t, value.rows[t], wanted, cell, op)
+                return
+        for t in block.members(active):
+            self.made |= self.stated[t]
+        self.by |= value.by
+
+    def _differs(self, block: Block, t: int, row: Row, wanted: Row, cell: int, op: str) -> None:
+        """Say by a thread whose result is another one, and by a part that is missing or too many."""
+        own, many = f"thread {block.ids[t]}", block.count
+        if extra := row & ~wanted:
+            which = (extra & -extra).bit_length() - 1
+            other = block.ids[which % many]
+            part = f"the part of thread {other}" if which // many == cell else f"element {which // many} of that of thread {other}"
+            why = "which takes no part in its result" if which // many == cell else f"which is none of its element {cell}"
+            message = f"{own} combines {part}, {why}"
+        else:
+            missing = wanted & ~row
+            which = (missing & -missing).bit_length() - 1
+            message = f"{own} leaves out the part of thread {block.ids[which % many]}, which takes part in its result"
+        self.fail(message, f"stated: {self.words}", f"its result is used in {op}")
+
+    def stored(self, block: Block, value: Partial, active: Threads, op: str) -> None:
+        """These threads combine parts with what the result was before, and store that: once."""
+        row = next((value.rows[t] for t in block.members(active) if value.rows[t]), 0)
+        cell = ((row & -row).bit_length() - 1) // block.count if row else 0
+        if again := self.written.get(cell, 0) & active:
+            self.fail(f"{_thread(block, again)} combines the parts with its result twice", f"the second time in {op}")
+        self.written[cell] = self.written.get(cell, 0) | active
+
+    def verdict(self, block: Block, reason: str | None) -> Combined:
+        """What it all comes to. `reason`: why the kernel was not followed to its end, if it was not."""
+        if reason is None:
+            self._finish(block)
+        wrong = next(((f, notes) for f, notes in self.faults if f.sure), None)
+        open_ = next(iter(self.faults), None)
+        if wrong is not None:
+            return Combined(self.name, self.place, "wrong", wrong[0].why, wrong[1], self.words)
+        if reason is not None or open_ is not None:
+            why = reason if reason is not None else open_[0].why if open_ is not None else ""
+            return Combined(self.name, self.place, "assumed", why, () if open_ is None else open_[1], self.words)
+        return Combined(self.name, self.place, "proven", words=self.words)
+
+    def _finish(self, block: Block) -> None:
+        left = self.contributing & ~self.made
+        if left and not self.faults:
+            self.fail(f"nobody's result has the part of {_thread(block, left)}", f"stated: {self.words}")
+        if len(self.by) > 1:
+            self.fail(f"parts are combined in several ways: {', '.join(sorted(self.by))}")
+        for by in self.by if len(self.by) == 1 else ():
+            for constant, where in self.identities:
+                if not changes_nothing(constant, by):
+                    self.fail(f"{constant} is not the identity of {by}", where)
+
+
+def _thread(block: Block, threads: Threads) -> str:
+    """The first of them, in words."""
+    return f"thread {block.ids[block.members(threads)[0]]}"
