@@ -7,9 +7,11 @@ What a part itself is made of, the terms of a thread's own iterations, is not as
 
 from __future__ import annotations
 
-from ....dsl.diagnostics import Diagnostic, Source
-from ...indices.algebra import LaunchShape, Sizes
-from ...ir.functions import name_of, sizes_of
+from collections.abc import Sequence
+
+from ....dsl.diagnostics import Diagnostic
+from ...indices.algebra import LaunchShape
+from ...ir.functions import name_of
 from ...ir.mlir import ir, operations
 from ...session.rewriter import describe
 from .judged import Combined, Result
@@ -20,19 +22,21 @@ PARTICIPANTS = "weft.participants"
 """On what holds a thread's part: the integer set `(x, y, z)[px, py, pz]` of the threads whose parts make the result of one."""
 
 
-def combination_of(kernel: ir.Operation, block: Sizes | None = None, grid: Sizes | None = None) -> list[Combined]:
+def is_marked(op: ir.Operation) -> bool:
+    """Whether the op makes what holds a thread's part of something that is reduced together."""
+    return op.name == "memref.alloca" and PARTICIPANTS in op.attributes
+
+
+def combination_of(kernel: ir.Operation, shape: LaunchShape, parts: Sequence[ir.Operation] | None = None) -> list[Combined]:
     """What is proven of each marked part of a kernel, in program order; nothing where there is none.
 
     Args:
-        block, grid: threads of a block and blocks, where the kernel does not state them.
+        shape: of its launch.
+        parts: the ops that are marked, where they are known.
     """
-    parts = [op for op in operations(kernel, "memref.alloca") if PARTICIPANTS in op.attributes]
+    parts = list(filter(is_marked, operations(kernel, "memref.alloca"))) if parts is None else parts
     if not parts:
         return []
-    unknown = (None, None, None)
-    shape = LaunchShape(
-        sizes_of(kernel, "known_block_size") or block or unknown, sizes_of(kernel, "known_grid_size") or grid or unknown
-    )
     named = [(name_of(op.results[0]) or "part", describe(op), _words(op)) for op in parts]
     if shape.threads is None:
         why = "the number of a block's threads is known only at run time"
@@ -43,23 +47,31 @@ def combination_of(kernel: ir.Operation, block: Sizes | None = None, grid: Sizes
         for op, (name, place, words) in zip(parts, named, strict=True):
             stated = threads.partners(op.attributes[PARTICIPANTS])
             results.append(Result(op.results[0], stated, name, place, words))
-        Network(kernel, shape, threads, results).follow()
+        Network(kernel, threads, results).follow()
     except Unfollowed as error:
         reason = str(error)
     done = [result.verdict(threads, reason) for result in results]
     return done + [Combined(name, place, "assumed", reason or "", (), words) for name, place, words in named[len(done) :]]
 
 
-def wrong(found: list[Combined], source: Source | None = None) -> list[Diagnostic]:
+def wrong(found: Sequence[Combined]) -> list[Diagnostic]:
     """What is said of results that are made of other parts than is stated."""
-    del source
+    messages = {one.why: one.notes for one in found if one.state == "wrong"}
     return [
-        Diagnostic(
-            "W0614", f"a shared reduction does not combine what it states: {one.why}", notes=one.notes,
-            hint="have one processor reduce it whole, `threads(x: 1)`; the kernel is not what its maps say: report it",
-        )
-        for one in dict.fromkeys(found) if one.state == "wrong"
-    ]  # fmt: skip
+        Diagnostic("W0614", f"what threads reduce together is not what they state: {why}", notes=notes, hint=_WAY_OUT)
+        for why, notes in messages.items()
+    ]
+
+
+_WAY_OUT = "have one processor reduce it whole, `threads(x: 1)`"
+
+
+def said(found: Sequence[Combined]) -> list[str]:
+    """In words, what is known of a kernel's shared reductions; nothing of a kernel without any."""
+    proven = list(dict.fromkeys(one.name for one in found if one.state == "proven"))
+    assumed = dict.fromkeys((one.name, one.why) for one in found if one.state == "assumed")
+    lines = [f"combination proven: {', '.join(proven)}"] if proven else []
+    return lines + [f"combination assumed: {name}: {why}" for name, why in assumed]
 
 
 def _words(op: ir.Operation) -> str:

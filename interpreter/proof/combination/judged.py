@@ -8,7 +8,7 @@ from typing import Literal
 
 from ...ir.mlir import ir
 from .merges import changes_nothing
-from .partial import Fault, Partial, Row
+from .partial import Doubt, Partial, Row
 from .threads import Block, Threads
 
 State = Literal["proven", "wrong", "assumed"]
@@ -62,11 +62,11 @@ class Result:
     made: Threads = 0
     by: set[str] = field(default_factory=set)
     identities: dict[tuple[ir.Attribute, str], None] = field(default_factory=dict)
-    faults: list[tuple[Fault, tuple[str, ...]]] = field(default_factory=list)
+    faults: list[tuple[Doubt, tuple[str, ...]]] = field(default_factory=list)
 
     def fail(self, why: str, *notes: str, sure: bool = True) -> None:
         """Note what is wrong, or (not `sure`) not known."""
-        self.faults.append((Fault(why, sure), notes))
+        self.faults.append((Doubt(why, sure), notes))
 
     def used(self, block: Block, value: Partial, active: Threads, op: str) -> None:
         """The value is what these threads take for their result: it has to be made of exactly the stated parts."""

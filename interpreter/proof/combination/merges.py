@@ -1,8 +1,8 @@
 """What combines two partial results in a kernel: the ops that `Combiner.together` emits, recognized again.
 
 One op for each result by itself (`arith.addf`) is known by its name. An extreme and its index are two selects by one comparison;
-counts, means and squared differences are the formulas of Chan, Golub and LeVeque. Which values are combined is read off the ops; that
-the formulas are those of the payload's body is said in `padding/combiners.py`.
+counts, means and squared differences are the formulas of Chan, Golub and LeVeque. Which values are combined is read off the
+ops; that the formulas are those of the payload's body is said in `padding/combiners.py`.
 """
 
 from __future__ import annotations
@@ -115,14 +115,15 @@ def predicate(compare: ir.Operation) -> str:
 
 # ---- counts, means, squared differences ------------------------------------------------------------------------------------------
 
-Pattern = str | float | tuple["Pattern", ...]
-"""A value of a name, a constant, or an op of `arith` of patterns."""
+Pattern = str | float | tuple[str, "Pattern", "Pattern"]
+"""A value of a name, a constant, or an op of `arith` of two patterns."""
+OfTwo = tuple[str, Pattern, Pattern]
 _LEAST: Pattern = ("maximumf", ("addf", "n", "m"), 1.0)
 _APART: Pattern = ("subf", "b", "a")
-_MEAN: Pattern = (
+_MEAN: OfTwo = (
     "mulf", ("addf", ("addf", "a", "b"), ("mulf", _APART, ("divf", ("subf", "m", "n"), _LEAST))), 0.5,
 )  # fmt: skip
-_SQUARES: Pattern = (
+_SQUARES: OfTwo = (
     "addf", ("addf", "s", "t"), ("mulf", ("mulf", _APART, _APART), ("divf", ("mulf", "n", "m"), _LEAST)),
 )  # fmt: skip
 
@@ -143,10 +144,10 @@ def _matches(value: ir.Value, pattern: Pattern, known: Mapping[str, ir.Value]) -
             yield {**known, pattern: value}
     elif isinstance(pattern, float):
         made = made_by(value, "arith.constant")
-        if made is not None and isinstance(made.attributes["value"], ir.FloatAttr):
-            if ir.FloatAttr(made.attributes["value"]).value == pattern:
-                yield dict(known)
-    elif (made := made_by(value, f"arith.{pattern[0]}")) is not None:
+        constant = None if made is None else made.attributes["value"]
+        if isinstance(constant, ir.FloatAttr) and constant.value == pattern:
+            yield dict(known)
+    elif not isinstance(pattern, int) and (made := made_by(value, f"arith.{pattern[0]}")) is not None:
         ways = [(made.operands[0], made.operands[1])]
         if made.name in COMMUTATIVE:
             ways.append((made.operands[1], made.operands[0]))
@@ -155,7 +156,7 @@ def _matches(value: ir.Value, pattern: Pattern, known: Mapping[str, ir.Value]) -
                 yield from _matches(second, pattern[2], found)
 
 
-# ---- identities --------------------------------------------------------------------------------------------------------------------
+# ---- identities ------------------------------------------------------------------------------------------------------------------
 
 
 def changes_nothing(constant: ir.Attribute, by: str) -> bool:
@@ -172,7 +173,8 @@ def _identities(by: str) -> tuple[Identity, ...]:
 
 
 _BEYOND: dict[str, tuple[Identity, ...]] = {
-    "the largest": ("-inf", "min"), "the smallest": ("inf", "max"), "the largest unsigned": (0,), "the smallest unsigned": ("umax",),
+    "the largest": ("-inf", "min"), "the smallest": ("inf", "max"), "the largest unsigned": (0,),
+    "the smallest unsigned": ("umax",),
 }  # fmt: skip
 
 

@@ -14,52 +14,38 @@ Source: Cousot and Cousot, "Abstract Interpretation"; the values are relations b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from ...indices.algebra import LaunchShape
 from ...indices.linear import Depends, Linear, Symbol
-from ...ir.mlir import constant_of, ir, made_by, producer
+from ...ir.mlir import ir, made_by
 from ...memory.lanes import SHUFFLE
 from ...session.rewriter import describe
+from .arithmetic import Arithmetic, Followed
+from .arrays import Arrays
 from .judged import Result
-from .memory import Memory
-from .merges import changes_nothing, merge, single
-from .partial import Fault, Partial, chosen, joined, union
+from .partial import Doubt, Partial
 from .reached import LOAD, STORE, Reached, array_of, places_of
 from .threads import Block, Threads, Unfollowed
 
 MOST_ITERATIONS, MOST_OPS = 256, 40_000
 """Of a loop that are followed one by one; and of all loops together."""
-OUTSIDE = Fault("a shuffle asks outside of its lanes", sure=True)
 
 
-@dataclass(frozen=True)
-class Pending:
-    """Arithmetic of partial results that is not known to combine them, or not yet: of which results."""
-
-    of: tuple[Partial, ...]
-
-
-Followed = Partial | Pending
-
-
-class Network:
+class Network(Arithmetic):
     """Follows one kernel.
 
     Args:
         kernel: the op.
-        shape: its launch's; the block is known.
+        block: its threads.
         results: what threads reduce together in it.
     """
 
-    def __init__(self, kernel: ir.Operation, shape: LaunchShape, block: Block, results: Sequence[Result]) -> None:
-        self.kernel, self.shape, self.block, self.results = kernel, shape, block, results
+    def __init__(self, kernel: ir.Operation, block: Block, results: Sequence[Result]) -> None:
+        super().__init__(block, results)
+        self.kernel = kernel
         self.sources = {result.part: number for number, result in enumerate(results)}
         self.reached = Reached(kernel, self.sources)
-        self.memory = Memory(block)
-        self.values: dict[ir.Value, Followed] = {}
-        self.truths: dict[ir.Value, tuple[Threads, Threads]] = {}
         self._counters: dict[ir.Value, Symbol] = {}
         self._left = MOST_OPS
 
@@ -88,17 +74,17 @@ class Network:
         elif op.name == STORE:
             self._store(op, active)
         elif op.name == SHUFFLE:
-            self._shuffle(op, active)
+            self.shuffle(op, active)
         elif len(op.results) and op.results[0] in self.sources:
             self.memory.own[op.results[0]] = {}
         elif op.name != "scf.yield":
-            self._compute(op, active)
+            self.compute(op, active)
 
     def _if(self, op: ir.Operation, active: Threads) -> None:
-        may, must = self._truth(op.operands[0])
+        may, must = self.truth(op.operands[0])
         unsure = may & ~must & active
         ways = [(0, may & active), (1, active & ~must)]
-        before, ends, yielded = self.memory, list[Memory](), list[list[Followed | None]]()
+        before, ends, yielded = self.memory, list[Arrays](), list[list[Followed | None]]()
         for number, threads in ways:
             self.memory = before.copy() if unsure else self.memory
             there = len(op.regions[number].blocks) > 0
@@ -113,7 +99,7 @@ class Network:
             if rest & active:  # those that surely go the other way
                 self.memory = self.memory if before.same(ends[1]) else ends[1].joined(self.memory, active & may, self.sources)
         for result, *both in zip(op.results, *yielded, strict=True) if len(op.results) else ():
-            self._bind(result, self._either(both[0], both[1], may & active, unsure))
+            self.bind(result, self.either(both[0], both[1], may & active, unsure))
 
     def _for(self, op: ir.Operation, active: Threads) -> None:
         body, inits = op.regions[0].blocks[0], list(op.operands)[3:]
@@ -122,8 +108,8 @@ class Network:
         runs = None if low is None or high is None else self.block.those(a < b for a, b in zip(low, high, strict=True))
         inside = active if runs is None else active & runs
         for argument, result, init in zip(carried, op.results, inits, strict=True):
-            self._bind(argument, self.values.get(init))
-            self._bind(result, self.values.get(init))
+            self.bind(argument, self.values.get(init))
+            self.bind(result, self.values.get(init))
         if not inside:
             return
         if self._depends_on_counter(op):
@@ -166,8 +152,8 @@ class Network:
             last = list(op.regions[0].blocks[0].operations)[-1]
             handed = [self.values.get(v) for v in last.operands]
             for argument, result, value in zip(carried, op.results, handed, strict=True):
-                self._bind(argument, value)
-                self._bind(result, value)
+                self.bind(argument, value)
+                self.bind(result, value)
 
     def _depends_on_counter(self, loop: ir.Operation) -> bool:
         """Whether an access of parts inside a loop is of other elements in other iterations. Makes its counter a symbol."""
@@ -218,11 +204,11 @@ class Network:
     def _load(self, op: ir.Operation, active: Threads) -> None:
         array, result = op.operands[0], op.results[0]
         if array not in self.sources and not self.memory.holds(array):
-            self._bind(result, None)
+            self.bind(result, None)
         elif array in self.memory.shared:
-            self._bind(result, self.memory.read_shared(array, self._place(op), active))
+            self.bind(result, self.memory.read_shared(array, self._place(op), active))
         else:
-            self._bind(result, self.memory.read_own(array, self._place(op), active))
+            self.bind(result, self.memory.read_own(array, self._place(op), active))
 
     def _store(self, op: ir.Operation, active: Threads) -> None:
         value, array = self.values.get(op.operands[0]), op.operands[1]
@@ -237,7 +223,7 @@ class Network:
             if self.memory.holds(array):
                 self.memory.overwritten(array, self._place(op), active)
         else:
-            self._end(value, active, op)
+            self.end(value, active, op)
             if self.memory.holds(array):
                 self.memory.overwritten(array, self._place(op), active)
 
@@ -248,8 +234,8 @@ class Network:
         number, zeros = self.sources[array], [0] * self.block.count
         result, made = self.results[number], Partial(number, zeros)
         if value is None:
-            if (begin := self._constant(op.operands[0], op)) is None:
-                made = made.spoiled(self.block.every, Fault("a part begins with something else than a constant"))
+            if (begin := self.constant(op.operands[0], op)) is None:
+                made = made.spoiled(self.block.every, Doubt("a part begins with something else than a constant"))
             else:
                 result.identities[begin] = None
             for place in set(places):
@@ -281,150 +267,8 @@ class Network:
             result.by |= value.by
         return Partial(number, own)
 
-    def _end(self, value: Followed, active: Threads, op: ir.Operation) -> None:
-        """What is used from here on has to be whole."""
-        for one in (value,) if isinstance(value, Partial) else value.of:
-            if one.source is None:
-                continue
-            result, where = self.results[one.source], describe(op)
-            result.used(self.block, one, active, where)
-            if isinstance(value, Partial) and len(set(one.terms)) < len(one.terms):
-                result.fail("something is combined with the parts twice", where)
-            if isinstance(value, Partial) and one.terms and op.name == STORE:
-                result.stored(self.block, one, active, where)
-            for constant, place in one.identities:
-                result.identities[constant, place] = None
-
-    # ---- values ----------------------------------------------------------------------------------------------------------------
-
-    def _bind(self, value: ir.Value, what: Followed | None) -> None:
-        if what is None:
-            self.values.pop(value, None)
-        else:
-            self.values[value] = what
-
-    def _constant(self, value: ir.Value, op: ir.Operation) -> tuple[ir.Attribute, str] | None:
-        made = made_by(value, "arith.constant")
-        return None if made is None else (made.attributes["value"], describe(op))
-
-    def _shuffle(self, op: ir.Operation, active: Threads) -> None:
-        value = self.values.get(op.operands[0])
-        if value is None:
-            return self._bind(op.results[0], None)
-        distance, width = (self.block.index(operand) for operand in list(op.operands)[1:3])
-        alike = distance is not None and width is not None and len(set(distance)) == len(set(width)) == 1
-        if not alike or distance is None or width is None or not isinstance(value, Partial):
-            raise Unfollowed(f"it is not known what {describe(op)} brings")
-        source = self.block.source(str(op.attributes["mode"]).split()[-1].rstrip(">"), distance[0], width[0])
-        source = [one if one is not None and active >> one & 1 else None for one in source]
-        there = self.block.those(one is not None for one in source)
-        self.truths[op.results[1]] = there, there
-        return self._bind(op.results[0], value.taken(source, OUTSIDE))
-
-    def _compute(self, op: ir.Operation, active: Threads) -> None:
-        given = [self.values.get(operand) for operand in op.operands]
-        if all(one is None for one in given):
-            for result in op.results:
-                self._bind(result, None)
-            return
-        made = self._combined(op, given)
-        if made is None:
-            leaves = [leaf for one in given if one is not None for leaf in ((one,) if isinstance(one, Partial) else one.of)]
-            made = Pending(tuple(dict.fromkeys(leaves)))
-            if not len(op.results):
-                self._end(made, active, op)
-        for result in op.results:
-            self._bind(result, made)
-
-    def _combined(self, op: ir.Operation, given: Sequence[Followed | None]) -> Followed | None:
-        """The partial result that an op makes of others; None where it makes something else of them."""
-        if (found := merge(op)) is not None:
-            one, other = (self.values.get(value) for value in (found.one, found.other))
-            if not isinstance(one, Pending) and not isinstance(other, Pending):
-                made = self._together(found.one, found.other, found.by, op)
-                for pair in found.beside if made is not None else ():
-                    for mine, its in zip((one, other), map(self.values.get, pair), strict=True):
-                        if isinstance(mine, Partial) and isinstance(its, Partial) and list(mine.rows) != list(its.rows):
-                            why = Fault("what is combined together is of different threads", sure=True)
-                            made = None if made is None else made.spoiled(self.block.every, why)
-                return made
-        if op.name == "arith.select":
-            return self._selected(op, given)
-        by = single(op)
-        if by is None or len(given) != 2:
-            return None
-        first, second = op.operands[0], op.operands[1]
-        if op.name == "arith.subf" or op.name == "arith.subi":
-            if given[0] is None or given[1] is not None:
-                return None
-        return self._together(first, second, by, op)
-
-    def _together(self, first: ir.Value, second: ir.Value, by: str, op: ir.Operation) -> Partial | None:
-        one, other = self.values.get(first), self.values.get(second)
-        if isinstance(one, Pending) or isinstance(other, Pending):
-            return None
-        if one is None or other is None:
-            known, rest = (other, first) if one is None else (one, second)
-            if known is None:
-                return None
-            constant = self._constant(rest, op)
-            if constant is not None and changes_nothing(constant[0], by):
-                return replace(known, by=known.by | {by})
-            return replace(known, terms=(*known.terms, rest), by=known.by | {by})
-        made, twice = union(one, other, by)
-        if twice:
-            t = self.block.members(twice)[0]
-            both = one.rows[t] & other.rows[t]
-            who = self.block.ids[((both & -both).bit_length() - 1) % self.block.count]
-            why = f"thread {self.block.ids[t]} combines the part of thread {who} twice, in {describe(op)}"
-            made = made.spoiled(twice, Fault(why, sure=True))
-        return made
-
-    def _selected(self, op: ir.Operation, given: Sequence[Followed | None]) -> Followed | None:
-        if given[0] is not None:
-            return None
-        arms = list(given[1:])
-        for number, arm in enumerate(arms):
-            constant = self._constant(op.operands[1 + number], op)
-            if arm is None and constant is not None:
-                arms[number] = Partial(None, [0] * self.block.count, identities=frozenset([constant]))
-        may, must = self._truth(op.operands[0])
-        return self._either(arms[0], arms[1], may, may & ~must)
-
-    def _either(self, one: Followed | None, other: Followed | None, may: Threads, unsure: Threads) -> Followed | None:
-        """The first for the threads of `may`, the second for others; one of the two for those that are `unsure`."""
-        if one is None and other is None:
-            return None
-        if isinstance(one, Pending) or isinstance(other, Pending):
-            both = [leaf for each in (one, other) if each is not None for leaf in (each.of if isinstance(each, Pending) else (each,))]
-            return Pending(tuple(dict.fromkeys(both)))
-        nothing = Partial(None, [0] * self.block.count).spoiled(self.block.every, Fault("a value is one of parts, or another one"))
-        first, second = one or nothing, other or nothing
-        if not unsure:
-            return chosen(may, first, second)
-        cell = next((((r & -r).bit_length() - 1) // self.block.count for r in (*first.rows, *second.rows) if r), 0)
-        own = self.memory.own_rows(cell)
-        made = joined(first, second, unsure, own, Fault("a value is chosen by a condition that is not known"))
-        return made if not self.block.every & ~may else chosen(may, made, second)
-
-    def _truth(self, value: ir.Value) -> tuple[Threads, Threads]:
-        """The threads for which a condition may hold, and those for which it does."""
-        if value in self.truths:
-            return self.truths[value]
-        made = producer(value)
-        if made is not None and made.name in ("arith.andi", "arith.ori"):
-            (may, must), (maybe, surely) = map(self._truth, made.operands)
-            return (may & maybe, must & surely) if made.name == "arith.andi" else (may | maybe, must | surely)
-        known = constant_of(value)
-        if known is not None:
-            return (self.block.every, self.block.every) if known else (0, 0)
-        return self.block.holds(self.block.values.condition(value))
-
 
 def _same(one: Followed | None, other: Followed | None) -> bool:
     if isinstance(one, Partial) and isinstance(other, Partial):
         return one.source == other.source and list(one.rows) == list(other.rows) and one.bad == other.bad
     return one is None and other is None
-
-
-Bound = Mapping[ir.Value, Followed]

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...ir.mlir import ir
 from .threads import Threads
 
 Row = int
 
 
 @dataclass(frozen=True)
-class Fault:
+class Doubt:
     """Why a value is not what it should be. `sure`: it is wrong; else it is not known."""
 
     why: str
@@ -38,19 +39,19 @@ class Partial:
     source: int | None
     rows: Sequence[Row]
     bad: Threads = 0
-    fault: Fault | None = None
+    fault: Doubt | None = None
     terms: tuple[object, ...] = ()
     by: frozenset[str] = frozenset()
-    identities: frozenset[object] = frozenset()
+    identities: frozenset[tuple[ir.Attribute, str]] = frozenset()
 
-    def spoiled(self, threads: Threads, fault: Fault) -> Partial:
+    def spoiled(self, threads: Threads, fault: Doubt) -> Partial:
         """The value, of which nothing is known for these threads."""
         if not threads:
             return self
         worse = self.fault if self.fault is not None and self.bad and self.fault.sure else fault
         return replace(self, bad=self.bad | threads, fault=worse)
 
-    def taken(self, source: Sequence[int | None], why: Fault) -> Partial:
+    def taken(self, source: Sequence[int | None], why: Doubt) -> Partial:
         """What each thread gets from another one."""
         rows = [0 if one is None else self.rows[one] for one in source]
         bad = sum(1 << t for t, one in enumerate(source) if one is not None and self.bad >> one & 1) if self.bad else 0
@@ -71,7 +72,7 @@ def union(one: Partial, other: Partial, by: str) -> tuple[Partial, Threads]:
         fault = other.fault
     made = Partial(source, rows, bad, fault, (*one.terms, *other.terms), frozenset(ways), one.identities | other.identities)
     if one.source is not None and other.source is not None and one.source != other.source:
-        made = made.spoiled((1 << len(rows)) - 1, Fault("parts of two different results are combined", sure=True))
+        made = made.spoiled((1 << len(rows)) - 1, Doubt("parts of two different results are combined", sure=True))
     return made, twice & ~bad
 
 
@@ -90,11 +91,11 @@ def chosen(threads: Threads, one: Partial, other: Partial) -> Partial:
     made = Partial(source, rows, bad, fault, tuple(dict.fromkeys((*one.terms, *other.terms))), one.by | other.by,
                    one.identities | other.identities)  # fmt: skip
     if one.source is not None and other.source is not None and one.source != other.source:
-        return made.spoiled(every, Fault("a value is of one of two different results"))
+        return made.spoiled(every, Doubt("a value is of one of two different results"))
     return made
 
 
-def joined(one: Partial, other: Partial, unsure: Threads, own: Sequence[Row] | None, why: Fault) -> Partial:
+def joined(one: Partial, other: Partial, unsure: Threads, own: Sequence[Row] | None, why: Doubt) -> Partial:
     """One of the two for the threads `unsure`, it is not known which; where they are the same, that. `own`: rows of a part that
     may hold nothing yet, of which the identity is as good."""
     made = chosen(((1 << len(one.rows)) - 1) & ~unsure, one, chosen(unsure, one, other))

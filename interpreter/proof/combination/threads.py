@@ -6,7 +6,7 @@ of numbers and sets of threads (the bits of an integer), which is exact whatever
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...indices.algebra import LaunchShape
 from ...indices.linear import THREAD, Formula, Linear, Symbol

@@ -19,6 +19,7 @@ from ...indices.linear import Formula, Linear, Symbol, Term, at_least, settled
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ...memory.limits import WARP
+from ..combination.judged import Combined
 from ..solver import Solver
 from .clusters import Gathering
 from .places import Landing, Place
@@ -134,6 +135,7 @@ class KernelModel:
         signals, fences: what is done with memory barriers, and what orders ordinary accesses before asynchronous ones.
         registers: those that warp groups give away, or ask for; `register_cap`: a thread's at first, if said.
         gatherings: where all threads of a cluster meet.
+        combined: what is proven of results that threads reduce together.
         products: those of warp groups; each is executed by all threads of one, and ends for all of them together.
         solver: who is asked about the model where nobody else is named: what it has answered, it knows.
     """
@@ -152,6 +154,7 @@ class KernelModel:
     register_cap: int | None = None
     products: list[Barrier] = field(default_factory=list)
     gatherings: list[Gathering] = field(default_factory=list)
+    combined: tuple[Combined, ...] = ()
     facts: tuple[Formula, ...] = ()
     given: Mapping[str, Linear] = field(default_factory=dict)
     may_alias: bool = False

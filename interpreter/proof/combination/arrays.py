@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...ir.mlir import ir
-from .partial import Fault, Partial, Row, chosen, joined
+from .partial import Doubt, Partial, Row, chosen, joined
 from .threads import Block, Threads
 
 
@@ -16,18 +16,18 @@ class Held:
 
     source: int | None
     row: Row
-    fault: Fault | None
+    fault: Doubt | None
     by: frozenset[str]
-    identities: frozenset[object]
+    identities: frozenset[tuple[ir.Attribute, str]]
 
 
 Own = dict[int, Partial]
 Shared = dict[int, Held]
-UNWRITTEN = Fault("it reads an element that nobody wrote before", sure=True)
-BRANCH = Fault("an element is written under a condition that is not known")
+UNWRITTEN = Doubt("it reads an element that nobody wrote before", sure=True)
+BRANCH = Doubt("an element is written under a condition that is not known")
 
 
-class Memory:
+class Arrays:
     """Arrays of one moment. `own`, `shared`: by array, then by element in row-major order; elements without anything of parts are
     left out."""
 
@@ -40,9 +40,9 @@ class Memory:
         """Whether anything is known to be in an array."""
         return bool(self.own.get(array) or self.shared.get(array))
 
-    def copy(self) -> Memory:
+    def copy(self) -> Arrays:
         """The same, which changes by itself."""
-        made = Memory(self.block)
+        made = Arrays(self.block)
         made.own = {array: dict(cells) for array, cells in self.own.items()}
         made.shared = {array: dict(cells) for array, cells in self.shared.items()}
         return made
@@ -77,14 +77,14 @@ class Memory:
         rows = [0 if (one := found[place]) is None else one.row for place in places]
         sources = {one.source for one in held} - {None}
         by = frozenset[str]().union(*(one.by for one in held))
-        identities = frozenset[object]().union(*(one.identities for one in held))
+        identities = frozenset[tuple[ir.Attribute, str]]().union(*(one.identities for one in held))
         made = Partial(next(iter(sources), None), rows, by=by, identities=identities)
         for fault in dict.fromkeys(UNWRITTEN if one is None else one.fault for one in found.values()):
             if fault is not None:
                 where = (UNWRITTEN if (one := found[place]) is None else one.fault for place in places)
                 made = made.spoiled(self.block.those(each == fault for each in where), fault)
         if len(sources) > 1:
-            made = made.spoiled(self.block.every, Fault("an array holds parts of two different results"))
+            made = made.spoiled(self.block.every, Doubt("an array holds parts of two different results"))
         return made
 
     def write_shared(self, array: ir.Value, places: Sequence[int], value: Partial, active: Threads) -> None:
@@ -98,11 +98,11 @@ class Memory:
                 cells[place] = Held(value.source, value.rows[t], fault, value.by, value.identities)
             elif value.rows[first] != value.rows[t]:
                 who = f"threads {self.block.ids[first]} and {self.block.ids[t]} write different parts to one element"
-                cells[place] = replace(cells[place], fault=Fault(who, sure=True))
+                cells[place] = replace(cells[place], fault=Doubt(who, sure=True))
 
     def overwritten(self, array: ir.Value, places: Sequence[int], active: Threads) -> None:
         """Elements get something that is made of no part."""
-        why = Fault("an element holds something else than parts")
+        why = Doubt("an element holds something else than parts")
         for place, threads in self._by_place(places, active).items():
             if (cells := self.own.get(array)) is not None and place in cells:
                 cells[place] = cells[place].spoiled(threads, why)
@@ -119,11 +119,11 @@ class Memory:
 
     # ---- branches --------------------------------------------------------------------------------------------------------------
 
-    def same(self, other: Memory) -> bool:
+    def same(self, other: Arrays) -> bool:
         """Whether both hold the same everywhere."""
         return _equal(self.own, other.own, _alike) and _equal(self.shared, other.shared, lambda a, b: a == b)
 
-    def joined(self, other: Memory, unsure: Threads, parts: Mapping[ir.Value, int]) -> Memory:
+    def joined(self, other: Arrays, unsure: Threads, parts: Mapping[ir.Value, int]) -> Arrays:
         """What is held after one of two ways; for threads that are not `unsure` it is this one.
 
         Args:
