@@ -132,6 +132,8 @@ class Arithmetic:
             if constant is not None and changes_nothing(constant[0], by):
                 return replace(known, by=known.by | {by})
             return replace(known, terms=(*known.terms, rest), by=known.by | {by})
+        if None not in (one.source, other.source) and one.source != other.source:
+            return None
         made, twice = union(one, other, by)
         if twice:
             t = self.block.members(twice)[0]

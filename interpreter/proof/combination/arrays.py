@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...ir.mlir import ir
@@ -24,6 +24,8 @@ class Held:
 Own = dict[int, Partial]
 Shared = dict[int, Held]
 UNWRITTEN = Doubt("it reads an element that nobody wrote before", sure=True)
+OTHER = Doubt("an element holds something else than parts")
+OLD = Doubt("it reads a part that an earlier round has left", sure=True)
 BRANCH = Doubt("an element is written under a condition that is not known")
 
 
@@ -49,31 +51,36 @@ class Arrays:
 
     # ---- accesses --------------------------------------------------------------------------------------------------------------
 
-    def read_own(self, array: ir.Value, places: Sequence[int], active: Threads) -> Partial | None:
-        """What each thread finds at its place of its array; None where no part is there."""
+    def read_own(self, array: ir.Value, places: Sequence[int], active: Threads, *, sure: bool) -> Partial | None:
+        """What each thread finds at its place of its array; None where no part is there. `sure`: nothing else is in it."""
         cells = self.own.get(array, {})
         out: Partial | None = None
         for place, threads in self._by_place(places, active).items():
             found = cells.get(place)
+            if found is None and not sure:
+                continue
             if found is None:
                 found = Partial(None, [0] * self.block.count).spoiled(self.block.every, UNWRITTEN)
-            out = found if out is None else chosen(threads, found, out)
+            rest = Partial(None, [0] * self.block.count).spoiled(self.block.every, OTHER) if out is None else out
+            out = chosen(threads, found, rest)
         return out
 
-    def write_own(self, array: ir.Value, places: Sequence[int], value: Partial, active: Threads) -> None:
-        """Each active thread's value to its place."""
+    def write_own(self, array: ir.Value, places: Sequence[int], value: Partial, active: Threads, *, sure: bool = False) -> None:
+        """Each active thread's value to its place. `sure`: nothing but this was written there before."""
         cells = self.own.setdefault(array, {})
         for place, threads in self._by_place(places, active).items():
             before = cells.get(place)
             if before is None:
-                before = Partial(None, [0] * self.block.count).spoiled(self.block.every, UNWRITTEN)
+                before = Partial(None, [0] * self.block.count).spoiled(self.block.every, UNWRITTEN if sure else OTHER)
             cells[place] = chosen(threads, value, before)
 
-    def read_shared(self, array: ir.Value, places: Sequence[int], active: Threads) -> Partial:
-        """What each thread finds at its place of an array that all of them share."""
+    def read_shared(self, array: ir.Value, places: Sequence[int], active: Threads) -> Partial | None:
+        """What each thread finds at its place of an array that all of them share; None where that is made of no part."""
         cells = self.shared.get(array, {})
         found = {place: cells.get(place) for place in dict.fromkeys(places)}
         held = [one for one in found.values() if one is not None]
+        if len(held) == len(found) and all(one.source is None for one in held):
+            return None
         rows = [0 if (one := found[place]) is None else one.row for place in places]
         sources = {one.source for one in held} - {None}
         by = frozenset[str]().union(*(one.by for one in held))
@@ -102,10 +109,9 @@ class Arrays:
 
     def overwritten(self, array: ir.Value, places: Sequence[int], active: Threads) -> None:
         """Elements get something that is made of no part."""
-        why = Doubt("an element holds something else than parts")
         for place, threads in self._by_place(places, active).items():
             if (cells := self.own.get(array)) is not None and place in cells:
-                cells[place] = cells[place].spoiled(threads, why)
+                cells[place] = cells[place].spoiled(threads, OTHER)
             if (shared := self.shared.get(array)) is not None:
                 shared.pop(place, None)
 
@@ -116,6 +122,17 @@ class Arrays:
         for t in self.block.members(active):
             found[places[t]] = found.get(places[t], 0) | 1 << t
         return found
+
+    def change(self, source: int, change: Callable[[Partial], Partial]) -> None:
+        """Put something else in place of all that is held of one result; nothing is known any more of what is in shared memory."""
+        for cells in self.own.values():
+            for place, value in cells.items():
+                if value.source == source:
+                    cells[place] = change(value)
+        for shared in self.shared.values():
+            for place, held in shared.items():
+                if held.source == source:
+                    shared[place] = replace(held, fault=OLD)
 
     # ---- branches --------------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ...ir.mlir import ir
@@ -44,6 +44,9 @@ class Result:
         stated: for each thread those whose parts make its result.
 
     Attributes:
+        scan: the parts of a thread's result are those of participants before it, in the order of their numbers, or all of them;
+            a row has a bit more for what there was before, and one for what earlier rounds have made.
+        writing: of a scan, parts hold what comes before a thread's own terms, which are gone through once more.
         contributing: the threads that reduce anything; the others' part is the identity.
         written: by element, those that have combined the parts with what the result was before.
         made: those whose parts are in some thread's result.
@@ -57,6 +60,8 @@ class Result:
     name: str
     place: str
     words: str
+    scan: bool = False
+    writing: bool = False
     contributing: Threads = 0
     written: dict[int, Threads] = field(default_factory=dict)
     made: Threads = 0
@@ -74,11 +79,10 @@ class Result:
         if spoiled and value.fault is not None:
             self.fail(value.fault.why, f"{_thread(block, spoiled)} uses it in {op}", sure=value.fault.sure)
             return
-        cell, many = 0, block.count
-        for row in value.rows:
-            if row:
-                cell = ((row & -row).bit_length() - 1) // many
-                break
+        many = block.count
+        if self.scan:
+            return self._used_of_scan(block, value, active, op)
+        cell = next((_lowest(row) // many for row in value.rows if row), 0)
         for t in block.members(active):
             wanted = (self.stated[t] & self.contributing) << (cell * many)
             if value.rows[t] != wanted:
@@ -88,25 +92,67 @@ class Result:
             self.made |= self.stated[t]
         self.by |= value.by
 
+    def whole(self, block: Block, value: Partial, active: Threads) -> bool:
+        """Whether these threads have all that makes their results in it, and nothing else."""
+        if value.bad & active or value.source is None:
+            return False
+        rows, scanned = value.rows, (before_bit(block), rounds_bit(block))
+        row = next((rows[t] for t in block.members(active) if rows[t]), 0)
+        shift = 0 if self.scan or not row else (_lowest(row) // block.count) * block.count
+        for t in block.members(active):
+            row, extra = rows[t], 0
+            if self.scan:
+                row, extra = row & block.every, row & ~block.every
+            if row != (self.stated[t] & self.contributing) << shift or (self.scan and extra not in scanned):
+                return False
+        return True
+
+    def _used_of_scan(self, block: Block, value: Partial, active: Threads, op: str) -> None:
+        """Of a scan: what comes before a thread's own terms, or all; each with what there was before, once."""
+        for t in block.members(active):
+            row, every = value.rows[t], self.stated[t] & self.contributing
+            tokens = row & block.every
+            wanted = every if tokens >> t & 1 else every & ((1 << t) - 1)
+            if tokens != wanted:
+                return self._differs(block, t, tokens, wanted, 0, op)
+            if row & ~block.every not in (before_bit(block), rounds_bit(block)):
+                what = "twice" if row & ~block.every else "not"
+                return self.fail(f"thread {block.ids[t]} combines what there was before {what}", f"its result is used in {op}")
+            self.made |= self.stated[t]
+        self.by |= value.by
+        return None
+
+    def aged(self, block: Block, value: Partial) -> Partial:
+        """A value that is kept while a new round begins: what all have made together is what earlier rounds have made."""
+        rows, spoiled, both = list(value.rows), 0, (before_bit(block), rounds_bit(block))
+        for t, row in enumerate(rows):
+            if tokens := row & block.every:
+                whole = self.scan and tokens == self.stated[t] & self.contributing and row & ~block.every in both
+                rows[t] = rounds_bit(block) if whole else 0
+                spoiled |= 0 if whole else 1 << t
+        return replace(value, rows=rows).spoiled(spoiled, Doubt("parts of an earlier round are combined", sure=True))
+
     def _differs(self, block: Block, t: int, row: Row, wanted: Row, cell: int, op: str) -> None:
         """Say by a thread whose result is another one, and by a part that is missing or too many."""
         own, many = f"thread {block.ids[t]}", block.count
         if extra := row & ~wanted:
-            which = (extra & -extra).bit_length() - 1
+            which = _lowest(extra)
             other = block.ids[which % many]
             part = f"the part of thread {other}" if which // many == cell else f"element {which // many} of that of thread {other}"
             why = "which takes no part in its result" if which // many == cell else f"which is none of its element {cell}"
             message = f"{own} combines {part}, {why}"
         else:
             missing = wanted & ~row
-            which = (missing & -missing).bit_length() - 1
+            which = _lowest(missing)
             message = f"{own} leaves out the part of thread {block.ids[which % many]}, which takes part in its result"
         self.fail(message, f"stated: {self.words}", f"its result is used in {op}")
 
     def stored(self, block: Block, value: Partial, active: Threads, op: str) -> None:
         """These threads combine parts with what the result was before, and store that: once."""
         row = next((value.rows[t] for t in block.members(active) if value.rows[t]), 0)
-        cell = ((row & -row).bit_length() - 1) // block.count if row else 0
+        cell = _lowest(row) // block.count if row else 0
+        if self.scan:
+            return
         if again := self.written.get(cell, 0) & active:
             self.fail(f"{_thread(block, again)} combines the parts with its result twice", f"the second time in {op}")
         self.written[cell] = self.written.get(cell, 0) | active
@@ -134,6 +180,20 @@ class Result:
             for constant, where in self.identities:
                 if not changes_nothing(constant, by):
                     self.fail(f"{constant} is not the identity of {by}", where)
+
+
+def _lowest(row: Row) -> int:
+    return (row & -row).bit_length() - 1
+
+
+def before_bit(block: Block) -> Row:
+    """Of a scan's rows: what there was before."""
+    return 1 << block.count
+
+
+def rounds_bit(block: Block) -> Row:
+    """Of a scan's rows: what earlier rounds have made."""
+    return 2 << block.count
 
 
 def _thread(block: Block, threads: Threads) -> str:

@@ -145,7 +145,7 @@ def _matches(value: ir.Value, pattern: Pattern, known: Mapping[str, ir.Value]) -
     elif isinstance(pattern, float):
         made = made_by(value, "arith.constant")
         constant = None if made is None else made.attributes["value"]
-        if isinstance(constant, ir.FloatAttr) and constant.value == pattern:
+        if constant is not None and isinstance(constant, ir.FloatAttr) and constant.value == pattern:
             yield dict(known)
     elif not isinstance(pattern, int) and (made := made_by(value, f"arith.{pattern[0]}")) is not None:
         ways = [(made.operands[0], made.operands[1])]

@@ -22,8 +22,8 @@ from ...ir.mlir import ir, made_by
 from ...memory.lanes import SHUFFLE
 from ...session.rewriter import describe
 from .arithmetic import Arithmetic, Followed
-from .arrays import Arrays
-from .judged import Result
+from .arrays import OTHER, Arrays
+from .judged import Result, before_bit
 from .partial import Doubt, Partial
 from .reached import LOAD, STORE, Reached, array_of, places_of
 from .threads import Block, Threads, Unfollowed
@@ -46,6 +46,10 @@ class Network(Arithmetic):
         self.kernel = kernel
         self.sources = {result.part: number for number, result in enumerate(results)}
         self.reached = Reached(kernel, self.sources)
+        for result in results:
+            result.scan = result.part in self.reached.begins
+        self._kept = {*self.reached.begins.values(), *self.reached.carried} & self.reached.arrays
+        self._shared = {array for array in self.reached.arrays if made_by(array, "memref.alloca") is None}
         self._counters: dict[ir.Value, Symbol] = {}
         self._left = MOST_OPS
 
@@ -167,7 +171,8 @@ class Network(Arithmetic):
             for number in range(len(loop.regions)):
                 self._bind_counters(loop, number)
         symbol = self._counters[counter]
-        accesses = [op for op in self.reached.loads_and_stores(loop) if array_of(op) in self._holding()]
+        holding = {*self.sources, *self._kept, *self._shared, *filter(self.memory.holds, self.reached.arrays)}
+        accesses = [op for op in self.reached.loads_and_stores(loop) if array_of(op) in holding]
         return any(symbol in values.linear(place).symbols() for op in accesses for place in places_of(op))
 
     def _bind_counters(self, op: ir.Operation, number: int) -> None:
@@ -177,10 +182,6 @@ class Network(Arithmetic):
             elif len(inner.regions):
                 for region in range(len(inner.regions)):
                     self._bind_counters(inner, region)
-
-    def _holding(self) -> set[ir.Value]:
-        """Arrays that may hold parts: those of shared memory, and of a thread."""
-        return self.reached.arrays
 
     # ---- accesses --------------------------------------------------------------------------------------------------------------
 
@@ -208,17 +209,27 @@ class Network(Arithmetic):
         elif array in self.memory.shared:
             self.bind(result, self.memory.read_shared(array, self._place(op), active))
         else:
-            self.bind(result, self.memory.read_own(array, self._place(op), active))
+            self.bind(result, self.memory.read_own(array, self._place(op), active, sure=array in self.sources))
 
     def _store(self, op: ir.Operation, active: Threads) -> None:
         value, array = self.values.get(op.operands[0]), op.operands[1]
+        if value is None and array in self._kept:
+            value = self._from_outside(op)
+        if value is None and array in self._shared:
+            constant = self.constant(op.operands[0], op)
+            value = Partial(None, [0] * self.block.count, identities=frozenset([constant] if constant else []))
+            value = value if constant else value.spoiled(self.block.every, OTHER)
         if array in self.sources:
             self._into_part(op, value, active)
         elif isinstance(value, Partial) and not value.terms and array in self.reached.arrays:
             if array in self.reached.odd:
                 raise Unfollowed(f"parts are in an array that is accessed as a whole: {describe(op)}")
             of_thread = made_by(array, "memref.alloca") is not None
-            (self.memory.write_own if of_thread else self.memory.write_shared)(array, self._place(op), value, active)
+            result = self.results[value.source or 0]
+            if array not in self._kept and (of_thread or result.scan) and result.whole(self.block, value, active):
+                self.end(value, active, op)
+            else:
+                (self.memory.write_own if of_thread else self.memory.write_shared)(array, self._place(op), value, active)
         elif value is None:
             if self.memory.holds(array):
                 self.memory.overwritten(array, self._place(op), active)
@@ -226,6 +237,23 @@ class Network(Arithmetic):
             self.end(value, active, op)
             if self.memory.holds(array):
                 self.memory.overwritten(array, self._place(op), active)
+
+    def _from_outside(self, op: ir.Operation) -> Partial:
+        """What a scan begins with: an identity, or what there was before."""
+        constant = self.constant(op.operands[0], op)
+        if constant is not None:
+            return Partial(None, [0] * self.block.count, identities=frozenset([constant]))
+        return Partial(None, [before_bit(self.block)] * self.block.count)
+
+    def _begin_round(self, number: int) -> None:
+        """Parts are begun anew: what there is of them from before is that of an earlier round."""
+        result = self.results[number]
+        result.writing = False
+        if result.contributing:
+            self.memory.change(number, lambda value: result.aged(self.block, value))
+            for name, value in list(self.values.items()):
+                if isinstance(value, Partial) and value.source == number:
+                    self.values[name] = result.aged(self.block, value)
 
     def _into_part(self, op: ir.Operation, value: Followed | None, active: Threads) -> None:
         array, places = op.operands[1], self._place(op)
@@ -240,11 +268,17 @@ class Network(Arithmetic):
                 result.identities[begin] = None
             for place in set(places):
                 result.written[place] = result.written.get(place, 0) & ~active
+            if active == self.block.every and set(places) == {0}:
+                self._begin_round(number)
         elif isinstance(value, Partial) and not value.terms:
+            anew = not any(row & ~before_bit(self.block) for row in value.rows)
+            if anew and active == self.block.every:
+                self._begin_round(number)
+            result.writing = result.scan and not anew
             made = replace(value, source=number if value.source is None else value.source)
         else:
             made = self._accumulated(value, number, places, active, op)
-        self.memory.write_own(array, places, made, active)
+        self.memory.write_own(array, places, made, active, sure=True)
 
     def _accumulated(
         self, value: Followed, number: int, places: Sequence[int], active: Threads, op: ir.Operation
@@ -252,9 +286,12 @@ class Network(Arithmetic):
         """A part with one more term: the thread's own, and nobody else's."""
         result, many = self.results[number], self.block.count
         own = [1 << (place * many + t) for t, place in enumerate(places)]
+        before = before_bit(self.block) if result.scan else 0
+        if result.writing and isinstance(value, Partial):
+            return replace(value, terms=())
         for one in (value,) if isinstance(value, Partial) else value.of:
             for t in self.block.members(active):
-                if one.rows[t] not in (0, own[t]):
+                if one.rows[t] & ~before not in (0, own[t]):
                     who = f"thread {self.block.ids[t]}"
                     result.fail(f"{who} adds a term of its own to what is not its own part", describe(op))
                     break
@@ -265,7 +302,8 @@ class Network(Arithmetic):
         result.contributing |= active
         if isinstance(value, Partial):
             result.by |= value.by
-        return Partial(number, own)
+        begun = value.rows if isinstance(value, Partial) else value.of[0].rows
+        return Partial(number, [mine | (row & before) for mine, row in zip(own, begun, strict=True)])
 
 
 def _same(one: Followed | None, other: Followed | None) -> bool:

@@ -102,8 +102,8 @@ def joined(one: Partial, other: Partial, unsure: Threads, own: Sequence[Row] | N
     differing, rows = 0, list(made.rows)
     for t, (a, b) in enumerate(zip(one.rows, other.rows, strict=True)):
         if a != b and unsure >> t & 1:
-            if own is not None and {a, b} == {0, own[t]}:
-                rows[t] = own[t]
+            if own is not None and a ^ b == own[t]:
+                rows[t] = a | b
             else:
                 differing |= 1 << t
     made = replace(made, rows=rows, bad=made.bad | ((one.bad | other.bad) & unsure), fault=made.fault or one.fault or other.fault)

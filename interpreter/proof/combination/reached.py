@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...ir.mlir import ancestors, ir, maker, ops_of, producer, users
+from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, users
 from ...memory.effects import is_memref
 from ...memory.table import ALLOCATIONS
 
@@ -19,6 +19,8 @@ class Reached:
         parts: the arrays that hold each thread's part.
 
     Attributes:
+        begins: arrays of a thread that a part begins with, of a scan: what there was before, or the identity; by part.
+        carried: arrays of a thread that what a scan hands on to its next round is computed from.
         arrays: those that may hold parts on their way; `odd`: those of them that are accessed by more than loads and stores of
             elements.
     """
@@ -26,7 +28,10 @@ class Reached:
     def __init__(self, kernel: ir.Operation, parts: Iterable[ir.Value]) -> None:
         self.kernel = kernel
         self.parts = list(parts)
-        self.arrays: set[ir.Value] = set(self.parts)
+        self.begins = {part: array for part in self.parts if (array := _begun_with(part)) is not None}
+        self.carried = {array for part in self.begins for store in _stores(part) for array in _own_arrays(store.operands[0], 12)}
+        self.carried -= set(self.parts)
+        self.arrays: set[ir.Value] = {*self.parts, *self.begins.values()}
         self.odd: set[ir.Value] = set()
         self.ops: set[ir.Operation] = set()
         self._blocks: dict[tuple[ir.Operation, int], list[ir.Operation]] = {}
@@ -49,7 +54,7 @@ class Reached:
         return found
 
     def _collect(self) -> None:
-        waiting = list(self.parts)
+        waiting = list(self.arrays)
         seen = set(waiting)
         self.ops.update(made for part in waiting if (made := producer(part)) is not None)
 
@@ -100,7 +105,8 @@ class Reached:
 
     def _ends(self, store: ir.Operation) -> bool:
         """Whether a store combines with what the array held: it holds a result then, and no parts any more."""
-        return store.operands[1] not in self.arrays and _reads(store.operands[0], store.operands[1], 12)
+        array = store.operands[1]
+        return array not in self.arrays and array not in self.carried and _reads(store.operands[0], array, 12)
 
 
 def array_of(access: ir.Operation) -> ir.Value:
@@ -119,6 +125,29 @@ def _is_own_memory(array: ir.Value) -> bool:
     if made is not None:
         return made.name in ALLOCATIONS
     return "workgroup" in str(ir.MemRefType(array.type).memory_space)
+
+
+def _stores(array: ir.Value) -> list[ir.Operation]:
+    return [op for op in users(array) if op.name == STORE and op.operands[1] == array]
+
+
+def _begun_with(part: ir.Value) -> ir.Value | None:
+    """The array whose element a part begins with, as it is; None where it begins with a constant."""
+    loads = (made_by(store.operands[0], LOAD) for store in _stores(part))
+    arrays = (load.operands[0] for load in loads if load is not None)
+    return next((array for array in arrays if array != part and made_by(array, "memref.alloca") is not None), None)
+
+
+def _own_arrays(value: ir.Value, depth: int) -> set[ir.Value]:
+    """Arrays of a thread that arithmetic makes the value of."""
+    made = producer(value)
+    if made is None or not depth:
+        return set()
+    if made.name == LOAD:
+        return {made.operands[0]} if made_by(made.operands[0], "memref.alloca") is not None else set()
+    if not made.name.startswith("arith."):
+        return set()
+    return {array for operand in made.operands for array in _own_arrays(operand, depth - 1)}
 
 
 def _reads(value: ir.Value, array: ir.Value, depth: int) -> bool:
