@@ -30,13 +30,18 @@ BRANCH = Doubt("an element is written under a condition that is not known")
 
 
 class Arrays:
-    """Arrays of one moment. `own`, `shared`: by array, then by element in row-major order; elements without anything of parts are
-    left out."""
+    """Arrays of one moment.
+
+    Attributes:
+        own, shared: by array, then by element in row-major order; elements without anything of parts are left out.
+        blurred: arrays into which something else was written, it is not known where.
+    """
 
     def __init__(self, block: Block) -> None:
         self.block = block
         self.own: dict[ir.Value, Own] = {}
         self.shared: dict[ir.Value, Shared] = {}
+        self.blurred: set[ir.Value] = set()
 
     def holds(self, array: ir.Value) -> bool:
         """Whether anything is known to be in an array."""
@@ -47,6 +52,7 @@ class Arrays:
         made = Arrays(self.block)
         made.own = {array: dict(cells) for array, cells in self.own.items()}
         made.shared = {array: dict(cells) for array, cells in self.shared.items()}
+        made.blurred = self.blurred
         return made
 
     # ---- accesses --------------------------------------------------------------------------------------------------------------
@@ -86,9 +92,10 @@ class Arrays:
         by = frozenset[str]().union(*(one.by for one in held))
         identities = frozenset[tuple[ir.Attribute, str]]().union(*(one.identities for one in held))
         made = Partial(next(iter(sources), None), rows, by=by, identities=identities)
-        for fault in dict.fromkeys(UNWRITTEN if one is None else one.fault for one in found.values()):
+        missing = OTHER if array in self.blurred else UNWRITTEN
+        for fault in dict.fromkeys(missing if one is None else one.fault for one in found.values()):
             if fault is not None:
-                where = (UNWRITTEN if (one := found[place]) is None else one.fault for place in places)
+                where = (missing if (one := found[place]) is None else one.fault for place in places)
                 made = made.spoiled(self.block.those(each == fault for each in where), fault)
         if len(sources) > 1:
             made = made.spoiled(self.block.every, Doubt("an array holds parts of two different results"))

@@ -100,19 +100,24 @@ class Result:
         row = next((rows[t] for t in block.members(active) if rows[t]), 0)
         shift = 0 if self.scan or not row else (_lowest(row) // block.count) * block.count
         for t in block.members(active):
-            row, extra = rows[t], 0
+            row, extra, wanted = rows[t], 0, (self.stated[t] & self.contributing) << shift
             if self.scan:
                 row, extra = row & block.every, row & ~block.every
-            if row != (self.stated[t] & self.contributing) << shift or (self.scan and extra not in scanned):
+                wanted = self._of_scan(t, row)
+            if row != wanted or (self.scan and extra not in scanned):
                 return False
         return True
+
+    def _of_scan(self, t: int, tokens: Row) -> Threads:
+        """Whose parts make a value of a scan, whole: with the thread's own, those of all; else those before it."""
+        every = self.stated[t] & self.contributing
+        return every if tokens >> t & 1 else every & ((1 << t) - 1)
 
     def _used_of_scan(self, block: Block, value: Partial, active: Threads, op: str) -> None:
         """Of a scan: what comes before a thread's own terms, or all; each with what there was before, once."""
         for t in block.members(active):
-            row, every = value.rows[t], self.stated[t] & self.contributing
-            tokens = row & block.every
-            wanted = every if tokens >> t & 1 else every & ((1 << t) - 1)
+            row, tokens = value.rows[t], value.rows[t] & block.every
+            wanted = self._of_scan(t, tokens)
             if tokens != wanted:
                 return self._differs(block, t, tokens, wanted, 0, op)
             if row & ~block.every not in (before_bit(block), rounds_bit(block)):

@@ -171,8 +171,10 @@ class Network(Arithmetic):
             for number in range(len(loop.regions)):
                 self._bind_counters(loop, number)
         symbol = self._counters[counter]
-        holding = {*self.sources, *self._kept, *self._shared, *filter(self.memory.holds, self.reached.arrays)}
-        accesses = [op for op in self.reached.loads_and_stores(loop) if array_of(op) in holding]
+        accesses = self.reached.loads_and_stores(loop)
+        written = {array_of(op) for op in accesses if op.name == STORE and op.operands[0] in self.reached.values}
+        holding = {*self.sources, *self._kept, *(self._shared & written), *filter(self.memory.holds, self.reached.arrays)}
+        accesses = [op for op in accesses if array_of(op) in holding]
         return any(symbol in values.linear(place).symbols() for op in accesses for place in places_of(op))
 
     def _bind_counters(self, op: ir.Operation, number: int) -> None:
@@ -215,7 +217,9 @@ class Network(Arithmetic):
         value, array = self.values.get(op.operands[0]), op.operands[1]
         if value is None and array in self._kept:
             value = self._from_outside(op)
-        if value is None and array in self._shared:
+        if value is None and array in self._shared and self._places(op) is None:
+            self.memory.blurred.add(array)
+        elif value is None and array in self._shared:
             constant = self.constant(op.operands[0], op)
             value = Partial(None, [0] * self.block.count, identities=frozenset([constant] if constant else []))
             value = value if constant else value.spoiled(self.block.every, OTHER)

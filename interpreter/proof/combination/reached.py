@@ -21,6 +21,7 @@ class Reached:
     Attributes:
         begins: arrays of a thread that a part begins with, of a scan: what there was before, or the identity; by part.
         carried: arrays of a thread that what a scan hands on to its next round is computed from.
+        values: what may be made of parts, and arrays that may hold it.
         arrays: those that may hold parts on their way; `odd`: those of them that are accessed by more than loads and stores of
             elements.
     """
@@ -34,6 +35,7 @@ class Reached:
         self.arrays: set[ir.Value] = {*self.parts, *self.begins.values()}
         self.odd: set[ir.Value] = set()
         self.ops: set[ir.Operation] = set()
+        self.values: set[ir.Value] = set()
         self._blocks: dict[tuple[ir.Operation, int], list[ir.Operation]] = {}
         self._collect()
 
@@ -55,7 +57,8 @@ class Reached:
 
     def _collect(self) -> None:
         waiting = list(self.arrays)
-        seen = set(waiting)
+        seen = self.values
+        seen.update(waiting)
         self.ops.update(made for part in waiting if (made := producer(part)) is not None)
 
         def wait_for(value: ir.Value) -> None:
