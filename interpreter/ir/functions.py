@@ -39,6 +39,9 @@ def workgroup_buffers(function: ir.Operation) -> int:
     return 0 if attribute is None else ir.IntegerAttr(attribute).value
 
 
+PARTICIPANTS, COMBINER = "weft.participants", "weft.combiner"
+"""On what holds a thread's part of a reduction: the threads whose parts are combined, a set of their ids that has the thread's as
+symbols; and what these are combined by, in words."""
 REGISTER_CAP = "weft.max_registers"
 """On a kernel, or a loop that becomes one: the most registers of a thread; or its first ones, where warp groups hand some on."""
 

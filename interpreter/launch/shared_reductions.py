@@ -6,6 +6,9 @@
 So every processor has the result. Five shuffles with `xor` give all lanes the same bits, since combiners do not mind which operand
 comes first. A thread without an iteration brings the combiner's identity along.
 
+Whose parts these are the op says (`weft.participants`): where a loop around it hands rows to threads, lanes of a warp that have one
+row exchange what they have made, and then the parts of the row go through shared memory, each at its thread's place.
+
 Source: NVIDIA, "Faster Parallel Reductions on Kepler"; upstream's `gpu.subgroup_reduce`, which is broken down to the same shuffles.
 """
 
@@ -16,11 +19,11 @@ from dataclasses import replace
 
 from ..buffers.elements import StructuredOp
 from ..indices.arithmetic import Sum, apply_map, is_zero
-from ..ir.functions import name_of, set_name
+from ..ir.functions import COMBINER, PARTICIPANTS, name_of, set_name
 from ..ir.mlir import gpu, ir, memref
 from ..ir.structured import structure
-from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import Mapping, handed_out
+from ..mapping.participants import Team, alike, team
 from ..mapping.processors import Hardware, for_each, when
 from ..memory.limits import WARP
 from ..memory.views import behind, is_own_array
@@ -41,17 +44,21 @@ class SharedReduction:
         op: the mapped op.
         mapping: its map, to lanes or to threads.
         hardware: the kernel's processors.
-        by_warps: a loop around it hands warps iterations of their own. Else all warps have the same results.
-        around: the maps that it stands in, its own the last.
+        around: the maps that it stands in.
+        alive: where threads go through iterations that are not theirs, to meet the others: whether it is theirs.
+        again: it is done several times, with nothing between that all threads of the block wait for.
 
-    Errors: W0352 for a block that is not whole warps.
+    Errors: W0352 for threads that do not combine their parts so.
     """
 
     def __init__(
-        self, op: ir.Operation, mapping: Mapping, hardware: Hardware, *, by_warps: bool, around: Sequence[Mapping] = ()
-    ) -> None:
-        self.around = around
-        self.op, self.mapping, self.hardware, self.by_warps = op, mapping, hardware, by_warps
+        self, op: ir.Operation, mapping: Mapping, hardware: Hardware, around: Sequence[Mapping], *,
+        alive: Sequence[ir.Value] = (), again: bool = False,
+    ) -> None:  # fmt: skip
+        self.op, self.mapping, self.hardware, self.alive, self.again = op, mapping, hardware, alive, again
+        self.stated = op.attributes[PARTICIPANTS]
+        self.team = self._team(self.stated)
+        self.alike = self._team(alike(op, around, hardware.geometry))
         self.combiner = self._combiner()
         self.structured = StructuredOp.of(op)
         space = structure(op)
@@ -61,56 +68,81 @@ class SharedReduction:
         self.outputs = [space.inputs + n for n in running(op)]
         self.results = [self.structured.operands[n] for n in self.outputs]
         self.kinds = [ir.MemRefType(result.type).element_type for result in self.results]
-        self.warps = self._warps()
 
     def emit(self, owned: EmitOwned) -> None:
-        """Emit it at the insertion point, which all threads of the block reach (of lanes: all of a warp)."""
-        own = [self._own(kind) for kind in self.kinds]
+        """Emit it at the insertion point, which all threads of the block reach (of participants in one warp: all of that)."""
+        own = [self.part(memref.AllocaOp(ir.MemRefType.get(self.extents, kind), [], [])) for kind in self.kinds]
 
-        def begin(at: At) -> None:
-            for value, kind, buffer in zip(self.combiner.identities, self.kinds, own, strict=True):
-                store([number(value, kind)], [buffer], at)
+        for_each(self.extents, lambda at: store(self._identities(), own, at))
+        def reduce(at: At) -> None:
+            with when(*self.alive):
+                owned(self._into(own), lambda inner: self._index(at, inner))
 
-        for_each(self.extents, begin)
-        for_each(self.extents, lambda at: owned(self._into(own), lambda inner: self._index(at, inner)))
-        if self.warps == 1:
+        for_each(self.extents, reduce)
+        if not self.team.meets:
             for_each(self.extents, lambda at: self._finish(self._across_lanes(load(own, at)), at))
             return
         parts = self._shared()
-        lane, warp = self.hardware.lane().index, self.hardware.warp().index
+        digit = self.hardware.digit
+        mine, row = Sum(), Sum()
+        for one, stride in self.team.places():
+            mine += digit(one).times(stride)
+            row += Sum() if one.free else digit(one).times(stride)
+        others = [(one.radix, stride) for one, stride in self.team.places() if one.free]
 
         def leave(at: At) -> None:
             values = self._across_lanes(load(own, at))
-            with when(is_zero(lane)):
-                store(values, parts, [*at, warp])
+            with when(*(is_zero(digit(one)) for one in self.team.lanes if one.free)):
+                store(values, parts, [*at, mine])
 
         def take(at: At) -> None:
-            values = load(parts, [*at, Sum()])
-            for other in range(1, self.warps):
-                values = self.combiner.together(values, load(parts, [*at, Sum(other)]), False)
-            self._finish(values, at)
+            if self.team.others > UNROLLED:
+                return self._finish(self._taken_in_loops(own, parts, at, row, others), at)
+            places = [Sum()]
+            for radix, stride in others:
+                places = [place + Sum(n * stride) for n in range(radix) for place in places]
+            first, *more = (load(parts, [*at, row + place]) for place in places)
+            for other in more:
+                first = self.combiner.together(first, other, False)
+            self._finish(first, at)
 
         for_each(self.extents, leave)
-        gpu.BarrierOp(address_spaces=ir.ArrayAttr.get([ir.Attribute.parse(SHARED)]))
+        barrier()
         for_each(self.extents, take)
+        if self.again:
+            barrier()
+
+    def _taken_in_loops(
+        self, own: Sequence[ir.Value], parts: Sequence[ir.Value], at: At, row: Sum, others: Sequence[tuple[int, int]]
+    ) -> list[ir.Value]:
+        """All parts of the row, combined one after the other in the thread's own."""
+        store(self._identities(), own, at)
+
+        def add(place: At) -> None:
+            there = row
+            for index, (_, stride) in zip(place, others, strict=True):
+                there += index.times(stride)
+            store(self.combiner.together(load(own, at), load(parts, [*at, there]), False), own, at)
+
+        for_each([radix for radix, _ in others], add)
+        return load(own, at)
+
+    def _identities(self) -> list[ir.Value]:
+        return [number(value, kind) for value, kind in zip(self.combiner.identities, self.kinds, strict=True)]
 
     def _combiner(self) -> Combiner:
         found = combiner(self.op)
         assert found is not None, "the map was checked"
         return found
 
-    def _warps(self) -> int:
-        """How many of them combine."""
-        if self.mapping.space == "lanes":
-            return 1
-        threads = self.hardware.linear_thread().count
-        if not isinstance(threads, int) or threads % WARP:
-            count = f"{threads} threads" if isinstance(threads, int) else "a number of threads known only at run time"
+    def _team(self, stated: ir.Attribute) -> Team:
+        found = team(stated, self.hardware.geometry)
+        if found is None:
             raise refuse(
-                "W0352", f"the threads of a block combine what they have reduced, warp by warp, and it has {count}", self.op,
-                f"take a multiple of {WARP} threads",
+                "W0352", f"the threads of a block that have one result do not combine it in rows of threads: {stated}", self.op,
+                "let the maps around it take warps, or axes of threads",
             )  # fmt: skip
-        return threads // WARP
+        return found
 
     def _into(self, own: Sequence[ir.Value]) -> StructuredOp:
         """The op, reducing into the thread's own results."""
@@ -123,10 +155,9 @@ class SharedReduction:
 
     def _across_lanes(self, values: list[ir.Value]) -> list[ir.Value]:
         integer = ir.IntegerType.get_signless(32)
-        whole, row = number(WARP, integer), self.mapping.space == "lanes" and self.mapping.axes == ("y",)
-        count = self.mapping.counts[0] if self.mapping.space == "lanes" else WARP
-        for step in range(count.bit_length() - 2, -1, -1):
-            distance = number((WARP // count if row else 1) << step, integer)
+        whole = number(WARP, integer)
+        for step in self.team.distances:
+            distance = number(step, integer)
             others = [gpu.ShuffleOp(v, distance, whole, gpu.ShuffleMode.XOR).shuffleResult for v in values]
             values = self.combiner.together(values, others, False)
         return values
@@ -137,29 +168,27 @@ class SharedReduction:
         index = [place.emit() for place in zeros]
         places = [apply_map(self.structured.maps[n], index) for n in self.outputs]
         own = all(map(is_own_array, self.results))
-        with when(*[] if own else map(is_zero, self._firsts())):
+        with when(*self.alive, *[] if own else self.firsts()):
             before = [memref.LoadOp(result, place).result for result, place in zip(self.results, places, strict=True)]
             after = self.combiner.together(before, values, True)
             for value, result, place in zip(after, self.results, places, strict=True):
                 memref.StoreOp(value, result, place)
 
-    def _firsts(self) -> list[Sum]:
-        """What is zero in the first thread of those that have the same results."""
-        if self.mapping.space != "lanes" or self.mapping.is_whole:
-            return [self.hardware.lane().index if self.by_warps else self.hardware.linear_thread().index]
-        among = self.hardware.lanes(self.mapping.axes[0], self.mapping.counts[0]).index
-        others = [] if self.by_warps else [self.hardware.warp().index]
-        return [index for index in (among, idle_lane(self.hardware, self.around), *others) if index.terms]
+    def firsts(self) -> list[ir.Value]:
+        """Whether the thread is the first of those that have the same results."""
+        return [is_zero(self.hardware.digit(one)) for one in self.alike.digits if one.free]
 
-    def _own(self, kind: ir.Type) -> ir.Value:
-        made = memref.AllocaOp(ir.MemRefType.get(self.extents, kind), [], [])
+    def part(self, made: memref.AllocaOp) -> ir.Value:
+        """A thread's part, which says with whose it is combined, and by what."""
         set_name(made, "part")
+        made.operation.attributes[PARTICIPANTS] = self.stated
+        made.operation.attributes[COMBINER] = ir.StringAttr.get(self.combiner.words)
         return made.result
 
     def _shared(self) -> list[ir.Value]:
-        """What each warp has made, of each result."""
+        """What goes through shared memory, of each result."""
         space = ir.Attribute.parse(SHARED)
-        kinds = [ir.MemRefType.get([*self.extents, self.warps], kind, None, space) for kind in self.kinds]
+        kinds = [ir.MemRefType.get([*self.extents, self.team.parts], kind, None, space) for kind in self.kinds]
         made = [memref.AllocOp(kind, [], []) for kind in kinds]
         for result, alloc in zip(self.results, made, strict=True):
             name = name_of(behind(result))
@@ -179,6 +208,13 @@ def reducing_into(
 
 
 SHARED = "#gpu.address_space<workgroup>"
+UNROLLED = 32
+"""Of more parts a thread combines one after the other in a loop."""
+
+
+def barrier() -> None:
+    """One that orders what threads do to shared memory."""
+    gpu.BarrierOp(address_spaces=ir.ArrayAttr.get([ir.Attribute.parse(SHARED)]))
 
 
 def load(buffers: Sequence[ir.Value], at: At) -> list[ir.Value]:

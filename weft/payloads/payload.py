@@ -13,9 +13,11 @@ from ..interpreter.ir import mlir
 from ..interpreter.ir.functions import (
     ASSUMED,
     ATTRIBUTIONS,
+    COMBINER,
     MOST,
     MOST_BLOCKS,
     MULTIPLES,
+    PARTICIPANTS,
     VERSION_OF,
     attributes_of,
     workgroup_buffers,
@@ -149,6 +151,8 @@ _OF_FINISHED_MODULES = {
     MOST_BLOCKS: "three numbers",
     ASSUMED: "a text for each axis",
     AS_TYPE: f"one of {', '.join(SPLITS)}",
+    PARTICIPANTS: "a set of threads, by their three ids, for one of three ids",
+    COMBINER: "a text",
     WINDOW: "`lower`, `upper` and `steps` of a window of images with one to three axes",
 }
 """What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify` for one, which
@@ -195,6 +199,8 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
     if name in (MULTIPLES, MOST, MOST_BLOCKS):
         count, least = 3 if name == MOST_BLOCKS else rank, 1 if name == MULTIPLES else -1
         return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == count and all(n >= least for n in value)
+    if name == PARTICIPANTS:
+        return str(value).startswith("affine_set<(d0, d1, d2)[s0, s1, s2] : ") and ">=" not in str(value)
     if name == ASSUMED:
         return isinstance(value, ir.ArrayAttr) and len(value) == rank and all(isinstance(text, ir.StringAttr) for text in value)
     if name == WINDOW:
