@@ -26,7 +26,7 @@ from .arrays import OTHER, Arrays
 from .judged import Result, before_bit
 from .partial import Doubt, Partial
 from .reached import LOAD, STORE, Reached, array_of, places_of
-from .threads import Block, Threads, Unfollowed
+from .threads import Block, Blurred, Threads, Unfollowed
 
 MOST_ITERATIONS, MOST_OPS = 256, 40_000
 """Of a loop that are followed one by one; and of all loops together."""
@@ -116,20 +116,42 @@ class Network(Arithmetic):
             self.bind(result, self.values.get(init))
         if not inside:
             return
+        known = low is not None and high is not None and step is not None
+        alike = known and all(len(set(ends or ())) == 1 for ends in (low, high, step))
+        each = range(low[0], high[0], step[0]) if alike and low and high and step and step[0] > 0 else None
         if self._depends_on_counter(op):
-            alike = all(ends is not None and len(set(ends)) == 1 for ends in (low, high, step))
-            if not alike or low is None or high is None or step is None or step[0] < 1:
-                raise Unfollowed(f"it is not known how often {describe(op)} runs, and each iteration accesses other parts")
-            iterations = range(low[0], high[0], step[0])
-            if len(iterations) > MOST_ITERATIONS:
-                raise Unfollowed(f"{describe(op)} has {len(iterations)} iterations, and each accesses other parts")
-            symbol = self._counters[body.arguments[0]]
-            for number in iterations:
-                self.block.at[symbol] = number
-                self._iteration(op, inside, carried)
-            del self.block.at[symbol]
-        else:
+            return self._one_by_one(op, inside, carried, each)
+        before, outer = self._moment(), dict(self.block.at)
+        try:
             self._until_nothing_changes(op, inside, carried, sure=runs is not None)
+        except Blurred:
+            if each is None or len(each) > MOST_ITERATIONS:
+                raise
+            self._return_to(before)
+            self.block.at = outer
+            self._one_by_one(op, inside, carried, each)
+        return None
+
+    def _one_by_one(self, op: ir.Operation, inside: Threads, carried: Sequence[ir.Value], each: range | None) -> None:
+        if each is None:
+            raise Blurred(f"it is not known how often {describe(op)} runs, and each iteration accesses other parts")
+        if len(each) > MOST_ITERATIONS:
+            raise Blurred(f"{describe(op)} has {len(each)} iterations, and each accesses other parts")
+        symbol = self._counters[op.regions[0].blocks[0].arguments[0]]
+        for number in each:
+            self.block.at[symbol] = number
+            self._iteration(op, inside, carried)
+        del self.block.at[symbol]
+
+    def _moment(self) -> tuple[Arrays, dict[ir.Value, Followed], list[Result]]:
+        results = [replace(one, written=dict(one.written), by=set(one.by), faults=list(one.faults)) for one in self.results]
+        return self.memory.copy(), dict(self.values), results
+
+    def _return_to(self, moment: tuple[Arrays, dict[ir.Value, Followed], list[Result]]) -> None:
+        """Forget what has been followed since. What counters are is kept."""
+        self.memory, self.values, results = moment
+        for one, before in zip(self.results, results, strict=True):
+            vars(one).update(vars(before))
 
     def _until_nothing_changes(self, op: ir.Operation, inside: Threads, carried: Sequence[ir.Value], *, sure: bool) -> None:
         before = self.memory.copy()
@@ -172,8 +194,7 @@ class Network(Arithmetic):
                 self._bind_counters(loop, number)
         symbol = self._counters[counter]
         accesses = self.reached.loads_and_stores(loop)
-        written = {array_of(op) for op in accesses if op.name == STORE and op.operands[0] in self.reached.values}
-        holding = {*self.sources, *self._kept, *(self._shared & written), *filter(self.memory.holds, self.reached.arrays)}
+        holding = {*self.sources, *self._kept, *filter(self.memory.holds, self.reached.arrays)}
         accesses = [op for op in accesses if array_of(op) in holding]
         return any(symbol in values.linear(place).symbols() for op in accesses for place in places_of(op))
 
@@ -201,7 +222,7 @@ class Network(Arithmetic):
     def _place(self, op: ir.Operation) -> list[int]:
         places = self._places(op)
         if places is None:
-            raise Unfollowed(f"it is not known which element {describe(op)} accesses")
+            raise Blurred(f"it is not known which element {describe(op)} accesses")
         return places
 
     def _load(self, op: ir.Operation, active: Threads) -> None:

@@ -22,6 +22,10 @@ class Unfollowed(Exception):
     """Why it is not followed what a thread has."""
 
 
+class Blurred(Unfollowed):
+    """Which element is accessed is not known while iterations are followed all at once."""
+
+
 class Block:
     """The threads of a block of a known shape.
 
