@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...indices.linear import Linear
 from ...ir.mlir import constant_of, ir, made_by, producer
 from ...session.rewriter import describe
 from .arrays import Arrays
 from .judged import Result
 from .merges import changes_nothing, merge, single
 from .partial import Doubt, Partial, chosen, joined, union
-from .reached import STORE
+from .reached import STORE, places_of
 from .threads import Block, Threads, Unfollowed
 
 OUTSIDE = Doubt("a shuffle asks outside of its lanes", sure=True)
@@ -57,8 +58,21 @@ class Arithmetic:
                 result.fail("something is combined with the parts twice", where)
             if isinstance(value, Partial) and one.terms and op.name == STORE:
                 result.stored(self.block, one, active, where)
+            if op.name == STORE:
+                result.places.append((active, self._whereto(op)))
             for constant, place in one.identities:
                 result.identities[constant, place] = None
+
+    def _whereto(self, store: ir.Operation) -> list[tuple[int, ...]] | None:
+        """To which element each thread stores, beside what is the same for all of them; None where that is not known."""
+        forms = [self.block.values.linear(value) for value in places_of(store)]
+        found = [self.block.numbers(form.replaced(lambda s: Linear.of(s) if s.depends.thread else Linear.of(0))) for form in forms]
+        known = [numbers for numbers in found if numbers is not None]
+        if len(known) < len(found):
+            return None
+        array = made_by(store.operands[1], "memref.alloca")
+        own = [list(range(self.block.count))] if array is not None else []
+        return list(zip(*own, *known, strict=True)) if own or known else [()] * self.block.count
 
     def bind(self, value: ir.Value, what: Followed | None) -> None:
         if what is None:

@@ -49,6 +49,7 @@ class Result:
         writing: of a scan, parts hold what comes before a thread's own terms, which are gone through once more.
         contributing: the threads that reduce anything; the others' part is the identity.
         written: by element, those that have combined the parts with what the result was before.
+        places: who stores a result, and for each thread to which element it does or would; None: not known.
         made: those whose parts are in some thread's result.
         by: how terms and parts are combined.
         identities: constants taken for the identity, with what they begin or replace.
@@ -65,6 +66,7 @@ class Result:
     contributing: Threads = 0
     written: dict[int, Threads] = field(default_factory=dict)
     made: Threads = 0
+    places: list[tuple[Threads, list[tuple[int, ...]] | None]] = field(default_factory=list)
     by: set[str] = field(default_factory=set)
     identities: dict[tuple[ir.Attribute, str], None] = field(default_factory=dict)
     faults: list[tuple[Doubt, tuple[str, ...]]] = field(default_factory=list)
@@ -177,6 +179,12 @@ class Result:
 
     def _finish(self, block: Block) -> None:
         left = self.contributing & ~self.made
+        for active, places in self.places:  # threads that all reduce the same have a result that one of them stores
+            if places is not None:
+                stored = {places[t] for t in block.members(active)}
+                left &= ~block.those(place in stored for place in places)
+            elif active:
+                left = 0
         if left and not self.faults:
             self.fail(f"nobody's result has the part of {_thread(block, left)}", f"stated: {self.words}")
         if len(self.by) > 1:
