@@ -47,6 +47,7 @@ class Result:
         scan: the parts of a thread's result are those of participants before it, in the order of their numbers, or all of them;
             a row has a bit more for what there was before, and one for what earlier rounds have made.
         writing: of a scan, parts hold what comes before a thread's own terms, which are gone through once more.
+        begun: the op that first sets a part to an identity.
         contributing: the threads that reduce anything; the others' part is the identity.
         written: by element, those that have combined the parts with what the result was before.
         places: who stores a result, and for each thread to which element it does or would; None: not known.
@@ -63,6 +64,7 @@ class Result:
     words: str
     scan: bool = False
     writing: bool = False
+    begun: ir.Operation | None = None
     contributing: Threads = 0
     written: dict[int, Threads] = field(default_factory=dict)
     made: Threads = 0

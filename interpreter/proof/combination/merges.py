@@ -71,6 +71,7 @@ def _extreme(op: ir.Operation) -> Merge | None:
         ties = None if second is None else _ties(second)
         if second is not None and ties is None:
             continue
+        whole = compare.name == "arith.cmpi"
         if {left, right} == {one, other} and left != right:
             values = one, other
         elif ties is not None and ties[1] == (other, one):
@@ -82,9 +83,10 @@ def _extreme(op: ir.Operation) -> Merge | None:
         if {left, right} != set(values) or (ties is not None and ties[0] != values[::-1]):
             continue
         greater = greater if left == values[1] else not greater
-        kind = ("largest" if greater else "smallest") + {"o": "", "s": "", "u": " unsigned"}[predicate(compare)[0]]
+        kind = ("max" if greater else "min") + {"o": "", "s": "s", "u": "u"}[predicate(compare)[0]]
         place = () if ties is None else (ties[1][::-1],)
-        what = f"the {kind}" if values == (one, other) else f"the index of the {kind}"
+        kind = f"arith.{kind}i" if whole else "the largest" if greater else "the smallest"
+        what = kind if values == (one, other) else f"the index of {kind}"
         return Merge(one, other, (values, *place), what)
     return None
 
@@ -104,7 +106,15 @@ def _values_chosen(wins: ir.Value, left: ir.Value, right: ir.Value) -> tuple[ir.
     for user in users(wins):
         if user.name == "arith.select" and {user.operands[1], user.operands[2]} == {left, right}:
             return user.operands[2], user.operands[1]
+    for user in users(left):  # upstream makes one op of the comparison and the select
+        if user.name in _EXTREMES and {*user.operands} == {left, right}:
+            asked = made_by(wins, "arith.cmpi")
+            greater = asked is not None and _GREATER.get(predicate(asked)) == user.name.startswith("arith.max")
+            return (right, left) if greater else (left, right)
     return None
+
+
+_EXTREMES = ("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
 
 
 def predicate(compare: ir.Operation) -> str:
@@ -172,10 +182,7 @@ def _identities(by: str) -> tuple[Identity, ...]:
     return _BEYOND.get(by, ("max",) if by.startswith("the index") else ())
 
 
-_BEYOND: dict[str, tuple[Identity, ...]] = {
-    "the largest": ("-inf", "min"), "the smallest": ("inf", "max"), "the largest unsigned": (0,),
-    "the smallest unsigned": ("umax",),
-}  # fmt: skip
+_BEYOND: dict[str, tuple[Identity, ...]] = {"the largest": ("-inf",), "the smallest": ("inf",)}
 
 
 def _same(constant: ir.Attribute, one: Identity) -> bool:

@@ -80,6 +80,7 @@ class Network(Arithmetic):
         elif op.name == SHUFFLE:
             self.shuffle(op, active)
         elif len(op.results) and op.results[0] in self.sources:
+            self._begin_round(self.sources[op.results[0]])
             self.memory.own[op.results[0]] = {}
         elif op.name != "scf.yield":
             self.compute(op, active)
@@ -270,6 +271,18 @@ class Network(Arithmetic):
             return Partial(None, [0] * self.block.count, identities=frozenset([constant]))
         return Partial(None, [before_bit(self.block)] * self.block.count)
 
+    def _begun(self, number: int, op: ir.Operation, places: Sequence[int], active: Threads) -> None:
+        """A part is set to an identity: a round begins where the first op that did so does it again."""
+        result = self.results[number]
+        first = result.begun is None
+        result.begun = op if first else result.begun
+        if op != result.begun:
+            return
+        for place in set(places):
+            result.written[place] = result.written.get(place, 0) & ~active
+        if not first and active == self.block.every and set(places) == {0}:
+            self._begin_round(number)
+
     def _begin_round(self, number: int) -> None:
         """Parts are begun anew: what there is of them from before is that of an earlier round."""
         result = self.results[number]
@@ -291,14 +304,11 @@ class Network(Arithmetic):
                 made = made.spoiled(self.block.every, Doubt("a part begins with something else than a constant"))
             else:
                 result.identities[begin] = None
-            for place in set(places):
-                result.written[place] = result.written.get(place, 0) & ~active
-            if active == self.block.every and set(places) == {0}:
-                self._begin_round(number)
+            self._begun(number, op, places, active)
         elif isinstance(value, Partial) and not value.terms:
             anew = not any(row & ~before_bit(self.block) for row in value.rows)
-            if anew and active == self.block.every:
-                self._begin_round(number)
+            if anew:
+                self._begun(number, op, places, active)
             result.writing = result.scan and not anew
             made = replace(value, source=number if value.source is None else value.source)
         else:
