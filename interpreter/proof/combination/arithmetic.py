@@ -10,7 +10,7 @@ from ...ir.mlir import constant_of, ir, made_by, producer
 from ...session.rewriter import describe
 from .arrays import Arrays
 from .judged import Result
-from .merges import changes_nothing, merge, single
+from .merges import Merge, changes_nothing, merge, single
 from .partial import Doubt, Partial, chosen, joined, union
 from .reached import STORE, places_of
 from .threads import Block, Threads, Unfollowed
@@ -46,6 +46,7 @@ class Arithmetic:
         self.memory = Arrays(block)
         self.values: dict[ir.Value, Followed] = {}
         self.truths: dict[ir.Value, tuple[Threads, Threads]] = {}
+        self._merges: dict[ir.Operation, Merge | None] = {}
 
     def end(self, value: Followed, active: Threads, op: ir.Operation) -> None:
         """What is used from here on has to be whole."""
@@ -114,10 +115,16 @@ class Arithmetic:
 
     def _combined(self, op: ir.Operation, given: Sequence[Followed | None]) -> Followed | None:
         """The partial result that an op makes of others; None where it makes something else of them."""
-        if (found := merge(op)) is not None:
+        if op not in self._merges:
+            self._merges[op] = merge(op)
+        if (found := self._merges[op]) is not None:
             one, other = (self.values.get(value) for value in (found.one, found.other))
             if not isinstance(one, Pending) and not isinstance(other, Pending):
                 made = self._together(found.one, found.other, found.by, op)
+                both = one is not None and other is not None and found.undecided
+                if both and made is not None and made.source is not None and not self.results[made.source].scan:
+                    why = Doubt("of two threads' values that are equal, it is not the smaller index that counts", sure=True)
+                    made = made.spoiled(self.block.every, why)
                 for pair in found.beside if made is not None else ():
                     for mine, its in zip((one, other), map(self.values.get, pair), strict=True):
                         if isinstance(mine, Partial) and isinstance(its, Partial) and list(mine.rows) != list(its.rows):

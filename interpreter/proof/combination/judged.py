@@ -180,6 +180,8 @@ class Result:
         return Combined(self.name, self.place, "proven", words=self.words)
 
     def _finish(self, block: Block) -> None:
+        if not self.contributing:
+            self.fail("no thread has anything to combine", sure=False)
         left = self.contributing & ~self.made
         for active, places in self.places:  # threads that all reduce the same have a result that one of them stores
             if places is not None:

@@ -42,12 +42,14 @@ class Merge:
         one, other: of the result that the op makes.
         beside: the same of what the others of the two hold, as far as the op reads it.
         by: how they are combined, for each of the values.
+        undecided: it is an index, and of two values that are equal it is not said that the smaller one counts.
     """
 
     one: ir.Value
     other: ir.Value
     beside: tuple[tuple[ir.Value, ir.Value], ...]
     by: str
+    undecided: bool = False
 
 
 def merge(op: ir.Operation) -> Merge | None:
@@ -87,7 +89,7 @@ def _extreme(op: ir.Operation) -> Merge | None:
         place = () if ties is None else (ties[1][::-1],)
         kind = f"arith.{kind}i" if whole else "the largest" if greater else "the smallest"
         what = kind if values == (one, other) else f"the index of {kind}"
-        return Merge(one, other, (values, *place), what)
+        return Merge(one, other, (values, *place), what, ties is None and values != (one, other))
     return None
 
 

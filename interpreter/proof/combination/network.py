@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...indices.linear import Depends, Linear, Symbol
-from ...ir.mlir import ir, made_by
+from ...ir.mlir import ir, is_within, made_by, maker
 from ...memory.lanes import SHUFFLE
 from ...session.rewriter import describe
 from .arithmetic import Arithmetic, Followed
@@ -156,17 +156,24 @@ class Network(Arithmetic):
 
     def _until_nothing_changes(self, op: ir.Operation, inside: Threads, carried: Sequence[ir.Value], *, sure: bool) -> None:
         before = self.memory.copy()
+        # what one iteration makes, the next cannot find: its parts are begun anew, and all that it reads was written first
+        alone = not any(before.shared.values()) and not any(before.own.values()) and not carried
+        known = sum(len(result.faults) for result in self.results)
         entering = [self.values.get(argument) for argument in carried]
         self._iteration(op, inside, carried)
-        for _ in range(2):
+        alone = alone and all(is_within(maker(part), op) for part in self.sources)
+        stable = alone and known == sum(len(result.faults) for result in self.results)
+        for _ in range(0 if stable else 2):
             now = [self.values.get(argument) for argument in carried]
             start = self.memory.copy()
-            if start.same(before) and all(map(_same, now, entering)):
+            stable = start.same(before) and all(map(_same, now, entering))
+            if stable:
                 break
             self._iteration(op, inside, carried)
-            if self.memory.same(start) and all(map(_same, now, [self.values.get(a) for a in carried])):
+            stable = self.memory.same(start) and all(map(_same, now, [self.values.get(a) for a in carried]))
+            if stable:
                 break
-        else:
+        if not stable:
             raise Unfollowed(f"what {describe(op)} makes of parts changes from one iteration to the next")
         if not sure:
             self.memory = self.memory.joined(before, inside, self.sources)
@@ -214,6 +221,8 @@ class Network(Arithmetic):
         shape = list(ir.MemRefType(array_of(op).type).shape)
         flat = [0] * self.block.count
         for size, place in zip(shape, places_of(op), strict=True):
+            if size == 1:
+                continue
             found = self.block.index(place)
             if found is None or size < 0:
                 return None
@@ -301,7 +310,7 @@ class Network(Arithmetic):
         result, made = self.results[number], Partial(number, zeros)
         if value is None:
             if (begin := self.constant(op.operands[0], op)) is None:
-                made = made.spoiled(self.block.every, Doubt("a part begins with something else than a constant"))
+                made = made.spoiled(self.block.every, Doubt("a part begins with something else than a constant", sure=True))
             else:
                 result.identities[begin] = None
             self._begun(number, op, places, active)
