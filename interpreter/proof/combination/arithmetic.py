@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...indices.linear import Linear
+from ...ir.functions import name_of
 from ...ir.mlir import constant_of, ir, made_by, producer
+from ...memory.views import behind
 from ...session.rewriter import describe
 from .arrays import Arrays
 from .judged import Result
@@ -61,6 +63,7 @@ class Arithmetic:
                 result.stored(self.block, one, active, where)
             if op.name == STORE:
                 result.places.append((active, self._whereto(op)))
+                result.called = result.called or name_of(behind(op.operands[1]))
             for constant, place in one.identities:
                 result.identities[constant, place] = None
 
@@ -208,3 +211,10 @@ def pending(given: Sequence[Followed | None]) -> Pending:
     """What is made of these, in a way that is not known."""
     leaves = [leaf for one in given if one is not None for leaf in ((one,) if isinstance(one, Partial) else one.of)]
     return Pending(tuple(dict.fromkeys(leaves)))
+
+
+def unchanged(one: Followed | None, other: Followed | None) -> bool:
+    """Whether a value is what it was."""
+    if isinstance(one, Partial) and isinstance(other, Partial):
+        return one.source == other.source and list(one.rows) == list(other.rows) and one.bad == other.bad
+    return one is None and other is None

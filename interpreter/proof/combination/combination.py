@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from ....dsl.diagnostics import Diagnostic
 from ...indices.algebra import LaunchShape
-from ...ir.functions import name_of
 from ...ir.mlir import ir, operations
 from ...session.rewriter import describe
 from .judged import Combined, Result
@@ -37,21 +36,21 @@ def combination_of(kernel: ir.Operation, shape: LaunchShape, parts: Sequence[ir.
     parts = list(filter(is_marked, operations(kernel, "memref.alloca"))) if parts is None else parts
     if not parts:
         return []
-    named = [(name_of(op.results[0]) or "part", describe(op), _words(op)) for op in parts]
+    named = [(describe(op), _words(op)) for op in parts]
     if shape.threads is None:
         why = "the number of a block's threads is known only at run time"
-        return [Combined(name, place, "assumed", why, (), words) for name, place, words in named]
+        return [Combined("part", place, "assumed", why, (), words) for place, words in named]
     threads, reason = Block(shape), None
     results = list[Result]()
     try:
-        for op, (name, place, words) in zip(parts, named, strict=True):
+        for op, (place, words) in zip(parts, named, strict=True):
             stated = threads.partners(op.attributes[PARTICIPANTS])
-            results.append(Result(op.results[0], stated, name, place, words))
+            results.append(Result(op.results[0], stated, place, words))
         Network(kernel, threads, results).follow()
     except Unfollowed as error:
         reason = str(error)
     done = [result.verdict(threads, reason) for result in results]
-    return done + [Combined(name, place, "assumed", reason or "", (), words) for name, place, words in named[len(done) :]]
+    return done + [Combined("part", place, "assumed", reason or "", (), words) for place, words in named[len(done) :]]
 
 
 def wrong(found: Sequence[Combined]) -> list[Diagnostic]:

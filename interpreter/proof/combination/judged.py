@@ -19,7 +19,7 @@ class Combined:
     """Whether a result is made of the parts of exactly those threads that are stated, each once.
 
     Args:
-        name: what the buffer is called that holds the parts, or is made of them.
+        name: what the buffer is called that the parts make, where one is known.
         op: what holds a thread's part, with its place.
         state: `wrong` with a witness, `assumed` with the reason why it is not known.
         why: nothing of a proven one.
@@ -42,8 +42,11 @@ class Result:
     Args:
         part: the array that holds a thread's part.
         stated: for each thread those whose parts make its result.
+        place: of what holds the part.
+        words: what is stated.
 
     Attributes:
+        called: the buffer that holds the result.
         scan: the parts of a thread's result are those of participants before it, in the order of their numbers, or all of them;
             a row has a bit more for what there was before, and one for what earlier rounds have made.
         writing: of a scan, parts hold what comes before a thread's own terms, which are gone through once more.
@@ -59,9 +62,9 @@ class Result:
 
     part: ir.Value
     stated: Sequence[Threads]
-    name: str
     place: str
     words: str
+    called: str | None = None
     scan: bool = False
     writing: bool = False
     begun: ir.Operation | None = None
@@ -173,11 +176,11 @@ class Result:
         wrong = next(((f, notes) for f, notes in self.faults if f.sure), None)
         open_ = next(iter(self.faults), None)
         if wrong is not None:
-            return Combined(self.name, self.place, "wrong", wrong[0].why, wrong[1], self.words)
+            return Combined(self.called or "part", self.place, "wrong", wrong[0].why, wrong[1], self.words)
         if reason is not None or open_ is not None:
             why = reason if reason is not None else open_[0].why if open_ is not None else ""
-            return Combined(self.name, self.place, "assumed", why, () if open_ is None else open_[1], self.words)
-        return Combined(self.name, self.place, "proven", words=self.words)
+            return Combined(self.called or "part", self.place, "assumed", why, () if open_ is None else open_[1], self.words)
+        return Combined(self.called or "part", self.place, "proven", words=self.words)
 
     def _finish(self, block: Block) -> None:
         if not self.contributing:

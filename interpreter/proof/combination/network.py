@@ -21,7 +21,7 @@ from ...indices.linear import Depends, Linear, Symbol
 from ...ir.mlir import ir, is_within, made_by, maker
 from ...memory.lanes import SHUFFLE
 from ...session.rewriter import describe
-from .arithmetic import Arithmetic, Followed
+from .arithmetic import Arithmetic, Followed, unchanged
 from .arrays import OTHER, Arrays
 from .judged import Result, before_bit
 from .partial import Doubt, Partial
@@ -166,11 +166,11 @@ class Network(Arithmetic):
         for _ in range(0 if stable else 2):
             now = [self.values.get(argument) for argument in carried]
             start = self.memory.copy()
-            stable = start.same(before) and all(map(_same, now, entering))
+            stable = start.same(before) and all(map(unchanged, now, entering))
             if stable:
                 break
             self._iteration(op, inside, carried)
-            stable = self.memory.same(start) and all(map(_same, now, [self.values.get(a) for a in carried]))
+            stable = self.memory.same(start) and all(map(unchanged, now, [self.values.get(a) for a in carried]))
             if stable:
                 break
         if not stable:
@@ -348,9 +348,3 @@ class Network(Arithmetic):
             result.by |= value.by
         begun = value.rows if isinstance(value, Partial) else value.of[0].rows
         return Partial(number, [mine | (row & before) for mine, row in zip(own, begun, strict=True)])
-
-
-def _same(one: Followed | None, other: Followed | None) -> bool:
-    if isinstance(one, Partial) and isinstance(other, Partial):
-        return one.source == other.source and list(one.rows) == list(other.rows) and one.bad == other.bad
-    return one is None and other is None
