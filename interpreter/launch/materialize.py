@@ -39,10 +39,10 @@ from ..mapping.together import for_each_together
 from ..padding.scans import is_scan
 from ..session.rewriter import describe
 from .kernel import Outlined
-from .meeting import Within, guard, meet_inside
 from .roles import begin_role
-from .shared_reductions import SharedReduction
-from .shared_scans import SharedScan
+from .shared.meeting import OUTSIDE, Within, guard, meet_inside
+from .shared.reductions import SharedReduction
+from .shared.scans import SharedScan
 from .splitting import BARRIER
 from .widths import widths
 
@@ -66,7 +66,7 @@ class Materializer:
         self.there: ir.Value | None = None
         """Whether a block of a cluster has a tile, where some may have none."""
 
-    def run(self, op: ir.Operation, within: Within = Within()) -> None:
+    def run(self, op: ir.Operation, within: Within = OUTSIDE) -> None:
         """Materialize `op` if it is mapped, and whatever is mapped inside."""
         mapping = mapping_of(op)
         if within.alive and not any(map(is_shared_reduction, operations(op))):
@@ -181,7 +181,7 @@ class Materializer:
         return moved, within
 
     def _together(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt, alive: list[ir.Value]) -> None:
-        """As `_distribute`, for iterations that all processors go through; `alive` becomes what says whether one is a processor's."""
+        """As `_distribute`, for iterations that all processors go through; `alive`: becomes what says whether one is a thread's."""
         sharers = self._hardware.sharers(mapping, trips)
 
         def nest(at: tuple[Sum, ...]) -> None:

@@ -41,7 +41,8 @@ def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], 
     if mapping.space == "lanes":
         rest = {"x": "y", "y": "x"}
         taken = {axis for one in (mapping, *around) if one.space == "lanes" for axis in one.axes}
-        idle = [(rest[a], WARP // n) for a, n in zip(mapping.axes, mapping.counts, strict=True) if n < WARP and rest[a] not in taken]
+        own = zip(mapping.axes, mapping.counts, strict=True)
+        idle = [(rest[axis], WARP // count) for axis, count in own if count < WARP and rest[axis] not in taken]
         alone = Mapping("lanes", tuple(a for a, _ in idle), tuple(n for _, n in idle))
         return _agreeing([*around, Mapping("warps", ("x",)), alone], op, geometry)
     if None in geometry.static_block():
@@ -125,7 +126,7 @@ def _linear(op: ir.Operation, block: Sequence[int | None], ids: Table[str, ir.Af
 
 
 @dataclass(frozen=True)
-class Digit:
+class ThreadDigit:
     """A digit of a thread's number in its block, `number floordiv stride mod radix`.
 
     Args:
@@ -150,9 +151,9 @@ class Team:
         units: of the units of a block.
     """
 
-    digits: tuple[Digit, ...]
-    lanes: tuple[Digit, ...]
-    units: tuple[Digit, ...]
+    digits: tuple[ThreadDigit, ...]
+    lanes: tuple[ThreadDigit, ...]
+    units: tuple[ThreadDigit, ...]
 
     @property
     def distances(self) -> list[int]:
@@ -166,7 +167,7 @@ class Team:
         return any(one.free for one in self.units)
 
     @property
-    def kept(self) -> list[Digit]:
+    def kept(self) -> list[ThreadDigit]:
         """What tells apart the parts that go through shared memory, the fastest first."""
         return [one for one in self.lanes if not one.free] + list(self.units)
 
@@ -185,7 +186,7 @@ class Team:
         """How many of them a thread combines."""
         return math.prod(one.radix for one in self.units if one.free)
 
-    def places(self) -> Iterator[tuple[Digit, int]]:
+    def places(self) -> Iterator[tuple[ThreadDigit, int]]:
         """Of a part in shared memory: the digits that its index is the sum of, and by what each counts."""
         stride = 1
         for one in self.kept:
@@ -225,17 +226,17 @@ def _keys(stated: ir.Attribute, sizes: Sequence[int]) -> list[tuple[int, ...]]:
     return list(zip(*results_of(constraints(stated)[0], threads, lambda n: [n] * len(ids), operate), strict=True))
 
 
-def _digits(keys: Sequence[tuple[int, ...]]) -> list[Digit] | None:
+def _digits(keys: Sequence[tuple[int, ...]]) -> list[ThreadDigit] | None:
     """The digits in which threads with equal keys differ, and those in which they agree: of the first thread, checked for all."""
     total = len(keys)
     first = {number for number, key in enumerate(keys) if key == keys[0]}
-    found, stride = list[Digit](), 1
+    found, stride = list[ThreadDigit](), 1
     while stride < total:
         free = stride in first
         end = next(n for n in range(stride, total + stride, stride) if n >= total or (n in first) != free)
         if end > total:
             return None
-        found.append(Digit(stride, end // stride, free, end == total))
+        found.append(ThreadDigit(stride, end // stride, free, end == total))
         stride = end
     fixed = [one for one in found if not one.free]
     agreed = [tuple(number // one.stride % one.radix for one in fixed) for number in range(total)]
@@ -243,15 +244,15 @@ def _digits(keys: Sequence[tuple[int, ...]]) -> list[Digit] | None:
     return found if exact else None
 
 
-def _in_warps(digits: Sequence[Digit], threads: int) -> tuple[list[Digit], list[Digit]]:
+def _in_warps(digits: Sequence[ThreadDigit], threads: int) -> tuple[list[ThreadDigit], list[ThreadDigit]]:
     """The digits within a unit of lanes, in powers of two, and those of units. A block that is not whole warps has no lanes that
     exchange anything: each thread is a unit."""
-    lanes, units = list[Digit](), list[Digit]()
+    lanes, units = list[ThreadDigit](), list[ThreadDigit]()
     for one in digits:
         whole = not units and threads % WARP == 0 and one.stride < WARP
         fits = min(one.radix & -one.radix, WARP // one.stride) if whole else 1
         if fits > 1:
-            lanes.append(Digit(one.stride, fits, one.free, one.top and fits == one.radix))
+            lanes.append(ThreadDigit(one.stride, fits, one.free, one.top and fits == one.radix))
         if one.radix > fits:
-            units.append(Digit(one.stride * fits, one.radix // fits, one.free, one.top))
+            units.append(ThreadDigit(one.stride * fits, one.radix // fits, one.free, one.top))
     return lanes, units

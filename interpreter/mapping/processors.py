@@ -26,7 +26,7 @@ from .curves import along_curve
 from .geometry import Geometry
 from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, Mapping, product
 from .orders import by_groups, coordinate, grouped_blocks
-from .participants import Digit
+from .participants import ThreadDigit
 
 Emit = Callable[[Sum], None]
 """Emits the body of one iteration, at the ambient insertion point, for the iteration with this index."""
@@ -254,7 +254,7 @@ class Hardware:
         index, _ = self.thread_of_group().index.divide(WARP)
         return Processors(index, GROUP_WARPS)
 
-    def digit(self, one: Digit) -> Sum:
+    def digit(self, one: ThreadDigit) -> Sum:
         """That digit of the thread's number in its block."""
         above, _ = self.linear_thread().index.divide(one.stride)
         return above if one.top else above.divide(one.radix)[1]

@@ -7,7 +7,7 @@ import math
 from ..ir.affine_maps import dimension_of
 from ..ir.mlir import ir
 from ..ir.structured import element_type, structure
-from ..memory.limits import OF_A_THREAD
+from ..memory.limits import OF_A_THREAD, WARP
 from ..padding.combiners import combiner
 from ..padding.scans import is_scan, read_scan, running
 from .mapping import Mapping, handed_out
@@ -25,6 +25,9 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
     if is_scan(op) and len(mapping.axes) > 1:
         hint = f"`tile` the parallel dimensions, and map the loop; or share it along one axis, `threads(x: 128)`; or {whole}"
         return f"`{mapping}` are processors in rows and columns, of which one row could share it", hint
+    known = math.prod(count for count in mapping.counts if count > 0)
+    if is_scan(op) and mapping.space == "threads" and any(count > 0 for count in mapping.counts) and known % WARP:
+        return f"`{mapping}` are {known} threads, and whole warps share it", f"take a multiple of {WARP} threads; or {whole}"
     if is_scan(op) and mapping.space == "lanes" and not mapping.is_whole:
         return "a scan goes along all lanes of a warp", "map it to `lanes`"
     if is_scan(op):

@@ -1,7 +1,8 @@
 """Iterations that processors go through together: each as often as the one that has most of them, so that all meet inside.
 
-Threads that share a reduction exchange what they have made, by shuffles and barriers that all of a warp, or of a block, reach. Where
-rows of the payload are no multiple of the threads that have them, some have none in the last round, and go through it all the same.
+Threads that share a reduction exchange what they have made, by shuffles and barriers that all of a warp, or of a block, reach.
+Where rows of the payload are no multiple of the threads that have them, some have none in the last round, and go through it all the
+same.
 """
 
 from __future__ import annotations

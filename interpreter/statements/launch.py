@@ -62,7 +62,8 @@ class LaunchStatement(Statement):
         W0352: maps that disagree on the block's size.
             All maps of a launch run on the same block of threads, so counts along the same axis must be equal. Where
             one loop has fewer iterations, give it the same count and a distribution, or map it to `threads(*)`. Maps
-            over warps and lanes need complete warps: `warps(x: 4)` is a block of 128 threads.
+            over warps and lanes need complete warps: `warps(x: 4)` is a block of 128 threads. All threads of a block share a
+            scan, or the lanes of a warp, whatever loops are around it; and what threads share has a known number of them.
         W0353: `threads(*)` of an unknown number.
             The number of threads in `threads(*)` comes from the launch's other maps. In a launch that has none, give a
             count: `threads(x: 256) cyclic`.

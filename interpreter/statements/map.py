@@ -40,10 +40,11 @@ class Map(Statement):
             iteration: with `threads(*)` one thread executes it. So is any reduction where the space has one processor
             (`threads(x: 1)`), and one to a single element (`tensor<f32>`), or a loop over tiles of it, that is not shared: one
             processor executes all of it, and the handle names the loop of one iteration around it.
-            A reduction may also be shared, by `lanes` or by `threads` of whole warps: its iterations are those of the
-            dimensions that it reduces, each processor reduces its own, and then they combine what they have made, lanes
-            by shuffles, warps through shared memory. Every one of them has the result, a copy of its own in registers
-            where it is a temporary. Sums, products, extremes, bitwise operations, several of them at once, the first
+            A reduction may also be shared, by `lanes` or by `threads`: its iterations are those of the dimensions that it
+            reduces, each processor reduces its own, and then those that have the same iteration of all loops around it combine
+            what they have made, the lanes of a warp by shuffles, warps through shared memory, and threads of rows that are not
+            whole warps through shared memory, too. Every one of them has the result, a copy of its own in registers where it
+            is a temporary. Sums, products, extremes, bitwise operations, several of them at once, the first
             largest or smallest element with its index, and Welford's count, mean and squared differences can be shared.
             Floating-point results differ in their last digits from those of a sequential sum.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
@@ -133,8 +134,7 @@ class Map(Statement):
             `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
             time (`warps(x: ?)`) has a single axis: how to split it over two is not defined. Over `registers` goes a
             loop with a known number of iterations, without a distribution: each thread does all of them. Rows and columns of
-            lanes, `lanes(y: 8, x: 4)`, have counts whose product is 32; where the lanes of a row share a reduction, each row has
-            as many iterations of the loop around it as the others.
+            lanes, `lanes(y: 8, x: 4)`, have counts whose product is 32.
         W0364: an order for anything but rows and columns.
             `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
             reuse in the L2 cache. Each block has one tile, or all blocks along one axis share them: `blocks(x: 132)

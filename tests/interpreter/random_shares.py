@@ -1,5 +1,5 @@
-"""Random reductions and scans, and random schedules in which processors share them: whatever is combined, by threads along any axes,
-lanes, rows of lanes, in loops over other threads, warps and warp groups, two and three maps nested in each other.
+"""Random reductions and scans, and random schedules in which processors share them: whatever is combined, by threads along any
+axes, lanes, rows of lanes, in loops over other threads, warps and warp groups, two and three maps nested in each other.
 
 Random, but not blind: an axis is taken once in a nest, without a word for the distribution an iteration has a processor, and counts
 along an axis agree. Rows are seldom a multiple of the processors that have them, and blocks seldom whole warps.
@@ -101,14 +101,16 @@ def payload(r: random.Random) -> tuple[str, Reduction]:
     """The text, and what it is."""
     kind = r.choice(KINDS)
     rows = [r.choice((1, 2, 3, 5, 7, 8, 12, 13, 16))] if r.random() < 0.75 else [r.randint(1, 4), r.randint(1, 5)]
-    columns = [r.choice((1, 2, 7, 31, 32, 33, 64, 70, 100, 200))] if r.random() < 0.7 else [r.randint(1, 5), r.choice((1, 3, 8, 40))]
+    columns = [r.choice((1, 2, 7, 31, 32, 33, 64, 70, 100, 200))]
+    if r.random() < 0.3:
+        columns = [r.randint(1, 5), r.choice((1, 3, 8, 40))]
     scan = r.random() < 0.1 and len(columns) == 1
     given, opened, after = r.random() < 0.3, r.random() < 0.25 and len(rows) == 1, r.choice((None, None, "rows", "all"))
     what, kinds, starts, body, yields = combined(r, kind, len(columns))
     if scan:
-        what, kinds, starts, body, yields = "scan", [kind], [number(kind, 0)], [f"%u0 = arith.add{'i' if kind in WHOLE else 'f'} %o0, %v : {kind}"], ["%u0"]
-        after = None
-    if what == "place":
+        what, kinds, starts, yields = "scan", [kind], [number(kind, 0)], ["%u0"]
+        body = [f"%u0 = arith.add{'i' if kind in WHOLE else 'f'} %o0, %v : {kind}"]
+    if what in ("scan", "place"):
         after = None
     opened = opened and not scan and after != "all"
     made = Reduction(kind, what, rows, columns, len(kinds), given, opened and not given, after, scan)
@@ -120,8 +122,8 @@ def payload(r: random.Random) -> tuple[str, Reduction]:
     results = [*ys, *([x] if scan else [])]
     last = {"rows": ys[0], "all": x}.get(after or "")
     returned = [last] if last else results
-    head = f"func.func @f({', '.join([f'%x: {x}', *(f'%s{k}: {y}' for k, y in enumerate(ys) if given)])}) -> ({', '.join(returned)}) {{"
-    lines = [head]
+    arguments = [f"%x: {x}", *(f"%s{k}: {y}" for k, y in enumerate(ys) if given)]
+    lines = [f"func.func @f({', '.join(arguments)}) -> ({', '.join(returned)}) {{"]
     sizes = ""
     if made.open:
         for d in range(m + n):
@@ -149,7 +151,8 @@ def payload(r: random.Random) -> tuple[str, Reduction]:
     if last:
         every = after == "all"
         inputs = [*(["%x"] if every else []), *names]
-        takes, into = [*([x] if every else []), *ys], whole if every else f"affine_map<({', '.join(dims[:m])}) -> ({', '.join(dims[:m])})>"
+        takes, each = [*([x] if every else []), *ys], ", ".join(dims[:m])
+        into = whole if every else f"affine_map<({each}) -> ({each})>"
         row = row if every else into
         walked = ", ".join([*([whole] if every else []), *[row] * len(ys), into])
         terms = [f"%t{k}" for k in range(len(takes))]
@@ -176,119 +179,143 @@ WORDS = ("cyclic", "cyclic", "block", "block-cyclic(2)")
 COUNTS = (1, 2, 2, 3, 4, 4, 5, 8, 16, 32, 33)
 
 
-def word(r: random.Random, trips: int | None, count: int) -> str:
-    return "" if trips is not None and trips <= count and r.random() < 0.5 else f" {r.choice(WORDS)}"
-
-
 @dataclass
 class Team:
-    """Threads of a block: what loops around the reduction are mapped to, the outermost first, and the reduction itself."""
+    """Threads of a block.
 
-    around: list[tuple[str, int]]
+    Args:
+        around: what loops around the reduction are mapped to, the outermost first, and the processors along each axis.
+        own: what the reduction is mapped to.
+        one: likewise, along a single axis.
+    """
+
+    around: list[tuple[str, list[int]]]
     own: str
-    everybody: str = "threads(*)"
+    one: str
 
 
-def threads(r: random.Random, columns: int, scan: bool) -> Team:
+def axes_of(space: str, axes: list[str], counts: dict[str, int]) -> str:
+    return f"{space}({', '.join(f'{a}: {counts[a]}' for a in axes)})"
+
+
+def threads(r: random.Random, one: Reduction) -> Team:
     axes = r.sample("xyz", 3)
     counts = {axis: r.choice(COUNTS) for axis in axes}
-    mine = 2 if columns == 2 and r.random() < 0.3 else 1
+    mine = 2 if len(one.columns) == 2 and r.random() < 0.3 else 1
     outer = r.choice((0, 1, 1, 1, 2)) if mine == 1 else r.choice((0, 1))
-    taken = axes[: outer + mine]
+    taken, own = axes[: outer + mine], axes[outer : outer + mine]
     if r.random() < 0.5:
-        counts[taken[-1]] = r.choice((8, 16, 32, 64, 96))
-    if scan and r.random() < 0.7:
-        counts[taken[-1]] = r.choice((32, 64, 96))
+        counts[own[-1]] = r.choice((8, 16, 32, 64, 96))
+    if one.scan and r.random() < 0.7:
+        counts[own[-1]] = r.choice((32, 64, 96))
+    if math.prod(counts[a] for a in own) == 1:  # one processor does it whole
+        counts[own[-1]] = 2
     while math.prod(counts[a] for a in taken) > 512 or any(counts[a] > 64 for a in taken if a == "z"):
         counts[r.choice(taken)] = 4
-    around = [(f"threads({a}: {counts[a]})", counts[a]) for a in taken[:outer]]
-    own = f"threads({', '.join(f'{a}: {counts[a]}' for a in taken[outer:])})"
-    return Team(around, own)
+    together = outer == 2 and len(one.rows) == 2 and r.random() < 0.6  # a loop of two dimensions
+    loops = [taken[:2]] if together else [[axis] for axis in taken[:outer]]
+    space = "grid" if outer and r.random() < 0.05 else "threads"
+    around = [(axes_of(space if n == 0 else "threads", loop, counts), [counts[a] for a in loop]) for n, loop in enumerate(loops)]
+    return Team(around, axes_of("threads", own, counts), axes_of("threads", own[:1], counts))
 
 
-def warps(r: random.Random) -> Team:
-    around = list[tuple[str, int]]()
+def warps(r: random.Random, one: Reduction) -> Team:
+    around = list[tuple[str, list[int]]]()
     if r.random() < 0.8:
-        n = r.choice((1, 2, 3, 4))
-        around += [(f"warps(x: {n})", n)]
+        counts = {"y": r.choice((1, 2)), "x": r.choice((1, 2, 3, 4))}
+        axes = ["y", "x"] if len(one.rows) == 2 and r.random() < 0.5 else ["x"]
+        around += [(axes_of("warps", axes, counts), [counts[a] for a in axes])]
     elif r.random() < 0.6:
         n = r.choice((1, 2))
-        around += [(f"warpgroups(x: {n})", n), *([("quarters", 4)] if r.random() < 0.8 else [])]
+        around += [(f"warpgroups(x: {n})", [n]), *([("quarters", [4])] if r.random() < 0.8 else [])]
     if r.random() < 0.5:
-        return Team(around, "lanes")
+        return Team(around, "lanes", "lanes")
     n = r.choice((2, 4, 8, 16))
     rows, lanes = r.choice(("yx", "xy"))
     if r.random() < 0.85:
-        around += [(f"lanes({rows}: {32 // n})", 32 // n)]
-    return Team(around, f"lanes({lanes}: {n})")
+        around += [(f"lanes({rows}: {32 // n})", [32 // n])]
+    return Team(around, f"lanes({lanes}: {n})", f"lanes({lanes}: {n})")
+
+
+@dataclass
+class Schedule:
+    r: random.Random
+    one: Reduction
+    lines: list[str]
+    number: int = 0
+    follow: tuple[str, ...] = ()
+    """What is fused into each loop."""
+
+    def tile(self, handle: str, sizes: list[int | None]) -> tuple[str, str]:
+        self.number += 1
+        spelled = ", ".join("_" if size is None else str(size) for size in sizes)
+        self.lines += [f"let (l{self.number}, o{self.number}) = tile {handle} [{spelled}]"]
+        for other in self.follow:
+            self.lines += ["foreach z in fills {", f"fuse z into l{self.number}", "}"] if other == "fills" else [
+                f"fuse {other} into l{self.number}"
+            ]
+        return f"l{self.number}", f"o{self.number}"
+
+    def nest(self, handle: str, rank: int, extents: list[int | None], team: Team) -> tuple[str, str]:
+        """Loops around an op of so many dimensions; the outermost of them, and what is inside."""
+        root, m = "", len(self.one.rows)
+        for position, (space, counts) in enumerate(team.around):
+            last = position == len(team.around) - 1
+            over = list(range(len(counts))) if len(counts) > 1 else [0 if m == 1 or position == 0 else 1]
+            sizes: list[int | None] = [None] * rank
+            for d in over:
+                sizes[d] = 1 if last or m == 2 else self.r.choice((1, 2, 4))
+            if last and m == 2 and extents[1] != 1 and self.r.random() < 0.8:
+                over, sizes[1] = [*over, *([1] if len(counts) > 1 and 1 not in over else [])], sizes[1]
+            loop, handle = self.tile(handle, sizes)
+            root = root or loop
+            trips = [-(-(extents[d] or 10**6) // (sizes[d] or 1)) for d in over]
+            fit = all(n <= count for n, count in zip(trips, counts, strict=True))
+            self.lines += [f"map {loop} to {space}" + ("" if fit and self.r.random() < 0.5 else f" {self.r.choice(WORDS)}")]
+            for d in over:
+                extents[d] = sizes[d]
+        return root, handle
 
 
 def schedule(r: random.Random, one: Reduction) -> str:
     """The body."""
-    team = threads(r, len(one.columns), one.scan) if r.random() < 0.6 else warps(r)
-    lines = ["let g = match linalg.generic #0" if one.after else "let g = match linalg.generic"]
-    fills = [] if one.given else [f"z{k}" for k in range(one.results)]
-    fills = fills[:1]
-    lines += ["let fills = match* linalg.fill"] if fills else []
-    rest = "" if one.after is None else "w"
-    if rest:
-        lines += ["let w = match linalg.generic #1"]
+    team = threads(r, one) if r.random() < 0.6 else warps(r, one)
+    s = Schedule(r, one, ["let g = match linalg.generic #0" if one.after else "let g = match linalg.generic"])
     m, n = len(one.rows), len(one.columns)
-    blocks = r.random() < 0.8 or bool(rest) or not team.around
-    current, extents = "g", [*one.rows, *([None] * n)]
-    known = not one.open
-    number = 0
-
-    def tiled(handle: str, sizes: list[int | None]) -> tuple[str, str]:
-        nonlocal number
-        number += 1
-        lines.append(f"let (l{number}, o{number}) = tile {handle} [{', '.join('_' if s is None else str(s) for s in sizes)}]")
-        return f"l{number}", f"o{number}"
-
-    def fused(loop: str) -> None:
-        lines.extend(["foreach z in fills {", f"fuse z into {loop}", "}"] if fills else [])
-
-    root = ""
-    if blocks:
-        heights = [n for n in (1, 2, 3, 4, 5, 8, one.rows[0]) if not (rest and one.results > 1 and one.rows[0] % n)]
+    s.lines += [] if one.given else ["let fills = match* linalg.fill"]
+    s.lines += ["let w = match linalg.generic #1"] if one.after else []
+    fills = () if one.given else ("fills",)
+    beside = one.after is not None and r.random() < 0.4  # in the innermost loop of what reads it
+    main, rank = ("w", m + n * (one.after == "all")) if one.after else ("g", m + n)
+    s.follow = ("g", *fills) if one.after else fills
+    grid = any(space.startswith("grid") for space, _ in team.around)
+    root, current, extents = "", main, [None if one.open else size for size in one.rows]
+    if not grid and (r.random() < 0.8 or one.after or not team.around):
+        heights = [h for h in (1, 2, 3, 4, 5, 8, one.rows[0]) if not (one.after and one.results > 1 and one.rows[0] % h)]
         height = r.choice(heights)
-        if rest:
-            root, rest = tiled("w", [height, *[None] * (m - 1 + n * (one.after == "all"))])
-            lines.append(f"fuse g into {root}")
-        else:
-            root, current = tiled("g", [height, *[None] * (m - 1 + n)])
-        fused(root)
-        extents[0], known = height, True
+        root, current = s.tile(main, [height, *[None] * (rank - 1)])
         count = -(-one.rows[0] // height)
-        lines.append(f"map {root} to {r.choice(('blocks(x)', 'blocks(x)', 'blocks(x: 2) cyclic', f'blocks(x: {count}) block'))}")
-        if rest:
-            whole = len(one.columns) == len(one.rows) == 1
-            lines.append(f"map {rest} to {team.own if whole and r.random() < 0.3 else team.everybody} cyclic")
-    filled_here = bool(fills) and blocks and r.random() < 0.25
-    if filled_here:
-        lines.extend(["foreach z in fills {", "map z to threads(*) cyclic", "}"])
-        fills = []
-    for position, (space, count) in enumerate(team.around):
-        left = len(team.around) - position
-        d = 0 if m == 1 or position == 0 else 1
-        size = 1 if left == 1 or (m == 2 and position == 0) else r.choice((1, 2, 4))
-        trips = -(-(extents[d] or 1) // size) if known or d else None
-        sizes: list[int | None] = [None] * (m + n)
-        sizes[d] = size
-        if d == 0 and m == 2 and left == 1:
-            sizes[1] = None
-        loop, current = tiled(current, sizes)
-        fused(loop)
-        root = root or loop
-        lines.append(f"map {loop} to {space}{word(r, trips, count)}")
-        extents[d] = size
-    if r.random() < 0.3 and not one.scan and n == 1 and not one.open and not fills:
-        _, current = tiled(current, [*[None] * m, max(one.columns[0] // 2, 1)])
-    how = r.choice(("cyclic", "cyclic", "block", "block-cyclic(3)"))
-    lines.append(f"map {current} to {team.own} {'cyclic' if one.scan else how}")
-    root = root or current
+        s.lines += [f"map {root} to {r.choice(('blocks(x)', 'blocks(x)', 'blocks(x: 2) cyclic', f'blocks(x: {count}) block'))}"]
+        extents[0] = height
+    if one.after and not beside:
+        alike = n == m == 1 and r.random() < 0.3
+        s.lines += [f"map {current} to {team.own if alike else 'threads(*)'} cyclic"]
+        current, rank = "g", m + n
+    if not beside:
+        s.follow = fills
+    if root and fills and not beside and r.random() < 0.25:
+        s.lines += ["foreach z in fills {", "map z to threads(*) cyclic", "}"]
+        s.follow = ()
+    outermost, current = s.nest(current, rank, extents, team)
+    if beside:
+        s.lines += [f"map {current} to {team.one} {r.choice(WORDS)}"]
+        current = "g"
+    elif r.random() < 0.3 and not one.scan and n == 1 and not one.open and not s.follow:
+        _, current = s.tile(current, [*[None] * m, max(one.columns[0] // 2, 1)])
+    how = "cyclic" if one.scan else r.choice(("cyclic", "cyclic", "block", "block-cyclic(3)"))
+    s.lines += [f"map {current} to {team.own} {how}"]
     end = ["insert-barriers"] if r.random() < 0.95 else []
-    return "\n".join([*lines, *end, f"launch {root}"])
+    return "\n".join([*s.lines, *end, f"launch {root or outermost or current}"])
 
 
 def program(r: random.Random) -> tuple[str, str, Reduction]:

@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..buffers.tiles import one_each
-from ..indices.arithmetic import conjunction
-from ..ir.functions import PARTICIPANTS
-from ..ir.mlir import ahead_of, ir, is_used, operations, scf
-from ..mapping.geometry import Geometry
-from ..mapping.mapping import Mapped, Mapping, is_shared_reduction
-from ..mapping.participants import alike, team
-from ..memory.effects import only_computes
-from ..memory.lanes import BARRIERS
-from ..session.rewriter import describe, refuse
+from ...buffers.tiles import one_each
+from ...indices.arithmetic import conjunction
+from ...ir.functions import PARTICIPANTS
+from ...ir.mlir import ahead_of, ir, is_used, operations, scf
+from ...mapping.geometry import Geometry
+from ...mapping.mapping import Mapped, Mapping, is_shared_reduction
+from ...mapping.participants import alike, team
+from ...memory.effects import only_computes
+from ...memory.lanes import BARRIERS
+from ...session.rewriter import describe, refuse
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,17 @@ class Within:
         return replace(self, again=self.again or in_block)
 
 
+OUTSIDE = Within()
+
+
 def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> bool:
     """Whether threads that may have different iterations of a mapped loop meet in it: at a barrier; or at a shuffle of a warp to
     which the loop gives several, or so many to each that nothing but its bounds says that they are the same for a warp."""
     if not mapping.distributes or mapping.space == "blocks":
         return False
     rows = team(alike(loop, [mapping], geometry), geometry)
-    plain = rows is not None and rows.in_whole_warps and (mapping.dist in (None, "cyclic") or one_each(Mapped(loop, mapping)))
+    each = mapping.dist in (None, "cyclic") or (mapping.dist == "block" and one_each(Mapped(loop, mapping)))
+    plain = each and rows is not None and rows.in_whole_warps
     for op in filter(is_shared_reduction, operations(loop)):
         found = team(op.attributes[PARTICIPANTS], geometry)
         if found is None or found.meets or (found.distances and not plain):

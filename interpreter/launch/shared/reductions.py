@@ -17,20 +17,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..buffers.elements import StructuredOp
-from ..indices.arithmetic import Sum, apply_map, is_zero
-from ..ir.functions import COMBINER, PARTICIPANTS, name_of, set_name
-from ..ir.mlir import gpu, ir, memref
-from ..ir.structured import structure
-from ..mapping.mapping import Mapping, handed_out
-from ..mapping.participants import Team, alike, team
-from ..mapping.processors import Hardware, for_each, when
-from ..memory.limits import WARP
-from ..memory.views import behind, is_own_array
-from ..padding.combiners import Combiner, combiner
-from ..padding.masked_loads import number
-from ..padding.scans import running
-from ..session.rewriter import refuse
+from ...buffers.elements import StructuredOp
+from ...indices.arithmetic import Sum, apply_map, is_zero
+from ...ir.functions import COMBINER, PARTICIPANTS, name_of, set_name
+from ...ir.mlir import gpu, ir, memref
+from ...ir.structured import structure
+from ...mapping.mapping import Mapping, handed_out
+from ...mapping.participants import Team, alike, team
+from ...mapping.processors import Hardware, for_each, when
+from ...memory.limits import WARP
+from ...memory.views import behind, is_own_array
+from ...padding.combiners import Combiner, combiner
+from ...padding.masked_loads import number
+from ...padding.scans import running
+from ...session.rewriter import refuse
 
 At = Sequence[Sum]
 EmitOwned = Callable[[StructuredOp, Callable[[At], At]], None]
@@ -84,6 +84,7 @@ class SharedReduction:
             return
         parts = self._shared()
         digit = self.hardware.digit
+        lanes = [digit(one) for one in self.team.lanes if one.free]
         mine, row = Sum(), Sum()
         for one, stride in self.team.places():
             mine += digit(one).times(stride)
@@ -92,7 +93,7 @@ class SharedReduction:
 
         def leave(at: At) -> None:
             values = self._across_lanes(load(own, at))
-            with when(*(is_zero(digit(one)) for one in self.team.lanes if one.free)):
+            with when(*map(is_zero, lanes)):
                 store(values, parts, [*at, mine])
 
         def take(at: At) -> None:
@@ -101,10 +102,10 @@ class SharedReduction:
             places = [Sum()]
             for radix, stride in others:
                 places = [place + Sum(n * stride) for n in range(radix) for place in places]
-            first, *more = (load(parts, [*at, row + place]) for place in places)
-            for other in more:
-                first = self.combiner.together(first, other, False)
-            self._finish(first, at)
+            values = load(parts, [*at, row + places[0]])
+            for place in places[1:]:
+                values = self.combiner.together(values, load(parts, [*at, row + place]), False)
+            self._finish(values, at)
 
         for_each(self.extents, leave)
         barrier()

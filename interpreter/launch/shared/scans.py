@@ -18,24 +18,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..buffers.elements import StructuredOp, emit_unit
-from ..indices.arithmetic import Bound, Sum, apply_map, ceildiv, inside, is_zero
-from ..indices.values import largest
-from ..ir.affine_maps import dimension_of
-from ..ir.element_sizes import bytes_of
-from ..ir.functions import name_of, set_name
-from ..ir.mlir import arith, gpu, ir, memref
-from ..ir.structured import element_type, generic, structure
-from ..mapping.mapping import extents
-from ..mapping.processors import for_each, loop_over, when
-from ..memory.effects import is_memref
-from ..memory.limits import OF_A_THREAD, WARP
-from ..memory.views import behind, is_own_array
-from ..padding.combiners import Combiner
-from ..padding.masked_loads import number
-from ..padding.scans import Scan, read_scan, reduction_of
-from ..session.rewriter import refuse
-from .shared_reductions import At, SharedReduction, barrier, load, reducing_into, store
+from ...buffers.elements import StructuredOp, emit_unit
+from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, inside, is_zero
+from ...indices.values import largest
+from ...ir.affine_maps import dimension_of
+from ...ir.element_sizes import bytes_of
+from ...ir.functions import name_of, set_name
+from ...ir.mlir import arith, gpu, ir, memref
+from ...ir.structured import element_type, generic, structure
+from ...mapping.mapping import extents
+from ...mapping.processors import for_each, loop_over, when
+from ...memory.effects import is_memref
+from ...memory.limits import OF_A_THREAD, WARP
+from ...memory.views import behind, is_own_array
+from ...padding.combiners import Combiner
+from ...padding.masked_loads import number
+from ...padding.scans import Scan, read_scan, reduction_of
+from ...session.rewriter import refuse
+from .reductions import At, SharedReduction, barrier, load, reducing_into, store
 
 Values = list[ir.Value]
 
@@ -150,9 +150,9 @@ class SharedScan(SharedReduction):
 
     def _begin(self, before: Values, at: At) -> None:
         """The running results that there were belong to the first thread: of each warp, where each has them for itself."""
+        store(self._identities(), before, [])
         of_each_warp = not self.team.meets and all(map(is_own_array, self.results))
         firsts = [is_zero(self.hardware.digit(one)) for one in self.team.lanes if one.free] if of_each_warp else self.firsts()
-        store(self._identities(), before, [])
         with when(*firsts):
             for result, place, cell in zip(self.results, self._place(at), before, strict=True):
                 store(load([result], [Sum.of(i) for i in place]), [cell], [])
