@@ -130,13 +130,14 @@ def predicate(compare: ir.Operation) -> str:
 Pattern = str | float | tuple[str, "Pattern", "Pattern"]
 """A value of a name, a constant, or an op of `arith` of two patterns."""
 OfTwo = tuple[str, Pattern, Pattern]
-_LEAST: Pattern = ("maximumf", ("addf", "n", "m"), 1.0)
+_COUNT: Pattern = ("addf", "n", "m")
+_LEAST: OfTwo = ("maximumf", _COUNT, 1.0)
 _APART: Pattern = ("subf", "b", "a")
 _MEAN: OfTwo = (
-    "mulf", ("addf", ("addf", "a", "b"), ("mulf", _APART, ("divf", ("subf", "m", "n"), _LEAST))), 0.5,
+    "mulf", ("addf", ("addf", "a", "b"), ("mulf", _APART, ("divf", ("subf", "m", "n"), "least"))), 0.5,
 )  # fmt: skip
 _SQUARES: OfTwo = (
-    "addf", ("addf", "s", "t"), ("mulf", ("mulf", _APART, _APART), ("divf", ("mulf", "n", "m"), _LEAST)),
+    "addf", ("addf", "s", "t"), ("mulf", ("mulf", _APART, _APART), ("divf", ("mulf", "n", "m"), "least")),
 )  # fmt: skip
 
 
@@ -144,9 +145,23 @@ def _moments(op: ir.Operation) -> Merge | None:
     for pattern, own, by in ((_MEAN, "ab", "means"), (_SQUARES, "st", "squared differences")):
         if op.name == f"arith.{pattern[0]}":
             for found in _matches(op.results[0], pattern, {}):
+                if not _is_count(found["least"], found):
+                    continue
                 beside = tuple((found[x], found[y]) for x, y in ("nm", "ab", "st") if x in found and x != own[0])
                 return Merge(found[own[0]], found[own[1]], beside, by)
     return None
+
+
+def _is_count(value: ir.Value, known: Mapping[str, ir.Value]) -> bool:
+    """Whether the value is the count of both, or 1 where that is none."""
+    chosen = made_by(value, "arith.select")
+    if chosen is None:
+        return any(True for _ in _matches(value, _LEAST, known))
+    asked = made_by(chosen.operands[0], "arith.cmpf")
+    if asked is None or predicate(asked) != "oeq" or asked.operands[0] != chosen.operands[2]:
+        return False
+    ends = (asked.operands[1], 0.0), (chosen.operands[1], 1.0), (chosen.operands[2], _COUNT)
+    return all(any(True for _ in _matches(one, pattern, known)) for one, pattern in ends)
 
 
 def _matches(value: ir.Value, pattern: Pattern, known: Mapping[str, ir.Value]) -> Iterator[dict[str, ir.Value]]:
