@@ -11,8 +11,9 @@ import pytest
 from weft.dsl.diagnostics import Source
 from weft.interpreter.indices.algebra import LaunchShape
 from weft.interpreter.ir import mlir
+from weft.interpreter.ir.functions import PARTICIPANTS
 from weft.interpreter.ir.mlir import ir
-from weft.interpreter.proof.combination.combination import PARTICIPANTS, combination_of, is_marked
+from weft.interpreter.proof.combination.combination import combination_of, is_marked
 from weft.interpreter.proof.combination.judged import Combined
 from weft.interpreter.proof.races import proof
 from weft.pipeline import Choice, applied

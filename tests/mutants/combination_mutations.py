@@ -9,10 +9,11 @@ from functools import partial
 from mutations import Mutant, Site, context
 
 from weft.interpreter.ir import mlir
+from weft.interpreter.ir.functions import PARTICIPANTS
 from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.memory.lanes import SHUFFLE
 from weft.interpreter.padding.identities import COMMUTATIVE
-from weft.interpreter.proof.combination.combination import PARTICIPANTS, is_marked
+from weft.interpreter.proof.combination.combination import is_marked
 from weft.interpreter.proof.combination.reached import LOAD, STORE, Reached, array_of
 
 

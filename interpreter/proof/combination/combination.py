@@ -11,14 +11,12 @@ from collections.abc import Sequence
 
 from ....dsl.diagnostics import Diagnostic
 from ...indices.algebra import LaunchShape
+from ...ir.functions import COMBINER, PARTICIPANTS
 from ...ir.mlir import ir, operations
 from ...session.rewriter import describe
 from .judged import Combined, Result
 from .network import Network
 from .threads import Block, Unfollowed
-
-PARTICIPANTS = "weft.participants"
-"""On what holds a thread's part: the integer set `(x, y, z)[px, py, pz]` of the threads whose parts make the result of one."""
 
 
 def is_marked(op: ir.Operation) -> bool:
@@ -45,7 +43,8 @@ def combination_of(kernel: ir.Operation, shape: LaunchShape, parts: Sequence[ir.
     try:
         for op, (place, words) in zip(parts, named, strict=True):
             stated = threads.partners(op.attributes[PARTICIPANTS])
-            results.append(Result(op.results[0], stated, place, words))
+            combiner = ir.StringAttr(op.attributes[COMBINER]).value if COMBINER in op.attributes else ""
+            results.append(Result(op.results[0], stated, place, words, combiner))
         Network(kernel, threads, results).follow()
     except Unfollowed as error:
         reason = str(error)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ...ir.mlir import ir
-from .merges import changes_nothing
+from .merges import changes_nothing, fits
 from .partial import Doubt, Partial, Row
 from .threads import Block, Threads
 
@@ -44,6 +44,7 @@ class Result:
         stated: for each thread those whose parts make its result.
         place: of what holds the part.
         words: what is stated.
+        combiner: what parts are to be combined by, in words, where that is stated.
 
     Attributes:
         called: the buffer that holds the result.
@@ -64,6 +65,7 @@ class Result:
     stated: Sequence[Threads]
     place: str
     words: str
+    combiner: str = ""
     called: str | None = None
     scan: bool = False
     writing: bool = False
@@ -194,8 +196,11 @@ class Result:
                 left = 0
         if left and not self.faults:
             self.fail(f"nobody's result has the part of {_thread(block, left)}", f"stated: {self.words}")
-        if len(self.by) > 1:
-            self.fail(f"parts are combined in several ways: {', '.join(sorted(self.by))}")
+        fitting = {by: fits(by, self.combiner) for by in self.by} if self.combiner else {}
+        if other := next((by for by, fit in fitting.items() if fit is False), None):
+            self.fail(f"parts are combined by {other}, and are to be by {self.combiner}")
+        elif len(self.by) > 1:  # perhaps a formula that is not recognized
+            self.fail(f"parts are combined in several ways: {', '.join(sorted(self.by))}", sure=None not in fitting.values())
         for by in self.by if len(self.by) == 1 else ():
             for constant, where in self.identities:
                 if not changes_nothing(constant, by):

@@ -34,6 +34,19 @@ def single(op: ir.Operation) -> str | None:
     return None
 
 
+def fits(by: str, stated: str) -> bool | None:
+    """Whether parts are combined as is stated, in a `Combiner`'s words; None where the words say too little.
+
+    A sum's words may name a difference: terms are subtracted, and parts added up.
+    """
+    names = {f"arith.add{name[-1]}" if name in SUMS else name for name in stated.split(" and ")}
+    if names <= SINGLE:
+        return by in names
+    if stated.startswith(("the largest", "the smallest")):
+        return any(word in by for word in (("max", "largest") if "largest" in stated else ("min", "smallest")))
+    return None
+
+
 @dataclass(frozen=True)
 class Merge:
     """Two partial results of several values each.
