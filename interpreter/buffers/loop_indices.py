@@ -11,7 +11,7 @@ from ..indices.arithmetic import Bound, apply_map, known
 from ..indices.linear import NOTHING, Floor, Linear, Symbol
 from ..indices.values import KnownIndices
 from ..ir.mlir import ir, is_within, maker, producer
-from ..mapping.mapping import loop_dimensions
+from ..mapping.bounds import loop_bounds
 from ..session.rewriter import describe
 
 
@@ -73,15 +73,10 @@ class LoopIndices(KnownIndices):
 
     def bounds_of(self, variable: ir.Value) -> tuple[Linear, list[Linear], Linear] | None:
         """From where a loop's variable counts, what its end is the least of, and by which step; None for other block arguments."""
-        loop, number = maker(variable), ir.BlockArgument(variable).arg_number
-        if loop.name == "scf.for" and number == 0:
-            lower, upper, step = list(loop.operands)[:3]
-        elif loop.name == "scf.forall" and number < len(loop_dimensions(loop)):
-            dimension = loop_dimensions(loop)[number]
-            lower, upper, step = dimension.lower, dimension.upper, dimension.step
-        else:
+        bounds = None if maker(variable).name == "scf.parallel" else loop_bounds(variable)
+        if bounds is None:
             return None
-        return self.number(lower), self._ends(upper), self.number(step)
+        return self.number(bounds.lower), self._ends(bounds.upper), self.number(bounds.step)
 
     def _ends(self, bound: int | ir.Value) -> list[Linear]:
         least = None if isinstance(bound, int) else producer(bound)

@@ -21,7 +21,7 @@ from ..loops.forall import end_of, make_forall
 from ..mapping.processors import for_each, when
 from ..memory.effects import is_memref, is_pure
 from ..memory.names import called
-from ..memory.views import may_share
+from ..proof.overlaps import apart
 from ..session.rewriter import describe
 from .elements import copy_per_thread
 from .loop_indices import LoopIndices
@@ -81,7 +81,7 @@ def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value
     for op in operations(loop):
         for value in [v for v in op.operands if is_memref(v) and (op, v) not in mine]:
             harmless = is_pure(op) or (isinstance(op.opview, memref.LoadOp) and not writes)
-            if not harmless and may_share(value, mine[0][1]):
+            if not harmless and not apart(value, mine[0][1], loop):
                 does = "read" if isinstance(op.opview, memref.LoadOp) else "write"
                 raise fail("W0468", f"{describe(op)} may {does} a part of `{name}`", _WAY)
     return mine

@@ -10,10 +10,15 @@ from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
 
+from ..ir.mlir import ir
 from ..proof.hosts.effects import Effect
 from ..proof.hosts.events import Touched
 from ..proof.hosts.windows import HostBuffer, Window
+
+Apart = Callable[[ir.Operation, Effect, ir.Operation, Effect], bool]
 
 
 @dataclass
@@ -69,6 +74,8 @@ class Dependences:
     """Whether a buffer may overlap any other of which this is true."""
     direct: list[tuple[int, ...]] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
+    apart: Apart = lambda one, done, other, wanted: False
+    """Whether two operations certainly touch no element of a buffer in common, though their windows may."""
     first: tuple[int, ...] = ()
     """What an operation waits for that needs nothing else."""
     assumed: Counter[frozenset[HostBuffer]] = field(default_factory=Counter)
@@ -79,6 +86,7 @@ class Dependences:
     """Who touched any buffer that may alias."""
     _alone: defaultdict[HostBuffer, Touched] = field(default_factory=lambda: defaultdict(Touched))
     """Of them, by such buffer, those who touched (or changed) no other."""
+    _effects: dict[int, tuple[ir.Operation | None, tuple[Effect, ...]]] = field(default_factory=dict)
     _may_alias: dict[int, dict[HostBuffer, bool]] = field(default_factory=dict)
     """By operation, such buffers that it touches, and whether it changes them."""
 
@@ -89,10 +97,11 @@ class Dependences:
         self.first = (0,)
         return 0
 
-    def add(self, effects: Iterable[Effect], done: int = 0) -> int:
+    def add(self, effects: Iterable[Effect], done: int = 0, op: ir.Operation | None = None) -> int:
         """Append an operation; its number. `done`: operations that the host has waited for, as bits."""
         number, effects = len(self.direct), tuple(effects)
-        needed = self.needed(effects, done) or self.first
+        needed = self.needed(effects, done, op) or self.first
+        self._effects[number] = op, effects
         bit, may_alias = 1 << number, dict[HostBuffer, bool]()
         for effect in effects:
             self._windows[effect.buffer].of(effect.window)[0].enter(bit, changes=effect.changes)
@@ -108,7 +117,7 @@ class Dependences:
         self.before.append(self.closure(needed))
         return number
 
-    def needed(self, effects: Iterable[Effect], done: int = 0) -> tuple[int, ...]:
+    def needed(self, effects: Iterable[Effect], done: int = 0, op: ir.Operation | None = None) -> tuple[int, ...]:
         """What must be done before something with these effects, without what is `done` and what is implied."""
         effects = tuple(effects)
         known = assumed = 0
@@ -118,17 +127,30 @@ class Dependences:
                     known |= touched.before(changes=effect.changes)
             if self.may_alias(effect.buffer):
                 assumed |= self._outside.before(changes=effect.changes) & ~self._alone[effect.buffer].before(changes=effect.changes)
-        needed = self.reduced((known | assumed) & ~done)
+        apart = partial(self._independent, op, effects)
+        needed = self.reduced((known | assumed) & ~done, lambda other: not assumed >> other & 1 and apart(other))
         self.assumed.update(self._pair(op, effects) for op in needed if not known >> op & 1)
         return needed
 
-    def reduced(self, found: int) -> tuple[int, ...]:
+    def reduced(self, found: int, left_out: Callable[[int], bool] = lambda other: False) -> tuple[int, ...]:
         """Those that none of the others waits for, in program order."""
         kept: list[int] = []
         while found:
-            kept.append(found.bit_length() - 1)
-            found &= ~self.closure(kept[-1:])
+            last = found.bit_length() - 1
+            if left_out(last):
+                found &= ~(1 << last)
+            else:
+                kept.append(last)
+                found &= ~self.closure(kept[-1:])
         return tuple(reversed(kept))
+
+    def _independent(self, op: ir.Operation | None, effects: Iterable[Effect], number: int) -> bool:
+        """Whether `op` and an earlier operation have no element in common that one of them changes."""
+        earlier, before = self._effects.get(number, (None, ()))
+        if earlier is None or op is None:
+            return False
+        pairs = ((a, b) for a, b in product(before, effects) if (a.changes or b.changes) and not a.buffer.distinct(b.buffer))
+        return all(a.buffer == b.buffer and (a.window.disjoint(b.window) or self.apart(earlier, a, op, b)) for a, b in pairs)
 
     def closure(self, ops: Iterable[int]) -> int:
         """The operations and all that they wait for, as bits."""

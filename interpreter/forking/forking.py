@@ -21,6 +21,7 @@ from ..proof.hosts.events import is_token, takes_a_stream
 from ..proof.hosts.windows import Aliasing, HostBuffer, state, stated
 from ..session.rewriter import describe, refuse
 from .carrying import carrying, made_async, may_be_async, may_carry, strip, token_type, yielding
+from .compared import Compared
 from .dependences import Dependences
 
 IN_ORDER = {"scf.for", "scf.while", "scf.if", "affine.for", "affine.if", "memref.alloca_scope"}
@@ -49,6 +50,8 @@ class Forked:
     """How many orderings stand there only because two arguments may overlap, by these."""
     distinct: list[str] = field(default_factory=list)
     """Arguments that were stated to overlap nothing else."""
+    uncompared: int = 0
+    """Pairs of operations on one buffer that were ordered without a comparison of what they touch: there were too many."""
 
 
 def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forked:
@@ -76,7 +79,7 @@ def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forke
     roots = [root for f in found if (root := strip(f)) is not None]
     if roots:
         blocks = _read(module, found, Effects(module), set(distinct))
-    forked = Forked(distinct=list(distinct.values()))
+    forked = Forked(distinct=list(distinct.values()), uncompared=blocks[0].compared.left_out if blocks else 0)
     for argument in distinct:
         state(argument)
     for block in blocks:  # all are read before the first is rebuilt
@@ -87,8 +90,8 @@ def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forke
 
 
 def _read(module: ir.Module, functions: Sequence[ir.Operation], effects: Effects, distinct: set[ir.Value]) -> list[_Block]:
-    aliasing = Aliasing(module, distinct)
-    return [_Block(function.regions[0].blocks[0], effects, aliasing) for function in functions]
+    aliasing, compared = Aliasing(module, distinct), Compared(module, effects)
+    return [_Block(function.regions[0].blocks[0], effects, aliasing, compared) for function in functions]
 
 
 def _device_ops(root: ir.Operation) -> list[ir.Operation]:
@@ -146,11 +149,13 @@ class _Item:
 class _Block:
     """One block: read as a whole first, rebuilt afterwards. `carries`: it takes a token and yields one."""
 
-    def __init__(self, block: ir.Block, effects: Effects, aliasing: Aliasing, *, carries: bool = False) -> None:
+    def __init__(
+        self, block: ir.Block, effects: Effects, aliasing: Aliasing, compared: Compared, *, carries: bool = False
+    ) -> None:
         self.block = block
         self.carries = carries
-        self.effects, self.aliasing = effects, aliasing
-        self.dependences = Dependences(aliasing.may_alias)
+        self.effects, self.aliasing, self.compared = effects, aliasing, compared
+        self.dependences = Dependences(aliasing.may_alias, apart=compared.apart)
         if carries:
             self.dependences.start()
         self.done = 0
@@ -176,7 +181,7 @@ class _Block:
             if effect.kind == "free":
                 self._freed[effect.buffer] = op
         if may_be_async(op):
-            self.items.append(_Item(op, self.dependences.add(found, self.done)))
+            self.items.append(_Item(op, self.dependences.add(found, self.done, op)))
         elif len(op.regions) and may_carry(op, self.effects):
             inner = tuple(self._inner(region, carries=True) for region in op.regions if len(region.blocks))
             self.items.append(_Item(op, self.dependences.add(found, self.done), inner=inner))
@@ -194,7 +199,7 @@ class _Block:
                 self.items.append(_Item(op, waits=needed, inner=inner))
 
     def _inner(self, region: ir.Region, carries: bool) -> _Block:
-        return _Block(region.blocks[0], self.effects, self.aliasing, carries=carries)
+        return _Block(region.blocks[0], self.effects, self.aliasing, self.compared, carries=carries)
 
     # ---- rebuilding ---------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...dsl.diagnostics import fail
 from ..buffers.owners.arrays import read_owned_as_operands
 from ..buffers.replicas import follow_readers, replicate
 from ..buffers.temporaries import place_temporaries
@@ -22,6 +23,7 @@ from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.participants import state_participants
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
 from ..memory import limits
+from ..memory.layouts import is_shared, value_name
 from ..memory.names import rename_buffers
 from ..session.rewriter import spelled
 from .barriers import init_barriers, number_barriers
@@ -92,7 +94,14 @@ def prepare(module: ir.Module, root: ir.Operation, *, taken: Taken | None = None
     with module.context, root.location:
         host_function(root)
         check_launch(root)
-        return outline(module, root, taken=taken)
+        outlined = outline(module, root, taken=taken)
+        for operand in outlined.operands:
+            if is_shared(operand.type):
+                raise fail(
+                    "W0361", f"`{value_name(operand)}` is each block's shared memory, but made outside of the kernel, on the host",
+                    "stage in the loop over blocks: `tile` and `map` that loop first, `promote-to-shared` then",
+                )  # fmt: skip
+        return outlined
 
 
 def launch_loop(

@@ -108,7 +108,9 @@ class AsyncFork(Statement):
 
 
 def _say_what_overlaps(rewrite: Rewriter, forked: Forked) -> None:
-    """What was stated of the arguments, and what it costs that the others may overlap."""
+    """What was stated of the arguments, what it costs that the others may overlap, and that too many pairs are left to compare."""
+    if forked.uncompared:
+        rewrite.remark(f"ordered, as too many touch one buffer to compare what they touch of it: {forked.uncompared} pairs")
     if forked.distinct:
         listed = ", ".join(f"`{name}`" for name in forked.distinct)
         rewrite.remark(f"stated to overlap nothing else: {listed}")

@@ -300,7 +300,9 @@ def _allocate(
 
 
 def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:
-    """The start of the outermost loop's body around `op`: one allocation for the whole life of the block."""
-    around = takewhile(lambda each: each.name != "func.func", ancestors(op))
-    loops = [each for each in around if each.name in ("scf.forall", "scf.for", "scf.parallel")]
+    """The start of the body of the outermost parallel loop around `op`: one allocation for the whole life of the block, and none on
+    the host, in sequential loops there. Where no loop is parallel yet, of the outermost one."""
+    around = list(takewhile(lambda each: each.name != "func.func", ancestors(op)))
+    loops = [each for each in around if each.name in ("scf.forall", "scf.parallel")]
+    loops = loops or [each for each in around if each.name == "scf.for"]
     return ir.InsertionPoint(next(o for o in children(loops[-1]) if o.name not in _ALLOCATING) if loops else op)

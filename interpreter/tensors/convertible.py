@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from ..ir.mlir import ir, made_by, stands_in
+from itertools import combinations, takewhile
+
+from ..ir.mlir import ancestors, children, ir, made_by
 from ..ir.structured import is_structured, operand_names, structure
 from ..memory.effects import is_memref
 from ..memory.layouts import is_plain
+from ..memory.views import behind
 
 ALLOCATIONS = ("memref.alloc", "memref.alloca")
 _PLAIN = ("arith.", "math.", "index.")
+_HOST = ("scf.for", "scf.if")
 
 
 def on_memrefs(op: ir.Operation) -> bool:
@@ -16,8 +20,11 @@ def on_memrefs(op: ir.Operation) -> bool:
     return any(map(is_memref, op.operands))
 
 
-def is_convertible(op: ir.Operation) -> bool:
-    """Whether an op is a linalg op, an allocation or scalar arithmetic, on whole static buffers."""
+def is_convertible(op: ir.Operation, *, shared: bool = False) -> bool:
+    """Whether an op is a linalg op, an allocation or scalar arithmetic, on whole static buffers or static windows of them.
+
+    `shared`: several of its operands may be of one buffer.
+    """
     if op.name == "func.return":
         return not on_memrefs(op)
     if op.name in ALLOCATIONS:
@@ -27,8 +34,8 @@ def is_convertible(op: ir.Operation) -> bool:
     if op.name == "memref.subview":
         return is_window(op)
     if op.name == "memref.copy":
-        return all(_has_value(v) for v in op.operands) and root_of(op.operands[0]) != root_of(op.operands[1])
-    if not is_structured(op) or overwrites_its_inputs(op):
+        return all(_has_value(v) for v in op.operands) and (shared or root_of(op.operands[0]) != root_of(op.operands[1]))
+    if not is_structured(op) or not (shared or not overwrites_its_inputs(op)):
         return False
     return all(not is_memref(v) or _has_value(v) for v in op.operands)
 
@@ -37,6 +44,42 @@ def has_known_buffers(op: ir.Operation) -> bool:
     """Whether the op's buffers are arguments and allocations: two of these are the same, or share nothing."""
     roots = [root_of(v) for v in op.operands if is_memref(v)]
     return all(isinstance(root.owner, ir.Block) or made_by(root, *ALLOCATIONS) is not None for root in roots)
+
+
+def is_on_host(op: ir.Operation) -> bool:
+    """Whether the op is in a function, or in loops and branches of the payload's there, that no statement made."""
+    around = takewhile(lambda each: each.name != "func.func", ancestors(op))
+    payload = all(each.name in _HOST and not any(name.startswith("weft.") for name in each.attributes) for each in around)
+    return payload and any(each.name == "func.func" for each in ancestors(op))
+
+
+def has_apart_windows(op: ir.Operation) -> bool:
+    """Whether the op works on windows of buffers (or on whole ones) no two of which share an element that one iteration reads or
+    writes and another one writes: each can have a value of its own."""
+    from ..proof.overlaps import overlap  # late: most ops are on whole buffers
+
+    return all(not is_memref(v) or is_plain(behind(v).type) for v in op.operands) and overlap(op) is None
+
+
+MOST_WINDOWS = 24
+"""Windows of one buffer that are compared, each with each."""
+
+
+def apart_windows(function: ir.Operation) -> dict[ir.Value, ir.Value] | None:
+    """By each memref that ops of a function's body work on, the first one that shows the same, where no two others share an element
+    (and no op reads one elsewhere than where it writes it): each has a value of its own, as a buffer has. None where two may."""
+    from ..buffers.tiles import structural_key
+    from ..proof.overlaps import apart, overlap
+
+    working = [op for op in children(function) if is_structured(op) or op.name == "memref.copy"]
+    used = [value for op in working for value in op.operands if is_memref(value)]
+    first: dict[str, ir.Value] = {}
+    found = {value: first.setdefault(structural_key(value), value) for value in used}
+    if len(first) > MOST_WINDOWS or not all(apart(a, b) for a, b in combinations(first.values(), 2)):
+        return None
+    if any(is_structured(op) and overlap(op) is not None for op in working):
+        return None
+    return found
 
 
 def is_window(op: ir.Operation) -> bool:
@@ -85,17 +128,11 @@ def obstacle(op: ir.Operation) -> tuple[str, str]:
                 f"{what}, a buffer with a layout, which no tensor has",
                 "take a buffer without a layout, and its window with `memref.subview` in the function",
             )
-        window = window_of(buffer)
-        if window is not None and not is_window(window):
-            return (
-                f"`{name}` is a window of no known place and size, or of fewer axes than its buffer",
-                "give its `memref.subview` numbers, and keep every axis",
-            )
-    if stands_in(op, "func.func") and overwrites_its_inputs(op):
+    if is_on_host(op) and is_structured(op) and not has_apart_windows(op):
         return (
             "it reads a buffer elsewhere than where it writes it",
             "give it a result of its own, or copy the input first",
         )
-    if not stands_in(op, "func.func"):
+    if not is_on_host(op):
         return "stands in a loop or a branch, so that it can't be converted to tensors", "use it before `bufferize`"
     return "can't be converted to tensors", "use it before `bufferize`"

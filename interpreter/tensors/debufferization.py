@@ -35,7 +35,6 @@ from ..ir.mlir import (
     ops_of,
     producer,
     run_passes,
-    stands_in,
     tensor,
     users,
 )
@@ -54,7 +53,17 @@ from ..ir.structured import (
 from ..memory.effects import is_memref
 from ..memory.layouts import READING, STORING, as_tensor, store_tensor
 from ..session.rewriter import Rewriter
-from .convertible import ALLOCATIONS, has_known_buffers, is_convertible, on_memrefs, root_of, window_of
+from .convertible import (
+    ALLOCATIONS,
+    apart_windows,
+    has_apart_windows,
+    has_known_buffers,
+    is_convertible,
+    is_on_host,
+    on_memrefs,
+    root_of,
+    window_of,
+)
 
 if TYPE_CHECKING:
     from ..proof.hosts.effects import Effect
@@ -72,18 +81,25 @@ def debufferize(
         for_readers: who reads what it makes as a tensor reads its result, which is stored for others only.
         with_producers: raise those, too, that make what it reads, and what these read.
     """
-    if not stands_in(op, "func.func"):
+    if not is_on_host(op):
         return False
-    (function, *_) = ancestors(op)
+    (*loops, function, _) = ancestors(op)
     gaps = list(operations(function, GAP))
     if gaps and not any(LOOPS in gap.attributes for gap in gaps):
         raise NotLocalError
     whole = len(function.regions[0].blocks) == 1 and all(map(is_convertible, children(function)))
-    if not whole and not (is_convertible(op) and is_structured(op)):
+    parts = None
+    if not whole and len(function.regions[0].blocks) == 1 and all(is_convertible(each, shared=True) for each in children(function)):
+        parts = apart_windows(function)
+        whole = parts is not None
+    alone = not whole and is_structured(op) and (len(loops) > 0 or not is_convertible(op))
+    if not whole and (not is_structured(op) or (alone and not has_apart_windows(op))):
         return False
     block = op.block
-    if whole:
-        _Debufferizer(rewrite.module, block).run()
+    if alone:
+        _Debufferizer(rewrite.module, block).run_windows(op)
+    elif whole:
+        _Debufferizer(rewrite.module, block, parts).run()
     elif for_readers and has_known_buffers(op):
         _Debufferizer(rewrite.module, block).run_producer(op)
     else:
@@ -172,10 +188,14 @@ def _maker(memory: _Memory, before: list[ir.Operation], buffer: ir.Value) -> ir.
 
 
 class _Debufferizer:
-    """The walk over one block: `current` is the value of each buffer at this point, `written` are those that it differs from."""
+    """The walk over one block: `current` is the value of each buffer at this point, `written` are those that it differs from.
 
-    def __init__(self, module: ir.Module, block: ir.Block) -> None:
-        self.module, self.block = module, block
+    Args:
+        parts: windows that share nothing with others, by windows that show the same: each is a buffer of its own.
+    """
+
+    def __init__(self, module: ir.Module, block: ir.Block, parts: dict[ir.Value, ir.Value] | None = None) -> None:
+        self.module, self.block, self.parts = module, block, parts or {}
         self.current: dict[ir.Value, ir.Value] = {}
         self.written: list[ir.Value] = []
 
@@ -183,6 +203,14 @@ class _Debufferizer:
         """Raise a single op: its buffers become values before it, and what it wrote goes back right after it."""
         after = ir.InsertionPoint.after(op)
         self._read(op)
+        self._raise(op)
+        self._store(after, self.written)
+
+    def run_windows(self, op: ir.Operation) -> None:
+        """Raise a single op on windows that have nothing in common: each is a buffer of its own."""
+        after = ir.InsertionPoint.after(op)
+        with ir.InsertionPoint(op):
+            self.current |= {v: as_tensor(v) for v in dict.fromkeys(op.operands) if is_memref(v)}
         self._raise(op)
         self._store(after, self.written)
 
@@ -219,7 +247,7 @@ class _Debufferizer:
     def run(self) -> None:
         for op in ops_of(self.block):
             if op.name == "func.return":
-                self._store(ir.InsertionPoint(op), [b for b in self.written if isinstance(b.owner, ir.Block)])
+                self._store(ir.InsertionPoint(op), [b for b in self.written if isinstance(root_of(b).owner, ir.Block)])
             elif (op.name == "memref.copy" or is_structured(op)) and on_memrefs(op):
                 self._raise(op)  # an op that is on tensors already stays
         self._drop_unused()
@@ -246,12 +274,13 @@ class _Debufferizer:
         """The current value of a buffer, or of a window of one, at the insertion point."""
         from ..padding.masked_loads import empty
 
-        kind = ir.MemRefType(buffer.type)
-        if (window := window_of(buffer)) is not None:
+        kind, buffer = ir.MemRefType(buffer.type), self.parts.get(buffer, buffer)
+        if not self._is_own(buffer) and (window := window_of(buffer)) is not None:
             offsets, sizes, strides = place_of(window)
             return part_of(self._value(window.operands[0]), sizes, offsets, strides)
         if buffer not in self.current:
-            made = as_tensor(buffer) if isinstance(buffer.owner, ir.Block) else empty(kind.shape, kind.element_type)
+            given = isinstance(root_of(buffer).owner, ir.Block)
+            made = as_tensor(buffer) if given else empty(kind.shape, kind.element_type)
             self.current[buffer] = made
         return self.current[buffer]
 
@@ -273,7 +302,8 @@ class _Debufferizer:
                         block.append_to(new)
                 results = list(made.results)
         for buffer, result in zip(outputs, results, strict=True):
-            while (window := window_of(buffer)) is not None:
+            buffer = self.parts.get(buffer, buffer)
+            while not self._is_own(buffer) and (window := window_of(buffer)) is not None:
                 buffer = window.operands[0]
                 with ahead_of(op):
                     result = tensor.InsertSliceOp(result, self._value(buffer), [], [], [], *place_of(window)).result
@@ -281,6 +311,10 @@ class _Debufferizer:
             if buffer not in self.written:
                 self.written.append(buffer)
         op.erase()
+
+    def _is_own(self, buffer: ir.Value) -> bool:
+        """Whether it has a value of its own, and is not seen as a part of another's."""
+        return buffer in self.current or buffer in self.parts
 
     def _store(self, where: ir.InsertionPoint, buffers: Iterable[ir.Value]) -> None:
         with where:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 from ..ir.functions import given_name, maker, name_of
-from ..ir.mlir import ancestors, ir, operations
-from ..ir.structured import is_read, is_structured, operand_names, structure
-from ..memory.effects import is_memref
+from ..ir.mlir import ir, operations
+from ..ir.structured import is_structured, operand_names
 from ..memory.names import Written, nameless
-from ..memory.views import VIEWS, may_share
+from ..memory.views import VIEWS
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle
 from .convertible import obstacle, on_memrefs
@@ -20,35 +17,23 @@ from .debufferization import start_apart as start_apart
 
 def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
     """W0396: the op reads what it writes through another view, so that its result depends on the order of its iterations."""
-    found = _overlap(op) if is_structured(op) and on_memrefs(op) else None
+    if not (is_structured(op) and on_memrefs(op)):
+        return
+    from ..proof.overlaps import overlap  # late: only ops on memrefs need it
+
+    found = overlap(op)
     if found is not None:
-        names = operand_names(op)
+        one, other = (operand_names(op)[number] for number in found.operands)
+        meet = "may overlap" if found.element is None else "overlap"
         raise rewrite.error(
             "W0396",
-            f"`{names[found[0]]}` and `{names[found[1]]}` are views of one buffer that may overlap: what the op reads depends on "
-            "which of its iterations ran before",
+            f"`{one}` and `{other}` are views of one buffer that {meet}: what the op reads depends on which of its iterations "
+            "ran before",
             op,
             "give the op a result of its own, or copy the input first",
             at=at,
+            notes=found.notes,
         )
-
-
-def _overlap(op: ir.Operation) -> tuple[int, int] | None:
-    """The numbers of an input and an output that may share elements, but not iteration by iteration; None if there are none."""
-    from ..buffers.tiles import structural_key
-    from ..proof.hosts.effects import HostValues
-
-    space, operands = structure(op), list(op.operands)
-    for written, read in product(range(space.inputs, len(operands)), range(len(operands))):
-        a, b = operands[read], operands[written]
-        if read == written or not is_read(op, read) or not (is_memref(a) and is_memref(b) and may_share(a, b)):
-            continue
-        host = HostValues(list(ancestors(op))[-1])
-        if all(mine.disjoint(its) for mine in host.windows(a) for its in host.windows(b)):
-            continue  # windows of one buffer that have no element in common
-        if structural_key(a) != structural_key(b) or space.maps[read] != space.maps[written]:
-            return read, written
-    return None
 
 
 def expect_values(

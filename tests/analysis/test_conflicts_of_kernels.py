@@ -195,6 +195,28 @@ def test_views_and_guards(name: str, body: str, collide: bool) -> None:
     assert bool(conflicts(model("%c32 = arith.constant 32 : index\n" + body))) == collide
 
 
+OPEN_ROWS = "memref<?xf32, strided<[1], offset: ?>>"
+OPEN_TILE = "memref<16x16xf32, strided<[?, ?], offset: ?>>"
+OPEN_BYTES = "memref<?xi8>"
+
+
+@pytest.mark.parametrize(
+    ("kind", "view"),
+    [
+        (OPEN_ROWS, f"memref.subview %A[%c1] [%c64] [1] : {OPEN_ROWS} to {OPEN_ROWS}"),
+        (OPEN_ROWS, f"memref.reinterpret_cast %A to offset: [%c1], sizes: [%c64], strides: [1] : {OPEN_ROWS} to {OPEN_ROWS}"),
+        (OPEN_TILE, f"memref.transpose %A (i, j) -> (j, i) : {OPEN_TILE} to {OPEN_TILE}"),
+        (OPEN_BYTES, f"memref.view %A[%c1][%c64] : {OPEN_BYTES} to {OPEN_BYTES}"),
+    ],
+)
+def test_a_view_of_the_same_type_may_be_elsewhere(kind: str, view: str) -> None:
+    """Each thread writes its element of the buffer, and of a view that is shifted or turned, and has the buffer's type."""
+    index, value = ("%ty", "%tx") if kind == OPEN_TILE else ("%lin",), "%byte" if kind == OPEN_BYTES else "%zero"
+    stores = [f"memref.store {value}, %{name}[{', '.join(index)}] : {kind}" for name in "AV"]
+    body = lines("%byte = arith.constant 0 : i8", f"%V = {view}", *stores)
+    assert conflicts(model(body, f"%A: {kind}", grid=(1, 1, 1)))
+
+
 def test_witness_is_true_and_small() -> None:
     (conflict,) = conflicts(model(lines(write("S", *OWN), read("S", *OTHER))))
     assert conflict.first is not None and conflict.second is not None

@@ -123,6 +123,13 @@ gpu.module @k {
     %f = memref.load %a[%c0] : memref<8xf32>
     gpu.return
   }
+  gpu.func @rr(%a: memref<8xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %f = memref.load %a[%c0] : memref<8xf32>
+    %g = memref.load %a[%c4] : memref<8xf32>
+    gpu.return
+  }
   gpu.func @part(%a: memref<4xf32, strided<[1], offset: ?>>) kernel {
     %c0 = arith.constant 0 : index
     %f = arith.constant 0.0 : f32
@@ -207,9 +214,20 @@ SHAPES = {
         "%lc = memref.cast %l : memref<4xf32, strided<[1]>> to memref<4xf32, strided<[1], offset: ?>>\n"
         f"%hc = memref.cast %h : {PART} to memref<4xf32, strided<[1], offset: ?>>\n"
         f"gpu.launch_func @k::@part {SIZES} args(%lc : memref<4xf32, strided<[1], offset: ?>>)\n"
-        f"gpu.launch_func @k::@part {SIZES} args(%hc : memref<4xf32, strided<[1], offset: ?>>)\n{R.format('%a')}",
+        f"gpu.launch_func @k::@part {SIZES} args(%hc : memref<4xf32, strided<[1], offset: ?>>)\n"
+        + R.format("%a").replace("@r", "@rr"),
         ["memref.cast 0", "memref.cast 0", "wait async 0", "launch_func async 1", "wait async 0", "launch_func async 1",
          "wait async 2", "launch_func async 1", "wait 1"],
+    ),
+    "halves of one buffer, of which a kernel that gets it whole reads one": (
+        "%l = memref.subview %a[0] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1]>>\n"
+        f"%h = memref.subview %a[4] [4] [1] : memref<8xf32> to {PART}\n"
+        "%lc = memref.cast %l : memref<4xf32, strided<[1]>> to memref<4xf32, strided<[1], offset: ?>>\n"
+        f"%hc = memref.cast %h : {PART} to memref<4xf32, strided<[1], offset: ?>>\n"
+        f"gpu.launch_func @k::@part {SIZES} args(%lc : memref<4xf32, strided<[1], offset: ?>>)\n"
+        f"gpu.launch_func @k::@part {SIZES} args(%hc : memref<4xf32, strided<[1], offset: ?>>)\n{R.format('%a')}",
+        ["memref.cast 0", "memref.cast 0", "wait async 0", "launch_func async 1", "wait async 0", "launch_func async 1",
+         "launch_func async 1", "wait 2"],
     ),
     "a loop carries a token; its body joins": (
         f"{W.format('%a')}\nscf.for %i = %c0 to %c4 step %c1 {{\n{R.format('%a')}\n{R.format('%b')}\n}}\n{W.format('%b')}",

@@ -80,6 +80,7 @@ func.func @again(%image: memref<1x8x8x4xf32>, %filter: memref<3x3x4x8xf32>, %out
   return
 }
 """
+PARALLEL = "scf.parallel (%i) = (%c0) to (%c4) step (%c1) {"
 SPLIT = """\
 func.func @grouped(%x: tensor<1x10x8x8xf32>, %filter: tensor<3x8x3x3x3xf32>, %out: tensor<1x3x8x6x6xf32>) -> tensor<1x3x8x6x6xf32> {
   %image = tensor.expand_shape %x [[0], [1, 2], [3], [4]] output_shape [1, 3, 3, 8, 8]
@@ -115,6 +116,10 @@ func.func @conv(%b: memref<1x10x20x4xf32>, %w: memref<3x3x4x8xf32>, %y: memref<1
   return
 }
 """
+
+
+WINDOW_OF_ANY_PLACE = WINDOW.replace("%b[0, 1,", "%b[0, %i,").replace("offset: 88", "offset: ?").replace(
+    "%y: memref<1x4x4x8xf32>)", "%y: memref<1x4x4x8xf32>, %i: index)", 1)
 
 
 def body(*lines: str, scalar: bool = False) -> str:
@@ -178,8 +183,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "%i = linalg.index 1 : index", "%j = arith.index_cast %i : index to i32", "%k = arith.sitofp %j : i32 to f32",
         "%t = arith.mulf %p, %k : f32", "%s = arith.addf %o, %t : f32")),
     "a buffer with a layout": (schedule(), STRIDED),
-    "a window of unknown place": (schedule(), WINDOW.replace("%b[0, 1,", "%b[0, %i,").replace("offset: 88", "offset: ?").replace(
-        "%y: memref<1x4x4x8xf32>)", "%y: memref<1x4x4x8xf32>, %i: index)", 1)),
     "a buffer with a layout, split": (schedule(NHWC, "split-k conv 2"), STRIDED),
     "a depthwise convolution": (schedule(DEPTHWISE), conv(filters="3x3x4", result="1x6x6x4", op=DEPTHWISE)),
     "a depthwise convolution with a multiplier": (
@@ -190,7 +193,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "a loop as the target": (schedule(NHWC, "let (tiles, one) = tile conv [1, 2, 3, 4]", "as-gemm tiles"), conv()),
     "twice": (schedule(NHWC, "let gemm = as-gemm conv", "as-gemm gemm"), conv()),
     "a convolution that is gone": (schedule(NHWC, "let gemm = as-gemm conv", "as-gemm conv"), conv()),
-    "buffers in a loop": (schedule(), MEMREFS_IN_A_LOOP),
+    "buffers in a parallel loop": (schedule(), MEMREFS_IN_A_LOOP.replace("scf.for %i = %c0 to %c4 step %c1 {", PARALLEL)),
     # ---- a padding that is stated
     "a padding that the payload does not have": (schedule(NHWC, "as-gemm conv padding [1, 1]"), conv()),
     "another padding than the payload's": (schedule(NHWC, "as-gemm conv padding [1, 1]"), PADDED),
@@ -285,14 +288,15 @@ def test_settings(name: str, capsys: pytest.CaptureFixture[str], snapshot: Snaps
 
 
 def test_what_is_no_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
-    """Loops around a convolution on tensors, tiles of one, buffers in a straight line, and windows of buffers."""
+    """Loops around a convolution on tensors, tiles of one, buffers in a straight line and in a loop, and windows of buffers."""
     counter = "%z = arith.constant 0 : index\n  %o = arith.constant 1 : index\n  "
     carried = "%r = scf.for %i = %z to %o step %o iter_args(%acc = %out) -> (tensor<1x6x6x8xf32>) {\n  %s ="
     ended = "  scf.yield %s : tensor<1x6x6x8xf32>\n  }\n  return"
     loop = conv().replace("%r =", counter + carried).replace("outs(%out", "outs(%acc").replace("  return", ended)
     tiled = schedule(NHWC, "let (tiles, one) = tile conv [1, 2, 3, 4]", "as-gemm one")
     buffers = (schedule(NHWC, "bufferize", "as-gemm conv"), conv())
-    for text, payload in ((schedule(), loop), (tiled, conv()), buffers, (schedule(), WINDOW)):
+    windows = (WINDOW, WINDOW_OF_ANY_PLACE, MEMREFS_IN_A_LOOP)
+    for text, payload in ((schedule(), loop), (tiled, conv()), buffers, *((schedule(), each) for each in windows)):
         Path("t.weft").write_text(text)
         Path("p.mlir").write_text(payload)
         assert cli.run(["apply", "t.weft", "--payload", "p.mlir", "-o", "out.mlir"]) == 0, capsys.readouterr().err

@@ -178,7 +178,8 @@ class Views:
         if source is None:
             return self._unknown(value)
         how = VIEWS[op.name]
-        if how == "same" or source.type == value.type:
+        plain = is_plain(value.type) and value.type.has_static_shape  # of a memref of that type it can only show all
+        if how == "same" or (plain and source.type == value.type):
             return self.of(source)
         compose = {
             "subview": self._subview,
@@ -218,9 +219,7 @@ class Views:
     def _subview(self, op: ir.Operation, source: View) -> View:
         assert source.axes is not None
         offsets, _, steps = window(op, self.values)
-        kept = kept_dimensions(
-            list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), ir.MemRefType(op.results[0].type)
-        )
+        kept = kept_dimensions(list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), ir.MemRefType(op.results[0].type))
         axes: list[Coordinate] = []
         for axis in source.axes:
             offset = axis.offset

@@ -18,6 +18,7 @@ from ...memory.lanes import BARRIERS
 from ...memory.layouts import is_shared
 from ...memory.mbarriers import AWAIT
 from ...memory.views import VIEWS, behind, is_view, may_share
+from ...proof.overlaps import apart
 from ...session.rewriter import describe, refuse
 
 
@@ -234,9 +235,9 @@ def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> No
     """W0378: what the copies read stays as it is while the loop runs."""
     writers = [(buffer, op) for op in operations(loop) for buffer in written(op)]
     for copy in copies:
-        reads = [(op, behind(buffer)) for op in (*copy.needs, *operations(copy.op)) for buffer in read(op)]
-        sources = [base for op, base in reads if op != copy.op or base != copy.alloc.results[0]]
-        for writer in (op for source in sources for buffer, op in writers if may_share(source, buffer)):
+        reads = [(op, buffer) for op in (*copy.needs, *operations(copy.op)) for buffer in read(op)]
+        sources = [buffer for op, buffer in reads if op != copy.op or behind(buffer) != copy.alloc.results[0]]
+        for writer in (op for source in sources for buffer, op in writers if not apart(source, buffer, loop)):
             raise refuse(
                 "W0378",
                 f"what is copied to {buffer_key(copy.alloc)} is written in the same loop: "

@@ -34,7 +34,8 @@ from ...ir.mlir import (
 )
 from ...ir.structured import is_structured
 from ...memory.effects import is_memref, is_pure
-from ...memory.views import behind, is_view, may_share
+from ...memory.views import behind, is_view
+from ...proof.overlaps import apart
 from ...session.rewriter import describe
 
 
@@ -76,20 +77,21 @@ def _check_new(buffer: ir.Operation) -> None:
 
 
 def _check_per_thread(base: ir.Value, loop: ir.Operation) -> None:
-    """W0384: inside the loop the buffer is looked at through this base alone."""
+    """W0384: inside the loop these elements are accessed through this base alone."""
     for inner in operations(loop):
-        for operand in inner.operands:
-            if _is_of(operand, base) and base not in (operand, *(view.operands[0] for view in _views(operand))):
+        for operand in inner.operands if not is_view(inner) else ():
+            known = base in (operand, *(view.operands[0] for view in _views(operand)))
+            if not known and _meets(operand, base, loop):
                 raise fail(
                     "W0384",
-                    f"{inner.name} in the loop looks at the same buffer in another way",
+                    f"{inner.name} in the loop accesses the same elements in another way",
                     "promote what it looks at first, or name an inner loop",
                 )
 
 
-def _is_of(value: ir.Value, base: ir.Value) -> bool:
-    """Whether a value is (a view of) the buffer that `base` is a view of."""
-    return is_memref(base) and is_memref(value) and may_share(base, value)
+def _meets(value: ir.Value, base: ir.Value, loop: ir.Operation | None = None) -> bool:
+    """Whether a value may have an element of `base`, in any iteration of the loop."""
+    return is_memref(base) and is_memref(value) and not apart(base, value, loop)
 
 
 def _views(value: ir.Value) -> list[ir.Operation]:
@@ -177,7 +179,7 @@ def _last_touch(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
     """The last op before the loop that looks at the buffer, or holds one that does."""
     before = ops_of(loop.block)
     for op in reversed(before[: before.index(loop)]):
-        if not is_view(op) and any(_is_of(v, base) for inner in operations(op) for v in inner.operands):
+        if not is_view(op) and any(_meets(v, base) for inner in operations(op) for v in inner.operands):
             return op
     return None
 
