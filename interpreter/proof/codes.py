@@ -15,6 +15,15 @@ W0612 a kernel of unknown size
 W0613 inconsistent or impossible sizes
     The launch, the kernel's attributes and the command line must agree on the sizes of blocks and grids, and a block
     has 1 to 1024 threads.
+W0614 a combination of other parts than those that are stated
+    A reduction or scan that processors share states whose parts make the result of each of them (`weft.participants` on what holds
+    a thread's part, made by the maps). The kernel is followed from there, for all threads of a block: through shuffles, shared
+    memory and combining ops to where the result is used. There it has to be made of the parts of exactly these threads, each once,
+    beginning with the combiner's identity. The witness names a thread, and a part that it lacks or has too many. It is no race, so
+    barriers do not help: the kernel would compute another number than the payload says.
+
+    wrong: sums over threads(x) of a row for each threads(y), whose warps add up all rows
+    right: map row to threads(x: 1)
 W0620 a token is never waited for
     A token represents work in progress on a stream. If nothing uses the token, nothing waits for that work: its
     results may be read too early, and the stream is never released.

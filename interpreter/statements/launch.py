@@ -167,6 +167,7 @@ class LaunchStatement(Statement):
             nvvm, llvm), could access any memory at any time, so nothing could be proven about the kernel. Inline the
             call, or analyse the kernel before it is lowered. Any other unknown op is assumed to access any memory:
             every access that it could conflict with is an assumed conflict.
+        W0614: what threads reduce together is not made of the parts that it states.
 
     Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `launch/kernel.py` for why it is not used).
 
@@ -188,6 +189,7 @@ class LaunchStatement(Statement):
         from ..launch.launch import found_before, launch_loop, prepare
         from ..mapping.clusters import CLUSTER
         from ..mapping.preconditions import independent
+        from ..proof.combination.combination import said as what_is_known
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)
@@ -208,10 +210,12 @@ class LaunchStatement(Statement):
         if self.max_registers is not None:
             self._cap_registers(rewrite, info, self.max_registers)
         # that the kernel is race-free is proven if nothing has proven it of the loop
-        judged = proof.Judgement(()) if proven else judged
+        known = judged = proof.Judgement(()) if proven else judged
         judged = judged or proof.judge(info.kernel, info.block, info.grid, independent=alone)
         if judged.believed:
             rewrite.remark(proof.BELIEVED)
+        for line in what_is_known(judged.combined) if judged is not known else ():
+            rewrite.remark(line)
         if not judged.found:
             if not proven:
                 info.found[proof.Judgement] = judged

@@ -27,3 +27,4 @@ def test_parts_of_all_warps(mutant: SharedMutant) -> None:
         assert not ran.races and not ran.faults
         assert compare(signature, ran.outputs, expected).ok == right
     assert verify_source(Source("right.mlir", made.applied.text)).ok
+    assert {d.code for d in verify_source(Source("wrong.mlir", mutant.text)).diagnostics} == {"W0614"}

@@ -27,6 +27,7 @@ from ...ir.mlir import ancestors, ir, operations, producer
 from ...memory.effects import is_memref
 from ...memory.tensor_maps import is_tensor_map
 from ...session.rewriter import describe
+from ..combination.combination import combination_of
 from .model import KernelModel, split_ids
 from .reaching import split_uniform
 from .reader import Reader, only_block
@@ -111,6 +112,8 @@ def kernel_model(
     split_ids(model)
     model.barriers, model.divergent = split_uniform(model, model.solver)
     apart = {barrier.place for barrier in model.divergent}
+    if reader.parts:
+        model.combined = tuple(combination_of(op, shape, reader.parts))
     model.gatherings = [met for met in model.gatherings if met.arrival not in apart and met.wait not in apart]
     return model
 

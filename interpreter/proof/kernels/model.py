@@ -19,6 +19,7 @@ from ...indices.linear import Formula, Linear, Symbol, Term, at_least, settled
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ...memory.limits import WARP
+from ..combination.judged import Combined
 from ..solver import Solver
 from .clusters import Gathering
 from .places import GroupEvent, Landing, Place
@@ -141,6 +142,7 @@ class KernelModel:
         signals, fences: what is done with memory barriers, and what orders ordinary accesses before asynchronous ones.
         registers: those that warp groups give away, or ask for; `register_cap`: a thread's at first, if said.
         gatherings: where all threads of a cluster meet.
+        combined: what is proven of results that threads reduce together.
         products: those of warp groups; each is executed by all threads of one, and ends for all of them together.
         groups: where threads commit groups of asynchronous copies, and wait for them.
         solver: who is asked about the model where nobody else is named: what it has answered, it knows.
@@ -161,6 +163,7 @@ class KernelModel:
     products: list[Barrier] = field(default_factory=list)
     gatherings: list[Gathering] = field(default_factory=list)
     groups: list[GroupEvent] = field(default_factory=list)
+    combined: tuple[Combined, ...] = ()
     facts: tuple[Formula, ...] = ()
     given: Mapping[str, Linear] = field(default_factory=dict)
     may_alias: bool = False

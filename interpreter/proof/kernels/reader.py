@@ -23,6 +23,7 @@ from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
 from ...memory.views import terminator
 from ...memory.warpgroups import AROUND, DESCRIBE, END, GROUP, PRODUCTS, ZERO, may_pend
 from ...session.rewriter import describe
+from ..combination.combination import is_marked
 from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
 from .in_flight import landings_of, with_ends
 from .memory_ops import Exchanges, Touch, touches, without_swizzles
@@ -64,6 +65,7 @@ class Reader:
         self._multiplied: list[GroupEvent] = []
         self._signals = Signals(self.values, self.views.called)
         self._meetings: list[ClusterOp] = []
+        self.parts: list[ir.Operation] = []
 
     # ---- what a load depends on ---------------------------------------------------------------------------------------
 
@@ -258,6 +260,8 @@ class Reader:
     # ---- leaves -------------------------------------------------------------------------------------------------------
 
     def _access(self, op: ir.Operation, place: Place) -> None:
+        if is_marked(op):
+            self.parts.append(op)
         if op.name in WARP_WIDE:
             together(self.model, op, place, WARP)
         if op.name in (*PRODUCTS, REGISTERS):

@@ -20,6 +20,8 @@ from ...ir.cloning import PROVEN, UNPROVEN, text_of
 from ...ir.functions import symbol
 from ...ir.mlir import ir, operations
 from ...launch.kernel import Outlined, outline
+from ..combination.combination import wrong as wrong_combinations
+from ..combination.judged import Combined
 from ..kernels.kernels import kernel_model, kernel_uses, model_of
 from ..kernels.model import Barrier, KernelModel
 from ..signals.counts import SignalFault
@@ -96,6 +98,7 @@ class Findings:
         unwritten: reads of shared memory before any write; looked for only where there are no conflicts (which come first,
             because the order of the program says nothing where they are).
         believed: how many conflicts were assumed, and are none because iterations are `independent`.
+        wrong: what is said of reductions that combine something else than they state.
     """
 
     def __init__(self, model: KernelModel, source: Source | None = None, *, independent: bool = False) -> None:
@@ -111,6 +114,7 @@ class Findings:
         self.faults = [] if judged is None else judged.faults
         self.conflicts: list[Conflict] = [c for c in found if not (independent and c.assumed)]
         self.believed = len(found) - len(self.conflicts)
+        self.wrong = wrong_combinations(model.combined)
         shared = any(c.space == "workgroup" for c in self.conflicts) or model.divergent or self.faults
         self.unwritten: list[UnwrittenRead] = []
         if not shared:
@@ -132,7 +136,7 @@ class Findings:
 
     @property
     def clean(self) -> bool:
-        return not (self.model.divergent or self.faults or self.conflicts or self.unwritten)
+        return not (self.model.divergent or self.faults or self.conflicts or self.unwritten or self.wrong)
 
     def superfluous(self) -> list[Barrier]:
         """The barriers each of which could go, and the others would still order everything."""
@@ -147,6 +151,7 @@ class Findings:
         found = [self._fault(f) for f in self.faults if f not in late]
         found += [self._conflict(c) for c in self.conflicts] + [self._unwritten(r) for r in self.unwritten]
         found += map(self._fault, late)
+        found += self.wrong
         return [*(divergence(barrier, self.source) for barrier in self.model.divergent), *first_few(found, SHOWN, "kernel")]
 
     # ---- one of each ------------------------------------------------------------------------------------------------------
@@ -242,10 +247,12 @@ class Judgement:
     Args:
         found: why it is not proven race-free; nothing if it is.
         believed: how many conflicts the analysis could only assume, which are none because iterations are independent.
+        combined: what is proven of its shared reductions.
     """
 
     found: tuple[Diagnostic, ...]
     believed: int = 0
+    combined: tuple[Combined, ...] = ()
 
 
 def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool) -> Judgement:
@@ -254,7 +261,7 @@ def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool)
         findings = Findings(kernel_model(kernel, block=block, grid=grid, passed_in_rows=True), independent=independent)
     except WeftError as error:
         return Judgement(error.diagnostics)
-    return Judgement(tuple(findings.diagnostics()), findings.believed)
+    return Judgement(tuple(findings.diagnostics()), findings.believed, findings.model.combined)
 
 
 def changed_kernels(module: ir.Module, payloads: Collection[str]) -> list[ir.Operation]:
@@ -285,7 +292,8 @@ def kernel_symbols(module: ir.Module) -> frozenset[str]:
 def let_through(kernel: ir.Operation, found: Sequence[Diagnostic]) -> list[str]:
     """Mark a kernel that is launched though it is not proven. Returns the remarks."""
     kernel.attributes[UNPROVEN] = ir.StringAttr.get(found[0].message, kernel.context)
-    return [f"not proven race-free: {found[0].message}", *(f"  {note}" for note in found[0].notes)]
+    what = "not proven" if found[0].code == "W0614" else "not proven race-free"
+    return [f"{what}: {found[0].message}", *(f"  {note}" for note in found[0].notes)]
 
 
 def refusal(found: Sequence[Diagnostic]) -> list[Diagnostic]:
