@@ -98,6 +98,11 @@ class TileProduct:
         return f"[{self.m}, {self.n}, {self.k}] of {self.kind} in {self.sum}"
 
 
+def sums_of(op: ir.Operation) -> str | None:
+    """What a marked product accumulates in, which may be wider than what memory has of its sums; None of other ops."""
+    return ir.StringAttr(op.attributes[MARK]).value.split(" in ")[1] if MARK in op.attributes else None
+
+
 def given_as(product: ir.Operation) -> ir.Attribute | None:
     """Which of `SPLITS` operands of f32 become, in copies or in registers, for a marked product; None: they stay as they are."""
     return next((product.attributes[mark] for mark in (PACKED, AS_TYPE) if mark in product.attributes), None)
