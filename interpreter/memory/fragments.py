@@ -43,6 +43,9 @@ TF32_BITS = -1 << 13
 """Of an f32 those that a tf32 has."""
 LDMATRIX, MMA = "nvgpu.ldmatrix", "nvgpu.mma.sync"
 """What all lanes of a warp execute together, or none."""
+LOAD_MATRIX, STORE_MATRIX = "gpu.subgroup_mma_load_matrix", "gpu.subgroup_mma_store_matrix"
+MULTIPLY_MATRICES = "gpu.subgroup_mma_compute"
+"""The same of matrices whose elements some lane has, which one the hardware knows (`wmma`)."""
 ROW_BYTES = 16
 """In a row of a matrix that `ldmatrix` loads; where one begins is a multiple of it."""
 
@@ -139,6 +142,30 @@ def tile_product(op: ir.Operation) -> TileProduct | None:
 def instruction_of(op: ir.Operation) -> TileProduct | None:
     """The one that computes, for a warp, an op that `mma` has marked; None of other ops."""
     return _BY_NAME.get(ir.StringAttr(op.attributes[MARK]).value) if MARK in op.attributes else None
+
+
+@dataclass(frozen=True)
+class WarpMatrix:
+    """What the lanes of a warp load or store together: each element by one lane.
+
+    Args:
+        rows, columns: of the matrix in memory, where its rows begin `stride` elements apart, whatever the memref's layout says.
+        kind: which lane an element belongs to depends on that, and on its row and column, alone.
+    """
+
+    rows: int
+    columns: int
+    stride: int
+    kind: str
+
+
+def warp_matrix(op: ir.Operation) -> WarpMatrix:
+    """Of a `LOAD_MATRIX` or a `STORE_MATRIX`; a transposed one has its columns in the rows of memory."""
+    type_ = str((op.results if op.name == LOAD_MATRIX else op.operands)[0].type)
+    rows, columns = map(int, type_.split("<")[1].split("x")[:2])
+    turned = "transpose" in op.attributes
+    stride = ir.IntegerAttr(op.attributes["leadDimension"]).value
+    return WarpMatrix(*((columns, rows) if turned else (rows, columns)), stride, f"{type_}{' transposed' if turned else ''}")
 
 
 def matrices(op: ir.Operation) -> tuple[int, bool]:
