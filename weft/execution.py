@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .interpreter.session.session import Step
+    from .runtime.plan.dtypes import Floats
     from .runtime.predict.prediction import Prediction
     from .runtime.run.device import Device
     from .runtime.run.runner import RunResult
@@ -71,11 +72,11 @@ def _program(done: Applied, entry: str | None, against: Reference) -> Program:
                 raise
             return None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
 
-    def precise(arrays: Arrays) -> Arrays:
+    def computed(arrays: Arrays, floats: Floats = "f64") -> Arrays:
         from .runtime.reference.reference import reference
 
         with done.recipe.clock.phase("reference"):
-            return reference(done.payload, made.plan.entry, dict(arrays), "f64")
+            return reference(done.payload, made.plan.entry, dict(arrays), floats)
 
     signature = functions.signature(done.payload, made.plan.entry)
     recipe = done.recipe
@@ -87,7 +88,8 @@ def _program(done: Applied, entry: str | None, against: Reference) -> Program:
         cuda=made.cuda,
         module=lambda: done.located_text,
         expected=expected,
-        precise=precise if against == "jit" else None,
+        precise=computed if against == "jit" else None,
+        computed=computed if against == "jit" else None,
         clock=recipe.clock,
         statements=lambda: _statements(done.session.steps),
         steps=done.session.steps,
@@ -170,6 +172,7 @@ def build_bundle(
     from .runtime.files.writing import Output, expect_apart
     from .runtime.host.functions import signature
     from .runtime.reference.reference import reference
+    from .runtime.run.judging import own_outputs
     from .runtime.run.runner import resolved
 
     expect_apart([Output("-o", output)], recipe.reads)
@@ -180,7 +183,7 @@ def build_bundle(
     done = applied(recipe)
     made = planned(done, entry)
     plan, cuda, module = bundled(made)
-    arrays = expected = None
+    arrays = expected = own = None
     if data_seed is not None:
         expect_memory(made.plan)
         wanted = sized(signature(done.payload, made.plan.entry), _by_axis(recipe, sizes or {}), made.plan.agreements)
@@ -188,6 +191,7 @@ def build_bundle(
         resolved(made.plan, arrays)  # the payload itself checks no size
         with clock.phase("reference"):
             expected = reference(done.payload, made.plan.entry, arrays)
+            own = own_outputs(wanted, lambda: reference(done.payload, made.plan.entry, arrays, "own"), expected)
     with clock.phase("write"):
-        write_bundle(output, plan, cuda, module, inputs=arrays, expected=expected)
+        write_bundle(output, plan, cuda, module, inputs=arrays, expected=expected, own=own)
     return done

@@ -37,6 +37,7 @@ from .roles import split_roles
 from .splitting import in_a_block, split_at_barriers
 from .stores.boxes import lower_stores
 from .stores.completion import complete_stores
+from .stores.sums import accumulate_in_wider
 from .tensor_cores import use_tensor_cores
 from .warp_groups import use_warp_groups
 
@@ -171,6 +172,7 @@ def _materialize(kernel: Outlined) -> Materialized:
     for op in (kernel.root, *last):
         materializer.run(op)
     _state_sizes(kernel.function, "known_grid_size", geometry.static_grid())
+    accumulate_in_wider(kernel.function)
     use_tensor_cores(kernel.function, materializer.lane)
     sharing = None if cluster is None else Sharing(cluster, materializer.rank())
     _state_sizes(kernel.function, "known_block_size", geometry.static_block())  # those that maps say; a producer is to come

@@ -6,7 +6,7 @@ from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import combiner
 from ...interpreter.session.rewriter import describe
-from ..reference.widening import HALVES
+from ..plan.dtypes import HALVES
 from .threads import BLOCK_IDS, THREAD_IDS
 from .warps import TOGETHER
 

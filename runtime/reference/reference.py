@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -18,12 +17,12 @@ from ..native.admitted import expect_payload
 from ..native.copies import copy_at_once
 from ..native.launches import serialize_launches
 from ..native.limits import NotLoopsError
-from ..plan.dtypes import NUMPY, widen
+from ..plan.dtypes import HALVES, NUMPY, Floats, widen
 from ..plan.signature import Argument, FunctionSignature
 from .cpu_lowering import lower
 from .deaths import ended_by
 from .jit import invoke
-from .widening import HALVES, widen_floats
+from .widening import widen_floats
 from .worker import Died, begin, call, fork_early
 
 WAY_OUT = "run without a reference: --reference none"
@@ -33,11 +32,15 @@ LOWERING, COMPILING, RUNNING = "the passes", "the compilation", "the run"
 
 
 def reference(
-    payload: ir.Module, entry: str | None, inputs: Mapping[str, np.ndarray], floats: Literal["f32", "f64"] = "f32"
+    payload: ir.Module, entry: str | None, inputs: Mapping[str, np.ndarray], floats: Floats = "f32"
 ) -> dict[str, np.ndarray]:
     """What the payload's function computes from `inputs`: its `inout` arguments and its results, by name.
 
-    f16 and bf16 payloads are computed in f32, and their outputs come in f32; those of f32, too, in f64 where `floats` says so.
+    Halves (f16, bf16, f8) are computed in f32, and outputs of them come in f32.
+
+    Args:
+        floats: `f64`: all floats are computed in f64; `own`: as they are written, halves rounded by each op.
+
     The payload is not changed, and neither are the inputs. It is compiled and run in a worker: a payload that divides by zero
     ends that, and not this process.
 
@@ -61,7 +64,7 @@ def prepare() -> None:
 
 
 def computed(
-    code: bytes, entry: str, given: Mapping[str, np.ndarray], floats: Literal["f32", "f64"] = "f32"
+    code: bytes, entry: str, given: Mapping[str, np.ndarray], floats: Floats = "f32"
 ) -> dict[str, np.ndarray]:
     """What `reference` gives, of a payload as bytecode and inputs that were checked; in this process."""
     begin("the reading")
@@ -75,7 +78,7 @@ def computed(
         begin(LOWERING)
         expect_payload(module)
         copy_at_once(module)  # a copy of halves is no copy of what they are widened to
-        if widen_floats(module, floats):
+        if floats != "own" and widen_floats(module, floats):
             named, given = _widened(named, given, floats)
         serialize_launches(module)
         lower(module)

@@ -27,6 +27,19 @@ from .roots import RootBuffer
 from .signals import Fence, RegisterChange, Signal
 
 
+@dataclass(frozen=True)
+class OfMatrix:
+    """An element of a matrix that the lanes of a warp load or store together, one of them each element.
+
+    Which one depends on `kind`, on the row and on the column alone: any lane may be the one, and it is in all matrices of the kind.
+    """
+
+    kind: str
+    row: Linear
+    column: Linear
+    stride: int
+
+
 @dataclass(frozen=True, eq=False)
 class Access:
     """A read or write of one buffer.
@@ -65,6 +78,8 @@ class Access:
     """Who makes it, while its thread goes on: the tensor memory accelerator, or the tensor cores of a warp group."""
     block: Linear | None = None
     """For which block of the cluster it is, by its number there; None: for the thread's own."""
+    part: OfMatrix | None = None
+    """Of which element of a warp's matrix it is; None: each thread makes its own."""
 
     @property
     def late(self) -> bool:

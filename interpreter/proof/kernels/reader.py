@@ -26,7 +26,7 @@ from ...session.rewriter import describe
 from ..combination.combination import is_marked
 from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
 from .in_flight import landings_of, with_ends
-from .memory_ops import Exchanges, Touch, touches, without_swizzles
+from .memory_ops import Exchanges, Touch, in_matrix, touches, without_swizzles
 from .model import ALL_SPACES, Access, Barrier, KernelModel
 from .places import GroupEvent, Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
@@ -290,7 +290,8 @@ class Reader:
                 at = None if touch.indices is None else self.views.coordinates(view, touch.indices)
                 flat, when = view.flat and (touch.indices is None or at is not None), both(view.when, touch.when)
                 here = touch.kind, view.root, at, place, describe(op), when, flat, view.sizes
-                self.model.accesses.append(Access(*here, touch.atomic, view.chosen, touch.certain, phase))
+                made = Access(*here, touch.atomic, view.chosen, touch.certain, phase, part=touch.part)
+                self.model.accesses.append(made if touch.part is None else in_matrix(made, touch.part))
                 whole = at is not None and touch.indices is not None and at == tuple(touch.indices)
                 self._exchanges.append(touch.exchanges if whole else None)
 
