@@ -8,7 +8,7 @@ import os
 import threading
 from collections import OrderedDict
 from contextlib import suppress
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from .runtime.files.bundle import read_bundle, write_bundle
 from .runtime.files.writing import keep_newest, write_whole
 from .runtime.plan.signature import plan_signature
 from .runtime.run.cupy_device import folder
+from .source import source
 
 if TYPE_CHECKING:
     from .pipeline import Recipe
@@ -29,7 +30,7 @@ MOST = 32
 MOST_ON_DISK = 512
 """And in the cache folder, those that were used last."""
 
-_kernels: OrderedDict[tuple[str, bool, int | None], Kernel] = OrderedDict()
+_kernels: OrderedDict[tuple[str, bool, bool, int | None], Kernel] = OrderedDict()
 _lock = threading.RLock()
 
 
@@ -37,7 +38,7 @@ def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
     """The kernel of a recipe on a target; one that was compiled before, if all that it was made of is the same."""
     target = open_target(where)
     key = _key(recipe, entry)
-    kept = key, recipe.choice.unproven, target.number
+    kept = key, recipe.choice.unproven, recipe.choice.unchecked, target.number
     with _lock:
         if kept not in _kernels:
             made = _found(key) or _made(recipe, entry, key)
@@ -51,26 +52,21 @@ def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
 def _key(recipe: Recipe, entry: str | None) -> str:
     """All that a kernel is made of: texts, settings, and this version of Weft."""
     texts = sorted({s.span.source.text for s in recipe.file.schedules})
-    values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry, recipe.choice.unproven]
-    parts = (__version__, _source(), recipe.name, *texts, recipe.payload.name, recipe.payload.text, repr(values))
+    values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry]
+    values += [recipe.choice.unproven, recipe.choice.unchecked]
+    parts = (__version__, source(), recipe.name, *texts, recipe.payload.name, recipe.payload.text, repr(values))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-@cache
-def _source() -> str:
-    """What tells this source of Weft from one that was edited: when its files were changed last."""
-    here = Path(__file__).parent
-    files = [*here.glob("*.py"), *(file for room in here.iterdir() if room.is_dir() for file in room.rglob("*.py"))]
-    return f"{len(files)} {max(file.stat().st_mtime_ns for file in files)}"
-
-
 def _made(recipe: Recipe, entry: str | None, key: str) -> Compiled:
+    from .comparison.once import compared
     from .pipeline import applied, planned
 
     done = applied(recipe)
     one = planned(done, entry)
+    plan = replace(one.plan, unchecked=compared(one, entry).unchecked)
     steps = tuple((step.text, step.remarks) for step in done.session.steps)
-    made = Compiled(recipe.name, one.plan, one.cuda, done.text, plan_signature(one.plan), steps)
+    made = Compiled(recipe.name, plan, one.cuda, done.text, plan_signature(plan), steps)
     place = _place(key)
     with suppress(OSError, WeftError):  # a folder that cannot be written keeps nothing and stops nobody
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from .runtime.run.execution import Arrays, Clock, Executed, Program, Reference, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from .comparison.once import Compared
     from .interpreter.session.session import Step
     from .runtime.predict.prediction import Prediction
     from .runtime.run.device import Device
@@ -162,9 +163,11 @@ def build_bundle(
     inputs: Path | Arrays | None = None,
     asked: Mapping[str, str] | None = None,
     sizes: Mapping[str, str] | None = None,
-) -> Applied:
-    """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along. `inputs`, `asked`,
-    `sizes`: as in `RunOptions`."""
+) -> tuple[Applied, Compared]:
+    """Write a bundle, once its kernels are compared with their payload; with a `data_seed`, inputs and the outputs that the payload
+    gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`. Raises W0080, W0081 where they are not equal, and nothing
+    is written then."""
+    from .comparison import once
     from .runtime.files.bundle import expect_place, write_bundle
     from .runtime.files.inputs import chosen_inputs, sized
     from .runtime.files.writing import Output, expect_apart
@@ -175,10 +178,11 @@ def build_bundle(
     expect_apart([Output("-o", output)], recipe.reads)
     expect_place(output)
     clock = recipe.clock
-    if data_seed is not None:
+    if data_seed is not None or once.expected(recipe, entry):
         _prepare_reference(clock)
     done = applied(recipe)
     made = planned(done, entry)
+    found = once.compared(made, entry)
     arrays = expected = None
     if data_seed is not None:
         expect_memory(made.plan)
@@ -188,5 +192,6 @@ def build_bundle(
         with clock.phase("reference"):
             expected = reference(done.payload, made.plan.entry, arrays)
     with clock.phase("write"):
-        write_bundle(output, made.plan, made.cuda, done.text, inputs=arrays, expected=expected)
-    return done
+        plan = replace(made.plan, unchecked=found.unchecked)
+        write_bundle(output, plan, made.cuda, done.text, inputs=arrays, expected=expected)
+    return done, found

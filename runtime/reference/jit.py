@@ -36,9 +36,10 @@ _libc.free.argtypes = [ctypes.c_void_p]
 _libc.free.restype = None
 
 
-def compiled(module: ir.Module, function: str) -> Any:
-    """The engine of a module (LLVM dialect) with `function`, which has `llvm.emit_c_interface`. Raises `JitError`."""
-    engine = execution_engine(module)
+def compiled(module: ir.Module, function: str, effort: int = 3) -> Any:
+    """The engine of a module (LLVM dialect) with `function`, which has `llvm.emit_c_interface`; `effort`: how much LLVM
+    optimizes, 0 to 3. Raises `JitError`."""
+    engine = execution_engine(module, effort)
     if not engine.raw_lookup(f"_mlir_ciface_{function}"):
         raise not_linked(module)
     return engine

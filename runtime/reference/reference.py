@@ -70,7 +70,7 @@ class CompiledPayload:
     """A payload's function as machine code: called with inputs that were checked, it gives its outputs by name, as `reference`
     does. Globals that it writes keep what it wrote until the next call. Errors: those of `reference`, where it is made."""
 
-    def __init__(self, code: bytes, entry: str, floats: Literal["f32", "f64"] = "f32") -> None:
+    def __init__(self, code: bytes, entry: str, floats: Literal["f32", "f64"] = "f32", effort: int = 3) -> None:
         begin("the reading")
         module = ir.Module.parse(code, context())
         self.named, self.floats = signature(module, entry), NUMPY[floats]
@@ -90,7 +90,7 @@ class CompiledPayload:
             serialize_launches(module)
             lower(module)
             begin(COMPILING)
-            self.engine = compiled(module, self.named.entry)
+            self.engine = compiled(module, self.named.entry, effort)
         except NotLoopsError as error:
             raise WeftError(Diagnostic("W0802", error.message, hint=WAY_OUT, payload=error.place)) from error
         except (ir.MLIRError, TransformError) as error:

@@ -166,6 +166,7 @@ class Program:
             faults=None if result.faults is None else tuple(map(str, result.faults)),
             version=ran(plan, result.version),
             fewest_streams=plan.fewest_streams,
+            unchecked=plan.unchecked,
             seconds={**clock.seconds},
             bank_conflicts=bank_accesses(result.banks, self.statements),
             traffic=buffer_traffic(result.traffic),

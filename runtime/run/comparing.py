@@ -1,0 +1,177 @@
+"""Kernels and the payload that they were made of, run beside each other on the same numbers, in a process of their own: what
+`weft build` asks before it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ...dsl.diagnostics import WeftError
+from .compare import Comparison, compare
+from .runner import RunResult, resolved, run_plan
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..plan.plan import Plan
+    from ..plan.signature import FunctionSignature
+    from ..reference.reference import CompiledPayload
+    from .device import DeviceTarget
+
+NATIVE = "W0725"
+"""What the CPU cannot run; the simulator may."""
+UNFIT = frozenset({"W0717", "W0739"})
+"""Sizes that do not go together, or that the schedule has not assumed."""
+SMALL_WORK = 1 << 24
+"""Operations up to which it takes longer to optimize the code than to run it as it is."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is compared.
+
+    Args:
+        plan, module: of the kernels; the module as text.
+        payload, signature: of the payload, as bytecode.
+        sizes: the sizes to try, each in the place of all that is open; (None,) where nothing is.
+        work: operations of the payload, at the largest of the sizes; `most_simulated`: up to so many the simulator runs it.
+        most: inputs are integers of at most this magnitude, and outputs have to be equal; None: random numbers, and equal as far
+            as `weft run` asks for it.
+        seed: of the inputs.
+    """
+
+    plan: Plan
+    module: str
+    payload: bytes
+    signature: FunctionSignature
+    sizes: tuple[int | None, ...]
+    work: int
+    most_simulated: int
+    most: int | None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of both.
+
+    Args:
+        size: of `Task.sizes`.
+        target: where the kernels ran.
+        comparison: of all that the payload writes.
+        found: races and faults that the simulator has seen, one line each.
+        version: which one ran, of several.
+    """
+
+    size: int | None
+    target: DeviceTarget
+    comparison: Comparison
+    found: tuple[str, ...] = ()
+    version: int | None = None
+
+
+@dataclass(frozen=True)
+class Trials:
+    """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: there are none, because
+    the simulator alone can run the kernels, and would take too long."""
+
+    done: tuple[Trial, ...]
+    refused: tuple[int | None, ...] = ()
+    too_long: bool = False
+
+
+def side_by_side(task: Task) -> Trials:
+    """Run the kernels natively, or on the simulator where the CPU can't, and the payload. Called in a worker.
+
+    Errors: those of `CompiledPayload`, and of both devices.
+    """
+    inputs = dict(_inputs(task))
+    refused = tuple(size for size in task.sizes if size not in inputs)
+    if not inputs:
+        return Trials((), refused)
+    ran: dict[int | None, tuple[DeviceTarget, RunResult]] = {}
+    try:
+        for size, arrays in inputs.items():
+            ran[size] = "cpu", _native(task, arrays)
+    except WeftError as error:
+        if error.diagnostics[0].code != NATIVE:
+            raise
+        if task.work > task.most_simulated:
+            return Trials((), refused, too_long=True)
+        ran = {size: ("sim", _simulated(task, arrays)) for size, arrays in inputs.items()}
+    payload = _payload(task)
+    done: list[Trial] = []
+    for size, (target, result) in ran.items():
+        done.append(_trial(task, payload, size, inputs[size], target, result))
+        if not done[-1].comparison.ok or done[-1].found:
+            break
+    return Trials(tuple(done), refused)
+
+
+def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]:
+    """For each size that the plan takes, an array per argument."""
+    from ..files.inputs import integral_inputs, random_inputs, sized
+
+    for size in task.sizes:
+        signature = sized(task.signature, {}, task.plan.agreements, size)
+        made = random_inputs(signature, task.seed) if task.most is None else integral_inputs(signature, task.most, task.seed)
+        try:
+            resolved(task.plan, made)
+        except WeftError as error:
+            if size is None or any(d.code not in UNFIT for d in error.diagnostics):
+                raise
+        else:
+            yield size, made
+
+
+def _effort(task: Task) -> int:
+    return 0 if task.work * len(task.sizes) <= SMALL_WORK else 2
+
+
+def _native(task: Task, arrays: Mapping[str, np.ndarray]) -> RunResult:
+    from ..native.device import CpuDevice
+    from ..reference.worker import begin
+
+    begin("the kernels")
+    return run_plan(task.plan, CpuDevice(1, _effort(task)), arrays, text=task.module)
+
+
+def _simulated(task: Task, arrays: Mapping[str, np.ndarray]) -> RunResult:
+    from ..simulator.device import SimDevice
+
+    return run_plan(task.plan, SimDevice(), arrays, text=task.module, order=task.seed)
+
+
+def _payload(task: Task) -> CompiledPayload:
+    from ..reference.reference import CompiledPayload
+
+    return CompiledPayload(task.payload, task.signature.entry, effort=_effort(task))
+
+
+def _trial(
+    task: Task,
+    payload: CompiledPayload,
+    size: int | None,
+    arrays: Mapping[str, np.ndarray],
+    target: DeviceTarget,
+    result: RunResult,
+) -> Trial:
+    got = {a.name: arrays[a.name] for a in task.signature.arguments if a.role == "inout"} | dict(result.outputs)
+    expected, rounded = payload(arrays), task.plan.rounded
+    found = compare(task.signature, got, expected, rounded=rounded, exact=task.most is not None)
+    if found.rounding and task.most is None:
+        with suppress(WeftError):  # a payload that has no f64 is compared with what it gives
+            precise = _in_f64(task)(arrays)
+            better = compare(task.signature, got, precise, rounded=rounded)
+            found = better if better.ok else found
+    wrong = (*map(str, result.races or ()), *map(str, result.faults or ()))
+    return Trial(size, target, replace(found, outputs=tuple(replace(o, array=None) for o in found.outputs)), wrong, result.version)
+
+
+def _in_f64(task: Task) -> CompiledPayload:
+    from ..reference.reference import CompiledPayload
+
+    return CompiledPayload(task.payload, task.signature.entry, "f64")
+
