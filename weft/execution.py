@@ -165,8 +165,10 @@ def build_bundle(
     sizes: Mapping[str, str] | None = None,
 ) -> tuple[Applied, Compared]:
     """Write a bundle, once its kernels are compared with their payload; with a `data_seed`, inputs and the outputs that the payload
-    gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`. Raises W0080, W0081 where they are not equal, and nothing
-    is written then."""
+    gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`.
+
+    Raises W0080, W0081 where they are not equal, and nothing is written then.
+    """
     from .comparison import once
     from .runtime.files.bundle import expect_place, write_bundle
     from .runtime.files.inputs import chosen_inputs, sized

@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from ..plan.plan import Plan
     from ..plan.signature import FunctionSignature
     from ..reference.reference import CompiledPayload
-    from .device import DeviceTarget
+    from .device import Device, DeviceTarget
 
 NATIVE = "W0725"
 """What the CPU cannot run; the simulator may."""
-UNFIT = frozenset({"W0717", "W0739"})
-"""Sizes that do not go together, or that the schedule has not assumed."""
 SMALL_WORK = 1 << 24
 """Operations up to which it takes longer to optimize the code than to run it as it is."""
 
@@ -89,59 +87,59 @@ def side_by_side(task: Task) -> Trials:
     """
     inputs = dict(_inputs(task))
     refused = tuple(size for size in task.sizes if size not in inputs)
-    if not inputs:
-        return Trials((), refused)
-    ran: dict[int | None, tuple[DeviceTarget, RunResult]] = {}
+    from ..native.device import CpuDevice
+    from ..reference.worker import begin
+    from ..simulator.device import SimDevice
+
+    begin("the kernels")
+    device: Device = CpuDevice(1, _effort(task))
     try:
-        for size, arrays in inputs.items():
-            ran[size] = "cpu", _native(task, arrays)
+        ran = list(_run(task, device, inputs))
     except WeftError as error:
         if error.diagnostics[0].code != NATIVE:
             raise
         if task.work > task.most_simulated:
             return Trials((), refused, too_long=True)
-        ran = {size: ("sim", _simulated(task, arrays)) for size, arrays in inputs.items()}
+        device = SimDevice()
+        ran = list(_run(task, device, inputs))
     payload = _payload(task)
     done: list[Trial] = []
-    for size, (target, result) in ran.items():
-        done.append(_trial(task, payload, size, inputs[size], target, result))
+    for size, result in zip(inputs, ran, strict=True):
+        done.append(_trial(task, payload, size, inputs[size], device.target, result))
         if not done[-1].comparison.ok or done[-1].found:
             break
     return Trials(tuple(done), refused)
 
 
 def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]:
-    """For each size that the plan takes, an array per argument."""
+    """For each size that the plan takes, an array per argument. Raises why it takes none of them."""
     from ..files.inputs import integral_inputs, random_inputs, sized
 
+    refusals: list[WeftError] = []
     for size in task.sizes:
         signature = sized(task.signature, {}, task.plan.agreements, size)
         made = random_inputs(signature, task.seed) if task.most is None else integral_inputs(signature, task.most, task.seed)
         try:
             resolved(task.plan, made)
         except WeftError as error:
-            if size is None or any(d.code not in UNFIT for d in error.diagnostics):
+            if size is None:
                 raise
+            refusals.append(error)
         else:
             yield size, made
+    if len(refusals) == len(task.sizes):
+        raise refusals[0]
 
 
 def _effort(task: Task) -> int:
     return 0 if task.work * len(task.sizes) <= SMALL_WORK else 2
 
 
-def _native(task: Task, arrays: Mapping[str, np.ndarray]) -> RunResult:
-    from ..native.device import CpuDevice
-    from ..reference.worker import begin
-
-    begin("the kernels")
-    return run_plan(task.plan, CpuDevice(1, _effort(task)), arrays, text=task.module)
-
-
-def _simulated(task: Task, arrays: Mapping[str, np.ndarray]) -> RunResult:
-    from ..simulator.device import SimDevice
-
-    return run_plan(task.plan, SimDevice(), arrays, text=task.module, order=task.seed)
+def _run(task: Task, device: Device, inputs: Mapping[int | None, Mapping[str, np.ndarray]]) -> Iterator[RunResult]:
+    """What the kernels give, for each size. They are translated once."""
+    for number, arrays in enumerate(inputs.values()):
+        order = task.seed if device.target == "sim" else None
+        yield run_plan(task.plan, device, arrays, text=None if number else task.module, order=order)
 
 
 def _payload(task: Task) -> CompiledPayload:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import lcm
+from math import lcm, prod
 from typing import Any
 
 from ..dsl.diagnostics import Source
@@ -16,7 +16,7 @@ from ..runtime.plan.plan import Apply, Plan
 
 PRIME = 67
 """A size that no tile divides, with more than one warp."""
-LARGEST_TILE = 1024
+LARGEST_TILE = 1 << 17
 FEWEST, MOST = 64, 256
 """Between these lies what a size is shrunk by multiples of, first."""
 TRIES = 3
@@ -24,17 +24,19 @@ TRIES = 3
 
 
 def open_sizes(plan: Plan) -> tuple[int, ...]:
-    """Sizes for all that is open: 0, 1, a prime, whole tiles and one more or less, also such as each version assumes."""
+    """Sizes for all that is open: 0, 1, a prime, one less and one more than whole tiles; and such as each version assumes."""
     tiles = sorted(_tiles(plan))
-    wanted = {0, 1, PRIME, *(tile + more for tile in {tiles[0], tiles[-1]} for more in (-1, 0, 1))} if tiles else {0, 1, PRIME}
+    wanted = {0, 1, PRIME, *(tile + more for tile in {tiles[0], tiles[-1]} for more in (-1, 1))} if tiles else {0, 1, PRIME}
     multiples = {lcm(*(a.multiple for a in (*plan.assumptions, *one))) for one in plan.versions or ((),)}
     wanted |= {-(-size // each) * each for size in wanted for each in multiples if each <= LARGEST_TILE}
     return tuple(sorted(wanted))
 
 
 def _tiles(plan: Plan) -> set[int]:
-    """What the grids of launches divide sizes by."""
-    return {n for step in plan.launches for size in step.grid for n in _divisors(size) if 1 < n <= LARGEST_TILE}
+    """What the grids of launches divide sizes by; and how many threads a launch has, or a block, where the grid does not ask."""
+    divisors = [n for step in plan.launches for size in step.grid for n in _divisors(size)]
+    threads = [prod(n for n in (*step.block, *step.grid) if isinstance(n, int)) for step in plan.launches]
+    return {n for n in divisors or threads if 1 < n <= LARGEST_TILE}
 
 
 def _divisors(size: Any) -> Iterator[int]:
@@ -51,7 +53,7 @@ def smaller(recipe: Recipe) -> Iterator[Recipe]:
     if builder is None:
         return
     tiles = [v for v in recipe.values.values() if isinstance(v, int) and not isinstance(v, bool) and v <= MOST]
-    first = max(FEWEST, 1 << (max(tiles, default=1) - 1).bit_length())
+    first = min(MOST, max(FEWEST, 2 << (max(tiles, default=1) - 1).bit_length()))  # two tiles, where they are not large
     kept = dict(recipe.payload_values)
     for period in (first << n for n in range(TRIES)):
         values: dict[str, Value] = {
