@@ -52,7 +52,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Trial:
+class ComparedRun:
     """One run of both.
 
     Args:
@@ -71,16 +71,16 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Trials:
+class ComparedRuns:
     """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: there are none, because
     the simulator alone can run the kernels, and would take too long."""
 
-    done: tuple[Trial, ...]
+    done: tuple[ComparedRun, ...]
     refused: tuple[int | None, ...] = ()
     too_long: bool = False
 
 
-def side_by_side(task: Task) -> Trials:
+def side_by_side(task: Task) -> ComparedRuns:
     """Run the kernels natively, or on the simulator where the CPU can't, and the payload. Called in a worker.
 
     Errors: those of `CompiledPayload`, and of both devices.
@@ -99,16 +99,16 @@ def side_by_side(task: Task) -> Trials:
         if error.diagnostics[0].code != NATIVE:
             raise
         if task.work > task.most_simulated:
-            return Trials((), refused, too_long=True)
+            return ComparedRuns((), refused, too_long=True)
         device = SimDevice()
         ran = list(_run(task, device, inputs))
     payload = _payload(task)
-    done: list[Trial] = []
+    done: list[ComparedRun] = []
     for size, result in zip(inputs, ran, strict=True):
-        done.append(_trial(task, payload, size, inputs[size], device.target, result))
+        done.append(_beside(task, payload, size, inputs[size], device.target, result))
         if not done[-1].comparison.ok or done[-1].found:
             break
-    return Trials(tuple(done), refused)
+    return ComparedRuns(tuple(done), refused)
 
 
 def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]:
@@ -148,14 +148,14 @@ def _payload(task: Task) -> CompiledPayload:
     return CompiledPayload(task.payload, task.signature.entry, effort=_effort(task))
 
 
-def _trial(
+def _beside(
     task: Task,
     payload: CompiledPayload,
     size: int | None,
     arrays: Mapping[str, np.ndarray],
     target: DeviceTarget,
     result: RunResult,
-) -> Trial:
+) -> ComparedRun:
     got = {a.name: arrays[a.name] for a in task.signature.arguments if a.role == "inout"} | dict(result.outputs)
     expected, rounded = payload(arrays), task.plan.rounded
     found = compare(task.signature, got, expected, rounded=rounded, exact=task.most is not None)
@@ -165,7 +165,8 @@ def _trial(
             better = compare(task.signature, got, precise, rounded=rounded)
             found = better if better.ok else found
     wrong = (*map(str, result.races or ()), *map(str, result.faults or ()))
-    return Trial(size, target, replace(found, outputs=tuple(replace(o, array=None) for o in found.outputs)), wrong, result.version)
+    outputs = tuple(replace(o, array=None) for o in found.outputs)
+    return ComparedRun(size, target, replace(found, outputs=outputs), wrong, result.version)
 
 
 def _in_f64(task: Task) -> CompiledPayload:

@@ -12,10 +12,10 @@ from ..dsl.diagnostics import Diagnostic, WeftError, count, fail
 from ..interpreter.ir.functions import VERSION_OF
 from ..pipeline import Applied, Planned, Recipe, applied, planned
 from ..runtime.run.clock import Clock
-from ..runtime.run.comparing import Task, Trial, Trials, side_by_side
+from ..runtime.run.comparing import ComparedRun, ComparedRuns, Task, side_by_side
 from . import kept
 from .sizes import TRIES, open_sizes, smaller
-from .work import Work, work_of
+from .work import PayloadWork, work_of
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
@@ -120,7 +120,7 @@ def _compared(made: Planned, entry: str | None) -> Compared:
     return Compared(_said(made, named, done))
 
 
-def _smaller(made: Planned, entry: str | None, work: Work) -> Compared:
+def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> Compared:
     """Compare what the same schedule makes of a smaller payload of the same builder; best one of which it does the same."""
     from ..runtime.host.functions import signature
 
@@ -154,7 +154,7 @@ def _smaller(made: Planned, entry: str | None, work: Work) -> Compared:
     raise fail("W0081", message, hint=f"compare it yourself: `weft run {recipe.choice.file} --target cpu`; {ACCEPTED}", notes=notes)
 
 
-def _tried(made: Planned, named: FunctionSignature, work: Work, sizes: Sequence[int | None]) -> Trials:
+def _tried(made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Sequence[int | None]) -> ComparedRuns:
     """What runs beside the payload gave. Raises W0081 where one of both does not run."""
     from ..runtime.reference.worker import Died, call
 
@@ -188,29 +188,29 @@ def _bytecode(module: ir.Module) -> bytes:
     return code.getvalue()
 
 
-def _said(made: Planned, named: FunctionSignature, trials: Trials) -> tuple[str, ...]:
+def _said(made: Planned, named: FunctionSignature, runs: ComparedRuns) -> tuple[str, ...]:
     """Where all is equal, a line for each run. Raises W0080 for what is not."""
-    for trial in trials.done:
-        if not trial.comparison.ok or (trial.found and not made.applied.unproven):
-            raise _differs(made, named, trial)
-    return tuple(_where(made, named, trial) for trial in trials.done)
+    for run in runs.done:
+        if not run.comparison.ok or (run.found and not made.applied.unproven):
+            raise _differs(made, named, run)
+    return tuple(_where(made, named, run) for run in runs.done)
 
 
-def _where(made: Planned, named: FunctionSignature, trial: Trial) -> str:
+def _where(made: Planned, named: FunctionSignature, run: ComparedRun) -> str:
     """`A 4x8xf32, B 8x4xf32 on the CPU`."""
     from ..runtime.files.inputs import sized
 
-    given = sized(named, {}, made.plan.agreements, trial.size) if trial.size is not None else named
-    version = f", version {trial.version + 1} of {len(made.plan.versions)}" if trial.version is not None else ""
-    return f"{', '.join(map(str, given.arguments))}: on the {'simulator' if trial.target == 'sim' else 'CPU'}{version}"
+    given = sized(named, {}, made.plan.agreements, run.size) if run.size is not None else named
+    version = f", version {run.version + 1} of {len(made.plan.versions)}" if run.version is not None else ""
+    return f"{', '.join(map(str, given.arguments))}: on the {'simulator' if run.target == 'sim' else 'CPU'}{version}"
 
 
-def _differs(made: Planned, named: FunctionSignature, trial: Trial) -> WeftError:
+def _differs(made: Planned, named: FunctionSignature, run: ComparedRun) -> WeftError:
     recipe = made.applied.recipe
-    notes = [f"with {_where(made, named, trial)}"]
-    wrong = [output for output in trial.comparison.outputs if not output.ok]
+    notes = [f"with {_where(made, named, run)}"]
+    wrong = [output for output in run.comparison.outputs if not output.ok]
     notes += [f"`{output.name}`: {output.reason}" for output in wrong]
-    notes += [*trial.found[:3]]
+    notes += [*run.found[:3]]
     what = "do not compute what its payload does" if wrong else "race or fault on the simulator"
     message = f"the kernels of `{recipe.name}` {what}"
     if wrong:
@@ -219,7 +219,7 @@ def _differs(made: Planned, named: FunctionSignature, trial: Trial) -> WeftError
     return WeftError(Diagnostic("W0080", message, notes=tuple(notes), hint=hint))
 
 
-def _too_long(work: Work) -> str:
+def _too_long(work: PayloadWork) -> str:
     """Why nothing was compared, and where most of it is."""
     parts = sorted(work.parts, key=lambda part: -part.operations)
     long = [part for part in parts if part.operations > MOST_WORK] or parts[:1]

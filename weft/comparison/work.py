@@ -33,11 +33,11 @@ _MOVES = ("tensor.", "memref.", "linalg.", "func.", "scf.", "affine.", "bufferiz
 _INEXACT = frozenset({"scf.while", "scf.index_switch", "linalg.softmax", "func.call"})
 GUESSED = 64
 """Iterations of a loop that may be done any number of times."""
-_CONVERTED = ("arith.extf", "arith.extsi", "arith.extui", "linalg.yield", "linalg.index")
+_CONVERTED = frozenset({"arith.extf", "arith.extsi", "arith.extui", "arith.constant"})
 
 
 @dataclass(frozen=True)
-class Part:
+class WorkPart:
     """An op of a payload, and how many operations it is."""
 
     place: str
@@ -45,7 +45,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Work:
+class PayloadWork:
     """What a payload computes.
 
     Args:
@@ -53,7 +53,7 @@ class Work:
         most: the magnitude of integers of which every sum in it is exact; None: of none.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[WorkPart, ...]
     most: int | None
 
     @property
@@ -61,13 +61,14 @@ class Work:
         return sum(part.operations for part in self.parts)
 
 
-def work_of(payload: ir.Module, signature: FunctionSignature, size: int) -> Work:
+def work_of(payload: ir.Module, signature: FunctionSignature, size: int) -> PayloadWork:
     """An estimate, with `size` in the place of all that is known at run time only."""
-    if any(op.name in ("affine.for", "affine.parallel") for op in operations(payload.operation)):
+    if any(op.name.startswith("affine.") and len(op.regions) for op in operations(payload.operation)):
         payload = clone_module(payload)
         run_passes(payload, "lower-affine")
     steps = list(_steps(payload.operation, size, 1))
-    return Work(tuple(Part(describe(s.op), s.times * s.each) for s in steps if s.times * s.each > 1), _most(steps, signature))
+    parts = tuple(WorkPart(describe(s.op), s.times * s.each) for s in steps if s.times * s.each > 1)
+    return PayloadWork(parts, _most(steps, signature))
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def _steps(op: ir.Operation, size: int, times: int) -> Iterator[_Step]:
     if is_structured(op):
         space = structure(op)
         extents = [size if n is None else n for n in space.extents]
-        body = [inner for inner in body_of(op).operations if inner.operation.name not in _CONVERTED]
+        body = [inner for inner in list(body_of(op).operations)[:-1] if inner.operation.name not in _CONVERTED]
         into = prod(n for n, kind in zip(extents, space.iterators, strict=True) if kind == "reduction")
         yield _Step(op, times, prod(extents) * max(1, len(body)), into * times)
         return
