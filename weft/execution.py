@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, cast
 from .dsl.diagnostics import WeftError, fail
 from .pipeline import Applied, Planned, Recipe, applied, planned
 from .recipes import shortened
-from .runtime.run.execution import Arrays, Clock, Executed, Program, Reference, RunOptions, expect_memory, open_device
+from .runtime.run.execution import (
+    UNDEFINED,
+    Arrays,
+    Clock,
+    Executed,
+    Program,
+    Reference,
+    RunOptions,
+    expect_memory,
+    open_device,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,9 +29,6 @@ if TYPE_CHECKING:
     from .runtime.predict.prediction import Prediction
     from .runtime.run.device import Device
     from .runtime.run.runner import RunResult
-
-UNDEFINED = {"out-of-bounds read", "out-of-bounds write", "division by zero"}
-"""Faults that are found on the simulator, and leave what a CPU computes undefined."""
 
 
 def run_recipe(recipe: Recipe, entry: str | None, options: RunOptions) -> Executed:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...dsl.diagnostics import WeftError
+from ...dsl.diagnostics import WeftError, fail
 from .compare import Comparison, compare
 from .runner import RunResult, resolved, run_plan
 
@@ -35,6 +35,7 @@ class Task:
         payload, signature: of the payload, as bytecode.
         sizes: the sizes to try, each in the place of all that is open; (None,) where nothing is.
         work: operations of the payload, at the largest of the sizes; `most_simulated`: up to so many the simulator runs it.
+        indexed: numbers of arrays say where others are: they are taken from below the smallest of all sizes.
         most: inputs are integers of at most this magnitude, and outputs have to be equal; None: random numbers, and equal as far
             as `weft run` asks for it.
         seed: of the inputs.
@@ -48,6 +49,7 @@ class Task:
     work: int
     most_simulated: int
     most: int | None
+    indexed: bool = False
     seed: int = 0
 
 
@@ -61,6 +63,7 @@ class ComparedRun:
         comparison: of all that the payload writes.
         found: races and faults that the simulator has seen, one line each.
         version: which one ran, of several.
+        undefined: where they differ, what leaves undefined what they compute of these numbers: an access out of bounds.
     """
 
     size: int | None
@@ -68,6 +71,7 @@ class ComparedRun:
     comparison: Comparison
     found: tuple[str, ...] = ()
     version: int | None = None
+    undefined: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,8 @@ def side_by_side(task: Task) -> ComparedRuns:
     done: list[ComparedRun] = []
     for size, result in zip(inputs, ran, strict=True):
         done.append(_beside(task, payload, size, inputs[size], device.target, result))
+        if not done[-1].comparison.ok and task.indexed and task.work <= task.most_simulated:
+            done[-1] = replace(done[-1], undefined=_undefined(task, inputs[size]))
         if not done[-1].comparison.ok or done[-1].found:
             break
     return ComparedRuns(tuple(done), refused)
@@ -120,6 +126,8 @@ def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]
         signature = sized(task.signature, {}, task.plan.agreements, size)
         made = random_inputs(signature, task.seed) if task.most is None else integral_inputs(signature, task.most, task.seed)
         try:
+            if task.indexed:
+                made |= _indices(signature, task.seed)
             resolved(task.plan, made)
         except WeftError as error:
             if size is None:
@@ -129,6 +137,32 @@ def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]
             yield size, made
     if len(refusals) == len(task.sizes):
         raise refusals[0]
+
+
+def _indices(signature: FunctionSignature, seed: int) -> dict[str, np.ndarray]:
+    """Integers that are indices wherever they are used as such. Raises W0719 where there is no index."""
+    import numpy as np
+
+    from ..plan.dtypes import is_float, narrow
+
+    arrays = [a for a in signature.arguments if a.shape is not None]
+    below = min((n for a in arrays for n in a.shape or () if n is not None), default=1)
+    if below == 0:
+        raise fail("W0719", "there is no index into an array without elements")
+    generator = np.random.default_rng(seed)
+    integers = [a for a in arrays if not is_float(a.dtype) and a.dtype != "i1"]
+    below = min(below, 127)  # of any integer type
+    sizes = {a.name: tuple(n for n in a.shape or () if n is not None) for a in integers}
+    return {a.name: narrow(np.asarray(generator.integers(0, below, sizes[a.name])), a.dtype) for a in integers}
+
+
+def _undefined(task: Task, arrays: Mapping[str, np.ndarray]) -> str | None:
+    """The first of the faults that leave undefined what the kernels compute; the simulator sees them."""
+    from ..simulator.device import SimDevice
+    from .execution import UNDEFINED
+
+    (result,) = _run(task, SimDevice(), {None: arrays})
+    return next((str(fault) for fault in result.faults or () if fault.kind in UNDEFINED), None)
 
 
 def _effort(task: Task) -> int:

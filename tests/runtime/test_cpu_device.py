@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scheduled import run_schedule
 
+from weft import api
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import ancestors, constant_of, operations
 from weft.pipeline import Choice, applied, planned, read_schedule

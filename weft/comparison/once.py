@@ -160,7 +160,7 @@ def _tried(made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Se
 
     task = Task(
         made.plan, made.applied.located_text, _bytecode(made.applied.payload), named, tuple(sizes), work.operations, MOST_WORK,
-        work.most,
+        work.most, work.indexed,
     )  # fmt: skip
     name = made.applied.recipe.name
     try:
@@ -191,6 +191,9 @@ def _bytecode(module: ir.Module) -> bytes:
 def _said(made: Planned, named: FunctionSignature, runs: ComparedRuns) -> tuple[str, ...]:
     """Where all is equal, a line for each run. Raises W0080 for what is not."""
     for run in runs.done:
+        if run.undefined is not None:
+            name, message = made.applied.recipe.name, f"of random numbers what it computes is undefined: {run.undefined}"
+            raise fail("W0081", f"the kernels of `{name}` cannot be compared with their payload: {message}", hint=ACCEPTED)
         if not run.comparison.ok or (run.found and not made.applied.unproven):
             raise _differs(made, named, run)
     return tuple(_where(made, named, run) for run in runs.done)

@@ -50,11 +50,13 @@ class PayloadWork:
 
     Args:
         parts: what it is made of.
+        indexed: numbers of arrays say where others are.
         most: the magnitude of integers of which every sum in it is exact; None: of none.
     """
 
     parts: tuple[WorkPart, ...]
     most: int | None
+    indexed: bool
 
     @property
     def operations(self) -> int:
@@ -68,7 +70,8 @@ def work_of(payload: ir.Module, signature: FunctionSignature, size: int) -> Payl
         run_passes(payload, "lower-affine")
     steps = list(_steps(payload.operation, size, 1))
     parts = tuple(WorkPart(describe(s.op), s.times * s.each) for s in steps if s.times * s.each > 1)
-    return PayloadWork(parts, _most(steps, signature))
+    indexed = any(_says_where(op) for s in steps for op in (s.op, *operations(s.op)))
+    return PayloadWork(parts, _most(steps, signature), indexed)
 
 
 @dataclass(frozen=True)
@@ -138,9 +141,13 @@ def _is_exact(op: ir.Operation) -> bool:
         return _constant(op) is not None
     if op.name == "memref.global":
         return str(ir.MemRefType(ir.TypeAttr(op.attributes["type"]).value).element_type) not in FLOATS
-    if op.name == "arith.index_cast" and str(op.results[0].type) == "index":
-        return False  # data that says where: any number is not one that is there
+    if _says_where(op):
+        return False  # any number is not one that is there
     return op.name in _EXACT or op.name.startswith(_MOVES)
+
+
+def _says_where(op: ir.Operation) -> bool:
+    return op.name.startswith("arith.index_cast") and str(op.results[0].type) == "index"
 
 
 def _constant(op: ir.Operation) -> int | None:
