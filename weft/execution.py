@@ -24,7 +24,7 @@ from .runtime.run.execution import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .comparison.once import Compared
+    from .comparison.once import ComparedOnce
     from .interpreter.session.session import Step
     from .runtime.predict.prediction import Prediction
     from .runtime.run.device import Device
@@ -170,7 +170,7 @@ def build_bundle(
     inputs: Path | Arrays | None = None,
     asked: Mapping[str, str] | None = None,
     sizes: Mapping[str, str] | None = None,
-) -> tuple[Applied, Compared]:
+) -> tuple[Applied, ComparedOnce]:
     """Write a bundle, once its kernels are compared with their payload; with a `data_seed`, inputs and the outputs that the payload
     gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`.
 

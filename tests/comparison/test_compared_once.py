@@ -14,7 +14,7 @@ import pytest
 import weft
 from weft import api, cli
 from weft.comparison import once
-from weft.comparison.once import Compared, compared
+from weft.comparison.once import ComparedOnce, compared
 from weft.comparison.sizes import open_sizes, shrunk
 from weft.comparison.work import work_of
 from weft.dsl.diagnostics import WeftError
@@ -187,13 +187,13 @@ def test_what_is_compared_says_nothing(tmp_path: Path, capsys: pytest.CaptureFix
 def test_it_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
 
-    def counted(one: Planned, entry: str | None) -> Compared:
+    def counted(one: Planned, entry: str | None) -> ComparedOnce:
         calls.append(one.applied.recipe.name)
-        return Compared(("here",))
+        return ComparedOnce(("here",))
 
     monkeypatch.setattr(once, "_compared", counted)
     for _ in range(2):
-        assert compared(made("naive", m=17), None) == Compared(("here",))
+        assert compared(made("naive", m=17), None) == ComparedOnce(("here",))
     assert len(calls) == 1
     assert not once.expected(api.load("naive", settings={"m": 17}), None)
     for settings in ({"m": 18}, {"m": 17, "bm": 8}, {"m": 17, "type": "f64"}):

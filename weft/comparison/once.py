@@ -30,7 +30,7 @@ ACCEPTED = "`--unchecked` (`unchecked=True` in Python) builds it as it is, and m
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedOnce:
     """What is known of kernels beside their payload.
 
     Args:
@@ -47,16 +47,16 @@ def expected(recipe: Recipe, entry: str | None) -> bool:
     return not recipe.choice.unchecked and kept.found(_recipe_key(recipe, entry)) is None
 
 
-def compared(made: Planned, entry: str | None) -> Compared:
+def compared(made: Planned, entry: str | None) -> ComparedOnce:
     """Compare kernels with their payload, unless that was done before.
 
     Raises W0080 where they differ, W0081 where they cannot be compared.
     """
     recipe = made.applied.recipe
     if not made.plan.launches:
-        return Compared()
+        return ComparedOnce()
     if recipe.choice.unchecked:
-        return Compared(unchecked=ASKED)
+        return ComparedOnce(unchecked=ASKED)
     of_recipe = _recipe_key(recipe, entry)
     texts = [made.applied.text, recipe.payload.text, made.plan.entry]
     key = kept.key_of(*texts, *([of_recipe] if recipe.payload_values else []))
@@ -68,18 +68,18 @@ def compared(made: Planned, entry: str | None) -> Compared:
                 return found
             kept.keep(key, equal := found.equal)
         kept.keep(of_recipe, equal)
-        return Compared(equal)
+        return ComparedOnce(equal)
 
 
-def compared_all(done: Applied) -> list[Compared]:
+def compared_all(done: Applied) -> list[ComparedOnce]:
     """Compare what each function of a scheduled module launches. Raises W0080, W0081."""
     from ..interpreter.ir.functions import symbol
     from ..runtime.host import functions
 
     if done.recipe.choice.unchecked:
-        return [Compared(unchecked=ASKED)]
+        return [ComparedOnce(unchecked=ASKED)]
     hosts = [f for f in functions.functions(done.module) if functions.is_public(f) and functions.launches(f)]
-    found: list[Compared] = []
+    found: list[ComparedOnce] = []
     for entry in [symbol(host) for host in hosts if VERSION_OF not in host.attributes]:
         try:
             made = planned(done, entry)
@@ -95,7 +95,7 @@ def _recipe_key(recipe: Recipe, entry: str | None) -> str:
     return kept.key_of(recipe.name, *texts, recipe.payload.text, repr(values))
 
 
-def _compared(made: Planned, entry: str | None) -> Compared:
+def _compared(made: Planned, entry: str | None) -> ComparedOnce:
     from ..runtime.host.functions import signature
     from ..runtime.run.execution import expect_memory
 
@@ -107,26 +107,26 @@ def _compared(made: Planned, entry: str | None) -> Compared:
             expect_memory(made.plan)
             done = _tried(made, named, work, (None,))
             if not done.too_long:
-                return Compared(_said(made, named, done))
+                return ComparedOnce(_said(made, named, done))
         return _smaller(made, entry, work)
     sizes = open_sizes(made.plan)
     works = {size: work_of(payload, named, size) for size in sizes}
     sizes = tuple(size for size in sizes if works[size].operations <= MOST_WORK)
     if not sizes:
-        return Compared(unchecked=_too_long(works[1]))
+        return ComparedOnce(unchecked=_too_long(works[1]))
     done = _tried(made, named, works[max(sizes)], sizes)
     if done.too_long:
-        return Compared(unchecked=_too_long(works[max(sizes)]))
-    return Compared(_said(made, named, done))
+        return ComparedOnce(unchecked=_too_long(works[max(sizes)]))
+    return ComparedOnce(_said(made, named, done))
 
 
-def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> Compared:
+def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnce:
     """Compare what the same schedule makes of a smaller payload of the same builder; best one of which it does the same."""
     from ..runtime.host.functions import signature
 
     recipe = made.applied.recipe
     if not recipe.payload_values:
-        return Compared(unchecked=_too_long(work))
+        return ComparedOnce(unchecked=_too_long(work))
     steps = [step.text for step in made.applied.session.steps]
     others: list[Planned] = []
     refused: WeftError | None = None
@@ -148,7 +148,7 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> Compared:
         less = work_of(other.applied.payload, named, 1)
         done = _tried(other, named, less, (None,))
         if not done.too_long:
-            return Compared(_said(other, named, done))
+            return ComparedOnce(_said(other, named, done))
     notes = () if refused is None else (f"of a smaller payload: {refused.diagnostics[0].message}",)
     message = f"the payload is too large to be compared with ({_too_long(work)}), and no smaller one is taken by this schedule"
     raise fail("W0081", message, hint=f"compare it yourself: `weft run {recipe.choice.file} --target cpu`; {ACCEPTED}", notes=notes)
