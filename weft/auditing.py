@@ -38,6 +38,7 @@ class Audit:
         indices: of loads and stores, how many are shown to be inside of their buffers, and how many there are. Of the others the
             simulator tells.
         unproven: the kernels that the bundle says were let through without a proof.
+        unchecked: why the bundle says that its kernels were not compared with the payload; None where it says that they were.
         diagnostics: all that is wrong.
     """
 
@@ -46,6 +47,7 @@ class Audit:
     indices: tuple[int, int]
     different: tuple[str, ...]
     unproven: tuple[str, ...]
+    unchecked: str | None
     diagnostics: tuple[Diagnostic, ...]
 
     @property
@@ -60,6 +62,7 @@ class Audit:
             "proven": self.verdict is not None and self.verdict.ok,
             "different": list(self.different),
             "unproven": list(self.unproven),
+            "unchecked": self.unchecked,
             "indices": dict(zip(("inside", "all"), self.indices, strict=True)),
             "kernels": [] if self.verdict is None else self.verdict.to_json()["kernels"],
             "diagnostics": [
@@ -84,11 +87,11 @@ def audit_bundle(path: Path | str) -> Audit:
         module, verdict, indices = _judged(bundle.module, str(bundle.path / MODULE))
         expected, text = _made(bundle.module, bundle.plan.entry)
     except WeftError as error:
-        return Audit(bundle.path, None, (0, 0), (MODULE,), unproven, error.diagnostics)
+        return Audit(bundle.path, None, (0, 0), (MODULE,), unproven, bundle.plan.unchecked, error.diagnostics)
     wrong = (*_text(bundle, text), *_plan(bundle, expected))
     different = tuple(name for name, _ in wrong)
     found = (*module, *verdict.diagnostics, *(diagnostic for _, diagnostic in wrong))
-    return Audit(bundle.path, verdict, indices, (*((MODULE,) if module else ()), *different), unproven, found)
+    return Audit(bundle.path, verdict, indices, (*((MODULE,) if module else ()), *different), unproven, bundle.plan.unchecked, found)
 
 
 @lru_cache(KEPT)
@@ -142,7 +145,7 @@ def _text(bundle: Bundle, wanted: str) -> Iterator[tuple[str, Diagnostic]]:
 
 
 def _plan(bundle: Bundle, wanted: Plan) -> Iterator[tuple[str, Diagnostic]]:
-    signed = replace(wanted, texts=digests(bundle.cuda, bundle.module))
+    signed = replace(wanted, texts=digests(bundle.cuda, bundle.module), unchecked=bundle.plan.unchecked)
     given, made = dump(bundle.plan), dump(signed)
     if given == made:
         return

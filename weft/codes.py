@@ -60,6 +60,20 @@ W0067 no session to resume
     the journal's name: the notes list them. Journals are kept for 30 days, the newest 20.
 
     right:  weft repl --resume
+W0080 kernels that do not compute what their payload does
+    `weft build`, `weft.compile` and `golden --update` run the kernels once beside the untouched payload before anything is
+    written, natively or on the simulator: on small integers, of which sums are exact in any order, where the payload
+    allows it; else on random numbers, equal as far as `weft run` asks for it. Where sizes are open: at 0, 1, a prime, and
+    around whole tiles. They differ, or race there. That is a defect of Weft, or of a pass that the schedule runs: please
+    report it.
+
+    right:  weft run mine.weft --target sim
+    right:  weft build mine.weft -o bundle --unchecked
+W0081 kernels that cannot be compared with their payload
+    The payload does not run on the CPU, or the kernels neither there nor on the simulator, or no smaller payload of the
+    same builder is taken by the schedule. What is built unchecked says so: in its plan, in reports, and in JSON.
+
+    right:  weft build mine.weft -o bundle --unchecked
 W0070 Weft was ended by a signal
     The process that did the work was killed: by a failed assertion in MLIR or LLVM (SIGABRT, with its message above),
     because memory was used up (SIGKILL), or by an invalid access (SIGSEGV). The message says what was being done. No

@@ -9,8 +9,7 @@ import shutil
 import threading
 from collections import OrderedDict
 from contextlib import suppress
-from functools import cache
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from . import __version__
@@ -22,6 +21,7 @@ from .runtime.files.cache import is_sealed, place, seal
 from .runtime.files.writing import keep_newest, write_whole
 from .runtime.plan.codec import dump
 from .runtime.plan.signature import plan_signature
+from .source import source
 
 if TYPE_CHECKING:
     from .pipeline import Recipe
@@ -31,7 +31,7 @@ MOST = 32
 MOST_ON_DISK = 512
 """And in the cache folder, those that were used last."""
 
-_kernels: OrderedDict[tuple[str, bool, int | None], Kernel] = OrderedDict()
+_kernels: OrderedDict[tuple[str, bool, bool, int | None], Kernel] = OrderedDict()
 _lock = threading.RLock()
 
 
@@ -39,7 +39,7 @@ def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
     """The kernel of a recipe on a target; one that was compiled before, if all that it was made of is the same."""
     target = open_target(where)
     key = _key(recipe, entry)
-    kept = key, recipe.choice.unproven, target.number
+    kept = key, recipe.choice.unproven, recipe.choice.unchecked, target.number
     with _lock:
         if kept not in _kernels:
             made = _found(key) or _made(recipe, entry, key)
@@ -53,26 +53,21 @@ def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
 def _key(recipe: Recipe, entry: str | None) -> str:
     """All that a kernel is made of: texts, settings, and this version of Weft."""
     texts = sorted({s.span.source.text for s in recipe.file.schedules})
-    values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry, recipe.choice.unproven]
-    parts = (__version__, _source(), recipe.name, *texts, recipe.payload.name, recipe.payload.text, repr(values))
+    values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry]
+    values += [recipe.choice.unproven, recipe.choice.unchecked]
+    parts = (__version__, source(), recipe.name, *texts, recipe.payload.name, recipe.payload.text, repr(values))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-@cache
-def _source() -> str:
-    """What tells this source of Weft from one that was edited: when its files were changed last."""
-    here = Path(__file__).parent
-    files = [*here.glob("*.py"), *(file for room in here.iterdir() if room.is_dir() for file in room.rglob("*.py"))]
-    return f"{len(files)} {max(file.stat().st_mtime_ns for file in files)}"
-
-
 def _made(recipe: Recipe, entry: str | None, key: str) -> Compiled:
+    from .comparison.once import compared
     from .pipeline import applied, planned
 
     done = applied(recipe)
     one = planned(done, entry)
+    plan = replace(one.plan, unchecked=compared(one, entry).unchecked)
     steps = tuple((step.text, step.remarks) for step in done.session.steps)
-    made = Compiled(recipe.name, one.plan, one.cuda, done.text, plan_signature(one.plan), steps)
+    made = Compiled(recipe.name, plan, one.cuda, done.text, plan_signature(plan), steps)
     with suppress(OSError, WeftError):  # a folder that cannot be written keeps nothing and stops nobody
         _keep(made, key)
     return made

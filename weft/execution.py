@@ -9,19 +9,27 @@ from typing import TYPE_CHECKING, cast
 from .dsl.diagnostics import WeftError, fail
 from .pipeline import Applied, Planned, Recipe, applied, bundled, planned
 from .recipes import shortened
-from .runtime.run.execution import Arrays, Clock, Executed, Program, Reference, RunOptions, expect_memory, open_device
+from .runtime.run.execution import (
+    UNDEFINED,
+    Arrays,
+    Clock,
+    Executed,
+    Program,
+    Reference,
+    RunOptions,
+    expect_memory,
+    open_device,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from .comparison.once import ComparedOnce
     from .interpreter.session.session import Step
     from .runtime.plan.dtypes import Floats
     from .runtime.predict.prediction import Prediction
     from .runtime.run.device import Device
     from .runtime.run.runner import RunResult
-
-UNDEFINED = {"out-of-bounds read", "out-of-bounds write", "division by zero"}
-"""Faults that are found on the simulator, and leave what a CPU computes undefined."""
 
 
 def run_recipe(recipe: Recipe, entry: str | None, options: RunOptions) -> Executed:
@@ -164,9 +172,13 @@ def build_bundle(
     inputs: Path | Arrays | None = None,
     asked: Mapping[str, str] | None = None,
     sizes: Mapping[str, str] | None = None,
-) -> Applied:
-    """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along. `inputs`, `asked`,
-    `sizes`: as in `RunOptions`."""
+) -> tuple[Applied, ComparedOnce]:
+    """Write a bundle, once its kernels are compared with their payload; with a `data_seed`, inputs and the outputs that the payload
+    gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`.
+
+    Raises W0080, W0081 where they are not equal, and nothing is written then.
+    """
+    from .comparison import once
     from .runtime.files.bundle import expect_place, write_bundle
     from .runtime.files.inputs import chosen_inputs, sized
     from .runtime.files.writing import Output, expect_apart
@@ -178,10 +190,11 @@ def build_bundle(
     expect_apart([Output("-o", output)], recipe.reads)
     expect_place(output)
     clock = recipe.clock
-    if data_seed is not None:
+    if data_seed is not None or once.expected(recipe, entry):
         _prepare_reference(clock)
     done = applied(recipe)
     made = planned(done, entry)
+    found = once.compared(made, entry)
     plan, cuda, module = bundled(made)
     arrays = expected = own = None
     if data_seed is not None:
@@ -193,5 +206,6 @@ def build_bundle(
             expected = reference(done.payload, made.plan.entry, arrays)
             own = own_outputs(wanted, lambda: reference(done.payload, made.plan.entry, arrays, "own"), expected)
     with clock.phase("write"):
+        plan = replace(plan, unchecked=found.unchecked)
         write_bundle(output, plan, cuda, module, inputs=arrays, expected=expected, own=own)
-    return done
+    return done, found

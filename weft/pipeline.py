@@ -84,6 +84,8 @@ class Choice:
         unproven: kernels that are not proven race-free are let through.
         text: the schedule's text, instead of a file.
         program: the payload's text, or what a schedule says to name a builder, instead of a file.
+        unchecked: kernels are built without being compared with the payload, and whatever could not be shown of what they
+            compute.
     """
 
     file: str
@@ -93,6 +95,7 @@ class Choice:
     unproven: bool = False
     text: Source | None = None
     program: Source | tree.Payload | None = None
+    unchecked: bool = False
 
     def open(self, clock: Clock | None = None) -> Recipe:
         """Read the schedule and its payload; hand out the settings to both, a layer's sizes to the payload."""

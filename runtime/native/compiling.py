@@ -49,23 +49,24 @@ class MachineCode:
     engine: Any
 
 
-def compiled(text: str, kernels: Sequence[KernelEntry], *, distinct: bool) -> dict[str, MachineCode]:
+def compiled(text: str, kernels: Sequence[KernelEntry], *, distinct: bool, effort: int = 3) -> dict[str, MachineCode]:
     """The machine code of `kernels` of the module `text`, by symbol; compiled once for all threads.
 
     Args:
         distinct: no two memrefs of a launch share memory, unless nobody writes it.
+        effort: how much LLVM optimizes, 0 to 3.
 
     Errors: W0725 for what the CPU cannot run, W0759 for a text that lacks a kernel.
     """
     with _one_at_a_time:
-        return _compiled(text, tuple(dict.fromkeys(kernel.symbol for kernel in kernels)), distinct)
+        return _compiled(text, tuple(dict.fromkeys(kernel.symbol for kernel in kernels)), distinct, effort)
 
 
 _one_at_a_time = Lock()
 
 
 @lru_cache(KEPT)
-def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, MachineCode]:
+def _compiled(text: str, symbols: tuple[str, ...], distinct: bool, effort: int) -> dict[str, MachineCode]:
     module = kernel_module(text, symbols)
     sizes = {
         found.symbol: (sizes_of(found.op, "known_block_size"), sizes_of(found.op, "known_grid_size"))
@@ -81,7 +82,7 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, 
         ]
         lower(module)
         _advise(module, names, distinct)
-        engine = execution_engine(module)
+        engine = execution_engine(module, effort)
         addresses = [engine.raw_lookup(name) for name in names]
         if not all(addresses):
             raise not_linked(module)

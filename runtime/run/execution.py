@@ -29,6 +29,9 @@ TARGETS: tuple[Target, ...] = get_args(Target)
 Reference = Literal["jit", "gpu", "none"]
 Arrays = Mapping[str, "np.ndarray"]
 
+UNDEFINED = frozenset({"out-of-bounds read", "out-of-bounds write", "division by zero"})
+"""Faults that are found on the simulator, and leave what a CPU computes undefined."""
+
 UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph"
 
 
@@ -172,6 +175,7 @@ class Program:
             faults=None if result.faults is None else tuple(map(str, result.faults)),
             version=ran(plan, result.version),
             fewest_streams=plan.fewest_streams,
+            unchecked=plan.unchecked,
             seconds={**clock.seconds},
             bank_conflicts=bank_accesses(result.banks, self.statements),
             traffic=buffer_traffic(result.traffic),

@@ -43,5 +43,7 @@ def audit(bundle: Path, as_json: bool) -> int:
             say(f"✗ {name}: not what {MODULE} makes" if name in found.different else f"✓ {name}: what {MODULE} makes")
     for kernel in found.unproven:
         say(f"the bundle says that it was built without a proof of {kernel}")
+    if found.unchecked is not None:
+        say(f"the bundle says that its kernels were not compared with the payload: {found.unchecked}")
     say(f"not known: {UNKNOWN}")
     return 0 if found.ok else 1
