@@ -14,8 +14,8 @@ _STATEMENT = rf"(?!(?:{'|'.join(CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:
 _OPTIONS = (
     "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "padding", "pad", "swizzle", "align", "transpose",
     "max-registers", "order", "grouped", "panels", "hilbert", "atomic", "async", "producer", "overlap", "as", "tf32", "3xtf32",
-    "bf16x3", "noalias", "cluster", "unproven", "blocks", "threads", "warpgroups", "quarters", "warps", "lanes", "registers",
-    "grid", "tma", "block-cyclic", "block", "cyclic",
+    "bf16x3", "accumulate", "noalias", "cluster", "unproven", "blocks", "threads", "warpgroups", "quarters", "warps", "lanes",
+    "registers", "grid", "tma", "block-cyclic", "block", "cyclic",
 )  # fmt: skip
 
 

@@ -99,6 +99,7 @@ def _lines(done: Executed) -> list[str]:
     ]
     unproven = {k.name: k.unproven for k in report.kernels if k.unproven is not None}
     lines += [f"  {name} is not proven race-free: {why}" for name, why in unproven.items()]
+    lines += [] if report.unchecked is None else [f"  values not compared when it was built: {report.unchecked}"]
     compared = [o for o in report.outputs if o.error is not None]
     lines += [f"  {o.name}: error {o.error:.3g}, {'ok' if o.ok else 'WRONG: ' + str(o.reason)}" for o in compared]
     lines += [] if compared else ["  nothing to compare with"]

@@ -107,6 +107,10 @@ W0725 a kernel that the CPU cannot run natively
     reached by all threads (in a loop or a branch whose bounds or condition the threads compute or read), if a kernel
     calls a function, has ops of a dialect that is not upstream's, or ops with an explicit rounding mode. MLIR or LLVM
     may reject something, too; their messages are in the notes. The simulator runs most of it: `--target sim`.
+
+    Wherever a module comes from, a bundle, the cache or a payload, only ops, attributes and types that are on a list
+    become machine code: the normal form of kernels, and what host functions do. Not on it are pointers, inline
+    assembler, calls, memory that the module only declares, and what LLVM would take as an order to itself.
 W0726 more shared memory than the chip has
     A block may have 227 KiB of shared memory on sm_90 and sm_100, 163 KiB on sm_80, 99 KiB on sm_86, sm_89 and sm_120,
     64 KiB on sm_75. The kernel needs more than the device gives; nothing was launched. Take smaller tiles or fewer
@@ -198,6 +202,13 @@ W0748 a tensor that no tensor map describes
 
     wrong:  A of 128 x 777 bf16, whose rows have 1554 bytes
     right:  A of 128 x 784 bf16
+W0749 a cache that others could write to
+    Compiled kernels are kept in `$WEFT_CACHE_DIR`, else in `weft/kernels` in your cache folder, and run without being
+    compiled again. So the folder has to be yours, and nobody else may write to it. Each entry has a seal, made with a
+    key in `weft/cache.key` in your state folder (`$XDG_STATE_HOME`); one whose seal does not fit is made anew.
+
+    wrong:  WEFT_CACHE_DIR=/tmp
+    right:  WEFT_CACHE_DIR=~/kernels
 W0800 the CPU reference cannot lower the payload
     MLIR's passes reject an op of it; their messages are in the notes. The kernels can still be run without a
     reference: `--reference none`.
@@ -210,6 +221,15 @@ W0802 the CPU reference cannot run this op
     shuffles and tensor cores, if a barrier may not be reached by all threads (in a loop or a branch whose bounds or
     condition the threads compute or read), or if the kernels were found to fault. Run without a reference:
     `--reference none`.
+
+    A payload is compiled and run on this machine, so only what is on a list is let in: upstream's dialects that say
+    what is computed (affine, arith, bufferization, cf, complex, func, gpu, index, linalg, math, memref, scf, tensor,
+    ub, vector), and of `llvm` functions of numbers such as `llvm.intr.maxnum`. Pointers, inline assembler, calls of
+    functions that are only declared, memory that is only declared, and attributes by which LLVM would do something of
+    its own (`passthrough`, `llvm.module_asm`, a linkage) are not.
+
+    wrong:  llvm.inline_asm "…", "" : () -> ()
+    right:  %y = math.exp %x : f32
 W0803 the CPU reference was killed
     The payload is compiled for the CPU and run in a separate process, which was killed by a signal: SIGFPE is an
     integer division by zero, SIGSEGV an access out of bounds, SIGABRT a failed assertion in MLIR or LLVM, SIGKILL

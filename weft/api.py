@@ -3,7 +3,8 @@
 Each takes a schedule (a path, a recipe's name, or the text itself), `payload` (instead of the schedule's own: the path of an
 `.mlir` file, a builder's name, MLIR text, an `ir.Module`, or a function that returns one of these), `settings` (parameters of the
 schedule and of its payload, as values or as text) and `layer` (sizes of the payload by name), and raises `WeftError` with
-diagnostics. Kernels that are not proven race-free are refused, unless `unproven` lets them through.
+diagnostics. Kernels that are not proven race-free are refused, unless `unproven` lets them through. What is built or compiled is
+compared with its payload before, unless `unchecked` lets it through.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Choices(TypedDict, total=False):
     settings: Mapping[str, Setting] | None
     layer: str | None
     unproven: bool
+    unchecked: bool
 
 
 @interruptible()
@@ -51,7 +53,8 @@ def load(schedule: Name, **choice: Unpack[Choices]) -> Recipe:
     payload, program = _payload(choice.get("payload"))
     text = Source("<schedule>", str(schedule)) if _is_text(schedule) else None
     file, unproven = "" if text else str(schedule), choice.get("unproven", False)
-    return Choice(file, payload, settings, choice.get("layer"), unproven, text, program).open()
+    unchecked = choice.get("unchecked", False)
+    return Choice(file, payload, settings, choice.get("layer"), unproven, text, program, unchecked).open()
 
 
 def _payload(given: object) -> tuple[Path | None, Source | tree.Payload | None]:
@@ -128,6 +131,7 @@ def compile(
     entry: str | None = None,
     target: Where = "auto",
     unproven: bool = False,
+    unchecked: bool = False,
 ) -> Kernel:
     """A schedule applied to its payload, as a function of arrays: `kernel(a, b)`.
 
@@ -139,7 +143,7 @@ def compile(
     """
     from .compiled import compiled
 
-    recipe = load(schedule, payload=payload, settings=settings, layer=layer, unproven=unproven)
+    recipe = load(schedule, payload=payload, settings=settings, layer=layer, unproven=unproven, unchecked=unchecked)
     return compiled(recipe, entry, target)
 
 

@@ -60,6 +60,20 @@ W0067 no session to resume
     the journal's name: the notes list them. Journals are kept for 30 days, the newest 20.
 
     right:  weft repl --resume
+W0080 kernels that do not compute what their payload does
+    `weft build`, `weft.compile` and `golden --update` run the kernels once beside the untouched payload before anything is
+    written, natively or on the simulator: on small integers, of which sums are exact in any order, where the payload
+    allows it; else on random numbers, equal as far as `weft run` asks for it. Where sizes are open: at 0, 1, a prime, and
+    around whole tiles. They differ, or race there. That is a defect of Weft, or of a pass that the schedule runs: please
+    report it.
+
+    right:  weft run mine.weft --target sim
+    right:  weft build mine.weft -o bundle --unchecked
+W0081 kernels that cannot be compared with their payload
+    The payload does not run on the CPU, or the kernels neither there nor on the simulator, or no smaller payload of the
+    same builder is taken by the schedule. What is built unchecked says so: in its plan, in reports, and in JSON.
+
+    right:  weft build mine.weft -o bundle --unchecked
 W0070 Weft was ended by a signal
     The process that did the work was killed: by a failed assertion in MLIR or LLVM (SIGABRT, with its message above),
     because memory was used up (SIGKILL), or by an invalid access (SIGSEGV). The message says what was being done. No
@@ -147,6 +161,20 @@ W0492 a payload without layers
 
     wrong:  weft run shared --layer resnet50.conv1
     right:  weft run shared --set m=512
+W0765 a bundle's module says more than a scheduled module does
+    `module.mlir` has an op, an attribute or a type that neither kernels nor host functions have which `weft build`
+    writes, or an index that the text leaves out, along an axis of one element, is not shown to be 0. `weft audit`
+    accepts only what text and plan show.
+W0766 a bundle's text is not what its module makes
+    `weft audit` has emitted the kernels of `module.mlir` again, and `kernels.cu` is another text. A GPU would run what
+    nothing has proven. Every difference counts, a comment, too.
+
+    right:  weft build gemm.weft -o bundle
+W0767 a bundle's plan is not what its module makes
+    `weft audit` has made the plan of `module.mlir` again, and `plan.json` says something else: another grid, another
+    argument, another order, or the digests of other texts.
+
+    right:  weft build gemm.weft -o bundle
 W0901 no golden
     `weft golden FILE` compares with the goldens beside the schedule; there is none yet.
 

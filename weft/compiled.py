@@ -5,21 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import threading
 from collections import OrderedDict
 from contextlib import suppress
-from functools import cache
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from . import __version__
 from .dsl.diagnostics import WeftError
 from .runtime.call.kernel import Compiled, Kernel
 from .runtime.call.targets import Where, open_target
-from .runtime.files.bundle import read_bundle, write_bundle
+from .runtime.files.bundle import Bundle, read_bundle, write_bundle
+from .runtime.files.cache import is_sealed, place, seal
 from .runtime.files.writing import keep_newest, write_whole
+from .runtime.plan.codec import dump
 from .runtime.plan.signature import plan_signature
-from .runtime.run.cupy_device import folder
+from .source import source
 
 if TYPE_CHECKING:
     from .pipeline import Recipe
@@ -29,7 +31,7 @@ MOST = 32
 MOST_ON_DISK = 512
 """And in the cache folder, those that were used last."""
 
-_kernels: OrderedDict[tuple[str, bool, int | None], Kernel] = OrderedDict()
+_kernels: OrderedDict[tuple[str, bool, bool, int | None], Kernel] = OrderedDict()
 _lock = threading.RLock()
 
 
@@ -37,7 +39,7 @@ def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
     """The kernel of a recipe on a target; one that was compiled before, if all that it was made of is the same."""
     target = open_target(where)
     key = _key(recipe, entry)
-    kept = key, recipe.choice.unproven, target.number
+    kept = key, recipe.choice.unproven, recipe.choice.unchecked, target.number
     with _lock:
         if kept not in _kernels:
             made = _found(key) or _made(recipe, entry, key)
@@ -51,50 +53,60 @@ def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
 def _key(recipe: Recipe, entry: str | None) -> str:
     """All that a kernel is made of: texts, settings, and this version of Weft."""
     texts = sorted({s.span.source.text for s in recipe.file.schedules})
-    values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry, recipe.choice.unproven]
-    parts = (__version__, _source(), recipe.name, *texts, recipe.payload.name, recipe.payload.text, repr(values))
+    values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry]
+    values += [recipe.choice.unproven, recipe.choice.unchecked]
+    parts = (__version__, source(), recipe.name, *texts, recipe.payload.name, recipe.payload.text, repr(values))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-@cache
-def _source() -> str:
-    """What tells this source of Weft from one that was edited: when its files were changed last."""
-    here = Path(__file__).parent
-    files = [*here.glob("*.py"), *(file for room in here.iterdir() if room.is_dir() for file in room.rglob("*.py"))]
-    return f"{len(files)} {max(file.stat().st_mtime_ns for file in files)}"
-
-
 def _made(recipe: Recipe, entry: str | None, key: str) -> Compiled:
+    from .comparison.once import compared
     from .pipeline import applied, planned
 
     done = applied(recipe)
     one = planned(done, entry)
+    plan = replace(one.plan, unchecked=compared(one, entry).unchecked)
     steps = tuple((step.text, step.remarks) for step in done.session.steps)
-    made = Compiled(recipe.name, one.plan, one.cuda, done.text, plan_signature(one.plan), steps)
-    place = _place(key)
+    made = Compiled(recipe.name, plan, one.cuda, done.text, plan_signature(plan), steps)
     with suppress(OSError, WeftError):  # a folder that cannot be written keeps nothing and stops nobody
-        place.parent.mkdir(parents=True, exist_ok=True)
-        about = json.dumps({"name": made.name, "steps": made.steps})
-        write_whole(place.with_suffix(".json"), lambda file: file.write(about.encode()))
-        write_bundle(place, made.plan, made.cuda, made.module)
-        keep_newest(place.parent, MOST_ON_DISK)
+        _keep(made, key)
     return made
 
 
+def _keep(made: Compiled, key: str) -> None:
+    """Write an entry, a bundle, and beside it what else there is, with the seal of all of it."""
+    if (programs := place("programs")) is None:
+        return
+    about, old = {"name": made.name, "steps": made.steps}, programs / key
+    if old.is_dir() and not old.is_symlink():  # not what this process has found whole
+        shutil.rmtree(old)
+    else:
+        old.unlink(missing_ok=True)
+    write_bundle(programs / key, made.plan, made.cuda, made.module)
+    whole = _sealed(key, about, read_bundle(programs / key))
+    if (own := seal(*whole)) is not None:
+        text = json.dumps(about | {"seal": own.hex()})
+        write_whole((programs / key).with_suffix(".json"), lambda file: file.write(text.encode()))
+    keep_newest(programs, MOST_ON_DISK)
+
+
 def _found(key: str) -> Compiled | None:
-    """What was made before, if it is whole."""
-    place = _place(key)
-    with suppress(OSError, ValueError, KeyError, TypeError, WeftError):
-        said = place.with_suffix(".json")
+    """What was made before, if it is whole, and this user's processes have written it. Raises W0749."""
+    if (programs := place("programs")) is None:
+        return None
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, WeftError):
+        said = (programs / key).with_suffix(".json")
         about = json.loads(said.read_text(encoding="utf-8"))
-        steps = tuple((str(text), tuple(map(str, remarks))) for text, remarks in about["steps"])
-        bundle = read_bundle(place)
-        if not bundle.edited:
+        own = bytes.fromhex(about.pop("seal"))
+        bundle = read_bundle(programs / key)
+        if is_sealed(own, *_sealed(key, about, bundle)):
             with suppress(OSError):
                 os.utime(said)
+            steps = tuple((str(text), tuple(map(str, remarks))) for text, remarks in about["steps"])
             return Compiled(str(about["name"]), bundle.plan, bundle.cuda, bundle.module, bundle.signature, steps)
     return None
 
 
-def _place(key: str) -> Path:
-    return folder() / "programs" / key
+def _sealed(key: str, about: object, bundle: Bundle) -> tuple[str, ...]:
+    """All that an entry says, under the key that it was made for."""
+    return key, json.dumps(about), dump(bundle.plan), bundle.cuda, bundle.module

@@ -7,20 +7,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from .dsl.diagnostics import WeftError, fail
-from .pipeline import Applied, Planned, Recipe, applied, planned
+from .pipeline import Applied, Planned, Recipe, applied, bundled, planned
 from .recipes import shortened
-from .runtime.run.execution import Arrays, Clock, Executed, Program, Reference, RunOptions, expect_memory, open_device
+from .runtime.run.execution import (
+    UNDEFINED,
+    Arrays,
+    Clock,
+    Executed,
+    Program,
+    Reference,
+    RunOptions,
+    expect_memory,
+    open_device,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from .comparison.once import ComparedOnce
     from .interpreter.session.session import Step
+    from .runtime.plan.dtypes import Floats
     from .runtime.predict.prediction import Prediction
     from .runtime.run.device import Device
     from .runtime.run.runner import RunResult
-
-UNDEFINED = {"out-of-bounds read", "out-of-bounds write", "division by zero"}
-"""Faults that are found on the simulator, and leave what a CPU computes undefined."""
 
 
 def run_recipe(recipe: Recipe, entry: str | None, options: RunOptions) -> Executed:
@@ -71,11 +80,11 @@ def _program(done: Applied, entry: str | None, against: Reference) -> Program:
                 raise
             return None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
 
-    def precise(arrays: Arrays) -> Arrays:
+    def computed(arrays: Arrays, floats: Floats = "f64") -> Arrays:
         from .runtime.reference.reference import reference
 
         with done.recipe.clock.phase("reference"):
-            return reference(done.payload, made.plan.entry, dict(arrays), "f64")
+            return reference(done.payload, made.plan.entry, dict(arrays), floats)
 
     signature = functions.signature(done.payload, made.plan.entry)
     recipe = done.recipe
@@ -87,7 +96,8 @@ def _program(done: Applied, entry: str | None, against: Reference) -> Program:
         cuda=made.cuda,
         module=lambda: done.located_text,
         expected=expected,
-        precise=precise if against == "jit" else None,
+        precise=computed if against == "jit" else None,
+        computed=computed if against == "jit" else None,
         clock=recipe.clock,
         statements=lambda: _statements(done.session.steps),
         steps=done.session.steps,
@@ -162,24 +172,31 @@ def build_bundle(
     inputs: Path | Arrays | None = None,
     asked: Mapping[str, str] | None = None,
     sizes: Mapping[str, str] | None = None,
-) -> Applied:
-    """Write a bundle; with a `data_seed`, inputs and the outputs that the payload gives for them go along. `inputs`, `asked`,
-    `sizes`: as in `RunOptions`."""
+) -> tuple[Applied, ComparedOnce]:
+    """Write a bundle, once its kernels are compared with their payload; with a `data_seed`, inputs and the outputs that the payload
+    gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`.
+
+    Raises W0080, W0081 where they are not equal, and nothing is written then.
+    """
+    from .comparison import once
     from .runtime.files.bundle import expect_place, write_bundle
     from .runtime.files.inputs import chosen_inputs, sized
     from .runtime.files.writing import Output, expect_apart
     from .runtime.host.functions import signature
     from .runtime.reference.reference import reference
+    from .runtime.run.judging import own_outputs
     from .runtime.run.runner import resolved
 
     expect_apart([Output("-o", output)], recipe.reads)
     expect_place(output)
     clock = recipe.clock
-    if data_seed is not None:
+    if data_seed is not None or once.expected(recipe, entry):
         _prepare_reference(clock)
     done = applied(recipe)
     made = planned(done, entry)
-    arrays = expected = None
+    found = once.compared(made, entry)
+    plan, cuda, module = bundled(made)
+    arrays = expected = own = None
     if data_seed is not None:
         expect_memory(made.plan)
         wanted = sized(signature(done.payload, made.plan.entry), _by_axis(recipe, sizes or {}), made.plan.agreements)
@@ -187,6 +204,8 @@ def build_bundle(
         resolved(made.plan, arrays)  # the payload itself checks no size
         with clock.phase("reference"):
             expected = reference(done.payload, made.plan.entry, arrays)
+            own = own_outputs(wanted, lambda: reference(done.payload, made.plan.entry, arrays, "own"), expected)
     with clock.phase("write"):
-        write_bundle(output, made.plan, made.cuda, done.text, inputs=arrays, expected=expected)
-    return done
+        plan = replace(plan, unchecked=found.unchecked)
+        write_bundle(output, plan, cuda, module, inputs=arrays, expected=expected, own=own)
+    return done, found

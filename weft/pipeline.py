@@ -84,6 +84,8 @@ class Choice:
         unproven: kernels that are not proven race-free are let through.
         text: the schedule's text, instead of a file.
         program: the payload's text, or what a schedule says to name a builder, instead of a file.
+        unchecked: kernels are built without being compared with the payload, and whatever could not be shown of what they
+            compute.
     """
 
     file: str
@@ -93,6 +95,7 @@ class Choice:
     unproven: bool = False
     text: Source | None = None
     program: Source | tree.Payload | None = None
+    unchecked: bool = False
 
     def open(self, clock: Clock | None = None) -> Recipe:
         """Read the schedule and its payload; hand out the settings to both, a layer's sizes to the payload."""
@@ -249,6 +252,24 @@ class Planned:
     applied: Applied
     plan: Plan
     cuda: str
+
+
+def bundled(made: Planned) -> tuple[Plan, str, str]:
+    """What a bundle holds: the plan and the kernels' text, and the module's text, from which alone both follow: the module is as it
+    is read from that. (Reading simplifies an affine map now and then.)"""
+    from .interpreter.ir import mlir
+    from .runtime.cuda.module import emit
+    from .runtime.host.agreements import state_agreements
+    from .runtime.host.functions import entry_function
+    from .runtime.host.host import make_plan
+
+    text = made.applied.text
+    with made.applied.recipe.clock.phase("write"):
+        module = mlir.parse(text, mlir.context())
+        same = str(module) == text
+        state_agreements(entry_function(module, made.plan.entry), made.plan.agreements)
+        plan, cuda = (made.plan, made.cuda) if same else (make_plan(module, made.plan.entry), emit(module))
+        return plan, cuda, str(module)
 
 
 def planned(done: Applied, entry: str | None = None) -> Planned:

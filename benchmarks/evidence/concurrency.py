@@ -94,8 +94,7 @@ def overlap(spans: Sequence[tuple[float, float]]) -> float:
 
 def _bare(bundle: Bundle, device: CupyDevice, inputs: Arrays, cupy: Any) -> float:
     """Seconds of the host for the same launches by a loop over CuPy's own calls, everything prepared."""
-    module = cupy.cuda.function.Module()
-    module.load(device.compiled(bundle.cuda))
+    module = device.module(bundle.cuda)
     functions = {kernel.name: module.get_function(kernel.name) for kernel in bundle.plan.kernels}
     (array,) = inputs.values()
     memory = cupy.asarray(array)

@@ -168,13 +168,14 @@ def _had_by_all(op: ir.Operation) -> list[ir.Value]:
 
 
 def _copying(reduction: ir.Operation) -> Mapping:
-    """How those who share a reduction share the copies of its result: as many of them as it has."""
+    """How those who share a reduction share the copies of its result: as many of them as it has, along one axis."""
     mapping = mapping_of(reduction)
     assert mapping is not None
     trips = trip_counts(Mapped(reduction, mapping))
     given = zip(mapping.counts, trips, strict=False)
     counts = tuple(n if count == AS_MANY_AS_ITERATIONS and n is not None else count for count, n in given)
-    return dataclasses.replace(mapping, counts=counts, dist="cyclic", chunk=None, vector=1)
+    axes, counts = zip(*sorted(zip(mapping.axes, counts, strict=True))[:1], strict=True) if mapping.axes else ((), ())
+    return dataclasses.replace(mapping, axes=axes, counts=counts, dist="cyclic", chunk=None, vector=1)
 
 
 def _sources(op: ir.Operation) -> list[ir.Operation | None]:

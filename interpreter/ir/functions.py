@@ -16,6 +16,8 @@ MOST_BLOCKS = "weft.most_blocks"
 """On a kernel: how many blocks there are at most along x, y, z; -1 where that is not known."""
 ASSUMED = "weft.assumed"
 """On an argument of a function: by axis, what states that, for people; empty where nothing does."""
+AGREEMENTS = "weft.agreements"
+"""On the host function of a bundle: what has to hold between sizes for its payload to mean something, as its plan has it."""
 VERSION_OF = "weft.version_of"
 """On a host function: the name of the one of which it is another version; a run takes the first whose sizes are as assumed."""
 KERNEL_OPERANDS = 11
@@ -39,6 +41,9 @@ def workgroup_buffers(function: ir.Operation) -> int:
     return 0 if attribute is None else ir.IntegerAttr(attribute).value
 
 
+PARTICIPANTS, COMBINER = "weft.participants", "weft.combiner"
+"""On what holds a thread's part of a reduction: the threads whose parts are combined, a set of their ids that has the thread's as
+symbols; and what these are combined by, in words."""
 REGISTER_CAP = "weft.max_registers"
 """On a kernel, or a loop that becomes one: the most registers of a thread; or its first ones, where warp groups hand some on."""
 

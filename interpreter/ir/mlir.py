@@ -155,8 +155,9 @@ def descriptors() -> Any:
     return importlib.import_module("torch_mlir.runtime.np_to_memref")
 
 
-def execution_engine(module: ir.Module) -> Any:
-    """A JIT of `module`, which is in the LLVM dialect. Raises `JitError` where LLVM cannot make it."""
+def execution_engine(module: ir.Module, effort: int = 3) -> Any:
+    """A JIT of `module`, which is in the LLVM dialect; `effort`: how much LLVM optimizes, 0 to 3. Raises `JitError` where LLVM
+    cannot make it."""
     from torch_mlir.execution_engine import ExecutionEngine
 
     messages: list[str] = []
@@ -167,7 +168,7 @@ def execution_engine(module: ir.Module) -> Any:
 
     handler = module.context.attach_diagnostic_handler(note)
     try:
-        return ExecutionEngine(module, opt_level=3)
+        return ExecutionEngine(module, opt_level=effort)
     except RuntimeError as error:
         raise JitError("; ".join(messages) or str(error)) from error
     finally:

@@ -20,6 +20,7 @@ from ..ir.functions import CLUSTER_SIZE, MOST_BLOCKS, REGISTER_CAP, symbol
 from ..ir.mlir import ahead_of, ancestors, ir, operations, ops_of
 from ..mapping.clusters import cluster_of
 from ..mapping.geometry import Geometry, Size, geometry_of
+from ..mapping.participants import state_participants
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
 from ..memory import limits
 from ..memory.layouts import is_shared, value_name
@@ -33,9 +34,10 @@ from .kernel import Likeness, Outlined, Passed, host_function, install, outline
 from .lowering import lower, settle_arguments
 from .materialize import Materializer
 from .roles import split_roles
-from .splitting import split_at_barriers
+from .splitting import in_a_block, split_at_barriers
 from .stores.boxes import lower_stores
 from .stores.completion import complete_stores
+from .stores.sums import accumulate_in_wider
 from .tensor_cores import use_tensor_cores
 from .warp_groups import use_warp_groups
 
@@ -150,12 +152,14 @@ def _materialize(kernel: Outlined) -> Materialized:
     follow_readers(kernel.root)
     remarks = replicate(kernel.root)
     remarks += inherit_maps(kernel)
+    kernel = dataclasses.replace(kernel, root=in_a_block(kernel.root))
     remarks += split_at_barriers(kernel.root)
     mapped = mapped_things(kernel.root)
     if read_owned_as_operands(kernel.root):
         mapped = mapped_things(kernel.root)
     geometry = geometry_of(mapped, cluster := cluster_of(kernel.root, mapped))
     check_distributed(kernel.root, geometry)
+    state_participants(kernel.root, geometry)
     if cluster is not None:  # or what an index of the block in its cluster is would be taken for 0
         kernel.function.attributes[CLUSTER_SIZE] = ir.DenseI32ArrayAttr.get([cluster.size, 1, 1])
     if REGISTER_CAP in kernel.root.attributes:
@@ -168,6 +172,7 @@ def _materialize(kernel: Outlined) -> Materialized:
     for op in (kernel.root, *last):
         materializer.run(op)
     _state_sizes(kernel.function, "known_grid_size", geometry.static_grid())
+    accumulate_in_wider(kernel.function)
     use_tensor_cores(kernel.function, materializer.lane)
     sharing = None if cluster is None else Sharing(cluster, materializer.rank())
     _state_sizes(kernel.function, "known_block_size", geometry.static_block())  # those that maps say; a producer is to come

@@ -6,16 +6,18 @@ import math
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Table
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import takewhile
 
 from ..buffers.elements import Address, StructuredOp, do_per_thread, emit_unit, is_per_thread
 from ..buffers.owners.arrays import OwnArray, done_by_all
 from ..buffers.register_stages import RegisterStages, is_stage
-from ..buffers.tiles import is_distributed
+from ..buffers.tiles import is_distributed, one_each
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, inside, is_zero, less
 from ..indices.values import largest
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
 from ..ir.structured import UNROLL, body_of
+from ..loops.nests import SEQUENTIAL
 from ..mapping.clusters import BlockClusters
 from ..mapping.curves import along_curve
 from ..mapping.geometry import Geometry
@@ -23,6 +25,7 @@ from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
     AXES,
     IN_WARPS,
+    Mapped,
     Mapping,
     extents,
     handed_out,
@@ -32,12 +35,14 @@ from ..mapping.mapping import (
 )
 from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
+from ..mapping.together import for_each_together
 from ..padding.scans import is_scan
 from ..session.rewriter import describe
 from .kernel import Outlined
 from .roles import begin_role
-from .shared_reductions import SharedReduction
-from .shared_scans import SharedScan
+from .shared.meeting import OUTSIDE, Within, guard, meet_inside
+from .shared.reductions import SharedReduction
+from .shared.scans import SharedScan
 from .splitting import BARRIER
 from .widths import widths
 
@@ -61,18 +66,23 @@ class Materializer:
         self.there: ir.Value | None = None
         """Whether a block of a cluster has a tile, where some may have none."""
 
-    def run(self, op: ir.Operation, around: tuple[Mapping, ...] = ()) -> None:
-        """Materialize `op` if it is mapped, and whatever is mapped inside. `around`: the maps that it stands in."""
+    def run(self, op: ir.Operation, within: Within = OUTSIDE) -> None:
+        """Materialize `op` if it is mapped, and whatever is mapped inside."""
         mapping = mapping_of(op)
+        if within.alive and not any(map(is_shared_reduction, operations(op))):
+            guard(op, within.alive)
+            within = replace(within, alive=())
         if mapping is None and is_per_thread(op):
             with ahead_of(op):
                 do_per_thread(op)
             return op.erase()
         if mapping is None:
+            within = within.loop() if op.name in (*SEQUENTIAL, "scf.while") else within
             for inner in children(op):
-                self.run(inner, around)
+                self.run(inner, within)
             return
-        around = (*around, mapping)
+        within = replace(within, maps=(*within.maps, mapping))
+        around = within.maps
         if mapping.space == "producer":
             begin_role(self.thread(), self._geometry.threads, op)
             return op.erase()
@@ -83,15 +93,17 @@ class Materializer:
             if not (shared or any(_has_map(inner) for inner in children(op))):
                 self._guard_idle_axes(op, around, scope)
             if shared:
-                moved = self._reduction(op, around)
+                moved = self._reduction(op, within)
+            elif op.name == "scf.forall":
+                moved, within = self._forall(op, within)
             else:
-                moved = self._forall(op, mapping) if op.name == "scf.forall" else self._structured(op, mapping)
+                moved = self._structured(op, mapping)
         placeholders = [(one, op.operands[one.position]) for array in self._arrays for one in array.rounds if one.op == op]
         op.erase()
         for one, placeholder in placeholders:
             one.drop_placeholder(placeholder)
         for inner in moved:
-            self.run(inner, around)
+            self.run(inner, within)
 
     def lane(self) -> ir.Value:
         """The thread's place in its warp, emitted at the ambient insertion point."""
@@ -136,10 +148,13 @@ class Materializer:
                 f"{mapping} leaves {', '.join(idle)} idle: {describe(op)} runs where {' and '.join(idle)} = 0"
             )
 
-    def _forall(self, op: ir.Operation, mapping: Mapping) -> list[ir.Operation]:
+    def _forall(self, op: ir.Operation, within: Within) -> tuple[list[ir.Operation], Within]:
+        """Emit the loops of a mapped loop; what has moved into them, and what it is in there."""
+        mapping = within.maps[-1]
         dimensions = loop_dimensions(op)
         body = body_of(op)
         moved: list[ir.Operation] = []
+        together = meet_inside(op, mapping, self._geometry)
 
         def emit(iterations: Sequence[Sum]) -> None:
             for variable, dimension, iteration in zip(body.arguments, dimensions, iterations, strict=True):
@@ -149,15 +164,38 @@ class Materializer:
                 ir.InsertionPoint.current.insert(inner)
                 moved.append(inner.operation)
 
+        several = mapping.space != "blocks" and not one_each(Mapped(op, mapping))
+        within = within.loop() if several or not mapping.distributes else within
         trips = [d.trips() for d in dimensions]
         if mapping.space == "blocks" and self._geometry.cluster is not None:
             self._over_clusters(mapping, trips, self._geometry.cluster, emit)
+        elif together:
+            alive: list[ir.Value] = []
+            self._together(mapping, trips, emit, alive)
+            within = replace(within, alive=(*within.alive, *alive))
         else:
             self._distribute(mapping, trips, emit)
         if not mapping.distributes and any(inner.name == BARRIER for one in moved for inner in operations(one)):
             for loop in takewhile(lambda around: around != op.parent.operation, ancestors(moved[0])):
                 loop.attributes[UNROLL] = ir.UnitAttr.get()  # loops with barriers are not unrolled of themselves
-        return moved
+        return moved, within
+
+    def _together(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt, alive: list[ir.Value]) -> None:
+        """As `_distribute`, for iterations that all processors go through; `alive`: becomes what says whether one is a thread's."""
+        sharers = self._hardware.sharers(mapping, trips)
+
+        def nest(at: tuple[Sum, ...]) -> None:
+            if len(at) == len(sharers):
+                return emit(_multi_index(at, trips, mapping))
+            n, who = sharers[len(at)]
+
+            def one(index: Sum, conditions: list[ir.Value]) -> None:
+                alive.extend(conditions)
+                nest((*at, index))
+
+            for_each_together(n, who, mapping.dist, mapping.chunk, one)
+
+        nest(())
 
     def _over_clusters(self, mapping: Mapping, trips: Sequence[Bound], cluster: BlockClusters, emit: EmitAt) -> None:
         """The tiles of a cluster's blocks: what is decided by the first one's number is decided alike by all."""
@@ -179,20 +217,19 @@ class Materializer:
             self.remarks.append(widths(op, structured, mapping.vector))
         return []
 
-    def _reduction(self, op: ir.Operation, around: tuple[Mapping, ...]) -> list[ir.Operation]:
-        mapping = around[-1]
+    def _reduction(self, op: ir.Operation, within: Within) -> list[ir.Operation]:
+        *around, mapping = within.maps
 
         def owned(structured: StructuredOp, index: Callable[[Sequence[Sum]], Sequence[Sum]]) -> None:
             with ExitStack() as scope:  # threads that another one repeats bring nothing; warps reduce all by themselves
                 if mapping.space == "threads":
-                    self._guard_idle_axes(op, around, scope)
+                    self._guard_idle_axes(op, within.maps, scope)
                 self._units(op, structured, mapping, index)
 
-        by_warps = any(one.space == "warps" for one in around)
         if is_scan(op):
-            SharedScan(op, mapping, self._hardware, by_warps=by_warps).emit_scan()
-            return []
-        SharedReduction(op, mapping, self._hardware, by_warps=by_warps, around=around).emit(owned)
+            SharedScan(op, mapping, self._hardware, around, alive=within.alive).emit_scan()
+        else:
+            SharedReduction(op, mapping, self._hardware, around, alive=within.alive, again=within.again).emit(owned)
         return []
 
     def _units(

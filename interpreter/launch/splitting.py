@@ -11,9 +11,20 @@ from __future__ import annotations
 from ..buffers.temporaries import drop_deallocs, share
 from ..buffers.tiles import one_each
 from ..buffers.views import all_users
-from ..ir.mlir import children, ir, is_used, is_within, operations
+from ..ir.functions import REGISTER_CAP
+from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
 from ..ir.structured import copy_marks
-from ..mapping.mapping import Mapped, is_shared_reduction, mapping_of, nested_maps
+from ..loops.forall import end_of, make_forall
+from ..mapping.clusters import CLUSTER
+from ..mapping.mapping import (
+    AS_MANY_AS_ITERATIONS,
+    ATTRIBUTE,
+    Mapped,
+    Mapping,
+    is_shared_reduction,
+    mapping_of,
+    nested_maps,
+)
 from ..memory.effects import only_computes
 from ..memory.lanes import waits_for_warp, warp_barrier
 from ..session.rewriter import refuse
@@ -36,6 +47,20 @@ def is_separable(loop: ir.Operation) -> bool:
     if several and any(map(is_shared_reduction, operations(loop))):
         return False
     return all(not op.results or _is_computed(op) or op.name == "memref.alloc" for op in children(loop)[:-1])
+
+
+def in_a_block(root: ir.Operation) -> ir.Operation:
+    """The loop that is launched: what it is split into has one around it, over a single block, where it is split itself."""
+    if not (hands_on(root) and any(map(_splits_at, operations(root)))):
+        return root
+    with ahead_of(root):
+        loop = make_forall([0], [1], [1])
+    loop.attributes[ATTRIBUTE] = Mapping("blocks", ("x",), (AS_MANY_AS_ITERATIONS,)).attribute()
+    for mark in (CLUSTER, REGISTER_CAP):
+        if mark in root.attributes:
+            loop.attributes[mark] = root.attributes[mark]
+    root.move_before(end_of(loop))
+    return loop
 
 
 def split_at_barriers(root: ir.Operation) -> list[str]:

@@ -69,7 +69,7 @@ def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0, *, by_b
         except ir.MLIRError as error:
             return Collision(None, (str(error).splitlines()[0],), True)
         try:
-            return _collision_in(trial.function, dimension, by_blocks)
+            return _collision_in(trial.function, trial.operands, dimension, by_blocks)
         except WeftError as error:
             return Collision(None, tuple(d.message for d in error.diagnostics), True)
 
@@ -84,7 +84,10 @@ def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
     return None
 
 
-def _collision_in(kernel: ir.Operation, dimension: int, by_blocks: bool) -> Collision | None:
+def _collision_in(
+    kernel: ir.Operation, operands: Sequence[ir.Value], dimension: int, by_blocks: bool
+) -> Collision | None:
+    """`operands`: the host's values that the kernel's arguments are."""
     from ..indices.algebra import LaunchShape
     from ..indices.linear import NOTHING, less
     from ..proof.kernels.places import PlaceStep
@@ -92,11 +95,11 @@ def _collision_in(kernel: ir.Operation, dimension: int, by_blocks: bool) -> Coll
     from ..proof.races.conflicts import conflicts_between_blocks
 
     body = body_of(kernel)
-    reader = Reader("loop", LaunchShape((1, 1, 1), (None, 1, 1)))
-    for argument in body.arguments:
+    reader = Reader("loop", LaunchShape((1, 1, 1), (None, 1, 1)), passed_in_rows=True)
+    for argument, operand in zip(body.arguments, operands, strict=True):
         if isinstance(argument.type, ir.MemRefType):
             own = by_blocks and is_shared(argument.type)
-            reader.views.root(argument, value_name(argument), "workgroup" if own else "global")
+            reader.views.root(argument, value_name(argument), "workgroup" if own else "global", shows=operand)
         else:
             reader.values.bind(argument, reader.values.opaque(NOTHING), NOTHING)
     reader.find_written(kernel)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum
-from ..ir.mlir import ir, operations
+from ..ir.mlir import ir
 from ..memory.limits import WARP
 from ..session.rewriter import refuse
-from .mapping import Mapped, Mapping, is_shared_reduction, trip_counts
+from .mapping import Mapping
 from .processors import Hardware
 
 
@@ -32,21 +32,6 @@ def check_lanes_in_lanes(within: Mapping, around: Mapping, notes: Callable[[], t
             "W0349", f"`{around}` and `{within}` are not the {WARP} lanes of a warp in rows and columns",
             f"counts whose product is {WARP}: `lanes(y: 8)` and `lanes(x: 4)`", notes=notes(),
         )  # fmt: skip
-
-
-def check_even(loop: ir.Operation, mapping: Mapping) -> None:
-    """W0349: lanes of a warp exchange what they have reduced all together, so that each has as many rows as the others."""
-    if mapping.space != "lanes" or mapping.is_whole or not any(is_shared_reduction(op) for op in operations(loop)):
-        return
-    for trips, count in zip(trip_counts(Mapped(loop, mapping)), mapping.counts, strict=True):
-        if trips is None or trips % count:
-            many = "a number of iterations known only at run time" if trips is None else f"{trips} iterations"
-            raise refuse(
-                "W0349",
-                f"`{mapping}` shares {many}, and some lanes get more than others: all of a warp exchange what they have reduced",
-                loop,
-                f"let the loop have a multiple of {count} iterations: `tile` what is around it by that",
-            )
 
 
 def idle_lane(hardware: Hardware, around: Sequence[Mapping]) -> Sum:

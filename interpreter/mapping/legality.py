@@ -337,13 +337,13 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             "warps outside and lanes inside, or threads along two axes",
             notes=notes(),
         )
-    if {within.space, around.space} == {"warps", "warpgroups"}:
+    if within.space in CALLED and around.space in CALLED:
         said = "the warps of a block and its warp groups are the same threads in another order"
-        raise fail("W0342", said, "`mma` gives the warps of a warp group their part of its tile", notes=notes())
+        out = "`mma` gives the warps of a warp group their part of its tile"
+        if within.space == around.space:
+            said = f"the {CALLED[within.space]} of a block are taken by the loop around it, whatever their axes are called"
+            out = f"one map takes all of them: `{within.space}(y: 2, x: 2)` of a loop of two dimensions"
+        raise fail("W0342", said, out, notes=notes())
     if within.space in ("blocks", "grid") and around.space != "blocks":
-        raise fail(
-            "W0342",
-            "a loop over blocks cannot stand in a loop over threads",
-            "blocks outside, threads inside",
-            notes=notes(),
-        )
+        said = "a loop over blocks cannot stand in a loop over threads"
+        raise fail("W0342", said, "blocks outside, threads inside", notes=notes())

@@ -12,7 +12,6 @@ from ..memory.lanes import BARRIERS
 from ..memory.views import behind, is_own_array
 from ..session.rewriter import describe, refuse
 from .geometry import Geometry, count_warps
-from .lane_grids import check_even
 from .legality import check_map
 from .mapping import (
     Mapped,
@@ -94,8 +93,6 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
     _check_blocks(root)
     for op in operations(root):
         mapping = mapping_of(op)
-        if mapping is not None and op.name == "scf.forall":
-            check_even(op, mapping)
         if mapping is None or not mapping.every or mapping.dist is not None:
             continue
         total = next(iter(most_trips(Mapped(op, mapping))), 1)

@@ -26,6 +26,7 @@ from .curves import along_curve
 from .geometry import Geometry
 from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, Mapping, product
 from .orders import by_groups, coordinate, grouped_blocks
+from .participants import ThreadDigit
 
 Emit = Callable[[Sum], None]
 """Emits the body of one iteration, at the ambient insertion point, for the iteration with this index."""
@@ -150,7 +151,7 @@ class Hardware:
 
     def __init__(self, entry: ir.Block, geometry: Geometry) -> None:
         self._entry = entry
-        self._geometry = geometry
+        self.geometry = geometry
         self._values: dict[tuple[str, str, str], ir.Value] = {}
         self._tiles: dict[str, Processors] = {}
         self._cluster: Sum | None = None
@@ -162,7 +163,7 @@ class Hardware:
 
     def in_cluster(self, iteration: Sum, extent: Bound) -> Sum:
         """Of the iteration that the first block of a cluster has, the one that this block has."""
-        cluster = self._geometry.cluster
+        cluster = self.geometry.cluster
         assert cluster is not None, "a launch without clusters"
         if iteration == self.id("blocks", "x"):
             return Sum.of(self._read("id", "blocks", "x"), extent if isinstance(extent, int) else None)
@@ -188,13 +189,13 @@ class Hardware:
         rows, columns = self._static("blocks", y), self._static("blocks", x)
         index, group = (self.id("blocks", y), self.id("blocks", x)), mapping.group or 1
         if mapping.hilbert:
-            together = 1 if self._geometry.cluster is None else self._geometry.cluster.size
+            together = 1 if self.geometry.cluster is None else self.geometry.cluster.size
             assert rows is not None and columns is not None, "an order in a table"
             columns //= together
             row, column = along_curve(index[0].times(columns) + index[1].divide(together)[0], rows, columns)
             rows *= together
             tiles = Processors(coordinate(row.times(together), rows), rows), Processors(coordinate(column, columns), columns)
-        elif rows is None or columns is None or (self._geometry.cluster is not None and group > 1):
+        elif rows is None or columns is None or (self.geometry.cluster is not None and group > 1):
             wanted = {axis: n if count < 0 else count for axis, count, n in zip(mapping.axes, mapping.counts, trips, strict=True)}
             row, column, height = by_groups(*index, wanted[y], group)
             surplus = not divisible(wanted[y], height)
@@ -207,8 +208,8 @@ class Hardware:
     def id(self, space: str, axis: str) -> Sum:
         """The block's or thread's number; along x of clusters that of the first block: see `in_cluster`."""
         extent = self._static(space, axis)
-        if self._geometry.cluster is not None and (space, axis) == ("blocks", "x"):
-            return self._first_of_cluster(self._geometry.cluster.size)
+        if self.geometry.cluster is not None and (space, axis) == ("blocks", "x"):
+            return self._first_of_cluster(self.geometry.cluster.size)
         return Sum() if extent == 1 else Sum.of(self._read("id", space, axis), extent)
 
     def linear_thread(self) -> Processors:
@@ -252,6 +253,11 @@ class Hardware:
         """The thread's warp in its warp group."""
         index, _ = self.thread_of_group().index.divide(WARP)
         return Processors(index, GROUP_WARPS)
+
+    def digit(self, one: ThreadDigit) -> Sum:
+        """That digit of the thread's number in its block."""
+        above, _ = self.linear_thread().index.divide(one.stride)
+        return above if one.top else above.divide(one.radix)[1]
 
     def lanes(self, axis: str, count: int) -> Processors:
         """Rows (`y`) or columns (`x`, which run fastest) of the lanes of a warp."""
@@ -309,7 +315,7 @@ class Hardware:
         return Processors(self.id(mapping.space, axis), self.size(mapping.space, axis) if count == SYMBOLIC else count)
 
     def _static(self, space: str, axis: str) -> int | None:
-        sizes = self._geometry.static_grid() if space == "blocks" else self._geometry.static_block()
+        sizes = self.geometry.static_grid() if space == "blocks" else self.geometry.static_block()
         return sizes[AXES.index(axis)]
 
     def _read(self, what: str, space: str, axis: str) -> ir.Value:

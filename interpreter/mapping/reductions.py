@@ -22,11 +22,11 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
     whole = "have one processor do it whole: `threads(x: 1)`"
     if mapping.space not in ("lanes", "threads"):
         return f"`{mapping.space}` do not combine what they have made", "map it to `lanes` or `threads`, which do"
-    if len(mapping.axes) > 1:
+    if is_scan(op) and len(mapping.axes) > 1:
         hint = f"`tile` the parallel dimensions, and map the loop; or share it along one axis, `threads(x: 128)`; or {whole}"
         return f"`{mapping}` are processors in rows and columns, of which one row could share it", hint
     known = math.prod(count for count in mapping.counts if count > 0)
-    if mapping.space == "threads" and any(count > 0 for count in mapping.counts) and known % WARP:
+    if is_scan(op) and mapping.space == "threads" and any(count > 0 for count in mapping.counts) and known % WARP:
         return f"`{mapping}` are {known} threads, and whole warps share it", f"take a multiple of {WARP} threads; or {whole}"
     if is_scan(op) and mapping.space == "lanes" and not mapping.is_whole:
         return "a scan goes along all lanes of a warp", "map it to `lanes`"

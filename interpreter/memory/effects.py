@@ -43,8 +43,8 @@ class MemoryEffect:
         kind: `atomic` reads and writes at once, and does not conflict with its like.
         value: the memref, or the tensor map or the descriptor of a matrix, which stands for the memory that it was made of.
         footprint: `element`: at the indices behind the memref (mapped by the attribute `map`, if there is one), and as many
-            elements from there on as `moved` has; `transfer`: as `vector.transfer_read` says; `whole`: all of it;
-            `anywhere`: some elements of it.
+            elements from there on as `moved` has; `transfer`: as `vector.transfer_read` says; `matrix`: rows from there on, by the
+            lanes of a warp together (`fragments.warp_matrix`); `whole`: all of it; `anywhere`: some elements of it.
         first: the position of the first index among the operands.
         moved: the type of what is read or written, a vector or an element.
         certain: all elements of the footprint are touched, and not those alone that a mask lets through.

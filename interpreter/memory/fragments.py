@@ -43,6 +43,9 @@ TF32_BITS = -1 << 13
 """Of an f32 those that a tf32 has."""
 LDMATRIX, MMA = "nvgpu.ldmatrix", "nvgpu.mma.sync"
 """What all lanes of a warp execute together, or none."""
+LOAD_MATRIX, STORE_MATRIX = "gpu.subgroup_mma_load_matrix", "gpu.subgroup_mma_store_matrix"
+MULTIPLY_MATRICES = "gpu.subgroup_mma_compute"
+"""The same of matrices whose elements some lane has, which one the hardware knows (`wmma`)."""
 ROW_BYTES = 16
 """In a row of a matrix that `ldmatrix` loads; where one begins is a multiple of it."""
 
@@ -98,6 +101,11 @@ class TileProduct:
         return f"[{self.m}, {self.n}, {self.k}] of {self.kind} in {self.sum}"
 
 
+def sums_of(op: ir.Operation) -> str | None:
+    """What a marked product accumulates in, which may be wider than what memory has of its sums; None of other ops."""
+    return ir.StringAttr(op.attributes[MARK]).value.split(" in ")[1] if MARK in op.attributes else None
+
+
 def given_as(product: ir.Operation) -> ir.Attribute | None:
     """Which of `SPLITS` operands of f32 become, in copies or in registers, for a marked product; None: they stay as they are."""
     return next((product.attributes[mark] for mark in (PACKED, AS_TYPE) if mark in product.attributes), None)
@@ -134,6 +142,30 @@ def tile_product(op: ir.Operation) -> TileProduct | None:
 def instruction_of(op: ir.Operation) -> TileProduct | None:
     """The one that computes, for a warp, an op that `mma` has marked; None of other ops."""
     return _BY_NAME.get(ir.StringAttr(op.attributes[MARK]).value) if MARK in op.attributes else None
+
+
+@dataclass(frozen=True)
+class WarpMatrix:
+    """What the lanes of a warp load or store together: each element by one lane.
+
+    Args:
+        rows, columns: of the matrix in memory, where its rows begin `stride` elements apart, whatever the memref's layout says.
+        kind: which lane an element belongs to depends on that, and on its row and column, alone.
+    """
+
+    rows: int
+    columns: int
+    stride: int
+    kind: str
+
+
+def warp_matrix(op: ir.Operation) -> WarpMatrix:
+    """Of a `LOAD_MATRIX` or a `STORE_MATRIX`; a transposed one has its columns in the rows of memory."""
+    type_ = str((op.results if op.name == LOAD_MATRIX else op.operands)[0].type)
+    rows, columns = map(int, type_.split("<")[1].split("x")[:2])
+    turned = "transpose" in op.attributes
+    stride = ir.IntegerAttr(op.attributes["leadDimension"]).value
+    return WarpMatrix(*((columns, rows) if turned else (rows, columns)), stride, f"{type_}{' transposed' if turned else ''}")
 
 
 def matrices(op: ir.Operation) -> tuple[int, bool]:

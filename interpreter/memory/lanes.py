@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..ir.mlir import arith, constant_of, ir, is_used, producer
-from .fragments import LDMATRIX, MMA
+from .fragments import LDMATRIX, LOAD_MATRIX, MMA, MULTIPLY_MATRICES, STORE_MATRIX
 from .limits import WARP
 
 SHUFFLE, SUBGROUP_REDUCE = "gpu.shuffle", "gpu.subgroup_reduce"
-WARP_WIDE = frozenset({LDMATRIX, MMA, SHUFFLE, SUBGROUP_REDUCE})
+WARP_WIDE = frozenset({LDMATRIX, MMA, SHUFFLE, SUBGROUP_REDUCE, LOAD_MATRIX, STORE_MATRIX, MULTIPLY_MATRICES})
 """All lanes of a warp execute them together, or none."""
 
 WARP_BARRIER = "nvvm.bar.warp.sync"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import reduce
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import gcd, prod
 from typing import Literal, TypeVar
 
 from ...dsl.diagnostics import fail
@@ -46,6 +48,108 @@ def is_plain(kind: ir.Type) -> bool:
     if not isinstance(kind, ir.MemRefType):
         return False
     return kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank, kind.context))
+
+
+@dataclass(frozen=True)
+class MemrefLayout:
+    """Where the elements of a memref lie: element `(i, j, ...)` at `offset + i * strides[0] + j * strides[1] + ...`.
+
+    Args:
+        shape: the sizes; strides, offset: in elements. None: known at run time only.
+        plain: no layout is given: row by row, whatever the sizes are.
+    """
+
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    offset: int | None
+    plain: bool = False
+
+    @classmethod
+    def of(cls, kind: ir.Type, at: ir.Operation | None = None) -> MemrefLayout:
+        """That of a memref type. `at`: the op it belongs to. Raises W0398 (see `strided`)."""
+        seen = ir.MemRefType(kind)
+        strides, offset = strided(kind, at)
+        shape = tuple(None if seen.is_dynamic_dim(d) else seen.get_dim_size(d) for d in range(seen.rank))
+        return cls(shape, *_open(strides, offset), is_plain(kind))
+
+    @cached_property
+    def apart(self) -> bool | None:
+        """Whether no two elements lie at one address. None where sizes and strides that are open decide it."""
+        if self.plain or 0 in self.shape:
+            return True
+        axes = [(size, stride) for size, stride in zip(self.shape, self.strides, strict=True) if size != 1]
+        known = [(size, abs(stride)) for size, stride in axes if size is not None and stride is not None]
+        others = [stride for size, stride in axes if size is None or stride is None]
+        if not others:
+            return _apart(known)
+        if len(others) == 1 and others[0] is not None:  # one size is open: with the widest stride it may be any
+            widest, reach = abs(others[0]), sum((size - 1) * stride for size, stride in known)
+            return True if widest > reach and _apart(known) else None
+        # two elements that differ along the known axes alone are at one address, if there are any elements
+        return False if None not in self.shape and _apart(known) is False else None
+
+    @property
+    def reach(self) -> tuple[int, int] | None:
+        """The lowest and the highest address; None where a size, a stride or the offset is open, or there are no elements."""
+        if self.offset is None or 0 in self.shape:
+            return None
+        low = high = self.offset
+        for size, stride in zip(self.shape, self.strides, strict=True):
+            if size is None or (stride is None and size != 1):
+                return None
+            span = (size - 1) * (stride or 0)
+            low, high = low + min(span, 0), high + max(span, 0)
+        return low, high
+
+    @property
+    def in_rows(self) -> bool:
+        """Whether the elements lie row by row from the first address on, by what is known of their sizes."""
+        if self.plain:
+            return True
+        row: int | None = 1
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if size != 1 and (stride is None or stride != row):
+                return False
+            row = None if row is None or size is None else row * size
+        return self.offset == 0
+
+
+def _open(strides: Sequence[int], offset: int) -> tuple[tuple[int | None, ...], int | None]:
+    return tuple(None if stride == DYNAMIC else stride for stride in strides), None if offset == DYNAMIC else offset
+
+
+NO_LAYOUT = "leave the layout out; `memref.reinterpret_cast` shows memory that lies row by row in another way"
+"""What helps where memory that is made has to lie row by row, as upstream allocates no other."""
+MOST_TRIED = 10_000
+"""Differences of indices that are tried, at most, to find two elements at one address."""
+
+
+def _apart(axes: Sequence[tuple[int, int]]) -> bool | None:
+    """Whether no two elements of these sizes (above 1) and strides (not negative) lie at one address. None: too many to try."""
+    axes = sorted(axes, key=lambda axis: -axis[1])
+    inner = [(0, 0)]  # of the axes from here on: how far they reach, and what divides their steps
+    for size, stride in reversed(axes):
+        inner.insert(0, (inner[0][0] + (size - 1) * stride, gcd(inner[0][1], stride)))
+    if all(stride > reach for (_, stride), (reach, _) in zip(axes, inner[1:], strict=True)):
+        return True
+    if any(stride == 0 for _, stride in axes) or prod(size for size, _ in axes) > inner[0][0] + 1:
+        return False
+    tried = 0
+    waiting = [(0, 0, False)]  # a number of axes, the address that indices along them add up to, whether one of them is not 0
+    while waiting and tried < MOST_TRIED:
+        depth, address, moved = waiting.pop()
+        if depth == len(axes):
+            if moved:
+                return False
+            continue
+        (size, stride), (reach, step) = axes[depth], inner[depth + 1]
+        low, high = max(1 - size if moved else 0, -((address + reach) // stride)), min(size - 1, (reach - address) // stride)
+        for index in range(low, min(high, low + MOST_TRIED) + 1):
+            tried += 1
+            there = address + index * stride
+            if there % step == 0 if step else there == 0:
+                waiting.append((depth + 1, there, moved or index != 0))
+    return None if waiting else True
 
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .copies import GROUP, WAIT
-from .fragments import MMA
+from .fragments import LOAD_MATRIX, MMA, STORE_MATRIX
 from .lanes import BARRIERS, NUMBERED_BARRIER, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER
 from .mbarriers import ARRIVE_THERE, BARRIER_OPS, FENCES, REGISTERS
 from .tensor_maps import COMMIT, DRAIN
@@ -14,7 +14,7 @@ from .tensor_maps import MAKE as MAKE_MAP
 from .warpgroups import AROUND, DESCRIBE, PRODUCTS, ZERO
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
-Footprint = Literal["element", "transfer", "whole", "anywhere"]
+Footprint = Literal["element", "transfer", "matrix", "whole", "anywhere"]
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "gpu.dealloc": (Rule("free", -1),),
     "gpu.memcpy": (Rule("write", -2), Rule("read", -1)),
     "gpu.memset": (Rule("write", -2),),
-    "gpu.subgroup_mma_load_matrix": (Rule("read", 0, "anywhere"),),
-    "gpu.subgroup_mma_store_matrix": (Rule("write", 1, "anywhere"),),
+    LOAD_MATRIX: (Rule("read", 0, "matrix"),),
+    STORE_MATRIX: (Rule("write", 1, "matrix"),),
     "bufferization.clone": (Rule("read", 0), Rule("alloc", 0)),
     "bufferization.materialize_in_destination": (Rule("read", 0), Rule("write", 1)),
     "bufferization.to_tensor": (Rule("read", 0),),

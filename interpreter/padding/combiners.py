@@ -175,14 +175,17 @@ def _welford(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
     if first.operands[0] != second.operands[0] or uses != [1 + masked, 2 + masked, 1 + masked, 2, 2]:
         return None
 
-    def together(ones: Values, others: Values, _: bool) -> list[ir.Value]:
-        """Of what the two exchange, all changes its sign, or nothing: the result is the same to the bit, whoever is first."""
+    def together(ones: Values, others: Values, ordered: bool) -> list[ir.Value]:
+        """Of what the two exchange, all changes its sign, or nothing: the result is the same to the bit, whoever is first. What the
+        first one starts from may be any count; of parts it is a number of terms."""
 
         def constant(value: float) -> ir.Value:
             return arith.constant(ones[0].type, value)
 
         whole = arith.addf(ones[0], others[0])
-        least = arith.maximumf(whole, constant(1.0))  # of no terms there is no mean
+        none = arith.cmpf(arith.CmpFPredicate.OEQ, whole, constant(0.0)) if ordered else None
+        least = arith.maximumf(whole, constant(1.0)) if none is None else arith.select(none, constant(1.0), whole)
+        # of no terms there is no mean
         apart = arith.subf(others[1], ones[1])
         share = arith.divf(arith.subf(others[0], ones[0]), least)
         twice = arith.addf(arith.addf(ones[1], others[1]), arith.mulf(apart, share))

@@ -78,6 +78,7 @@ class InsertBarriers(Statement):
             An asynchronous copy reads its source and writes its destination at any time between its issue and its thread's
             wait for its group. Nobody may write what it reads in between, or touch what it writes; a barrier does not help.
             Wait until fewer groups are pending, begin the copy later, or use one more buffer.
+        W0614: what threads reduce together is not made of the parts that it states.
         W0640: an op whose effects on memory are not known.
 
     Source: design, section Synchronization; the schedules are Kelly's 2d+1 vectors, the sets are ISL's.
@@ -94,6 +95,7 @@ class InsertBarriers(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..launch.kernel import outline
         from ..launch.launch import remember
+        from ..proof.combination.combination import said
         from ..proof.kernels.trial import mapped_roots, propose_barriers, trials
         from ..proof.races import proof
 
@@ -116,6 +118,8 @@ class InsertBarriers(Statement):
                 found[key] = chosen
             splits = _splits(root, chosen.choice)
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
+            for line in said(trial.model.combined) if chosen.proven else ():
+                rewrite.remark(line)
             with rewrite.module.context, root.location:
                 settled = outline(rewrite.module, root)
             stated = chosen.proven and not chosen.believed  # what is believed is judged again by whoever asks, and said again
@@ -130,6 +134,7 @@ class InsertBarriers(Statement):
 
     def _chosen(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> _Chosen:
         from ..mapping.preconditions import independent
+        from ..proof.combination.combination import wrong as wrong_combinations
         from ..proof.races import proof
         from ..proof.races.barriers import ChosenBarriers, choose_barriers
         from ..proof.races.conflicts import conflicts, conflicts_between_blocks
@@ -145,15 +150,20 @@ class InsertBarriers(Statement):
         between = [c for c in across if not (alone and c.assumed)]
         if between:
             self._refuse(rewrite, "W0602", "blocks {} with each other, and no barrier orders blocks", between)
+        wrong = wrong_combinations(model.combined)
+        for one in wrong:
+            self._say(rewrite, one.code, one.message, one.notes, one.hint or "")
         if model.is_asynchronous:
             found = choose_for_signals(model, frozenset(existing))
-            return _Chosen(found.choice, len(between) < len(across), found.proven and not between, found.faults)
+            proven = found.proven and not between and not wrong
+            return _Chosen(found.choice, len(between) < len(across), proven, found.faults)
         choice = choose_barriers(model, existing=frozenset(existing))
         believed = alone and bool(choice.chosen or choice.unseparated) and all(c.assumed for c in conflicts(model, ()))
         if believed:
             choice = ChosenBarriers((), {}, {})
         believed = believed or len(between) < len(across)
-        return _Chosen(choice, believed, not between and not choice.unseparated and not unwritten_reads(model))
+        proven = not between and not wrong and not choice.unseparated and not unwritten_reads(model)
+        return _Chosen(choice, believed, proven)
 
     def _with_warps(
         self, rewrite: Rewriter, number: int, root: ir.Operation, existing: set[int], trial: Trial

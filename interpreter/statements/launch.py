@@ -65,7 +65,8 @@ class LaunchStatement(Statement):
         W0352: maps that disagree on the block's size.
             All maps of a launch run on the same block of threads, so counts along the same axis must be equal. Where
             one loop has fewer iterations, give it the same count and a distribution, or map it to `threads(*)`. Maps
-            over warps and lanes need complete warps: `warps(x: 4)` is a block of 128 threads.
+            over warps and lanes need complete warps: `warps(x: 4)` is a block of 128 threads. All threads of a block share a
+            scan, or the lanes of a warp, whatever loops are around it; and what threads share has a known number of them.
         W0353: `threads(*)` of an unknown number.
             The number of threads in `threads(*)` comes from the launch's other maps. In a launch that has none, give a
             count: `threads(x: 256) cyclic`.
@@ -170,6 +171,7 @@ class LaunchStatement(Statement):
             nvvm, llvm), could access any memory at any time, so nothing could be proven about the kernel. Inline the
             call, or analyse the kernel before it is lowered. Any other unknown op is assumed to access any memory:
             every access that it could conflict with is an assumed conflict.
+        W0614: what threads reduce together is not made of the parts that it states.
 
     Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `launch/kernel.py` for why it is not used).
 
@@ -191,6 +193,7 @@ class LaunchStatement(Statement):
         from ..launch.launch import found_before, launch_loop, prepare
         from ..mapping.clusters import CLUSTER
         from ..mapping.preconditions import independent
+        from ..proof.combination.combination import said as what_is_known
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)
@@ -214,10 +217,12 @@ class LaunchStatement(Statement):
         if self.max_registers is not None:
             self._cap_registers(rewrite, info, self.max_registers)
         # that the kernel is race-free is proven if nothing has proven it of the loop
-        judged = proof.Judgement(()) if proven else judged
+        known = judged = proof.Judgement(()) if proven else judged
         judged = judged or proof.judge(info.kernel, info.block, info.grid, independent=alone)
         if judged.believed:
             rewrite.remark(proof.BELIEVED)
+        for line in what_is_known(judged.combined) if judged is not known else ():
+            rewrite.remark(line)
         if not judged.found:
             if not proven:
                 info.found[proof.Judgement] = judged

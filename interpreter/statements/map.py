@@ -40,10 +40,11 @@ class Map(Statement):
             iteration: with `threads(*)` one thread executes it. So is any reduction where the space has one processor
             (`threads(x: 1)`), and one to a single element (`tensor<f32>`), or a loop over tiles of it, that is not shared: one
             processor executes all of it, and the handle names the loop of one iteration around it.
-            A reduction may also be shared, by `lanes` or by `threads` of whole warps: its iterations are those of the
-            dimensions that it reduces, each processor reduces its own, and then they combine what they have made, lanes
-            by shuffles, warps through shared memory. Every one of them has the result, a copy of its own in registers
-            where it is a temporary. Sums, products, extremes, bitwise operations, several of them at once, the first
+            A reduction may also be shared, by `lanes` or by `threads`: its iterations are those of the dimensions that it
+            reduces, each processor reduces its own, and then those that have the same iteration of all loops around it combine
+            what they have made, the lanes of a warp by shuffles, warps through shared memory, and threads of rows that are not
+            whole warps through shared memory, too. Every one of them has the result, a copy of its own in registers where it
+            is a temporary. Sums, products, extremes, bitwise operations, several of them at once, the first
             largest or smallest element with its index, and Welford's count, mean and squared differences can be shared.
             Floating-point results differ in their last digits from those of a sequential sum.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
@@ -133,8 +134,7 @@ class Map(Statement):
             `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
             time (`warps(x: ?)`) has a single axis: how to split it over two is not defined. Over `registers` goes a
             loop with a known number of iterations, without a distribution: each thread does all of them. Rows and columns of
-            lanes, `lanes(y: 8, x: 4)`, have counts whose product is 32; where the lanes of a row share a reduction, each row has
-            as many iterations of the loop around it as the others.
+            lanes, `lanes(y: 8, x: 4)`, have counts whose product is 32.
         W0364: an order for anything but rows and columns.
             `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
             reuse in the L2 cache. Each block has one tile, or all blocks along one axis share them: `blocks(x: 132)
@@ -143,7 +143,8 @@ class Map(Statement):
             order of tiles that blocks take, in a table: their numbers are known, and 65,536 tiles are the most.
         W0396: an op that reads elements that it writes elsewhere.
             Two operands are views of one buffer, one is read and the other written, and not each element at the same
-            place. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
+            place; or the layout of an output, such as `strided<[4, 1]>` of 8 × 8, puts several of its elements at one
+            address. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
             and copies change.
 
     Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped ordering.
@@ -172,7 +173,8 @@ class Map(Statement):
 
         op = found = rewrite.find(self.target)
         expect_unmapped(rewrite, op, "map it once")
-        warps = self.space.all or all(isinstance(n, int) and n % WARP == 0 for n in self.space.counts)
+        each = 1 if self.space.kind == "threads" else WARP
+        warps = self.space.all or all(isinstance(n, int) and n % each == 0 for n in self.space.counts)
         shared = self.space.kind == "lanes" or (self.distribution is not None and warps)
         op = on_one_processor(rewrite, op, self.target.tag, self.space, shared=shared)
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))

@@ -1,4 +1,4 @@
-"""`mma OP [m, n, k] [as …]`: a warp, or a warp group, computes its tile with tensor-core instructions."""
+"""`mma OP [m, n, k] [as …] [accumulate f32]`: a warp, or a warp group, computes its tile with tensor-core instructions."""
 
 from __future__ import annotations
 
@@ -51,6 +51,9 @@ class Mma(Statement):
             An infinite operand gives NaN then. Tensor cores round what they add to sums toward zero; so these products begin at
             zero, and what they make of k is added to the sums by ordinary additions, which round to nearest.
             `as f16`, `as bf16`: they are rounded to that, beside another operand of that type or both.
+        accumulate: `accumulate f32`, of a product that adds up in f16 or bf16: it adds up in f32 while `promote-to-registers`
+            keeps its sums, and rounds them once, where they are stored or read by another op. That is nearer to the exact sum than
+            what the payload says. Without it, f16 is added up in f16.
 
     Returns:
         op: the product of one lane, for `promote-to-registers op.acc across k`.
@@ -65,6 +68,9 @@ class Mma(Statement):
 
             wrong: let (warps, w) = tile step [64, 32]; map warps to warps(y, x); mma w [16, 8, 16]
             right: let (kk, part) = tile step [_, _, 16]; let (warps, w) = tile part [64, 32]; …; mma w [16, 8, 16]
+
+            wrong: mma w [16, 8, 16]                    // of bf16, which is added up in bf16
+            right: mma w [16, 8, 16] accumulate f32
 
     Source: PTX ISA, "Warp-level matrix instructions" and "Asynchronous warpgroup level matrix instructions"; CUTLASS
         `SM80_16x8x16_F32F16F16F32_TN`; Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores".
@@ -81,12 +87,14 @@ class Mma(Statement):
     target: Handle = consumed()
     shape: tuple[int, ...] = integers(minimum=1)
     as_type: str | None = string(optional=True, written="as")
+    accumulate: str | None = string(optional=True)
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..launch.tensor_cores import matrix_dimensions
 
         op = rewrite.find(self.target)
         product = self._product(rewrite, op)
+        rounded = f", rounded to {element_type(op.operands[2])} where sums leave the registers" if self.accumulate else ""
         rows, columns, _ = matrix_dimensions(op) or (0, 1, 2)
         m, n, _ = product.shape
         by_group = m == ROWS
@@ -114,13 +122,15 @@ class Mma(Statement):
         if self.as_type is not None:
             made.attributes[AS_TYPE] = ir.StringAttr.get(self.as_type)
             split = ", three for each" if SPLITS[self.as_type][1] > 1 else ""
-        rewrite.remark(f"by {product}{split}")
+        rewrite.remark(f"by {product}{split}{rounded}")
         return {"op": tiled["op"]}
 
     def _product(self, rewrite: Rewriter, op: ir.Operation) -> TileProduct:
         """The instruction. Raises W0379."""
         rewrite.expect_structured(op, "W0379")
         kinds = [str(element_type(v)) for v in op.operands]
+        self._expect_wider(rewrite, op, kinds[-1])
+        kinds[-1] = self.accumulate or kinds[-1]
         if self.as_type in SPLITS:
             kinds = [SPLITS[self.as_type][0] if kind == "f32" else kind for kind in kinds[:2]] + kinds[2:]
         known = [p for p in PRODUCTS if [p.kind, p.kind, p.sum] == kinds]
@@ -130,6 +140,16 @@ class Mma(Statement):
         if wrong is not None:
             raise rewrite.error("W0379", wrong[0], op, wrong[1], notes=(f"dimensions {structure(op).spelled()}",))
         return next(p for p in known if p.shape == self.shape)
+
+    def _expect_wider(self, rewrite: Rewriter, op: ir.Operation, total: str) -> None:
+        """W0379 for sums that are not accumulated in a wider type."""
+        if self.accumulate in (None, "f32") and (self.accumulate is None or total in NARROW):
+            return
+        if self.accumulate == "f32":
+            message, hint = f"`accumulate f32` is for sums of {' or '.join(NARROW)}, and these are of {total}", "leave it out"
+        else:
+            message, hint = f"tensor cores add up in f32, and not in {self.accumulate}", "write `accumulate f32`, or leave it out"
+        raise rewrite.error("W0379", message, op, hint, at="accumulate")
 
     def _wrong(self, op: ir.Operation, kinds: list[str], known: list[TileProduct]) -> tuple[str, str] | None:
         """Why no instruction computes it, and the way out."""
@@ -157,6 +177,8 @@ class Mma(Statement):
             out = f"take one of these, as `{list(known[0].shape)}`, and tile the sum by its k" if known else "take such operands"
             others = ", ".join(map(str, known)) or ", ".join(dict.fromkeys(f"{p.kind} in {p.sum}" for p in PRODUCTS))
             why = f"no instruction multiplies {kinds[0]} by {kinds[1]} into {kinds[2]} in tiles of {asked}; there are {others}"
+            if not known and [kinds[0], kinds[0], "f32"] in [[p.kind, kinds[1], p.sum] for p in PRODUCTS] and kinds[2] in NARROW:
+                out = IN_F32
             return why, of_f32 if given == ["f32", "f32"] and not known else out
         pieces = dict(zip(found, self.shape, strict=True))
         whole = all(n is not None and n % pieces[d] == 0 if d in pieces else n == 1 for d, n in enumerate(space.extents))
@@ -187,6 +209,8 @@ class Mma(Statement):
         if kind != other or total not in SUMS.get(kind, ()):
             there = ", ".join(f"{operands} in {' or '.join(sums)}" for operands, sums in SUMS.items())
             way_out = "f32 is multiplied `as tf32`" if kind == "f32" else "map the loop to `warps`, for which there are others"
+            if kind == other and total in NARROW and "f32" in SUMS.get(kind, ()):
+                way_out = IN_F32
             return f"{what}; there are {there}", way_out
         rows, columns, summed = (extents[d] for d in found)
         if not known or known[0].shape != self.shape:
@@ -210,4 +234,6 @@ class Mma(Statement):
         return None
 
 
+NARROW = ("f16", "bf16")
+IN_F32 = "`accumulate f32`: `mma` adds up in f32 then, and rounds once, where the sums leave the registers"
 _BODY = {f"arith.{name}" for name in ("extf", "extsi", "mulf", "muli", "addf", "addi")} | {"linalg.yield"}

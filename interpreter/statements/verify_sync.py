@@ -31,6 +31,7 @@ class VerifySync(Statement):
         W0603: a barrier that not all threads of a block reach, a shuffle that not all lanes of a warp reach.
         W0605: there is neither a mapped loop nor a kernel.
         W0610: a thread reads shared memory that was never written.
+        W0614: what threads reduce together is not made of the parts that it states.
         W0640: an op whose effects on memory are not known.
 
     Source: design, section Synchronization.
@@ -61,7 +62,7 @@ class VerifySync(Statement):
             if not stands and (judged is None or judged.found):
                 findings = Findings(trial.model, independent=independent(root))
                 self._verify(rewrite, trial.model, findings)
-                judged = trial.info.found[proof.Judgement] = proof.Judgement((), findings.believed)
+                judged = trial.info.found[proof.Judgement] = proof.Judgement((), findings.believed, trial.model.combined)
             else:
                 self._verify(rewrite, trial.model, None)
             if judged is not None and not stands and judged.believed:
@@ -69,14 +70,18 @@ class VerifySync(Statement):
             else:
                 proof.state_proof(rewrite.module, root)
         for kernel in kernels:
-            model = kernel_model(kernel)
+            model = kernel_model(kernel, passed_in_rows=True)
             self._verify(rewrite, model, Findings(model))
         return {}
 
     @staticmethod
     def _verify(rewrite: Rewriter, model: KernelModel, findings: Findings | None) -> None:
         """`findings`: None where the proof stands already."""
+        from ..proof.combination.combination import said
+
         if findings is not None and not findings.clean:
             raise WeftError(*findings.diagnostics())
         count = len(model.barriers)
         rewrite.remark(f"@{model.name}: race-free, {count} barrier{'s' * (count != 1)}")
+        for line in said(model.combined):
+            rewrite.remark(line)

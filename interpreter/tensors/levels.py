@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..ir.functions import given_name, maker, name_of
 from ..ir.mlir import ir, operations
-from ..ir.structured import is_structured, operand_names
+from ..ir.structured import is_structured, operand_names, structure
+from ..memory.effects import is_memref
 from ..memory.names import Written, nameless
 from ..memory.views import VIEWS
 from ..session.rewriter import Rewriter
@@ -16,11 +17,21 @@ from .debufferization import start_apart as start_apart
 
 
 def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
-    """W0396: the op reads what it writes through another view, so that its result depends on the order of its iterations."""
+    """W0396: the op reads what it writes through another view, or writes elements that lie at one address, so that its result
+    depends on the order of its iterations."""
     if not (is_structured(op) and on_memrefs(op)):
         return
     from ..proof.overlaps import overlap  # late: only ops on memrefs need it
 
+    if (number := _overlaps_itself(op)) is not None:
+        raise rewrite.error(
+            "W0396",
+            f"the layout of `{operand_names(op)[number]}`, {op.operands[number].type}, puts several elements at one address: what "
+            "the op leaves there depends on which of its iterations ran last",
+            op,
+            "give the op a result of its own",
+            at=at,
+        )
     found = overlap(op)
     if found is not None:
         one, other = (operand_names(op)[number] for number in found.operands)
@@ -34,6 +45,14 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
             at=at,
             notes=found.notes,
         )
+
+
+def _overlaps_itself(op: ir.Operation) -> int | None:
+    """The number of an output two of whose elements lie at one address; None if there is none of which that is known."""
+    from ..proof.kernels.roots import apart
+
+    outputs = range(structure(op).inputs, len(op.operands))
+    return next((n for n in outputs if is_memref(op.operands[n]) and apart(op.operands[n], passed_in_rows=True) is False), None)
 
 
 def expect_values(

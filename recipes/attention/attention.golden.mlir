@@ -25,6 +25,7 @@
 #map23 = affine_map<(d0) -> ((((d0 floordiv 8) * 3) mod 4) * 4)>
 #map24 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
 #map25 = affine_map<(d0, d1) -> (d0 * 128 + d1 * 8)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : ((d0 + d1 * 16) floordiv 32 - (s0 + s1 * 16) floordiv 32 == 0)>
 module attributes {gpu.container_module} {
   func.func @attention(%arg0: memref<8x256x64xf32> {weft.name = "Q"}, %arg1: memref<8x256x64xf32> {weft.name = "K"}, %arg2: memref<8x256x64xf32> {weft.name = "V"}, %arg3: memref<8x256x64xf32> {bufferize.result, weft.name = "O"}) {
     %c1 = arith.constant 1 : index
@@ -179,7 +180,7 @@ module attributes {gpu.container_module} {
         %alloca_5 = memref.alloca() {weft.name = "largest"} : memref<1x1xf32>
         scf.for %arg13 = %c0 to %c16 step %c1 {
           memref.store %cst_2, %alloca_5[%c0, %c0] : memref<1x1xf32>
-          %alloca_6 = memref.alloca() {weft.name = "part"} : memref<1x1xf32>
+          %alloca_6 = memref.alloca() {weft.combiner = "arith.maximumf", weft.name = "part", weft.participants = #set} : memref<1x1xf32>
           memref.store %cst_2, %alloca_6[%c0, %c0] : memref<1x1xf32>
           %18 = affine.apply #map4(%13, %arg13)
           scf.for %arg14 = %c0 to %c2 step %c1 {
@@ -250,7 +251,7 @@ module attributes {gpu.container_module} {
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg13 = %c0 to %c16 step %c1 {
-          %alloca_6 = memref.alloca() {weft.name = "part"} : memref<1x1xf32>
+          %alloca_6 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<1x1xf32>
           memref.store %cst_0, %alloca_6[%c0, %c0] : memref<1x1xf32>
           %18 = affine.apply #map4(%13, %arg13)
           scf.for %arg14 = %c0 to %c2 step %c1 {

@@ -25,6 +25,7 @@
 #map23 = affine_map<(d0, d1, d2) -> ((d0 * 256 + d1 + d2 * 16) floordiv 48)>
 #map24 = affine_map<(d0, d1, d2) -> ((d0 * 256 + d1 + d2 * 16) mod 48)>
 #map25 = affine_map<(d0, d1, d2, d3) -> (d0 + (d1 * 256 + d2 + d3 * 16) floordiv 48)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : ((d0 + d1 * 16) floordiv 32 - (s0 + s1 * 16) floordiv 32 == 0)>
 module attributes {gpu.container_module} {
   func.func @attention(%arg0: memref<2x100x33xf16> {weft.name = "Q"}, %arg1: memref<2x77x33xf16> {weft.name = "K"}, %arg2: memref<2x77x33xf16> {weft.name = "V"}, %arg3: memref<2x100x33xf16> {bufferize.result, weft.name = "O"}) {
     %c1 = arith.constant 1 : index
@@ -191,7 +192,7 @@ module attributes {gpu.container_module} {
         %14 = affine.apply #map14(%4, %arg13)
         scf.for %arg14 = %c0 to %c16 step %c1 {
           memref.store %cst_3, %alloca_8[%c0, %c0] : memref<1x1xf32>
-          %alloca_9 = memref.alloca() {weft.name = "part"} : memref<1x1xf32>
+          %alloca_9 = memref.alloca() {weft.combiner = "arith.maximumf", weft.name = "part", weft.participants = #set} : memref<1x1xf32>
           memref.store %cst_3, %alloca_9[%c0, %c0] : memref<1x1xf32>
           %15 = affine.apply #map21(%7, %arg14)
           scf.for %arg15 = %c0 to %c2 step %c1 {
@@ -265,7 +266,7 @@ module attributes {gpu.container_module} {
         }
         gpu.barrier memfence [#gpu.address_space<workgroup>]
         scf.for %arg14 = %c0 to %c16 step %c1 {
-          %alloca_9 = memref.alloca() {weft.name = "part"} : memref<1x1xf32>
+          %alloca_9 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<1x1xf32>
           memref.store %cst_1, %alloca_9[%c0, %c0] : memref<1x1xf32>
           %15 = affine.apply #map21(%7, %arg14)
           scf.for %arg15 = %c0 to %c2 step %c1 {

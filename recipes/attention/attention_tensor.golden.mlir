@@ -20,6 +20,7 @@
 #map18 = affine_map<(d0) -> (d0 * 8)>
 #map19 = affine_map<(d0) -> ((d0 mod 4) * 2)>
 #map20 = affine_map<(d0, d1, d2) -> (d0 * 64 + d1 floordiv 4 + d2 * 32)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : ((d0 mod 32) floordiv 4 - (s0 mod 32) floordiv 4 == 0, d0 floordiv 32 - s0 floordiv 32 == 0)>
 module attributes {gpu.container_module} {
   func.func @attention(%arg0: memref<8x256x64xbf16> {weft.name = "Q"}, %arg1: memref<8x256x64xbf16> {weft.name = "K"}, %arg2: memref<8x256x64xbf16> {weft.name = "V"}, %arg3: memref<8x256x64xbf16> {bufferize.result, weft.name = "O"}) {
     %c1 = arith.constant 1 : index
@@ -176,7 +177,7 @@ module attributes {gpu.container_module} {
         }
         scf.for %arg8 = %c0 to %c2 step %c1 {
           scf.for %arg9 = %c0 to %c2 step %c1 {
-            %alloca_12 = memref.alloca() {weft.name = "part"} : memref<1x1xf32>
+            %alloca_12 = memref.alloca() {weft.combiner = "arith.maximumf", weft.name = "part", weft.participants = #set} : memref<1x1xf32>
             memref.store %cst_2, %alloca_12[%c0, %c0] : memref<1x1xf32>
             scf.for %arg10 = %c0 to %c8 step %c1 {
               %24 = memref.load %alloca_8[%arg8, %arg10, %arg9, %c0, %c0, %c0] : memref<2x8x2x1x1x2xf32>
@@ -237,7 +238,7 @@ module attributes {gpu.container_module} {
         }
         scf.for %arg8 = %c0 to %c2 step %c1 {
           scf.for %arg9 = %c0 to %c2 step %c1 {
-            %alloca_12 = memref.alloca() {weft.name = "part"} : memref<1x1xf32>
+            %alloca_12 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<1x1xf32>
             memref.store %cst_0, %alloca_12[%c0, %c0] : memref<1x1xf32>
             scf.for %arg10 = %c0 to %c8 step %c1 {
               %24 = memref.load %alloca_8[%arg8, %arg10, %arg9, %c0, %c0, %c0] : memref<2x8x2x1x1x2xf32>

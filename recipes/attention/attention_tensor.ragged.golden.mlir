@@ -18,6 +18,7 @@
 #map16 = affine_map<(d0) -> (d0 + 1)>
 #map17 = affine_map<(d0) -> ((d0 floordiv 16) * 2)>
 #map18 = affine_map<(d0) -> (d0 * 8)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : ((d0 mod 32) floordiv 4 - (s0 mod 32) floordiv 4 == 0, d0 floordiv 32 - s0 floordiv 32 == 0)>
 module attributes {gpu.container_module} {
   func.func @attention(%arg0: memref<2x100x33xf16> {weft.name = "Q"}, %arg1: memref<2x77x33xf16> {weft.name = "K"}, %arg2: memref<2x77x33xf16> {weft.name = "V"}, %arg3: memref<2x100x33xf16> {bufferize.result, weft.name = "O"}) {
     %c1 = arith.constant 1 : index
@@ -182,7 +183,7 @@ module attributes {gpu.container_module} {
         }
         scf.for %arg8 = %c0 to %c2 step %c1 {
           scf.for %arg9 = %c0 to %c2 step %c1 {
-            %alloca_16 = memref.alloca() {weft.name = "part"} : memref<1x1xf32>
+            %alloca_16 = memref.alloca() {weft.combiner = "arith.maximumf", weft.name = "part", weft.participants = #set} : memref<1x1xf32>
             memref.store %cst_4, %alloca_16[%c0, %c0] : memref<1x1xf32>
             scf.for %arg10 = %c0 to %c8 step %c1 {
               %16 = memref.load %alloca_12[%arg8, %arg10, %arg9, %c0, %c0, %c0] : memref<2x8x2x1x1x2xf32>
@@ -250,7 +251,7 @@ module attributes {gpu.container_module} {
         %alloca_15 = memref.alloca() {weft.name = "powers_tile"} : memref<2x8x2x1x1x2xf32>
         scf.for %arg8 = %c0 to %c2 step %c1 {
           scf.for %arg9 = %c0 to %c2 step %c1 {
-            %alloca_16 = memref.alloca() {weft.name = "part"} : memref<1x1xf32>
+            %alloca_16 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<1x1xf32>
             memref.store %cst_2, %alloca_16[%c0, %c0] : memref<1x1xf32>
             scf.for %arg10 = %c0 to %c8 step %c1 {
               %16 = memref.load %alloca_10[%arg8, %arg10, %arg9, %c0, %c0, %c0] : memref<2x8x2x1x1x2xf32>

@@ -7,6 +7,7 @@
 #map5 = affine_map<(d0) -> (d0 + 2)>
 #map6 = affine_map<(d0) -> (d0 + 3)>
 #map7 = affine_map<(d0, d1) -> (d0 + d1)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : (0 == 0)>
 module attributes {gpu.container_module} {
   func.func @argmax(%arg0: memref<64x4096xf32> {weft.name = "X"}, %arg1: memref<64xf32> {bufferize.result, weft.name = "largest"}, %arg2: memref<64xi32> {bufferize.result, weft.name = "index"}) {
     %c64 = arith.constant 64 : index
@@ -39,8 +40,8 @@ module attributes {gpu.container_module} {
       memref.store %cst, %alloca[%c0] : memref<1xf32>
       %alloca_0 = memref.alloca() {weft.name = "index"} : memref<1xi32>
       memref.store %c0_i32, %alloca_0[%c0] : memref<1xi32>
-      %alloca_1 = memref.alloca() {weft.name = "part"} : memref<1xf32>
-      %alloca_2 = memref.alloca() {weft.name = "part"} : memref<1xi32>
+      %alloca_1 = memref.alloca() {weft.combiner = "the largest and its index", weft.name = "part", weft.participants = #set} : memref<1xf32>
+      %alloca_2 = memref.alloca() {weft.combiner = "the largest and its index", weft.name = "part", weft.participants = #set} : memref<1xi32>
       memref.store %cst, %alloca_1[%c0] : memref<1xf32>
       memref.store %c2147483647_i32, %alloca_2[%c0] : memref<1xi32>
       %2 = affine.apply #map2(%thread_id_x)

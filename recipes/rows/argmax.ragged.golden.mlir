@@ -3,6 +3,7 @@
 #map1 = affine_map<(d0) -> (d0 floordiv 32)>
 #map2 = affine_map<(d0, d1) -> (d0 * 4 + d1)>
 #map3 = affine_map<(d0, d1, d2) -> (d0 * 4 + d1 - d2 * 31)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : (d0 floordiv 32 - s0 floordiv 32 == 0)>
 module attributes {gpu.container_module} {
   func.func @argmax(%arg0: memref<70x333xf32> {weft.name = "X"}, %arg1: memref<70xf32> {bufferize.result, weft.name = "largest"}, %arg2: memref<70xi32> {bufferize.result, weft.name = "index"}) {
     %c18 = arith.constant 18 : index
@@ -39,8 +40,8 @@ module attributes {gpu.container_module} {
       scf.if %3 {
         memref.store %cst, %alloca_0[%c0] : memref<1xf32>
         memref.store %c0_i32, %alloca[%c0] : memref<1xi32>
-        %alloca_1 = memref.alloca() {weft.name = "part"} : memref<1xf32>
-        %alloca_2 = memref.alloca() {weft.name = "part"} : memref<1xi32>
+        %alloca_1 = memref.alloca() {weft.combiner = "the largest and its index", weft.name = "part", weft.participants = #set} : memref<1xf32>
+        %alloca_2 = memref.alloca() {weft.combiner = "the largest and its index", weft.name = "part", weft.participants = #set} : memref<1xi32>
         memref.store %cst, %alloca_1[%c0] : memref<1xf32>
         memref.store %c2147483647_i32, %alloca_2[%c0] : memref<1xi32>
         scf.for %arg3 = %0 to %c333 step %c32 {

@@ -3,6 +3,7 @@
 #map1 = affine_map<(d0) -> (d0 mod 32)>
 #map2 = affine_map<(d0) -> (d0 * 4)>
 #map3 = affine_map<(d0, d1) -> (d0 + d1 * 512)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : (0 == 0)>
 module attributes {gpu.container_module} {
   func.func @layernorm(%arg0: memref<64x4096xf32> {weft.name = "X"}, %arg1: memref<4096xf32> {weft.name = "Gamma"}, %arg2: memref<4096xf32> {weft.name = "Beta"}, %arg3: memref<64x4096xf32> {bufferize.result, weft.name = "Y"}) {
     %c64 = arith.constant 64 : index
@@ -45,7 +46,7 @@ module attributes {gpu.container_module} {
       %alloca_4 = memref.alloca() {weft.name = "sum"} : memref<1xf32>
       %3 = memref.load %alloca[%c0] : memref<1xf32>
       memref.store %3, %alloca_4[%c0] : memref<1xf32>
-      %alloca_5 = memref.alloca() {weft.name = "part"} : memref<1xf32>
+      %alloca_5 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<1xf32>
       memref.store %cst, %alloca_5[%c0] : memref<1xf32>
       scf.for %arg6 = %c0 to %c8 step %c1 {
         %35 = affine.apply #map2(%arg6)
@@ -93,7 +94,7 @@ module attributes {gpu.container_module} {
       %18 = memref.load %alloca_4[%c0] : memref<1xf32>
       %19 = arith.addf %18, %17 : f32
       memref.store %19, %alloca_4[%c0] : memref<1xf32>
-      %alloca_14 = memref.alloca() {weft.name = "part"} : memref<1xf32>
+      %alloca_14 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<1xf32>
       memref.store %cst, %alloca_14[%c0] : memref<1xf32>
       scf.for %arg6 = %c0 to %c8 step %c1 {
         %35 = affine.apply #map2(%arg6)

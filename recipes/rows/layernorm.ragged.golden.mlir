@@ -3,6 +3,7 @@
 #map1 = affine_map<(d0) -> (d0 floordiv 32)>
 #map2 = affine_map<(d0, d1) -> (d0 * 4 + d1)>
 #map3 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : (d0 floordiv 32 - s0 floordiv 32 == 0)>
 module attributes {gpu.container_module} {
   func.func @layernorm(%arg0: memref<70x333xf32> {weft.name = "X"}, %arg1: memref<333xf32> {weft.name = "Gamma"}, %arg2: memref<333xf32> {weft.name = "Beta"}, %arg3: memref<70x333xf32> {bufferize.result, weft.name = "Y"}) {
     %c18 = arith.constant 18 : index
@@ -49,7 +50,7 @@ module attributes {gpu.container_module} {
         }
         %4 = memref.load %alloca_4[%c0] : memref<1xf32>
         memref.store %4, %alloca_3[%c0] : memref<1xf32>
-        %alloca_5 = memref.alloca() {weft.name = "part"} : memref<1xf32>
+        %alloca_5 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<1xf32>
         memref.store %cst, %alloca_5[%c0] : memref<1xf32>
         scf.for %arg4 = %c0 to %c11 step %c1 {
           %21 = affine.apply #map3(%0, %arg4)
@@ -75,7 +76,7 @@ module attributes {gpu.container_module} {
         %11 = memref.load %alloca_3[%c0] : memref<1xf32>
         %12 = arith.addf %11, %10 : f32
         memref.store %12, %alloca_3[%c0] : memref<1xf32>
-        %alloca_14 = memref.alloca() {weft.name = "part"} : memref<1xf32>
+        %alloca_14 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<1xf32>
         memref.store %cst, %alloca_14[%c0] : memref<1xf32>
         scf.for %arg4 = %c0 to %c11 step %c1 {
           %21 = affine.apply #map3(%0, %arg4)

@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(128, 3) layernorm_welford(
   const float v62 = w;
   const float v63 = w_tile;
   const float v64 = v62 + v58;
-  const float v65 = maximum(v64, 1.0f);
+  const float v65 = v64 == 0.0f ? 1.0f : v64;
   const float v66 = v61 - v63;
   const float v67 = w_tile_2 + (v55 + w_tile_2_parts[0][3] + v60 * v60 * (v51 * v56 / v59))
       + v66 * v66 * (v62 * v58 / v65);

@@ -3,6 +3,7 @@
 #map1 = affine_map<(d0) -> (d0 mod 32)>
 #map2 = affine_map<(d0) -> (d0 * 4)>
 #map3 = affine_map<(d0, d1) -> (d0 + d1 * 512)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : (0 == 0)>
 module attributes {gpu.container_module} {
   func.func @layernorm_welford(%arg0: memref<64x4096xf32> {weft.name = "X"}, %arg1: memref<4096xf32> {weft.name = "Gamma"}, %arg2: memref<4096xf32> {weft.name = "Beta"}, %arg3: memref<64x4096xf32> {bufferize.result, weft.name = "Y"}) {
     %c64 = arith.constant 64 : index
@@ -38,10 +39,10 @@ module attributes {gpu.container_module} {
       %alloca_4 = memref.alloca() {weft.name = "X_tile"} : memref<32xf32>
       %2 = affine.apply #map2(%thread_id_x)
       scf.for %arg7 = %c0 to %c8 step %c1 {
-        %160 = affine.apply #map2(%arg7)
-        %161 = affine.apply #map3(%2, %arg7)
-        %162 = vector.load %arg0[%block_id_x, %161] : memref<64x4096xf32>, vector<4xf32>
-        vector.store %162, %alloca_4[%160] : memref<32xf32>, vector<4xf32>
+        %161 = affine.apply #map2(%arg7)
+        %162 = affine.apply #map3(%2, %arg7)
+        %163 = vector.load %arg0[%block_id_x, %162] : memref<64x4096xf32>, vector<4xf32>
+        vector.store %163, %alloca_4[%161] : memref<32xf32>, vector<4xf32>
       }
       %alloca_5 = memref.alloca() {weft.name = "w"} : memref<1xf32>
       %3 = memref.load %alloca[%c0] : memref<1xf32>
@@ -52,75 +53,75 @@ module attributes {gpu.container_module} {
       %alloca_7 = memref.alloca() {weft.name = "w_tile_2"} : memref<1xf32>
       %5 = memref.load %alloca[%c0] : memref<1xf32>
       memref.store %5, %alloca_7[%c0] : memref<1xf32>
-      %alloca_8 = memref.alloca() {weft.name = "part"} : memref<1xf32>
-      %alloca_9 = memref.alloca() {weft.name = "part"} : memref<1xf32>
-      %alloca_10 = memref.alloca() {weft.name = "part"} : memref<1xf32>
+      %alloca_8 = memref.alloca() {weft.combiner = "a count, a mean, and squared differences from it", weft.name = "part", weft.participants = #set} : memref<1xf32>
+      %alloca_9 = memref.alloca() {weft.combiner = "a count, a mean, and squared differences from it", weft.name = "part", weft.participants = #set} : memref<1xf32>
+      %alloca_10 = memref.alloca() {weft.combiner = "a count, a mean, and squared differences from it", weft.name = "part", weft.participants = #set} : memref<1xf32>
       memref.store %cst_3, %alloca_8[%c0] : memref<1xf32>
       memref.store %cst_3, %alloca_9[%c0] : memref<1xf32>
       memref.store %cst_3, %alloca_10[%c0] : memref<1xf32>
       scf.for %arg7 = %c0 to %c8 step %c1 {
-        %160 = affine.apply #map2(%arg7)
-        %161 = vector.load %alloca_4[%160] : memref<32xf32>, vector<4xf32>
-        %162 = vector.extract %161[0] : f32 from vector<4xf32>
-        %163 = memref.load %alloca_8[%c0] : memref<1xf32>
-        %164 = memref.load %alloca_9[%c0] : memref<1xf32>
-        %165 = memref.load %alloca_10[%c0] : memref<1xf32>
-        %166 = arith.addf %163, %cst_2 : f32
-        %167 = arith.subf %162, %164 : f32
-        %168 = arith.divf %cst_2, %166 : f32
-        %169 = arith.mulf %167, %168 : f32
-        %170 = arith.addf %164, %169 : f32
-        %171 = arith.subf %162, %170 : f32
-        %172 = arith.mulf %167, %171 : f32
-        %173 = arith.addf %165, %172 : f32
-        memref.store %166, %alloca_8[%c0] : memref<1xf32>
-        memref.store %170, %alloca_9[%c0] : memref<1xf32>
-        memref.store %173, %alloca_10[%c0] : memref<1xf32>
-        %174 = vector.extract %161[1] : f32 from vector<4xf32>
-        %175 = memref.load %alloca_8[%c0] : memref<1xf32>
-        %176 = memref.load %alloca_9[%c0] : memref<1xf32>
-        %177 = memref.load %alloca_10[%c0] : memref<1xf32>
-        %178 = arith.addf %175, %cst_2 : f32
-        %179 = arith.subf %174, %176 : f32
-        %180 = arith.divf %cst_2, %178 : f32
-        %181 = arith.mulf %179, %180 : f32
-        %182 = arith.addf %176, %181 : f32
-        %183 = arith.subf %174, %182 : f32
-        %184 = arith.mulf %179, %183 : f32
-        %185 = arith.addf %177, %184 : f32
-        memref.store %178, %alloca_8[%c0] : memref<1xf32>
-        memref.store %182, %alloca_9[%c0] : memref<1xf32>
-        memref.store %185, %alloca_10[%c0] : memref<1xf32>
-        %186 = vector.extract %161[2] : f32 from vector<4xf32>
-        %187 = memref.load %alloca_8[%c0] : memref<1xf32>
-        %188 = memref.load %alloca_9[%c0] : memref<1xf32>
-        %189 = memref.load %alloca_10[%c0] : memref<1xf32>
-        %190 = arith.addf %187, %cst_2 : f32
-        %191 = arith.subf %186, %188 : f32
-        %192 = arith.divf %cst_2, %190 : f32
-        %193 = arith.mulf %191, %192 : f32
-        %194 = arith.addf %188, %193 : f32
-        %195 = arith.subf %186, %194 : f32
-        %196 = arith.mulf %191, %195 : f32
-        %197 = arith.addf %189, %196 : f32
-        memref.store %190, %alloca_8[%c0] : memref<1xf32>
-        memref.store %194, %alloca_9[%c0] : memref<1xf32>
-        memref.store %197, %alloca_10[%c0] : memref<1xf32>
-        %198 = vector.extract %161[3] : f32 from vector<4xf32>
-        %199 = memref.load %alloca_8[%c0] : memref<1xf32>
-        %200 = memref.load %alloca_9[%c0] : memref<1xf32>
-        %201 = memref.load %alloca_10[%c0] : memref<1xf32>
-        %202 = arith.addf %199, %cst_2 : f32
-        %203 = arith.subf %198, %200 : f32
-        %204 = arith.divf %cst_2, %202 : f32
-        %205 = arith.mulf %203, %204 : f32
-        %206 = arith.addf %200, %205 : f32
-        %207 = arith.subf %198, %206 : f32
-        %208 = arith.mulf %203, %207 : f32
-        %209 = arith.addf %201, %208 : f32
-        memref.store %202, %alloca_8[%c0] : memref<1xf32>
-        memref.store %206, %alloca_9[%c0] : memref<1xf32>
-        memref.store %209, %alloca_10[%c0] : memref<1xf32>
+        %161 = affine.apply #map2(%arg7)
+        %162 = vector.load %alloca_4[%161] : memref<32xf32>, vector<4xf32>
+        %163 = vector.extract %162[0] : f32 from vector<4xf32>
+        %164 = memref.load %alloca_8[%c0] : memref<1xf32>
+        %165 = memref.load %alloca_9[%c0] : memref<1xf32>
+        %166 = memref.load %alloca_10[%c0] : memref<1xf32>
+        %167 = arith.addf %164, %cst_2 : f32
+        %168 = arith.subf %163, %165 : f32
+        %169 = arith.divf %cst_2, %167 : f32
+        %170 = arith.mulf %168, %169 : f32
+        %171 = arith.addf %165, %170 : f32
+        %172 = arith.subf %163, %171 : f32
+        %173 = arith.mulf %168, %172 : f32
+        %174 = arith.addf %166, %173 : f32
+        memref.store %167, %alloca_8[%c0] : memref<1xf32>
+        memref.store %171, %alloca_9[%c0] : memref<1xf32>
+        memref.store %174, %alloca_10[%c0] : memref<1xf32>
+        %175 = vector.extract %162[1] : f32 from vector<4xf32>
+        %176 = memref.load %alloca_8[%c0] : memref<1xf32>
+        %177 = memref.load %alloca_9[%c0] : memref<1xf32>
+        %178 = memref.load %alloca_10[%c0] : memref<1xf32>
+        %179 = arith.addf %176, %cst_2 : f32
+        %180 = arith.subf %175, %177 : f32
+        %181 = arith.divf %cst_2, %179 : f32
+        %182 = arith.mulf %180, %181 : f32
+        %183 = arith.addf %177, %182 : f32
+        %184 = arith.subf %175, %183 : f32
+        %185 = arith.mulf %180, %184 : f32
+        %186 = arith.addf %178, %185 : f32
+        memref.store %179, %alloca_8[%c0] : memref<1xf32>
+        memref.store %183, %alloca_9[%c0] : memref<1xf32>
+        memref.store %186, %alloca_10[%c0] : memref<1xf32>
+        %187 = vector.extract %162[2] : f32 from vector<4xf32>
+        %188 = memref.load %alloca_8[%c0] : memref<1xf32>
+        %189 = memref.load %alloca_9[%c0] : memref<1xf32>
+        %190 = memref.load %alloca_10[%c0] : memref<1xf32>
+        %191 = arith.addf %188, %cst_2 : f32
+        %192 = arith.subf %187, %189 : f32
+        %193 = arith.divf %cst_2, %191 : f32
+        %194 = arith.mulf %192, %193 : f32
+        %195 = arith.addf %189, %194 : f32
+        %196 = arith.subf %187, %195 : f32
+        %197 = arith.mulf %192, %196 : f32
+        %198 = arith.addf %190, %197 : f32
+        memref.store %191, %alloca_8[%c0] : memref<1xf32>
+        memref.store %195, %alloca_9[%c0] : memref<1xf32>
+        memref.store %198, %alloca_10[%c0] : memref<1xf32>
+        %199 = vector.extract %162[3] : f32 from vector<4xf32>
+        %200 = memref.load %alloca_8[%c0] : memref<1xf32>
+        %201 = memref.load %alloca_9[%c0] : memref<1xf32>
+        %202 = memref.load %alloca_10[%c0] : memref<1xf32>
+        %203 = arith.addf %200, %cst_2 : f32
+        %204 = arith.subf %199, %201 : f32
+        %205 = arith.divf %cst_2, %203 : f32
+        %206 = arith.mulf %204, %205 : f32
+        %207 = arith.addf %201, %206 : f32
+        %208 = arith.subf %199, %207 : f32
+        %209 = arith.mulf %204, %208 : f32
+        %210 = arith.addf %202, %209 : f32
+        memref.store %203, %alloca_8[%c0] : memref<1xf32>
+        memref.store %207, %alloca_9[%c0] : memref<1xf32>
+        memref.store %210, %alloca_10[%c0] : memref<1xf32>
       }
       %6 = memref.load %alloca_8[%c0] : memref<1xf32>
       %7 = memref.load %alloca_9[%c0] : memref<1xf32>
@@ -283,64 +284,65 @@ module attributes {gpu.container_module} {
       %143 = memref.load %alloca_6[%c0] : memref<1xf32>
       %144 = memref.load %alloca_7[%c0] : memref<1xf32>
       %145 = arith.addf %142, %127 : f32
-      %146 = arith.maximumf %145, %cst_2 : f32
-      %147 = arith.subf %139, %143 : f32
-      %148 = arith.subf %127, %142 : f32
-      %149 = arith.divf %148, %146 : f32
-      %150 = arith.addf %143, %139 : f32
-      %151 = arith.mulf %147, %149 : f32
-      %152 = arith.addf %150, %151 : f32
-      %153 = arith.mulf %142, %127 : f32
-      %154 = arith.divf %153, %146 : f32
-      %155 = arith.mulf %147, %147 : f32
-      %156 = arith.mulf %155, %154 : f32
-      %157 = arith.mulf %152, %cst : f32
-      %158 = arith.addf %144, %141 : f32
-      %159 = arith.addf %158, %156 : f32
+      %146 = arith.cmpf oeq, %145, %cst_3 : f32
+      %147 = arith.select %146, %cst_2, %145 : f32
+      %148 = arith.subf %139, %143 : f32
+      %149 = arith.subf %127, %142 : f32
+      %150 = arith.divf %149, %147 : f32
+      %151 = arith.addf %143, %139 : f32
+      %152 = arith.mulf %148, %150 : f32
+      %153 = arith.addf %151, %152 : f32
+      %154 = arith.mulf %142, %127 : f32
+      %155 = arith.divf %154, %147 : f32
+      %156 = arith.mulf %148, %148 : f32
+      %157 = arith.mulf %156, %155 : f32
+      %158 = arith.mulf %153, %cst : f32
+      %159 = arith.addf %144, %141 : f32
+      %160 = arith.addf %159, %157 : f32
       memref.store %145, %alloca_5[%c0] : memref<1xf32>
-      memref.store %157, %alloca_6[%c0] : memref<1xf32>
-      memref.store %159, %alloca_7[%c0] : memref<1xf32>
+      memref.store %158, %alloca_6[%c0] : memref<1xf32>
+      memref.store %160, %alloca_7[%c0] : memref<1xf32>
       scf.for %arg7 = %c0 to %c8 step %c1 {
-        %160 = affine.apply #map2(%arg7)
-        %161 = affine.apply #map3(%2, %arg7)
-        %162 = vector.load %alloca_4[%160] : memref<32xf32>, vector<4xf32>
-        %163 = vector.load %arg1[%161] : memref<4096xf32>, vector<4xf32>
-        %164 = vector.load %arg2[%161] : memref<4096xf32>, vector<4xf32>
-        %165 = vector.extract %162[0] : f32 from vector<4xf32>
-        %166 = memref.load %alloca_6[%c0] : memref<1xf32>
-        %167 = memref.load %alloca_7[%c0] : memref<1xf32>
-        %168 = vector.extract %163[0] : f32 from vector<4xf32>
+        %161 = affine.apply #map2(%arg7)
+        %162 = affine.apply #map3(%2, %arg7)
+        %163 = vector.load %alloca_4[%161] : memref<32xf32>, vector<4xf32>
+        %164 = vector.load %arg1[%162] : memref<4096xf32>, vector<4xf32>
+        %165 = vector.load %arg2[%162] : memref<4096xf32>, vector<4xf32>
+        %166 = vector.extract %163[0] : f32 from vector<4xf32>
+        %167 = memref.load %alloca_6[%c0] : memref<1xf32>
+        %168 = memref.load %alloca_7[%c0] : memref<1xf32>
         %169 = vector.extract %164[0] : f32 from vector<4xf32>
-        %170 = arith.subf %165, %166 : f32
-        %171 = arith.divf %167, %cst_1 : f32
-        %172 = arith.addf %171, %cst_0 : f32
-        %173 = math.rsqrt %172 : f32
-        %174 = arith.mulf %170, %173 : f32
-        %175 = arith.mulf %174, %168 : f32
-        %176 = arith.addf %175, %169 : f32
-        %177 = vector.extract %162[1] : f32 from vector<4xf32>
+        %170 = vector.extract %165[0] : f32 from vector<4xf32>
+        %171 = arith.subf %166, %167 : f32
+        %172 = arith.divf %168, %cst_1 : f32
+        %173 = arith.addf %172, %cst_0 : f32
+        %174 = math.rsqrt %173 : f32
+        %175 = arith.mulf %171, %174 : f32
+        %176 = arith.mulf %175, %169 : f32
+        %177 = arith.addf %176, %170 : f32
         %178 = vector.extract %163[1] : f32 from vector<4xf32>
         %179 = vector.extract %164[1] : f32 from vector<4xf32>
-        %180 = arith.subf %177, %166 : f32
-        %181 = arith.mulf %180, %173 : f32
-        %182 = arith.mulf %181, %178 : f32
-        %183 = arith.addf %182, %179 : f32
-        %184 = vector.extract %162[2] : f32 from vector<4xf32>
+        %180 = vector.extract %165[1] : f32 from vector<4xf32>
+        %181 = arith.subf %178, %167 : f32
+        %182 = arith.mulf %181, %174 : f32
+        %183 = arith.mulf %182, %179 : f32
+        %184 = arith.addf %183, %180 : f32
         %185 = vector.extract %163[2] : f32 from vector<4xf32>
         %186 = vector.extract %164[2] : f32 from vector<4xf32>
-        %187 = arith.subf %184, %166 : f32
-        %188 = arith.mulf %187, %173 : f32
-        %189 = arith.mulf %188, %185 : f32
-        %190 = arith.addf %189, %186 : f32
-        %191 = vector.extract %162[3] : f32 from vector<4xf32>
+        %187 = vector.extract %165[2] : f32 from vector<4xf32>
+        %188 = arith.subf %185, %167 : f32
+        %189 = arith.mulf %188, %174 : f32
+        %190 = arith.mulf %189, %186 : f32
+        %191 = arith.addf %190, %187 : f32
         %192 = vector.extract %163[3] : f32 from vector<4xf32>
         %193 = vector.extract %164[3] : f32 from vector<4xf32>
-        %194 = arith.subf %191, %166 : f32
-        %195 = arith.mulf %194, %173 : f32
-        %196 = arith.mulf %195, %192 : f32
-        %197 = arith.addf %196, %193 : f32
-        %198 = vector.from_elements %176, %183, %190, %197 : vector<4xf32>
-        vector.store %198, %arg3[%block_id_x, %161] : memref<64x4096xf32>, vector<4xf32>
+        %194 = vector.extract %165[3] : f32 from vector<4xf32>
+        %195 = arith.subf %192, %167 : f32
+        %196 = arith.mulf %195, %174 : f32
+        %197 = arith.mulf %196, %193 : f32
+        %198 = arith.addf %197, %194 : f32
+        %199 = vector.from_elements %177, %184, %191, %198 : vector<4xf32>
+        vector.store %199, %arg3[%block_id_x, %162] : memref<64x4096xf32>, vector<4xf32>
       }
       gpu.return
     }

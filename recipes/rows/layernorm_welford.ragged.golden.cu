@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(128, 3) layernorm_welford(
     const float v42 = w;
     const float v43 = w_tile;
     const float v44 = v42 + v38;
-    const float v45 = maximum(v44, 1.0f);
+    const float v45 = v44 == 0.0f ? 1.0f : v44;
     const float v46 = v41 - v43;
     const float v47 = w_tile_2 + (v34 + v37 + v40 * v40 * (v30 * v35 / v39)) + v46 * v46 * (v42 * v38 / v45);
     w = v44;

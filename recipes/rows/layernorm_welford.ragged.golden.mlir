@@ -3,6 +3,7 @@
 #map1 = affine_map<(d0) -> (d0 floordiv 32)>
 #map2 = affine_map<(d0, d1) -> (d0 * 4 + d1)>
 #map3 = affine_map<(d0, d1) -> (d0 + d1 * 32)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : (d0 floordiv 32 - s0 floordiv 32 == 0)>
 module attributes {gpu.container_module} {
   func.func @layernorm_welford(%arg0: memref<70x333xf32> {weft.name = "X"}, %arg1: memref<333xf32> {weft.name = "Gamma"}, %arg2: memref<333xf32> {weft.name = "Beta"}, %arg3: memref<70x333xf32> {bufferize.result, weft.name = "Y"}) {
     %c18 = arith.constant 18 : index
@@ -43,11 +44,11 @@ module attributes {gpu.container_module} {
       scf.if %3 {
         memref.store %cst_3, %alloca_5[%c0] : memref<1xf32>
         scf.for %arg4 = %c0 to %c11 step %c1 {
-          %103 = affine.apply #map3(%0, %arg4)
-          %104 = arith.cmpi slt, %103, %c333 : index
-          scf.if %104 {
-            %105 = memref.load %arg0[%2, %103] : memref<70x333xf32>
-            memref.store %105, %alloca[%arg4] : memref<11xf32>
+          %104 = affine.apply #map3(%0, %arg4)
+          %105 = arith.cmpi slt, %104, %c333 : index
+          scf.if %105 {
+            %106 = memref.load %arg0[%2, %104] : memref<70x333xf32>
+            memref.store %106, %alloca[%arg4] : memref<11xf32>
           }
         }
         %4 = memref.load %alloca_5[%c0] : memref<1xf32>
@@ -56,31 +57,31 @@ module attributes {gpu.container_module} {
         memref.store %5, %alloca_6[%c0] : memref<1xf32>
         %6 = memref.load %alloca_5[%c0] : memref<1xf32>
         memref.store %6, %alloca_4[%c0] : memref<1xf32>
-        %alloca_8 = memref.alloca() {weft.name = "part"} : memref<1xf32>
-        %alloca_9 = memref.alloca() {weft.name = "part"} : memref<1xf32>
-        %alloca_10 = memref.alloca() {weft.name = "part"} : memref<1xf32>
+        %alloca_8 = memref.alloca() {weft.combiner = "a count, a mean, and squared differences from it", weft.name = "part", weft.participants = #set} : memref<1xf32>
+        %alloca_9 = memref.alloca() {weft.combiner = "a count, a mean, and squared differences from it", weft.name = "part", weft.participants = #set} : memref<1xf32>
+        %alloca_10 = memref.alloca() {weft.combiner = "a count, a mean, and squared differences from it", weft.name = "part", weft.participants = #set} : memref<1xf32>
         memref.store %cst_3, %alloca_8[%c0] : memref<1xf32>
         memref.store %cst_3, %alloca_9[%c0] : memref<1xf32>
         memref.store %cst_3, %alloca_10[%c0] : memref<1xf32>
         scf.for %arg4 = %c0 to %c11 step %c1 {
-          %103 = affine.apply #map3(%0, %arg4)
-          %104 = arith.cmpi slt, %103, %c333 : index
-          scf.if %104 {
-            %105 = memref.load %alloca[%arg4] : memref<11xf32>
-            %106 = memref.load %alloca_8[%c0] : memref<1xf32>
-            %107 = memref.load %alloca_9[%c0] : memref<1xf32>
-            %108 = memref.load %alloca_10[%c0] : memref<1xf32>
-            %109 = arith.addf %106, %cst_2 : f32
-            %110 = arith.subf %105, %107 : f32
-            %111 = arith.divf %cst_2, %109 : f32
-            %112 = arith.mulf %110, %111 : f32
-            %113 = arith.addf %107, %112 : f32
-            %114 = arith.subf %105, %113 : f32
-            %115 = arith.mulf %110, %114 : f32
-            %116 = arith.addf %108, %115 : f32
-            memref.store %109, %alloca_8[%c0] : memref<1xf32>
-            memref.store %113, %alloca_9[%c0] : memref<1xf32>
-            memref.store %116, %alloca_10[%c0] : memref<1xf32>
+          %104 = affine.apply #map3(%0, %arg4)
+          %105 = arith.cmpi slt, %104, %c333 : index
+          scf.if %105 {
+            %106 = memref.load %alloca[%arg4] : memref<11xf32>
+            %107 = memref.load %alloca_8[%c0] : memref<1xf32>
+            %108 = memref.load %alloca_9[%c0] : memref<1xf32>
+            %109 = memref.load %alloca_10[%c0] : memref<1xf32>
+            %110 = arith.addf %107, %cst_2 : f32
+            %111 = arith.subf %106, %108 : f32
+            %112 = arith.divf %cst_2, %110 : f32
+            %113 = arith.mulf %111, %112 : f32
+            %114 = arith.addf %108, %113 : f32
+            %115 = arith.subf %106, %114 : f32
+            %116 = arith.mulf %111, %115 : f32
+            %117 = arith.addf %109, %116 : f32
+            memref.store %110, %alloca_8[%c0] : memref<1xf32>
+            memref.store %114, %alloca_9[%c0] : memref<1xf32>
+            memref.store %117, %alloca_10[%c0] : memref<1xf32>
           }
         }
         %7 = memref.load %alloca_8[%c0] : memref<1xf32>
@@ -180,40 +181,41 @@ module attributes {gpu.container_module} {
         %86 = memref.load %alloca_6[%c0] : memref<1xf32>
         %87 = memref.load %alloca_4[%c0] : memref<1xf32>
         %88 = arith.addf %85, %70 : f32
-        %89 = arith.maximumf %88, %cst_2 : f32
-        %90 = arith.subf %82, %86 : f32
-        %91 = arith.subf %70, %85 : f32
-        %92 = arith.divf %91, %89 : f32
-        %93 = arith.addf %86, %82 : f32
-        %94 = arith.mulf %90, %92 : f32
-        %95 = arith.addf %93, %94 : f32
-        %96 = arith.mulf %85, %70 : f32
-        %97 = arith.divf %96, %89 : f32
-        %98 = arith.mulf %90, %90 : f32
-        %99 = arith.mulf %98, %97 : f32
-        %100 = arith.mulf %95, %cst : f32
-        %101 = arith.addf %87, %84 : f32
-        %102 = arith.addf %101, %99 : f32
+        %89 = arith.cmpf oeq, %88, %cst_3 : f32
+        %90 = arith.select %89, %cst_2, %88 : f32
+        %91 = arith.subf %82, %86 : f32
+        %92 = arith.subf %70, %85 : f32
+        %93 = arith.divf %92, %90 : f32
+        %94 = arith.addf %86, %82 : f32
+        %95 = arith.mulf %91, %93 : f32
+        %96 = arith.addf %94, %95 : f32
+        %97 = arith.mulf %85, %70 : f32
+        %98 = arith.divf %97, %90 : f32
+        %99 = arith.mulf %91, %91 : f32
+        %100 = arith.mulf %99, %98 : f32
+        %101 = arith.mulf %96, %cst : f32
+        %102 = arith.addf %87, %84 : f32
+        %103 = arith.addf %102, %100 : f32
         memref.store %88, %alloca_7[%c0] : memref<1xf32>
-        memref.store %100, %alloca_6[%c0] : memref<1xf32>
-        memref.store %102, %alloca_4[%c0] : memref<1xf32>
+        memref.store %101, %alloca_6[%c0] : memref<1xf32>
+        memref.store %103, %alloca_4[%c0] : memref<1xf32>
         scf.for %arg4 = %c0 to %c11 step %c1 {
-          %103 = affine.apply #map3(%0, %arg4)
-          %104 = arith.cmpi slt, %103, %c333 : index
-          scf.if %104 {
-            %105 = memref.load %alloca[%arg4] : memref<11xf32>
-            %106 = memref.load %alloca_6[%c0] : memref<1xf32>
-            %107 = memref.load %alloca_4[%c0] : memref<1xf32>
-            %108 = memref.load %arg1[%103] : memref<333xf32>
-            %109 = memref.load %arg2[%103] : memref<333xf32>
-            %110 = arith.subf %105, %106 : f32
-            %111 = arith.divf %107, %cst_1 : f32
-            %112 = arith.addf %111, %cst_0 : f32
-            %113 = math.rsqrt %112 : f32
-            %114 = arith.mulf %110, %113 : f32
-            %115 = arith.mulf %114, %108 : f32
-            %116 = arith.addf %115, %109 : f32
-            memref.store %116, %arg3[%2, %103] : memref<70x333xf32>
+          %104 = affine.apply #map3(%0, %arg4)
+          %105 = arith.cmpi slt, %104, %c333 : index
+          scf.if %105 {
+            %106 = memref.load %alloca[%arg4] : memref<11xf32>
+            %107 = memref.load %alloca_6[%c0] : memref<1xf32>
+            %108 = memref.load %alloca_4[%c0] : memref<1xf32>
+            %109 = memref.load %arg1[%104] : memref<333xf32>
+            %110 = memref.load %arg2[%104] : memref<333xf32>
+            %111 = arith.subf %106, %107 : f32
+            %112 = arith.divf %108, %cst_1 : f32
+            %113 = arith.addf %112, %cst_0 : f32
+            %114 = math.rsqrt %113 : f32
+            %115 = arith.mulf %111, %114 : f32
+            %116 = arith.mulf %115, %109 : f32
+            %117 = arith.addf %116, %110 : f32
+            memref.store %117, %arg3[%2, %104] : memref<70x333xf32>
           }
         }
       }

@@ -3,6 +3,7 @@
 #map1 = affine_map<(d0) -> (d0 mod 32)>
 #map2 = affine_map<(d0) -> (d0 * 4)>
 #map3 = affine_map<(d0, d1) -> (d0 + d1 * 512)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : (0 == 0)>
 module attributes {gpu.container_module} {
   func.func @softmax(%arg0: memref<64x4096xf32> {weft.name = "X"}, %arg1: memref<64x4096xf32> {bufferize.result, weft.name = "Y"}) {
     %c64 = arith.constant 64 : index
@@ -43,7 +44,7 @@ module attributes {gpu.container_module} {
         %36 = vector.load %arg0[%block_id_x, %35] : memref<64x4096xf32>, vector<4xf32>
         vector.store %36, %alloca_4[%34] : memref<32xf32>, vector<4xf32>
       }
-      %alloca_5 = memref.alloca() {weft.name = "part"} : memref<1xf32>
+      %alloca_5 = memref.alloca() {weft.combiner = "arith.maximumf", weft.name = "part", weft.participants = #set} : memref<1xf32>
       memref.store %cst_2, %alloca_5[%c0] : memref<1xf32>
       scf.for %arg4 = %c0 to %c8 step %c1 {
         %34 = affine.apply #map2(%arg4)
@@ -92,7 +93,7 @@ module attributes {gpu.container_module} {
       %18 = arith.maximumf %17, %16 : f32
       memref.store %18, %alloca_3[%c0] : memref<1xf32>
       memref.store %cst_1, %alloca[%c0] : memref<1xf32>
-      %alloca_14 = memref.alloca() {weft.name = "part"} : memref<1xf32>
+      %alloca_14 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<1xf32>
       memref.store %cst, %alloca_14[%c0] : memref<1xf32>
       scf.for %arg4 = %c0 to %c8 step %c1 {
         %34 = affine.apply #map2(%arg4)

@@ -3,6 +3,7 @@
 #map1 = affine_map<(d0) -> (d0 mod 32)>
 #map2 = affine_map<(d0, d1) -> (d0 * 1024 + d1 * 4)>
 #map3 = affine_map<(d0, d1) -> (d0 + d1)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : (0 == 0)>
 module attributes {gpu.container_module} {
   func.func @sum(%arg0: memref<1000000xf32> {weft.name = "X"}, %arg1: memref<f32> {bufferize.result, weft.name = "sum"}) {
     %c1 = arith.constant 1 : index
@@ -40,7 +41,7 @@ module attributes {gpu.container_module} {
       %block_id_x = gpu.block_id x
       %alloca = memref.alloca() {weft.name = "sum_2"} : memref<1xf32>
       memref.store %cst_1, %alloca[%c0] : memref<1xf32>
-      %alloca_2 = memref.alloca() {weft.name = "part"} : memref<1xf32>
+      %alloca_2 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<1xf32>
       memref.store %cst_0, %alloca_2[%c0] : memref<1xf32>
       %2 = affine.apply #map2(%block_id_x, %thread_id_x)
       %3 = arith.cmpi slt, %2, %c1000000 : index
@@ -138,7 +139,7 @@ module attributes {gpu.container_module} {
       %thread_id_x = gpu.thread_id x
       %0 = affine.apply #map(%thread_id_x) {weft.name = "warp"}
       %1 = affine.apply #map1(%thread_id_x) {weft.name = "lane"}
-      %alloca = memref.alloca() {weft.name = "part"} : memref<f32>
+      %alloca = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<f32>
       memref.store %cst, %alloca[] : memref<f32>
       scf.for %arg3 = %thread_id_x to %c977 step %c256 {
         %25 = memref.load %arg1[%arg3] : memref<977xf32>

@@ -6,6 +6,7 @@
 #map4 = affine_map<(d0) -> (d0 * 4)>
 #map5 = affine_map<(d0, d1) -> (d0 + d1)>
 #map6 = affine_map<(d0) -> (d0 - 31)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : (0 == 0)>
 module attributes {gpu.container_module} {
   func.func @scan(%arg0: memref<1048576xf32> {weft.name = "X"}, %arg1: memref<1048576xf32> {bufferize.result, weft.name = "Y"}) {
     %alloc = memref.alloc() {alignment = 64 : i64, weft.name = "sum"} : memref<f32>
@@ -45,7 +46,7 @@ module attributes {gpu.container_module} {
       %block_id_x = gpu.block_id x
       %alloca = memref.alloca() {weft.name = "sum_2"} : memref<f32>
       memref.store %cst, %alloca[] : memref<f32>
-      %alloca_0 = memref.alloca() {weft.name = "part"} : memref<f32>
+      %alloca_0 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<f32>
       memref.store %cst, %alloca_0[] : memref<f32>
       %2 = affine.apply #map2(%block_id_x, %thread_id_x)
       scf.for %arg3 = %c0 to %c8 step %c1 {
@@ -162,7 +163,7 @@ module attributes {gpu.container_module} {
       %thread_id_x = gpu.thread_id x
       %0 = affine.apply #map1(%thread_id_x) {weft.name = "lane"}
       %1 = affine.apply #map(%thread_id_x) {weft.name = "warp"}
-      %alloca = memref.alloca() {weft.name = "part"} : memref<f32>
+      %alloca = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<f32>
       %alloca_0 = memref.alloca() {weft.name = "carry"} : memref<f32>
       %alloca_1 = memref.alloca() {weft.name = "start"} : memref<f32>
       %alloca_2 = memref.alloca() {weft.name = "sum_2"} : memref<4xf32>
@@ -390,7 +391,7 @@ module attributes {gpu.container_module} {
         %15 = memref.load %arg2[%block_id_x] : memref<128xf32>
         memref.store %15, %arg3[] : memref<f32, #gpu.address_space<workgroup>>
       }
-      %alloca = memref.alloca() {weft.name = "part"} : memref<f32>
+      %alloca = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<f32>
       %alloca_0 = memref.alloca() {weft.name = "carry"} : memref<f32>
       %alloca_1 = memref.alloca() {weft.name = "start"} : memref<f32>
       %alloca_2 = memref.alloca() {weft.name = "X"} : memref<4xf32>

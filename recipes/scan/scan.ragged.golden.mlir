@@ -9,6 +9,7 @@
 #map7 = affine_map<(d0) -> (d0 ceildiv 1024)>
 #map8 = affine_map<(d0, d1) -> (d0 * 8192 + d1 * 4)>
 #map9 = affine_map<(d0, d1) -> (d0 + d1 * 1024)>
+#set = affine_set<(d0, d1, d2)[s0, s1, s2] : (0 == 0)>
 module attributes {gpu.container_module} {
   func.func @scan(%arg0: memref<99999xf32> {weft.name = "X"}, %arg1: memref<99999xf32> {bufferize.result, weft.name = "Y"}) {
     %alloc = memref.alloc() {alignment = 64 : i64, weft.name = "sum"} : memref<f32>
@@ -49,7 +50,7 @@ module attributes {gpu.container_module} {
       %2 = affine.min #map2()[%block_id_x]
       %alloca = memref.alloca() {weft.name = "sum_2"} : memref<f32>
       memref.store %cst, %alloca[] : memref<f32>
-      %alloca_0 = memref.alloca() {weft.name = "part"} : memref<f32>
+      %alloca_0 = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<f32>
       memref.store %cst, %alloca_0[] : memref<f32>
       %3 = affine.apply #map3(%block_id_x)
       scf.for %arg3 = %thread_id_x to %2 step %c256 {
@@ -152,7 +153,7 @@ module attributes {gpu.container_module} {
       %thread_id_x = gpu.thread_id x
       %0 = affine.apply #map1(%thread_id_x) {weft.name = "lane"}
       %1 = affine.apply #map(%thread_id_x) {weft.name = "warp"}
-      %alloca = memref.alloca() {weft.name = "part"} : memref<f32>
+      %alloca = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<f32>
       %alloca_0 = memref.alloca() {weft.name = "carry"} : memref<f32>
       %alloca_1 = memref.alloca() {weft.name = "start"} : memref<f32>
       %alloca_2 = memref.alloca() {weft.name = "sum_2"} : memref<4xf32>
@@ -382,7 +383,7 @@ module attributes {gpu.container_module} {
         memref.store %17, %arg3[] : memref<f32, #gpu.address_space<workgroup>>
       }
       %4 = affine.apply #map7(%2)
-      %alloca = memref.alloca() {weft.name = "part"} : memref<f32>
+      %alloca = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<f32>
       %alloca_0 = memref.alloca() {weft.name = "carry"} : memref<f32>
       %alloca_1 = memref.alloca() {weft.name = "start"} : memref<f32>
       %alloca_2 = memref.alloca() {weft.name = "X"} : memref<4xf32>

@@ -13,9 +13,10 @@ from ...dsl.diagnostics import did_you_mean, fail
 from ...interpreter.ir import functions
 from ...interpreter.ir.constants import definition
 from ...interpreter.ir.mlir import ancestors, context, ir, operations, parse
+from ...interpreter.ir.strings import undecodable
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import is_memref
-from ...interpreter.memory.layouts import is_shared
+from ...interpreter.memory.layouts import NO_LAYOUT, MemrefLayout, is_shared
 from ...interpreter.memory.limits import MOST_CONSTANTS
 from ...interpreter.memory.views import may_share
 from ..kernel_form import refuse
@@ -54,6 +55,8 @@ class Unit:
             raise refuse("W0503", f"@{symbol} is a global variable, not a constant", op)
         if is_shared(type):
             raise refuse("W0503", f"@{symbol} is in shared memory, which begins without values", op, hint="let threads store some")
+        if not MemrefLayout.of(type, op).in_rows:
+            raise refuse("W0503", f"@{symbol} does not lie row by row: {type}", op, hint=NO_LAYOUT)
         count = math.prod(type.shape)
         if count > MOST_CONSTANTS:
             raise refuse(
@@ -124,6 +127,8 @@ def kernel_functions(module: ir.Module) -> list[KernelFunction]:
 
 def kernel_module(text: str, symbols: Sequence[str]) -> ir.Module:
     """The module of a plan's kernels, in a context of its own. Raises W0759 where it is none, or lacks one of them."""
+    if undecodable(text) is not None:
+        raise fail("W0759", "the module of the kernels does not parse", notes=("a string in it is not UTF-8",))
     try:
         module = parse(text, context())
     except ir.MLIRError as error:

@@ -18,21 +18,22 @@ import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, fail
 from ..plan.codec import dump, load
-from ..plan.plan import KernelEntry, Param, Plan
+from ..plan.plan import KernelEntry, Param, Plan, Texts
 from ..plan.signature import FunctionSignature, plan_signature
 from .inputs import read_npz, write_npz
 from .writing import open_regular, reason
 
 PLAN, CUDA, MODULE = "plan.json", "kernels.cu", "module.mlir"
-INPUTS, EXPECTED = "inputs.npz", "expected.npz"
-FILES = (PLAN, CUDA, MODULE, INPUTS, EXPECTED)
+INPUTS, EXPECTED, OWN = "inputs.npz", "expected.npz", "expected_own.npz"
+FILES = (PLAN, CUDA, MODULE, INPUTS, EXPECTED, OWN)
 MAX_BYTES = 1 << 28
 """Of one text file."""
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """What is in the folder. `inputs` and `expected` are there where the bundle was built with data."""
+    """What is in the folder. `inputs` and `expected` are there where the bundle was built with data; `own`, what the payload
+    computes in its own types, where that is something else."""
 
     path: Path
     plan: Plan
@@ -40,6 +41,7 @@ class Bundle:
     module: str
     inputs: Mapping[str, np.ndarray] | None = None
     expected: Mapping[str, np.ndarray] | None = None
+    own: Mapping[str, np.ndarray] | None = None
 
     @property
     def edited(self) -> tuple[str, ...] | None:
@@ -89,6 +91,7 @@ def write_bundle(
     *,
     inputs: Mapping[str, np.ndarray] | None = None,
     expected: Mapping[str, np.ndarray] | None = None,
+    own: Mapping[str, np.ndarray] | None = None,
 ) -> Path:
     """Write a bundle to the folder `path`; an older bundle that stands there is replaced.
 
@@ -101,10 +104,10 @@ def write_bundle(
     except OSError as error:
         raise fail("W0711", f"cannot write the bundle {target}: {reason(error)}") from error
     try:
-        signed = replace(plan, texts=((CUDA, _digest(cuda)), (MODULE, _digest(module))))
+        signed = replace(plan, texts=digests(cuda, module))
         for name, text in ((PLAN, dump(signed)), (CUDA, cuda), (MODULE, module)):
             (made / name).write_text(text, encoding="utf-8")
-        for name, arrays in ((INPUTS, inputs), (EXPECTED, expected)):
+        for name, arrays in ((INPUTS, inputs), (EXPECTED, expected), (OWN, own)):
             if arrays is not None:
                 write_npz(made / name, arrays)
         made.chmod(0o755)
@@ -163,7 +166,13 @@ def read_bundle(path: Path | str) -> Bundle:
         check_text(kernel, cuda, str(folder / CUDA))
     inputs = read_npz(folder / INPUTS, plan_signature(plan)) if (folder / INPUTS).exists() else None
     expected = read_npz(folder / EXPECTED) if (folder / EXPECTED).exists() else None
-    return Bundle(folder, plan, cuda, module, inputs, expected)
+    own = read_npz(folder / OWN) if expected is not None and (folder / OWN).exists() else None
+    return Bundle(folder, plan, cuda, module, inputs, expected, own)
+
+
+def digests(cuda: str, module: str) -> Texts:
+    """What a plan says of the texts that were written with it."""
+    return (CUDA, _digest(cuda)), (MODULE, _digest(module))
 
 
 def _digest(text: str) -> str:

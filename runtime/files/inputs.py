@@ -33,6 +33,20 @@ def random_inputs(signature: FunctionSignature, seed: int = 0) -> dict[str, np.n
     return {a.name: _random(a, generator) for a in signature.arguments}
 
 
+def integral_inputs(signature: FunctionSignature, most: int, seed: int = 0) -> dict[str, np.ndarray]:
+    """An array per argument, of integers from -`most` to `most` in floats, too; other than that as `random_inputs`."""
+    generator = np.random.default_rng(seed)
+    return {a.name: _integral(a, most, generator) for a in signature.arguments}
+
+
+def _integral(argument: Argument, most: int, generator: np.random.Generator) -> np.ndarray:
+    if argument.dtype == "i1" or (argument.shape is None and not is_float(argument.dtype)):
+        return _random(argument, generator)
+    if not is_float(argument.dtype):
+        most = min(most, int(np.iinfo(NUMPY[argument.dtype]).max))
+    return narrow(np.asarray(generator.integers(-most, most, _sizes(argument), endpoint=True)), argument.dtype)
+
+
 def chosen_inputs(
     signature: FunctionSignature,
     seed: int = 0,

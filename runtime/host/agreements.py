@@ -13,6 +13,7 @@ from ...dsl.diagnostics import WeftError
 from ...interpreter.ir.affine_maps import OPERATORS
 from ...interpreter.ir.cloning import clone_module
 from ...interpreter.ir.element_sizes import element_bytes
+from ...interpreter.ir.functions import AGREEMENTS, symbol
 from ...interpreter.ir.mlir import ahead_of, ancestors, ir, memref, operations, producer, run_passes, tensor
 from ...interpreter.ir.sizes import dimension_behind, size_of
 from ...interpreter.ir.structured import (
@@ -26,6 +27,7 @@ from ...interpreter.ir.structured import (
 )
 from ...interpreter.memory.layouts import is_plain, mixed
 from ...interpreter.memory.views import behind
+from ..plan.codec import dump_part, load_part
 from ..plan.plan import Agreement, BufferView, DimOf, Relation, ScalarOf, Size, TensorMapOf
 from ..plan.resolve import fold
 from .arithmetic import NUMBERS
@@ -47,6 +49,19 @@ def agreements(payload: ir.Module, entry: str | None) -> tuple[Agreement, ...]:
         function = entry_function(module, entry)
         reader = _Reader(module, function)
         return tuple(dict.fromkeys(found for op in operations(function) for found in reader.of(op)))
+
+
+def state_agreements(function: ir.Operation, found: Sequence[Agreement]) -> None:
+    """Write them on a host function: a plan that is made of its module has them then, too."""
+    if found:
+        texts = [ir.StringAttr.get(dump_part(one), function.context) for one in found]
+        function.attributes[AGREEMENTS] = ir.ArrayAttr.get(texts, function.context)
+
+
+def stated_agreements(function: ir.Operation) -> tuple[Agreement, ...]:
+    """Those that are written on it. Raises W0700 for what are none."""
+    texts = (ir.StringAttr(text).value for text in function.attributes.get(AGREEMENTS, ()))
+    return tuple(load_part(text, Agreement, f"`{AGREEMENTS}` of @{symbol(function)}") for text in texts)
 
 
 class _Reader:

@@ -35,6 +35,7 @@ from ..plan.plan import (
 )
 from ..plan.signature import plan_signature
 from . import arithmetic  # noqa: F401 - with `kernels`, `memory` and `tensor_maps` it fills the table of rules
+from .agreements import stated_agreements
 from .functions import argument_names, array_type, entry_function, is_written, out_arguments, versions_of
 from .kernels import required_chip, rounded_to, shared_memory, unproven
 from .memory import static_strides
@@ -60,8 +61,9 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
         launch shape that the kernel was not made for), W0702 … W0708 (the plan would be unsound).
     """
     first, *others = versions_of(module, entry_function(module, entry))
+    stated = stated_agreements(first)
     if not others:
-        return _plan(module, first)
+        return validate(replace(_plan(module, first), agreements=stated), f"the plan of @{symbol(first)}")
     plans: list[Plan] = []
     for number, function in enumerate((first, *others), 1):
         try:
@@ -69,7 +71,7 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
         except WeftError as error:
             note = f"in version {number} of @{symbol(first)}"
             raise WeftError(*(replace(d, notes=(*d.notes, note)) for d in error.diagnostics)) from error
-    return validate(together(plans), f"the plan of @{symbol(first)}")
+    return validate(replace(together(plans), agreements=stated), f"the plan of @{symbol(first)}")
 
 
 def _plan(module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset(), *, is_version: bool = False) -> Plan:
@@ -84,7 +86,7 @@ def _plan(module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset
     names = tuple(n for n, out in zip(argument_names(function), out_arguments(function), strict=True) if not out)
     usual = names == tuple(a.name for a in plan_signature(plan).arguments)
     plan = replace(plan, fewest_streams=fewest, arguments=() if usual else names)
-    return validate(plan, f"the plan of @{plan.entry}")
+    return plan if not is_version else validate(plan, f"the plan of @{plan.entry}")
 
 
 def interpreted(

@@ -7,7 +7,7 @@ from functools import partial
 
 from ...interpreter.ir.functions import name_of, segments, symbol
 from ...interpreter.ir.mlir import DYNAMIC, ir
-from ...interpreter.memory.layouts import kept_dimensions, mixed, reshaped, strided
+from ...interpreter.memory.layouts import NO_LAYOUT, MemrefLayout, kept_dimensions, mixed, reshaped, strided
 from ...interpreter.session.rewriter import describe
 from ..kernel_form import refuse
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size, TensorMapOf
@@ -21,11 +21,18 @@ from .program import Claim, Host, HostValue, TokenValue, row_major, rule, subvie
 def _alloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     type_ = ir.MemRefType(op.results[0].type)
     dtype, shape = array_type(type_, describe(op))
+    _expect_rows(type_, op)
     dynamic = iter([host.size(v, op) for v in segments(op)[-2]])
     sizes = tuple(next(dynamic) if s is None else s for s in shape or ())
     name = host.fresh(name_of(op.results[0]))  # what a loop allocates is another buffer in each iteration
     host.buffers[name] = Buffer(name, dtype, sizes, "temp")
     return [BufferView(name, 0, sizes, row_major(sizes)), *host.issue(Alloc(buffer=name), op)]
+
+
+def _expect_rows(kind: ir.MemRefType, op: ir.Operation) -> None:
+    """Refuse memory that does not lie row by row: W0733."""
+    if not MemrefLayout.of(kind, op).in_rows:
+        raise refuse("W0733", f"{describe(op)} makes {kind}: memory is made row by row", op, NO_LAYOUT)
 
 
 @rule("memref.dealloc", "gpu.dealloc")
@@ -84,6 +91,7 @@ def _get_global(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     named = (o.operation for o in host.module.body.operations if "sym_name" in o.attributes)
     found = next(o for o in named if symbol(o) == wanted)
     dtype, shape = array_type(op.results[0].type, describe(op))
+    _expect_rows(op.results[0].type, op)
     sizes = tuple(s for s in shape or () if s is not None)
     if (name := host.constants.get(wanted)) is None:
         array = constant_array(found.attributes.get("initial_value"), dtype)

@@ -18,9 +18,10 @@ from ..host.functions import array_type
 from ..plan.plan import KernelEntry
 from ..reference.cpu_lowering import lower
 from ..reference.jit import not_linked
+from .admitted import expect_kernels
 from .kernel import LEADING
 from .launches import keep_kernels
-from .limits import NotLoopsError, expect_upstream
+from .limits import NotLoopsError
 
 WAY_OUT = "the simulator may run it: `weft run … --target sim`"
 KEPT = 128
@@ -48,31 +49,32 @@ class MachineCode:
     engine: Any
 
 
-def compiled(text: str, kernels: Sequence[KernelEntry], *, distinct: bool) -> dict[str, MachineCode]:
+def compiled(text: str, kernels: Sequence[KernelEntry], *, distinct: bool, effort: int = 3) -> dict[str, MachineCode]:
     """The machine code of `kernels` of the module `text`, by symbol; compiled once for all threads.
 
     Args:
         distinct: no two memrefs of a launch share memory, unless nobody writes it.
+        effort: how much LLVM optimizes, 0 to 3.
 
     Errors: W0725 for what the CPU cannot run, W0759 for a text that lacks a kernel.
     """
     with _one_at_a_time:
-        return _compiled(text, tuple(dict.fromkeys(kernel.symbol for kernel in kernels)), distinct)
+        return _compiled(text, tuple(dict.fromkeys(kernel.symbol for kernel in kernels)), distinct, effort)
 
 
 _one_at_a_time = Lock()
 
 
 @lru_cache(KEPT)
-def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, MachineCode]:
+def _compiled(text: str, symbols: tuple[str, ...], distinct: bool, effort: int) -> dict[str, MachineCode]:
     module = kernel_module(text, symbols)
     sizes = {
         found.symbol: (sizes_of(found.op, "known_block_size"), sizes_of(found.op, "known_grid_size"))
         for found in kernel_functions(module)
     }
     try:
+        expect_kernels(module)
         functions = keep_kernels(module, symbols)
-        expect_upstream(module, "the kernel")
         names = [function.name.value for function in functions]
         arguments = [
             tuple(array_type(kind, "an argument of a kernel") for kind in function.type.inputs[LEADING:])
@@ -80,12 +82,12 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool) -> dict[str, 
         ]
         lower(module)
         _advise(module, names, distinct)
-        engine = execution_engine(module)
+        engine = execution_engine(module, effort)
         addresses = [engine.raw_lookup(name) for name in names]
         if not all(addresses):
             raise not_linked(module)
     except NotLoopsError as error:
-        raise WeftError(Diagnostic("W0725", error.message, hint=WAY_OUT, payload=error.place)) from error
+        raise WeftError(Diagnostic("W0725", error.message, hint=error.hint or WAY_OUT, payload=error.place)) from error
     except (ir.MLIRError, TransformError) as error:
         notes = upstream_messages(error)[:4]
         raise fail("W0725", "the kernels cannot be compiled for the CPU", notes=notes, hint=WAY_OUT) from error

@@ -54,6 +54,7 @@ class CpuDevice(Replay):
 
     Args:
         threads: so many do the blocks of a launch; None: as many as there are processors that this process may use.
+        effort: how much LLVM optimizes, 0 to 3.
 
     Raises:
         WeftError: W0722 (out of memory), W0725 (a kernel that the CPU cannot run), W0752 (arguments that a
@@ -66,15 +67,16 @@ class CpuDevice(Replay):
     most_shared = limits.MOST
     unordered: tuple[Race, ...] = ()
 
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(self, threads: int | None = None, effort: int = 3) -> None:
         self.threads = usable_processors() if threads is None else threads
+        self.effort = effort
         self._loaded: dict[str, tuple[str, tuple[KernelEntry, ...]]] = {}
 
     # ---- kernels --------------------------------------------------------------------------------------------------------
 
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         """Compile the kernels, for arguments that share no memory."""
-        compiled(text, kernels, distinct=True)
+        compiled(text, kernels, distinct=True, effort=self.effort)
         self._loaded |= {kernel.symbol: (text, tuple(kernels)) for kernel in kernels}
 
     def launcher(
@@ -94,7 +96,8 @@ class CpuDevice(Replay):
             hint = "the simulator runs it: `--target sim`"
             raise fail("W0725", f"`{kernel.name}` takes a tensor map, which the CPU has not", hint=hint)
         memories = [arg.memory for arg in plain if isinstance(arg, DeviceView)]
-        found = compiled(text, kernels, distinct=len(set(memories)) == len(memories))[kernel.symbol]
+        distinct = len(set(memories)) == len(memories)
+        found = compiled(text, kernels, distinct=distinct, effort=self.effort)[kernel.symbol]
         for what, known, given in (("block", found.block, block), ("grid", found.grid, grid)):
             if known is not None and known != given:
                 raise fail("W0753", f"`{kernel.name}` is for a {what} of {known}, not of {given}")

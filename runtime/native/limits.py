@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import combiner
 from ...interpreter.session.rewriter import describe
-from ..reference.rounding import own_rounding
-from ..reference.widening import HALVES
+from ..plan.dtypes import HALVES
 from .threads import BLOCK_IDS, THREAD_IDS
 from .warps import TOGETHER
 
@@ -19,25 +17,12 @@ KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, *_OTHERS}
 
 
 class NotLoopsError(Exception):
-    """What a program does that compiled code on a CPU cannot do. `place`: the op, and where it stands."""
+    """What a program does that compiled code on a CPU cannot do. `place`: the op, and where it is. `hint`: the way out, where
+    that is another one than to run the program elsewhere."""
 
-    def __init__(self, op: ir.Operation, message: str) -> None:
+    def __init__(self, op: ir.Operation, message: str, hint: str | None = None) -> None:
         super().__init__(message)
-        self.message, self.place = message, describe(op)
-
-
-def expect_upstream(module: ir.Module, what: str) -> None:
-    """Refuse ops that upstream's passes do not lower, before any of them sees one. `what` has them, for the message."""
-    for op in operations(module.operation):
-        if op.name == "func.func" and not op.regions[0].blocks:
-            message = f"{what} calls @{symbol(op)}, which has no body"
-        elif not module.context.is_registered_operation(op.name):  # upstream's passes may crash on such ops
-            message = f"{what} has `{op.name}`, an op of a dialect that is not upstream's"
-        elif own_rounding(op) is not None:  # LLVM would take it that the processor rounds so already
-            message = f"{what} has `{op.name}` that rounds {own_rounding(op)}; on the CPU ops round to nearest"
-        else:
-            continue
-        raise NotLoopsError(op, message)
+        self.message, self.place, self.hint = message, describe(op), hint
 
 
 def expect_loops(kernel: ir.Operation) -> None:

@@ -323,8 +323,8 @@ class _Checker:
             yield from (self.error(code, f"{place}.{part}", message, hint) for code, part, message, hint in found)
             return
         buffer = self.buffers.get(arg.buffer)
-        if buffer is None:
-            return
+        if buffer is None or len(arg.shape) != len(arg.strides):
+            return  # that is said of the window
         if param.shape is None or param.dtype != buffer.dtype or len(param.shape) != len(arg.shape):
             what = f"`{buffer.name}` of {buffer.dtype}, rank {len(arg.shape)},"
             yield self.error("W0705", place, f"{what} for {param}")

@@ -49,7 +49,7 @@ MAX_DEPTH = 64
 INT64 = range(-(2**63), 2**63)
 
 OPTIONAL = {"data", "unproven", "requires", "rounded", "fewest_streams", "arguments", "texts", "taken", "in_version"}
-OPTIONAL |= {"most", "agreements", "assumptions", "versions", "reciprocals", "narrow", "boxes", "window"}
+OPTIONAL |= {"most", "agreements", "assumptions", "versions", "unchecked", "reciprocals", "narrow", "boxes", "window"}
 """Keys that are left out where there is nothing to say."""
 
 GEOMETRY = {"shape", "strides", "offset"}
@@ -97,6 +97,11 @@ def _written(value: Any) -> Any:
     return do | {name: part for name, part in made.items() if name not in absent}
 
 
+def dump_part(part: object) -> str:
+    """A part of a plan as JSON on one line."""
+    return json.dumps(_written(part), ensure_ascii=False, allow_nan=False)
+
+
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
@@ -109,6 +114,14 @@ def load(text: str, name: str = "plan.json") -> Plan:
     except (RecursionError, ValueError) as error:
         raise fail("W0700", f"{name}: this is not JSON a plan could be: {error}") from error
     return validate(_plan(Cursor(raw, "", name)), name)
+
+
+def load_part(text: str, kind: type[T], name: str) -> T:
+    """What `dump_part` wrote of a part of this kind. Raises W0700."""
+    try:
+        return _object(Cursor(json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant), "", name), kind)
+    except (RecursionError, ValueError) as error:
+        raise fail("W0700", f"{name}: this is not JSON a plan could be: {error}") from error
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 
@@ -48,6 +49,12 @@ BITS: Mapping[str, np.dtype] = MappingProxyType(
 
 FLOATS = ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2")
 """From the highest precision to the lowest."""
+
+Floats = Literal["f32", "f64", "own"]
+"""What a payload is computed in for comparison: its halves in f32, all its floats in f64, or each op in its own types."""
+
+HALVES = ("f16", "bf16", "f8E4M3FN", "f8E5M2")
+"""The floats that are narrower than f32."""
 
 ROUNDED = ("bf16", "f16", "tf32", "bf16x3", "3xtf32")
 """What kernels make of operands of f32 where a schedule asks for it: what rounds most stands first."""

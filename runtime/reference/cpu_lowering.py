@@ -9,7 +9,7 @@ from math import prod
 from ...interpreter.ir.affine_maps import dimension_of
 from ...interpreter.ir.cloning import crop_before_padding
 from ...interpreter.ir.functions import symbol
-from ...interpreter.ir.mlir import func, ir, linalg, operations, run_passes, run_transform, vector
+from ...interpreter.ir.mlir import ancestors, func, ir, linalg, operations, run_passes, run_transform, vector
 from ...interpreter.ir.structured import replace, structure
 from ...interpreter.memory.layouts import is_plain
 from ..kernel_lowering import classified
@@ -35,6 +35,9 @@ LOWER = (
     "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts"
 )
 """Halves that are left (a payload that looks at their bits) are computed in f32, op by op: the JIT has no compiler-rt."""
+
+GIVEN = "weft.given"
+"""On an allocation that was there before upstream's passes."""
 
 AGGREGATES = ("linalg.softmax",)
 
@@ -64,12 +67,24 @@ def lower_ops(module: ir.Module) -> None:
     """Loops, arithmetic and memory become the LLVM dialect, in place."""
     lower_functions(module)
     by_rows(module)
+    for op in operations(module.operation, "memref.alloca"):
+        op.attributes[GIVEN] = ir.UnitAttr.get(module.context)
     run_passes(module, FLOATS)
+    allocate_once(module)
     round_always(module)
     by_way_of_floats(module)
     run_passes(module, EXPAND)
     bfloats_as_bits(module)
     run_passes(module, LOWER)
+
+
+def allocate_once(module: ir.Module) -> None:
+    """What upstream allocates on the stack for a vector, it allocates in each iteration of the loops around it, which may be more
+    than there is: nothing of that is freed before the function ends."""
+    for op in list(operations(module.operation, "memref.alloca")):
+        function = next((around for around in ancestors(op) if around.name == "func.func"), None)
+        if GIVEN not in op.attributes and not len(op.operands) and function is not None:
+            op.move_before(function.regions[0].blocks[0].operations[0])
 
 
 def by_rows(module: ir.Module) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,28 +36,29 @@ _libc.free.argtypes = [ctypes.c_void_p]
 _libc.free.restype = None
 
 
+def compiled(module: ir.Module, function: str, effort: int = 3) -> Any:
+    """The engine of a module (LLVM dialect) with `function`, which has `llvm.emit_c_interface`; `effort`: how much LLVM
+    optimizes, 0 to 3. Raises `JitError`."""
+    engine = execution_engine(module, effort)
+    if not engine.raw_lookup(f"_mlir_ciface_{function}"):
+        raise not_linked(module)
+    return engine
+
+
 def invoke(
-    module: ir.Module,
+    engine: Any,
     function: str,
     arguments: Sequence[np.ndarray],
     scalars: Sequence[bool],
     results: Sequence[Argument],
-    compiled: Callable[[], None] = lambda: None,
 ) -> list[np.ndarray]:
-    """Compile the module (LLVM dialect) and call `function`, which has `llvm.emit_c_interface`.
+    """Call `function` of an engine that `compiled` made.
 
     Args:
         arguments: an array each, also for scalars (of one element); memref arguments are changed in place.
         scalars: which arguments are scalars.
         results: name, type and rank of each result.
-        compiled: called when it is compiled and will be run.
-
-    Raises `JitError` if the engine cannot be made.
     """
-    engine = execution_engine(module)
-    if not engine.raw_lookup(f"_mlir_ciface_{function}"):
-        raise not_linked(module)
-    compiled()
     packed: list[Any] = []
     returned = _result_struct(results)
     if returned is not None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -14,15 +13,16 @@ from ...interpreter.ir.mlir import JitError, TransformError, context, ir, load_j
 from ...interpreter.session.rewriter import upstream_messages
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
+from ..native.admitted import expect_payload
 from ..native.copies import copy_at_once
 from ..native.launches import serialize_launches
-from ..native.limits import NotLoopsError, expect_upstream
-from ..plan.dtypes import NUMPY, widen
+from ..native.limits import NotLoopsError
+from ..plan.dtypes import HALVES, NUMPY, Floats, widen
 from ..plan.signature import Argument, FunctionSignature
 from .cpu_lowering import lower
 from .deaths import ended_by
-from .jit import invoke
-from .widening import HALVES, widen_floats
+from .jit import compiled, invoke
+from .widening import widen_floats
 from .worker import Died, begin, call, fork_early
 
 WAY_OUT = "run without a reference: --reference none"
@@ -32,11 +32,15 @@ LOWERING, COMPILING, RUNNING = "the passes", "the compilation", "the run"
 
 
 def reference(
-    payload: ir.Module, entry: str | None, inputs: Mapping[str, np.ndarray], floats: Literal["f32", "f64"] = "f32"
+    payload: ir.Module, entry: str | None, inputs: Mapping[str, np.ndarray], floats: Floats = "f32"
 ) -> dict[str, np.ndarray]:
     """What the payload's function computes from `inputs`: its `inout` arguments and its results, by name.
 
-    f16 and bf16 payloads are computed in f32, and their outputs come in f32; those of f32, too, in f64 where `floats` says so.
+    Halves (f16, bf16, f8) are computed in f32, and outputs of them come in f32.
+
+    Args:
+        floats: `f64`: all floats are computed in f64; `own`: as they are written, halves rounded by each op.
+
     The payload is not changed, and neither are the inputs. It is compiled and run in a worker: a payload that divides by zero
     ends that, and not this process.
 
@@ -60,32 +64,62 @@ def prepare() -> None:
 
 
 def computed(
-    code: bytes, entry: str, given: Mapping[str, np.ndarray], floats: Literal["f32", "f64"] = "f32"
+    code: bytes, entry: str, given: Mapping[str, np.ndarray], floats: Floats = "f32"
 ) -> dict[str, np.ndarray]:
     """What `reference` gives, of a payload as bytecode and inputs that were checked; in this process."""
-    begin("the reading")
-    module = ir.Module.parse(code, context())
-    named = signature(module, entry)
-    function = entry_function(module, entry)
-    function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get(module.context)
-    function.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
-    names, is_out = argument_names(function), out_arguments(function)
-    try:
-        begin(LOWERING)
-        expect_upstream(module, "the payload")
-        copy_at_once(module)  # a copy of halves is no copy of what they are widened to
-        if widen_floats(module, floats):
-            named, given = _widened(named, given, floats)
-        serialize_launches(module)
-        lower(module)
-        return _call(module, named, given, names, is_out)
-    except NotLoopsError as error:
-        raise WeftError(Diagnostic("W0802", error.message, hint=WAY_OUT, payload=error.place)) from error
-    except (ir.MLIRError, TransformError) as error:
-        notes = upstream_messages(error)[:4]
-        raise fail("W0800", f"the CPU reference cannot lower @{named.entry}", notes=notes, hint=WAY_OUT) from error
-    except JitError as error:
-        raise fail("W0801", f"the CPU reference cannot link @{named.entry}: {error}", hint=WAY_OUT) from error
+    return CompiledPayload(code, entry, floats)(given)
+
+
+class CompiledPayload:
+    """A payload's function as machine code: called with inputs that were checked, it gives its outputs by name, as `reference`
+    does. Globals that it writes keep what it wrote until the next call. Errors: those of `reference`, where it is made."""
+
+    def __init__(self, code: bytes, entry: str, floats: Floats = "f32", effort: int = 3) -> None:
+        begin("the reading")
+        module = ir.Module.parse(code, context())
+        self.named, self.wide = signature(module, entry), "f64" if floats == "f64" else "f32"
+        self.widened: dict[str, str] = {}
+        function = entry_function(module, entry)
+        function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get(module.context)
+        function.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
+        self.names, self.is_out = argument_names(function), out_arguments(function)
+        try:
+            begin(LOWERING)
+            expect_payload(module)
+            copy_at_once(module)  # a copy of halves is no copy of what they are widened to
+            if floats != "own" and widen_floats(module, floats):
+                narrower = (*HALVES, "f32") if floats == "f64" else HALVES
+                self.widened = {a.name: a.dtype for a in self.named.arguments if a.dtype in narrower}
+                self.named = _widened(self.named, floats, narrower)
+            serialize_launches(module)
+            lower(module)
+            begin(COMPILING)
+            self.engine = compiled(module, self.named.entry, effort)
+        except NotLoopsError as error:
+            raise WeftError(Diagnostic("W0802", error.message, hint=error.hint or WAY_OUT, payload=error.place)) from error
+        except (ir.MLIRError, TransformError) as error:
+            notes = upstream_messages(error)[:4]
+            raise fail("W0800", f"the CPU reference cannot lower @{entry}", notes=notes, hint=WAY_OUT) from error
+        except JitError as error:
+            raise fail("W0801", f"the CPU reference cannot link @{entry}: {error}", hint=WAY_OUT) from error
+
+    def __call__(self, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Call the function on copies; out-arguments that stand for results are made here."""
+        named = self.named
+        declared = {a.name: a for a in (*named.arguments, *named.results)}
+        arrays = {
+            name: _fresh(declared[name]) if out else self._copy(name, given[name])
+            for name, out in zip(self.names, self.is_out, strict=True)
+        }
+        returned = [r for r in named.results if r.name not in arrays]
+        scalars = [declared[name].shape is None for name in self.names]
+        begin(RUNNING)
+        values = invoke(self.engine, named.entry, [arrays[n] for n in self.names], scalars, returned)
+        outputs = arrays | {r.name: value for r, value in zip(returned, values, strict=True)}
+        return {o.name: outputs[o.name] for o in named.outputs}
+
+    def _copy(self, name: str, array: np.ndarray) -> np.ndarray:
+        return widen(array, self.widened[name]).astype(NUMPY[self.wide]) if name in self.widened else array.copy()
 
 
 def _ended(entry: str, death: Died) -> WeftError:
@@ -104,34 +138,11 @@ def _ended(entry: str, death: Died) -> WeftError:
     )
 
 
-def _widened(
-    named: FunctionSignature, given: Mapping[str, np.ndarray], floats: str
-) -> tuple[FunctionSignature, dict[str, np.ndarray]]:
-    """The signature and the inputs of the payload in f32 or f64."""
-    narrower = (*HALVES, "f32") if floats == "f64" else HALVES
-    wide = {
-        a.name: widen(given[a.name], a.dtype).astype(NUMPY[floats]) if a.dtype in narrower else given[a.name]
-        for a in named.arguments
-    }
+def _widened(named: FunctionSignature, floats: str, narrower: Collection[str]) -> FunctionSignature:
+    """The signature of the payload in f32 or f64."""
     arguments = tuple(replace(a, dtype=floats) if a.dtype in narrower else a for a in named.arguments)
     results = tuple(replace(r, dtype=floats) if r.dtype in narrower else r for r in named.results)
-    return FunctionSignature(named.entry, arguments, results), wide
-
-
-def _call(
-    module: ir.Module, named: FunctionSignature, given: Mapping[str, np.ndarray], names: list[str], is_out: list[bool]
-) -> dict[str, np.ndarray]:
-    """Call the lowered function on copies; out-arguments that stand for results are made here."""
-    declared = {a.name: a for a in (*named.arguments, *named.results)}
-    arrays = {
-        name: _fresh(declared[name]) if out else given[name].copy() for name, out in zip(names, is_out, strict=True)
-    }
-    returned = [r for r in named.results if r.name not in arrays]
-    scalars = [declared[name].shape is None for name in names]
-    begin(COMPILING)
-    values = invoke(module, named.entry, [arrays[n] for n in names], scalars, returned, lambda: begin(RUNNING))
-    outputs = arrays | {r.name: value for r, value in zip(returned, values, strict=True)}
-    return {o.name: outputs[o.name] for o in named.outputs}
+    return FunctionSignature(named.entry, arguments, results)
 
 
 def _fresh(result: Argument) -> np.ndarray:

@@ -16,7 +16,6 @@ from ...interpreter.ir.mlir import ir, operations
 from ..host.constants import constant_array
 from ..plan.dtypes import narrow
 
-HALVES = ("f16", "bf16", "f8E4M3FN", "f8E5M2")
 BFLOAT = re.compile(r"(?:^|(?<=[x<(, ]))bf16\b")
 NARROWER = {
     "f32": re.compile(r"(?:^|(?<=[x<(, ]))(?:b?f16|f8E4M3FN|f8E5M2)\b"),

@@ -1,16 +1,20 @@
 """`CupyDevice`: the plan runner's device on an NVIDIA GPU, through CuPy. The only file that imports CuPy.
 
-CuPy's `RawModule` is not used: it adds `-ftz=true`, which changes f32 results, and drops the `a` of `sm_90a`. The text is
-compiled through `cupy.cuda.nvrtc` with exactly our options, and the cubin loaded through `cupy.cuda.function.Module`.
+Kernels are functions of a `cupy.RawModule`, which loads a cubin from the cache folder. It does not compile the text: it would add
+`-ftz=true`, which changes f32 results, and drop the `a` of `sm_90a`. `cupy.cuda.nvrtc` compiles it with exactly our options.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import hashlib
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -18,7 +22,8 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ..cuda.nvrtc import compile_options
-from ..files.writing import keep_newest, write_whole
+from ..files.cache import place, seal
+from ..files.writing import keep_newest, reason, unwritable, write_whole
 from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry
 from ..simulator.report import Race
@@ -91,7 +96,7 @@ class CupyDevice(CupyWork):
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         for kernel in kernels:
             self._expect_chip(kernel)
-        module = self._module(text)
+        module = self.module(text)
         for kernel in kernels:
             self._functions[kernel.name] = self._function(module, kernel.name)
             self._dynamic[kernel.name] = 0
@@ -104,17 +109,16 @@ class CupyDevice(CupyWork):
             instead = "the simulator: `--target sim`" if str(kernel.requires).endswith("a") else "the CPU: `--target cpu`"
             raise fail("W0727", message, hint=f"{without}, or run it on {instead}")
 
-    def _module(self, text: str) -> Any:
+    def module(self, text: str) -> Any:
+        """The `cupy.RawModule` of a text. It loads the cubin when it is first asked for a kernel."""
         if text not in self._modules:
             cubin = self.compiled(text)
             with self._failures("loading the kernels"):
-                module = self._cupy.cuda.function.Module()
-                module.load(cubin)
-            self._modules[text] = module
+                self._modules[text] = self._cupy.RawModule(path=str(cubin))
         return self._modules[text]
 
-    def compiled(self, text: str) -> bytes:
-        """The cubin of a text, compiled unless it is kept from before. Threads may do that side by side."""
+    def compiled(self, text: str) -> Path:
+        """The cubin of a text, compiled unless it is kept from before. Threads may do that side by side. Raises W0721, W0054."""
         options = (f"--gpu-architecture={self.arch}", *compile_options())
         version = ".".join(str(n) for n in self._cupy.cuda.nvrtc.getVersion())
         return cached(text, options, version, lambda: self._compile(text, options))
@@ -250,55 +254,65 @@ def architecture(capability: int) -> str:
     return f"sm_{capability}{'a' if capability >= ACCELERATED else ''}"
 
 
-_memory: dict[str, bytes] = {}
+_memory: dict[str, Path] = {}
+"""The cubins that this process has found or made, by their keys."""
 MOST_ON_DISK = 2048
 """Kernels that are kept in the cache folder: those that were used last."""
 
 
-def cached(text: str, options: Sequence[str], version: str, compile_: Callable[[], bytes]) -> bytes:
-    """The cubin of `text`, from memory, from disk, or by `compile_`.
+def cached(text: str, options: Sequence[str], version: str, compile_: Callable[[], bytes]) -> Path:
+    """The cubin of `text` as a file, from the cache folder, or by `compile_`.
 
-    A file that is damaged counts as absent; a folder that cannot be written keeps nothing and stops nobody.
+    A file that is damaged, or that this user's processes have not written, counts as absent. Where the folder cannot be written, or
+    there is nowhere to keep a key, the file lasts as long as the process.
+
+    Raises:
+        WeftError: W0749 for a folder that is not the user's own; W0054, if no file can be written at all.
     """
     key = hashlib.sha256("\0".join((text, *options, version)).encode()).hexdigest()
-    if key not in _memory:
-        found = _read(folder() / key)
-        if found is None:
-            found = compile_()
-            _write(folder() / key, found)
-        _memory[key] = found
-    return _memory[key]
+    found = _memory.get(key)
+    if found is None or not found.is_file():  # others may have removed it
+        found = _memory[key] = _found(key) or _kept(key, compile_())
+    return found
 
 
-def folder() -> Path:
-    """`$WEFT_CACHE_DIR`, else `weft/kernels` in the user's cache folder."""
-    if chosen := os.environ.get("WEFT_CACHE_DIR"):
-        return Path(chosen)
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "weft" / "kernels"
+def _found(key: str) -> Path | None:
+    """The file of a key whose contents have the seal that its name is."""
+    where = place()
+    for path in () if where is None else where.glob(f"{key}.*.cubin"):
+        with suppress(OSError):
+            if path.name == _name(key, path.read_bytes()):
+                os.utime(path)
+                return path
+    return None
 
 
-def _digest(cubin: bytes) -> bytes:
-    return hashlib.sha256(cubin).digest()
+def _name(key: str, cubin: bytes) -> str:
+    """The contents' seal is in the name: the file is the cubin alone, and CuPy, which loads a path once in a process, sees others
+    under another name. Without a key of the user's, a digest."""
+    sealed = seal(key, cubin) or hashlib.sha256(cubin).digest()
+    return f"{key}.{sealed.hex()}.cubin"
 
 
-def _read(path: Path) -> bytes | None:
-    """The cubin in a cache file: its digest stands in front of it."""
-    try:
-        raw = path.read_bytes()
-    except OSError:
-        return None
-    with suppress(OSError):
-        os.utime(path)
-    digest, cubin = raw[:32], raw[32:]
-    return cubin if _digest(cubin) == digest else None
-
-
-def _write(path: Path, cubin: bytes) -> None:
+def _kept(key: str, cubin: bytes) -> Path:
     """Write whole or not at all: others may read at the same time."""
+    name, where = _name(key, cubin), place()
+    if where is not None:
+        with suppress(OSError):
+            write_whole(where / name, lambda file: file.write(cubin))
+            keep_newest(where, MOST_ON_DISK)
+            return where / name
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, lambda file: file.write(_digest(cubin) + cubin))
-        keep_newest(path.parent, MOST_ON_DISK)
-    except OSError:
-        return
+        path = _passing() / name
+        path.write_bytes(cubin)
+    except OSError as error:
+        raise unwritable(Path(name), reason(error)) from error
+    return path
+
+
+@cache
+def _passing() -> Path:
+    """A folder of this process alone, gone with it."""
+    made = tempfile.mkdtemp(prefix="weft-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)

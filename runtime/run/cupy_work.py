@@ -18,12 +18,6 @@ from .tensor_maps import PassedMap
 MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 """`cudaDevAttrMaxSharedMemoryPerBlockOptin` of the runtime API: what a block may have if its launch asks for it."""
 
-MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
-"""`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver API: above 48 KiB it must be raised first."""
-
-NUM_REGS = 4
-"""`CU_FUNC_ATTRIBUTE_NUM_REGS`: to be asked for an attribute, a kernel must be loaded."""
-
 
 class CupyWork:
     """The part of `CupyDevice` that makes the functions which do work on a stream.
@@ -38,14 +32,14 @@ class CupyWork:
         self._dynamic: dict[str, int] = {}
         self._moves: dict[str, Any] = {}
 
-    def _module(self, text: str) -> Any:
+    def module(self, text: str) -> Any:
         raise NotImplementedError
 
     def _function(self, module: Any, name: str) -> Any:
-        """The kernel, loaded: CUDA otherwise does that at its first launch, where it makes all streams wait, and captures fail."""
+        """A `RawKernel`, loaded: CUDA otherwise does that at its first launch, and makes all streams wait; captures fail."""
         with self._failures(f"looking for the kernel `{name}`"):
             function = module.get_function(name)
-            self._cupy.cuda.driver.funcGetAttribute(NUM_REGS, function.ptr)
+            _ = function.num_regs  # to be asked for an attribute, it must be loaded
         return function
 
     def launcher(
@@ -65,7 +59,7 @@ class CupyWork:
         what = f"launching `{kernel.name}`"
         if dynamic > self._dynamic[kernel.name]:
             with self._failures(what):
-                self._cupy.cuda.driver.funcSetAttribute(function.ptr, MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic)
+                function.max_dynamic_shared_size_bytes = dynamic  # above 48 KiB it must be raised first
             self._dynamic[kernel.name] = dynamic
         if not moving:
             given = tuple(values)
@@ -116,7 +110,7 @@ class CupyWork:
         """A launch of the kernel that copies or fills elements so many bytes wide in so many dimensions."""
         name = moves.move_name(move, width, len(dimensions))
         if name not in self._moves:
-            module = self._module(moves.move_text(move, width, len(dimensions)))
+            module = self.module(moves.move_text(move, width, len(dimensions)))
             self._moves[name] = self._function(module, name)
         numbers = tuple(moves.numbers(count, dimensions))
         grid, block = (moves.blocks(count), 1, 1), (moves.THREADS, 1, 1)

@@ -5,23 +5,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ...dsl.diagnostics import Diagnostic, WeftError, fail
+from ...dsl.diagnostics import Diagnostic, fail
 from .clock import Clock
 from .report import Report, ran
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..plan.dtypes import Floats
     from ..plan.plan import Plan
     from ..plan.signature import FunctionSignature
     from ..trace.timeline import Timeline
-    from .compare import Comparison
     from .device import Device
     from .runner import RunResult
 
@@ -29,6 +28,9 @@ Target = Literal["auto", "sim", "cuda", "cpu"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 Reference = Literal["jit", "gpu", "none"]
 Arrays = Mapping[str, "np.ndarray"]
+
+UNDEFINED = frozenset({"out-of-bounds read", "out-of-bounds write", "division by zero"})
+"""Faults that are found on the simulator, and leave what a CPU computes undefined."""
 
 UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph"
 
@@ -91,6 +93,7 @@ class Program:
         expected: of the inputs and what a run of them found, what should come out; and what that is.
         carried: inputs that come along.
         precise: of the inputs what should come out if floats were f64: asked where what is expected may be what is off.
+        computed: the same of other inputs, or in the payload's own types: asked likewise.
         statements: shared buffer → the statement that made it.
         steps: those of the schedule, where there is one.
     """
@@ -105,6 +108,7 @@ class Program:
     clock: Clock
     carried: Arrays | None = None
     precise: Callable[[Arrays], Arrays] | None = None
+    computed: Callable[[Arrays, Floats], Arrays] | None = None
     statements: Callable[[], Mapping[str, str]] = dict
     steps: Sequence[Any] = ()
 
@@ -114,6 +118,7 @@ class Program:
         from ..files.inputs import chosen_inputs, sized, write_npz
         from .banks import bank_accesses
         from .compare import OutputComparison, compare
+        from .judging import Arbiter
         from .runner import run_plan
         from .traffic import buffer_traffic
 
@@ -125,11 +130,12 @@ class Program:
                 signature = sized(self.signature, options.sizes, plan.agreements, options.rest)
                 arrays = chosen_inputs(signature, options.seed, options.inputs, options.asked)
         with clock.watched("run"):
+            text = self.cuda if device.wants == "cuda" else self.module()
             result = run_plan(
                 plan,
                 device,
                 arrays,
-                text=self.cuda if device.wants == "cuda" else self.module(),
+                text=text,
                 repeat=options.repeat,
                 order=options.seed if simulated else None,  # how streams take turns, which a GPU decides by itself
                 trace=options.trace is not None,
@@ -137,17 +143,20 @@ class Program:
                 share=clock.share,
             )
         clock.add(result.seconds)
-        inout = {a.name: arrays[a.name] for a in self.signature.arguments if a.role == "inout"}
-        outputs = {name: array for name, array in inout.items() if name not in result.outputs} | dict(result.outputs)
+
+        def again(inputs: Arrays) -> Arrays:
+            return self._outputs(inputs, run_plan(plan, device, inputs, text=text))
+
+        outputs = self._outputs(arrays, result)
         timeline = _traced(options.trace, result, plan, counted=simulated)
         expected, reference = self.expected(arrays, result)
         comparison = None
         if expected is not None:
             with clock.phase("compare"):
                 comparison = compare(self.demanded, outputs, expected, rounded=plan.rounded)
-            if self.precise is not None and comparison.rounding and (better := self._precisely(arrays, outputs)) is not None:
-                reference = f"the payload in f64 (off by {comparison.max_rel_error:.2g} in its own types)"
-                comparison = better
+            if self.precise is not None and self.computed is not None and not comparison.ok:
+                arbiter = Arbiter(self.demanded, self.precise, self.computed, again, plan.rounded)
+                comparison, reference = arbiter.reconsidered(arrays, outputs, expected, comparison) or (comparison, reference)
             compared = comparison.outputs
         else:
             dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
@@ -166,6 +175,7 @@ class Program:
             faults=None if result.faults is None else tuple(map(str, result.faults)),
             version=ran(plan, result.version),
             fewest_streams=plan.fewest_streams,
+            unchecked=plan.unchecked,
             seconds={**clock.seconds},
             bank_conflicts=bank_accesses(result.banks, self.statements),
             traffic=buffer_traffic(result.traffic),
@@ -179,15 +189,10 @@ class Program:
         )
         return Executed(report, self.title, self.cuda, timeline, result.repeats, result.issued, self.steps)
 
-    def _precisely(self, arrays: Arrays, outputs: Arrays) -> Comparison | None:
-        """Outputs that are right beside the payload in f64; None where they are not, or it can't be computed so."""
-        from .compare import compare
-
-        with suppress(WeftError):
-            assert self.precise is not None
-            found = compare(self.demanded, outputs, self.precise(arrays), rounded=self.plan.rounded)
-            return found if found.ok else None
-        return None
+    def _outputs(self, arrays: Arrays, result: RunResult) -> Arrays:
+        """All that is compared: arguments that no kernel writes are as they were."""
+        inout = {a.name: arrays[a.name] for a in self.signature.arguments if a.role == "inout"}
+        return {name: array for name, array in inout.items() if name not in result.outputs} | dict(result.outputs)
 
 
 def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
@@ -202,6 +207,11 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
     own = options.inputs is None and not options.asked and bundle.inputs is not None and options.reference != "none"
     wanted = bundle.expected if own else None
     reference = "the outputs in the bundle" if wanted is not None else "nothing: the bundle was built without data"
+    def computed(_: Arrays, floats: Floats) -> Arrays:
+        if floats != "own" or bundle.own is None:
+            raise fail("W0710", "the bundle has no outputs but those that it was built with")
+        return bundle.own
+
     program = Program(
         title=str(folder),
         plan=bundle.plan,
@@ -210,6 +220,8 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
         cuda=bundle.cuda,
         module=lambda: bundle.module,
         expected=lambda *_: (wanted, reference),
+        precise=lambda inputs: computed(inputs, "f64"),
+        computed=computed,
         clock=clock,
         carried=bundle.inputs,
     )

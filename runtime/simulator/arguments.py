@@ -17,7 +17,9 @@ from .roles.boxes import BoxShape, TensorBoxes
 
 @dataclass
 class ArgumentType:
-    """A kernel argument as its type says; `shape` is None for a scalar, a None in it is dynamic.
+    """A kernel argument as its type says; `shape` is None for a scalar, a None in it, or in `strides`, is dynamic.
+
+    `strides`: in elements; empty ones: row by row, whatever the sizes are; None: any.
 
     `root`: the variable of its buffer in the generated code; `changes`: the kernel may write it; `boxes`: of a tensor map, which
     takes the place of the tensor that it was made of.
@@ -29,6 +31,7 @@ class ArgumentType:
     root: str = ""
     changes: bool = False
     boxes: BoxShape | None = None
+    strides: tuple[int | None, ...] | None = None
 
 
 def bind(
@@ -95,9 +98,10 @@ def _owner(array: np.ndarray) -> np.ndarray:
 
 
 def _flatten(array: np.ndarray) -> np.ndarray:
-    """All memory from the first to the last element, as a flat array."""
+    """All memory from the lowest to the highest element, as a flat array."""
     if array.flags.c_contiguous:
         return array.reshape(-1)
+    array = np.flip(array, tuple(axis for axis, stride in enumerate(array.strides) if stride < 0))
     reach = sum((n - 1) * s for n, s in zip(array.shape, _strides(array), strict=True))
     span = reach + 1 if array.size else 0
     return windowed(array, (span,), (array.itemsize,))
@@ -117,8 +121,13 @@ def _fits(value: Any, parameter: ArgumentType, name: str) -> None:
     if len(wanted) != value.ndim or any(w not in (None, n) for w, n in zip(wanted, value.shape, strict=True)):
         shown = " x ".join("?" if n is None else str(n) for n in wanted)
         raise fail("W0752", f"`{name}` has shape {shown or '()'}, not {' x '.join(map(str, value.shape)) or '()'}")
-    if any(stride % value.itemsize or stride < 0 for stride in value.strides):
-        raise fail("W0752", f"`{name}` has strides {value.strides}, which are not whole elements forward")
+    if any(stride % value.itemsize for stride in value.strides):
+        raise fail("W0752", f"`{name}` has strides {value.strides}, which are not whole elements")
+    said = parameter.strides if parameter.strides is None or parameter.strides else MemoryWindow.whole(name, value.shape).strides
+    axes = zip(value.shape, _strides(value), said or _strides(value), strict=True)
+    if value.size and any(size != 1 and wanted not in (None, stride) for size, stride, wanted in axes):
+        shown = ", ".join("?" if n is None else str(n) for n in said or ())
+        raise fail("W0752", f"`{name}` has strides [{shown}] in elements, not {list(_strides(value))}")
 
 
 def _scalar(value: Any, parameter: ArgumentType, name: str) -> Any:

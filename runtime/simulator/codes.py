@@ -61,9 +61,9 @@ W0656 an access to what an asynchronous copy is moving
 
     wrong: nvgpu.device_async_copy …; nvgpu.device_async_create_group; load %tile[0]
     right: …; nvgpu.device_async_wait %group; gpu.barrier; load %tile[0]
-W0657 what ordinary stores wrote is read asynchronously without a fence
-    The tensor memory accelerator and products of warp groups read shared memory through the async proxy. What a thread wrote
-    there by ordinary stores they see behind a fence of that thread, and a barrier behind the fence.
+W0657 what ordinary stores wrote is accessed asynchronously without a fence
+    The tensor memory accelerator and products of warp groups access shared memory through the async proxy. What a thread wrote
+    there by ordinary stores they read, or write again, behind a fence of that thread, and a barrier behind the fence.
 
     wrong: store %v, %tile[%tx]; gpu.barrier; nvgpu.tma.async.store %tile to %map[…]
     right: store %v, %tile[%tx]; nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>}; gpu.barrier; nvgpu.tma.async.store …

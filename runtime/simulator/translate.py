@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...interpreter.ir.functions import inputs_of, name_of, workgroup_buffers
-from ...interpreter.ir.mlir import DYNAMIC, ir, operations
-from ...interpreter.memory.layouts import strided
+from ...interpreter.ir.mlir import ir, operations
+from ...interpreter.memory.layouts import MemrefLayout
 from ...interpreter.memory.tensor_maps import is_tensor_map
 from ..group_form import GROUP_OPS
 from ..kernel_form import reader_of, refuse, registrar
@@ -285,10 +285,12 @@ class Translator:
             root, offset = parameter("R"), parameter()
             sizes, strides = (tuple(parameter() for _ in argument.type.shape) for _ in range(2))
             self.buffers.add(root.text)
-            dtype = element_dtype(argument.type.element_type, op)
-            self.values[argument] = Mem(root, offset, offset, sizes, strides, dtype)
-            known = tuple(None if n == DYNAMIC else n for n in argument.type.shape)
-            self.arguments.append(ArgumentType(called, dtype, known, root=root.text))
+            dtype, layout = element_dtype(argument.type.element_type, op), MemrefLayout.of(argument.type, op)
+            start = f"({offset.text} - {layout.offset})" if layout.offset else offset.text
+            base = literal(0) if layout.offset is None else replace(offset, text=start)
+            self.values[argument] = Mem(root, base, offset, sizes, strides, dtype)
+            steps = () if layout.plain else layout.strides
+            self.arguments.append(ArgumentType(called, dtype, layout.shape, root=root.text, strides=steps))
         workgroup = workgroup_buffers(op)
         for number, attribution in enumerate(arguments[inputs:]):
             shared = number < workgroup
@@ -301,24 +303,29 @@ class Translator:
         memref = ir.MemRefType(kind)
         if not memref.has_static_shape:
             raise refuse("W0751", f"memory of dynamic size inside a kernel: `{kind}`", op)
-        shape = tuple(memref.shape)
+        shape, layout = tuple(memref.shape), MemrefLayout.of(memref, op)
         dtype = element_dtype(memref.element_type, op)
         maker = "Shared" if shared else "Private"
         root = Val(self.fresh("R"), 0 if shared else self.depth, INT64)
         self.buffers.add(root.text)
         said = f"{name!r}, {shape!r}, {self.constant(dtype, INT64).text}"
-        line = f"{root.text} = {maker}({said}, L)"
+        window = ""
+        if not layout.in_rows:
+            if layout.reach is None or layout.reach[0] < 0:
+                raise refuse("W0751", f"memory inside a kernel whose layout has no first element, or is open: `{kind}`", op)
+            window = f", window={(name, layout.offset, shape, layout.strides)!r}"
+        line = f"{root.text} = {maker}({said}, L{window})"
         if shared and self.grouped:
-            line = f"{root.text} = L.shared({self._count}, {said})"
+            line = f"{root.text} = L.shared({self._count}, {said}{window})"
         return self.whole(root, line, memref, op)
 
     def whole(self, root: Val, line: str, kind: ir.MemRefType, op: ir.Operation) -> Mem:
         """All of a buffer, made by `line`."""
         self.scopes[root.depth].lines.append(line)
-        strides, offset = strided(kind, op)
-        sizes = tuple(map(literal, kind.shape))
-        dtype, steps = element_dtype(kind.element_type, op), tuple(map(literal, strides))
-        return Mem(root, literal(0), literal(offset), sizes, steps, dtype)
+        layout = MemrefLayout.of(kind, op)
+        offset, *steps = (literal(n or 0) for n in (layout.offset, *layout.strides))
+        sizes, dtype = tuple(map(literal, kind.shape)), element_dtype(kind.element_type, op)
+        return Mem(root, literal(0), offset, sizes, tuple(steps), dtype)
 
     def source(self) -> str:
         """The text of `kernel(L, parameters…)`. Raises W0750 and W0751."""

@@ -151,11 +151,6 @@ module attributes {{gpu.container_module}} {{
             found += [Event(thread, element, True, begin, None) for _, begin, element in flying]
         return found
 
-    def closed(self) -> bool:
-        """Whether each copy of the loop is in a group of its own iteration: others are taken to arrive at an unknown time."""
-        commits = [n for n, step in enumerate(self.body) if step.kind == "commit"]
-        return all(max(commits, default=-1) > n for n, step in enumerate(self.body) if step.kind == "copy")
-
     def conflicts(self) -> bool:
         """Whether two of them touch one element, at least one writes it, and neither is over when the other begins."""
         return any(
@@ -182,21 +177,20 @@ def random_ring(seed: int) -> Ring:
     return ring
 
 
-def random_laps(seed: int) -> tuple[Ring, bool]:
-    """Copies that the next lap waits for, mostly with one thing in it that should not be; and whether it is as it should be."""
+def random_laps(seed: int) -> Ring:
+    """Copies that the next lap waits for, mostly with one thing in it that should not be."""
     draw = random.Random(seed)
     stages = draw.choice([1, 1, 2, 3])
     ring = Ring(stages, draw.choice([1, 2, 3, 5]), laps=draw.choice([1, 2, 3]))
     ring.head = [Step("wait")] * (stages > 1 or draw.random() < 0.3)
     ring.body = [Step("wait", pending=stages - 1), Step("barrier"), Step("copy"), Step("commit")]
     ring.epilogue = [Step("wait"), Step("barrier"), Step("read", 0, 1)]
-    spoiled = draw.choice([0, 1, 1, 1, 2])
-    for _ in range(spoiled):
+    for _ in range(draw.choice([0, 1, 1, 1, 2])):
         if draw.random() < 0.4:
             ring.head = [] if ring.head else [Step(draw.choice(["read", "write", "barrier"]), draw.randrange(3), draw.randrange(2))]
         else:
             _spoil(ring, draw)
-    return ring, not spoiled
+    return ring
 
 
 def _spoil(ring: Ring, draw: random.Random) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, combinations_with_replacement
 from types import CodeType
+from typing import Any, Protocol
 
 SHARED, GLOBAL = "#gpu.address_space<workgroup>", ""
 Env = dict[str, int]
@@ -59,6 +60,14 @@ class Printer:
         name = self.fresh()
         self.line(f"{name} = arith.constant {value} : index")
         return name
+
+
+class Node(Protocol):
+    """A part of a kernel: its text, and what a thread does, which is added to a trace."""
+
+    def emit(self, out: Printer) -> None: ...
+
+    def run(self, env: Env, trace: Any) -> None: ...
 
 
 @dataclass
@@ -137,7 +146,7 @@ class For:
         del out.scope[self.name]
         out.line("}")
 
-    def run(self, env: Env, trace: Trace) -> None:
+    def run(self, env: Env, trace: Any) -> None:
         for value in range(self.low.value(env), min(h.value(env) for h in self.high), self.step):
             for node in self.body:
                 node.run({**env, self.name: value}, trace)
@@ -164,12 +173,9 @@ class If:
             node.emit(out)
         out.line("}")
 
-    def run(self, env: Env, trace: Trace) -> None:
+    def run(self, env: Env, trace: Any) -> None:
         for node in self.then if self.left.value(env) < self.right.value(env) else self.otherwise:
             node.run(env, trace)
-
-
-Node = Access | Barrier | For | If
 
 
 @dataclass(frozen=True)

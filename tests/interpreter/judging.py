@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import re
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,24 +40,34 @@ def scheduled(payload: str, body: str, folder: Path) -> Planned:
     return planned(applied(Choice(str(folder / "s.weft"), None, {}).open()))
 
 
-def verdict(payload: str, body: str, folder: Path, seed: int, *, native: bool = False) -> str:
+def verdict(
+    payload: str, body: str, folder: Path, seed: int, *, native: bool = False, shapes: Sequence[Sequence[int]] = ()
+) -> str:
     """`right`, or the codes of the refusal. Fails where witnesses disagree, or the result is wrong.
 
     Args:
         native: run on the CPU, too: the text, compiled, and the module's kernels as loops.
+        shapes: of the payload's one argument, where only a run knows them.
     """
     try:
         made = scheduled(payload, body, folder)
     except WeftError as error:
         assert all(d.message for d in error.diagnostics)
         return " ".join(sorted({d.code for d in error.diagnostics}))
-    expect_right(made, seed, f"\n{payload}\n{body}\n", native=native)
+    for shape in shapes or [()]:
+        expect_right(made, seed, f"\n{payload}\n{body}\n", native=native, shape=shape)
     return "right"
 
 
-def expect_right(made: Planned, seed: int, shown: str, *, native: bool = False, whole: bool = False) -> None:
-    """By all witnesses. `whole`: of whole numbers, as for a sum so long that even the reference's last digits are wrong."""
+def expect_right(
+    made: Planned, seed: int, shown: str, *, native: bool = False, whole: bool = False, shape: Sequence[int] = ()
+) -> None:
+    """By all witnesses. `whole`: of whole numbers, as for a sum so long that even the reference's last digits are wrong. `shape`:
+    of the one argument, where only a run knows it."""
     signature = functions.signature(made.applied.payload, made.plan.entry)
+    if shape:
+        (argument,) = signature.arguments
+        signature = replace(signature, arguments=(replace(argument, shape=tuple(shape)),))
     inputs = random_inputs(signature, seed)
     if whole or signature.lowest_precision in HALVES:
         inputs = {n: np.rint(a).astype(a.dtype) for n, a in inputs.items()}

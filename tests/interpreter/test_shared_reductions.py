@@ -223,10 +223,11 @@ def test_a_sum_of_no_dimensions(space: str, tmp_path: Path) -> None:
     assert verdict(TOTAL, body, tmp_path, 1, native=True) == "right"
 
 
-def test_a_block_of_half_a_warp_is_refused(tmp_path: Path) -> None:
+def test_a_block_of_half_a_warp(tmp_path: Path) -> None:
+    """Its threads exchange nothing by shuffles: all that they have made goes through shared memory."""
     body = "let g = match linalg.generic\nlet init = match linalg.fill\nlet (t, o) = tile g [1]\nfuse init into t\n"
     body += "map t to blocks(x)\nmap o to threads(x: 48) cyclic\ninsert-barriers\nlaunch t"
-    assert verdict(rows(random.Random(12))[0], body, tmp_path, 1) == "W0343"
+    assert verdict(rows(random.Random(12))[0], body, tmp_path, 1, native=True) == "right"
 
 
 ADDED = """\

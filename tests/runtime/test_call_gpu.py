@@ -17,6 +17,7 @@ from native import run_native
 import weft
 from weft import compiled
 from weft.runtime.call import arrays
+from weft.runtime.cuda.nvrtc import compile_options
 from weft.runtime.run import cupy_device
 
 FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
@@ -306,3 +307,16 @@ def test_the_page_with_cupy(cupy: Any) -> None:
     exec(compile(block, str(page), "exec"), {})
     for other in blocks:
         compile(other, str(page), "exec")
+
+
+def test_a_bundle_by_hand(cupy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page's block for `cupy.RawModule`, on the page's bundle, with the options that Weft has."""
+    page = Path(__file__).parents[2] / "docs" / "running.md"
+    (block,) = (part.split("```")[0] for part in page.read_text().split("```python gpu\n")[1:])
+    monkeypatch.chdir(tmp_path)
+    for name in ("relu.mlir", "relu.weft"):
+        (tmp_path / name).write_text(page.read_text().split(f"`{name}`:\n\n```")[1].split("\n", 1)[1].split("```")[0])
+    weft.build("relu.weft", "bundle")
+    exec(compile(block, str(page), "exec"), {})
+    ((_, options),) = (entry for entry in cupy.LOG if entry[0] == "compile")
+    assert options == ("--gpu-architecture=sm_90a", *compile_options())

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scheduled import run_schedule
 
+from weft import api
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import ancestors, constant_of, operations
 from weft.pipeline import Choice, applied, planned, read_schedule
@@ -414,3 +415,9 @@ def test_the_target(tmp_path: Path) -> None:
     assert "counted as one" not in (tmp_path / "t.svg").read_text()
     captured = run_schedule("naive", None, small("naive"), None, RunOptions("cpu", graph=True)).report
     assert captured.ok and captured.races is None and captured.graphs_created == 1
+
+
+def test_long_loops_around_vectors_take_no_more_of_the_stack() -> None:
+    """What upstream allocates there for a vector it would allocate in each iteration: 128 threads, some megabytes."""
+    report = api.run("tensor", target="cpu", settings={"m": 128, "n": 128, "k": 2048})
+    assert report.ok

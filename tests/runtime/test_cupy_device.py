@@ -72,28 +72,64 @@ def test_architectures(capability: int, arch: str) -> None:
     assert architecture(capability) == arch
 
 
-def test_the_cache(cupy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def loaded(cupy: ModuleType, text: str) -> bytes:
+    """Of a new process: the cubin that the kernel of a text comes from."""
+    cupy_device._memory.clear()
+    cupy.LOADED.clear()
+    CupyDevice().load(text, two_stream_plan().kernels)
+    return logged(cupy, "load")[-1][0]
+
+
+def test_the_cache(cupy: ModuleType, tmp_path: Path) -> None:
     def compiled() -> int:
-        monkeypatch.setattr(cupy_device, "_memory", {})
-        CupyDevice().load("text", ())
+        assert loaded(cupy, "text") == b"cubin of text"
         return len(logged(cupy, "compile"))
 
     assert compiled() == 1
     assert compiled() == 1, "the second time it comes from disk"
     (file,) = (tmp_path / "cache").iterdir()
-    file.write_bytes(file.read_bytes()[:-1])
+    assert file.read_bytes() == b"cubin of text", "a cubin as it is: `RawModule` loads it"
+    file.write_bytes(b"another cubin")
     assert compiled() == 2, "a damaged file counts as absent"
     CupyDevice().load("text", ())
     assert len(logged(cupy, "compile")) == 2, "and then from memory"
-    CupyDevice().load("other text", ())
+    assert loaded(cupy, "other text") == b"cubin of other text"
     assert len(logged(cupy, "compile")) == 3
-    assert logged(cupy, "load")[-1] == (b"cubin of other text",)
+
+
+def test_a_cubin_that_is_gone_from_the_cache_is_made_again(cupy: ModuleType, tmp_path: Path) -> None:
+    CupyDevice().load("text", two_stream_plan().kernels)
+    (file,) = (tmp_path / "cache").iterdir()
+    file.unlink()
+    CupyDevice().load("text", two_stream_plan().kernels)
+    assert file.read_bytes() == b"cubin of text" and len(logged(cupy, "compile")) == 2
 
 
 def test_a_cache_that_cannot_be_written_stops_nobody(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEFT_CACHE_DIR", str(FAKE))  # a file
-    CupyDevice().load("text", ())
+    assert loaded(cupy, "text") == b"cubin of text"
     assert len(logged(cupy, "compile")) == 1
+    run_plan(two_stream_plan(), CupyDevice(), INPUTS, text="text")
+    assert len(logged(cupy, "compile")) == 1, "the file lasts as long as the process"
+
+
+def test_no_file_at_all_is_a_diagnostic(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(FAKE))
+    monkeypatch.setattr(cupy_device, "_passing", lambda: FAKE)
+    with pytest.raises(WeftError, match=r"W0054: cannot write `.*\.cubin`: not a directory"):
+        CupyDevice().load("text", ())
+
+
+def test_kernels_come_from_a_raw_module_alone(cupy: ModuleType, tmp_path: Path) -> None:
+    """The stand-in has no other way: no `cupy.cuda.function`, no attributes by the driver, no compiling by `RawModule`."""
+    assert not {"function", "funcGetAttribute", "funcSetAttribute"} & {*vars(cupy.cuda), *vars(cupy.cuda.driver)}
+    with pytest.raises(TypeError):
+        cupy.RawModule(code="text")
+    run_plan(two_stream_plan(), CupyDevice(), INPUTS, text="text")
+    assert [Path(path).parent for path, _ in cupy.LOADED] == [tmp_path / "cache"]
+    module = CupyDevice().module("text")
+    cupy.GLOBALS["table"] = object()
+    assert type(module) is cupy.RawModule and module.get_global("table") is cupy.GLOBALS["table"]
 
 
 def test_memref_arguments() -> None:
@@ -118,7 +154,7 @@ def test_large_shared_memory_is_asked_for_once(cupy: ModuleType) -> None:
     plan = two_stream_plan()
     large = replace(plan.kernels[0], shared_bytes=65536, dynamic_shared_bytes=65536)
     result = run_plan(replace(plan, kernels=(large,)), CupyDevice(), INPUTS, text="text")
-    assert logged(cupy, "attribute") == [(8, 65536)]
+    assert logged(cupy, "attribute") == [("max_dynamic_shared_size_bytes", 65536)]
     assert [entry[3] for entry in logged(cupy, "launch")] == [65536, 65536]
     assert result.kernels[0].shared_bytes == 65536
 
@@ -198,7 +234,8 @@ FAILURES = {
     "memset": "W0723: filling memory",
     "launch": "W0723: launching `scale`",
     "synchronize": "W0723: running the kernels",
-    "load": "W0723: loading the kernels",
+    "load": "W0723: looking for the kernel `scale`: .*: load",
+    "attribute": "W0723: looking for the kernel `scale`: .*: attribute",
     "memory": "W0722: the device has no 32 bytes left",
 }
 

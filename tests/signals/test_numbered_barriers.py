@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from test_products import judged, said
 
+from weft.dsl.diagnostics import WeftError
+
 KERNEL = """
 module attributes {gpu.container_module} {
   func.func @host(%out: memref<256xf32>) {
@@ -77,3 +79,16 @@ def test_mistakes_are_found(name: str) -> None:
     old, new, code = MISTAKES[name]
     assert old in KERNEL
     assert code in [d.code for d in said(KERNEL.replace(old, new, 1))]
+
+
+@pytest.mark.parametrize("plain", ["nvvm.barrier", "nvvm.barrier id = %zeroth"])
+def test_without_a_number_of_threads_it_is_the_blocks_own(plain: str) -> None:
+    text = KERNEL.replace("%t = gpu.thread_id x", "%zeroth = arith.constant 0 : i32\n%t = gpu.thread_id x", 1)
+    text = text.replace("nvvm.barrier id = %number number_of_threads = %many", plain)
+    assert judged(text).clean
+    (missing,) = said(text.replace(f"{plain} {{second}}", ""))
+    assert missing.code == "W0601" and "WAR" in missing.message
+    first = "%c = arith.cmpi eq, %t, %c0 : index\nscf.if %c {"
+    assert {d.code for d in said(text.replace(f"{plain} {{second}}", f"{first} {plain} }}"))} >= {"W0603"}
+    with pytest.raises(WeftError, match="W0640"):
+        judged(text.replace(plain, "nvvm.barrier id = %number"))

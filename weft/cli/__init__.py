@@ -21,6 +21,7 @@ COMMANDS = {
     "build": "schedules",
     "emit": "emit",
     "verify": "verify",
+    "audit": "audit",
     "show-map": "schedules",
     "repl": "schedules",
     "golden": "golden",
@@ -39,6 +40,7 @@ MEANT = {
     "cuda": "emit", "text": "emit", "compile": "build", "bundle": "build", "schedule": "apply", "lower": "apply", "opt": "apply",
     "sim": "run --target sim", "simulate": "run --target sim", "predict": "run --predict", "prove": "verify", "races": "verify",
     "lint": "check", "parse": "check", "format": "fmt", "list": "recipes", "show": "recipes", "help": "--help", "doc": "explain",
+    "trust": "audit", "attest": "audit",
 }  # fmt: skip
 """What other tools call it → what does it here."""
 

@@ -112,7 +112,10 @@ def _launches(report: Report) -> RenderableType:
         shared = size(shared_bytes) if shared_bytes else "–"
         table.add_row(Text(name, "bold"), *(str(times) for _ in repeated), extent(grid), extent(block), f"{threads:,}", shared)
     unproven = {k.name: f" is not proven race-free: {k.unproven}" for k in report.kernels if k.unproven is not None}
-    return Group(table, *(Text.assemble((name, "bold"), why, style="yellow") for name, why in unproven.items()))
+    marks = [Text.assemble((name, "bold"), why, style="yellow") for name, why in unproven.items()]
+    if report.unchecked is not None:
+        marks.append(Text(f"values not compared when it was built: {report.unchecked}", "yellow"))
+    return Group(table, *marks)
 
 
 def _comparison(report: Report) -> RenderableType:
@@ -219,7 +222,8 @@ def _verdict(report: Report) -> Text:
         checked = "the outputs match, nothing raced" if report.races is not None else "the outputs match"
         kernels = list(dict.fromkeys(kernel.name for kernel in report.kernels if kernel.unproven is not None))
         unproven = (f"; not proven race-free: {', '.join(kernels)}", "yellow") if kernels else ""
-        return Text.assemble(("✓ right", "bold green"), f" on {report.device}: {checked}", unproven)
+        unchecked = ("; built without a comparison", "yellow") if report.unchecked is not None else ""
+        return Text.assemble(("✓ right", "bold green"), f" on {report.device}: {checked}", unproven, unchecked)
     reasons = [count(len(report.races or ()), "race")] if report.races else []
     reasons += [count(len(report.faults or ()), "fault")] if report.faults else []
     reasons += [f"{o.name} differs from the reference" for o in report.outputs if o.ok is False]

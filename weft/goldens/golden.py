@@ -29,7 +29,7 @@ SUFFIXES: Mapping[str, Kind] = {".golden.mlir": "module", ".golden.cu": "cuda", 
 HEADER = "// weft golden "
 
 _VALUED = {"--after": "after", "--payload": "payload", "--layer": "layer"}
-_OPTIONS = "[--payload P.mlir] [--layer NAME] [--unproven] [--set name=value]…"
+_OPTIONS = "[--payload P.mlir] [--layer NAME] [--unproven] [--unchecked] [--set name=value]…"
 _FORM = f"it is of the form `{HEADER}FILE.weft [--after STEP] {_OPTIONS}`"
 _CHECKS_FORM = f"it is of the form `{HEADER}FILE.weft [--cuda | --after STEP] {_OPTIONS}`"
 
@@ -74,7 +74,7 @@ class Golden:
         payload = choice.payload and choice.payload.as_posix()
         given = {"--after": self.after, "--payload": payload, "--layer": choice.layer}
         words += [word for option, value in given.items() if value for word in (option, value)]
-        words += ["--unproven"] * choice.unproven
+        words += ["--unproven"] * choice.unproven + ["--unchecked"] * choice.unchecked
         words += [word for name, value in choice.settings.items() for word in ("--set", f"{name}={value}")]
         return HEADER + shlex.join(words)
 
@@ -118,7 +118,7 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
         ending = (suffix_of(path) or "").removeprefix(".")
         raise ValueError(f"a golden of `{schedule}` is called `{schedule.removesuffix('.weft')}.….{ending}`")
     given: dict[str, Any] = {"cuda": path.name.endswith(".cu")}
-    flags = {"--unproven": "unproven", **({"--cuda": "cuda"} if path.name.endswith(".check") else {})}
+    flags = {"--unproven": "unproven", "--unchecked": "unchecked", **({"--cuda": "cuda"} if path.name.endswith(".check") else {})}
     pairs: list[str] = []
     words = rest[::-1]
     while words:

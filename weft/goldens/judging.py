@@ -66,6 +66,12 @@ class Maker:
         """The files that it is made of, and what to call each."""
         return self._applied(golden).recipe.reads
 
+    def check(self, golden: Golden) -> None:
+        """Compare the kernels with their payload. Raises W0080, W0081."""
+        from ..comparison.once import compared_all
+
+        compared_all(self._applied(golden))
+
     def _applied(self, golden: Golden) -> Applied:
         schedule = golden.path.parent / golden.schedule
         if not schedule.is_file():
@@ -178,7 +184,7 @@ def compare(golden: Golden, maker: Maker) -> GoldenChange | None:
 
 def update(golden: Golden, maker: Maker) -> GoldenChange | None:
     """Write it anew where it differs, and say what changed. Never a file of checks: those are written by hand; nor one that is no
-    golden, or that the golden is made of. Raises W0902, W0714."""
+    golden, or that the golden is made of; nor what computes something else than its payload. Raises W0902, W0714, W0080, W0081."""
     now = maker.text(golden)
     expect_apart([Output("--update", golden.path, golden.path.suffix)], maker.reads(golden))
     new = not golden.path.exists()
@@ -186,6 +192,7 @@ def update(golden: Golden, maker: Maker) -> GoldenChange | None:
         read_golden(golden.path)
     change = GoldenChange(str(golden.path), (), new=True) if new else _change(golden, now)
     if change is not None:
+        maker.check(golden)
         write_file(golden.path, f"{golden.header}\n{now}".encode())
     return change
 

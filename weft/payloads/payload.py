@@ -11,16 +11,20 @@ from ..dsl import tree
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail, read_source
 from ..interpreter.ir import mlir
 from ..interpreter.ir.functions import (
+    AGREEMENTS,
     ASSUMED,
     ATTRIBUTIONS,
+    COMBINER,
     MOST,
     MOST_BLOCKS,
     MULTIPLES,
+    PARTICIPANTS,
     VERSION_OF,
     attributes_of,
     workgroup_buffers,
 )
 from ..interpreter.ir.mlir import ir, operations
+from ..interpreter.ir.strings import undecodable
 from ..interpreter.memory.fragments import AS_TYPE, MMA, SPLITS
 from ..interpreter.memory.names import name_buffers
 from ..interpreter.memory.tensor_maps import WINDOW, window_said
@@ -92,6 +96,8 @@ def parse_module(source: Source) -> ir.Module:
     from .refusals import expect_known_holders, expect_order
 
     older: Older | None = None
+    if (at := undecodable(source.text)) is not None:
+        raise fail("W0487", "the payload does not parse: a string that is not UTF-8", span=source.span(at, 1))
     context = mlir.context()
     expect_known_holders(source, context)
     try:
@@ -144,11 +150,14 @@ _OF_FINISHED_MODULES = {
     "weft.streams": "a number",
     "weft.unproven": "a text",
     VERSION_OF: "a text",
+    AGREEMENTS: "texts",
     MULTIPLES: "a number for each axis",
     MOST: "a number for each axis",
     MOST_BLOCKS: "three numbers",
     ASSUMED: "a text for each axis",
     AS_TYPE: f"one of {', '.join(SPLITS)}",
+    PARTICIPANTS: "a set of threads, by their three ids, for one of three ids",
+    COMBINER: "a text",
     WINDOW: "`lower`, `upper` and `steps` of a window of images with one to three axes",
 }
 """What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify` for one, which
@@ -195,8 +204,12 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
     if name in (MULTIPLES, MOST, MOST_BLOCKS):
         count, least = 3 if name == MOST_BLOCKS else rank, 1 if name == MULTIPLES else -1
         return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == count and all(n >= least for n in value)
+    if name == PARTICIPANTS:
+        return str(value).startswith("affine_set<(d0, d1, d2)[s0, s1, s2] : ") and ">=" not in str(value)
     if name == ASSUMED:
         return isinstance(value, ir.ArrayAttr) and len(value) == rank and all(isinstance(text, ir.StringAttr) for text in value)
+    if name == AGREEMENTS:
+        return isinstance(value, ir.ArrayAttr) and all(isinstance(text, ir.StringAttr) for text in value)
     if name == WINDOW:
         return (window := window_said(value)) is not None and window.wrong(1) is None
     if name == AS_TYPE:

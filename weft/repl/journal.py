@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from ..dsl.diagnostics import count, fail
 from ..pipeline import Choice
+from ..runtime.files.cache import state_folder
 from .workbench import Workbench
 
 KEPT, KEPT_DAYS = 20, 30
@@ -84,11 +85,6 @@ def digest(bench: Workbench) -> str:
     sources = {s.span.source.name: s.span.source.text for s in bench.recipe.file.schedules}
     texts = [*(text for _, text in sorted(sources.items())), bench.recipe.payload.text]
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
-
-def state_folder() -> Path:
-    """Where the user's programs keep what they remember: journals, and what was typed."""
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path("~/.local/state").expanduser()) / "weft"
 
 
 def folder() -> Path:

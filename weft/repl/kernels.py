@@ -42,7 +42,7 @@ def sync(desk: Desk, text: str) -> None:
     found = [Findings(t.model, independent=independent(r)) for r, t in zip(roots, trials(fork.module), strict=True)]
     clean = [_show_verdict(desk, one, "mapped, not launched") for one in found]
     for kernel in operations(fork.module.operation, "gpu.func", "gpu.launch"):
-        clean.append(_show_verdict(desk, Findings(kernel_model(kernel)), "launched"))
+        clean.append(_show_verdict(desk, Findings(kernel_model(kernel, passed_in_rows=True)), "launched"))
     if all(clean) or not roots:
         return
     try:

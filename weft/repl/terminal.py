@@ -23,9 +23,9 @@ from ..dsl.highlighter import WeftLexer
 from ..dsl.syntax import accepted, language
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.statement import signatures
+from ..runtime.files.cache import state_folder
 from ..runtime.predict.chips import CHIPS
 from .command import COMMANDS, Desk
-from .journal import state_folder
 from .kernels import TARGETS
 from .shell import incomplete
 from .trials import operands_of

@@ -1,1 +1,1 @@
-"""Copies out of shared memory by the tensor memory accelerator."""
+"""Copies out of shared memory by the tensor memory accelerator; and sums, rounded where they are stored."""

@@ -87,7 +87,7 @@ class Window:
     @cached_property
     def cell(self) -> tuple[tuple[int, int], ...] | None:
         """The grid of which the window is a cell: two cells of one grid are the same or disjoint. None if it is none."""
-        if self.dims is None:
+        if self.dims is None or self.empty:
             return None
         strides = self._radix(self)
         digits = self._digits(strides) if strides is not None else None

@@ -2,8 +2,8 @@
 
 A copy belongs to the group that its thread commits next. A wait that lets n groups be pending has waited for all but the n newest.
 So a copy has arrived at the first wait in front of which n groups were committed behind its own: which wait that is, in which
-iteration of which loop, is counted here, where groups are committed in straight code and in each iteration of a loop in it. Of
-any other copy it is not known when it ends.
+iteration of which loop, is counted here, where groups are committed in straight code and in each iteration of a loop in it. Any
+other copy is taken not to arrive; if that leaves a conflict, its groups are counted by paths (`signals/groups.py`).
 
 An access of a copy becomes two: one that begins where the copy stands, and one that has ended at the wait, of the same element.
 What is in between, `races/in_flight.py` looks at.
@@ -12,36 +12,29 @@ What is in between, `races/in_flight.py` looks at.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, both, equal
 from ...indices.values import Values
 from .model import Access
-from .places import Landing, Loop, Place, PlaceStep
-
-
-@dataclass(frozen=True, eq=False)
-class GroupEvent:
-    """A group is committed, or (`pending` is given) waited for until so many newer ones are pending."""
-
-    place: Place
-    pending: int | None = None
+from .places import GroupEvent, Landing, Loop, Place, PlaceStep
 
 
 def with_ends(accesses: Sequence[Access], events: Sequence[GroupEvent], values: Values) -> Iterator[Access]:
     """The accesses, with the ends of those that begin."""
     found: dict[Place, tuple[Landing, ...]] = {}
-    for access in accesses:
+    for number, access in enumerate(accesses):
         if access.phase != "begins":
             yield access
             continue
         if access.place not in found:
             found[access.place] = tuple(landings_of(access.place, events))
         landings = found[access.place]
-        yield replace(access, landings=landings)
+        copy = replace(access, flight=number, landings=landings)
+        yield copy
         sooner: Formula = TRUE
         for landing in landings:
-            yield _ended(access, landing, sooner, values)
+            yield _ended(copy, landing, sooner, values)
             sooner = both(sooner, landing.reached.negate())
 
 

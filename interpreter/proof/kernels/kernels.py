@@ -27,6 +27,7 @@ from ...ir.mlir import ancestors, ir, operations, producer
 from ...memory.effects import is_memref
 from ...memory.tensor_maps import is_tensor_map
 from ...session.rewriter import describe
+from ..combination.combination import combination_of
 from .model import KernelModel, split_ids
 from .reaching import split_uniform
 from .reader import Reader, only_block
@@ -42,6 +43,7 @@ def kernel_model(
     launch: ir.Operation | None = None,
     names: Names = lambda _: None,
     may_alias: bool = False,
+    passed_in_rows: bool = False,
 ) -> KernelModel:
     """The model of a `gpu.func` or of the body of a `gpu.launch`.
 
@@ -52,6 +54,7 @@ def kernel_model(
             and buffers that overlap are seen to. Without it the arguments are taken as distinct buffers.
         names: what users call a memref, where that is known.
         may_alias: buffers that come from outside may overlap, whatever they are.
+        passed_in_rows: arguments of host functions whose strides are open lie row by row: the runtime passes nothing else.
 
     Raises:
         WeftError: W0640 for an op whose effects on memory are not known, or branches between blocks.
@@ -70,7 +73,7 @@ def kernel_model(
     if launch is not None and CLUSTER_SIZE not in op.attributes and any(segments(launch)[7:10]):
         raise fail("W0640", f"the race analysis does not follow clusters that the kernel does not state: {describe(launch)}",
                    hint=f"state `{CLUSTER_SIZE}` of the kernel")  # fmt: skip
-    shared, reader = workgroup_buffers(op), Reader(name, shape, names, may_alias=may_alias)
+    shared, reader = workgroup_buffers(op), Reader(name, shape, names, may_alias=may_alias, passed_in_rows=passed_in_rows)
     body = only_block(op.regions[0], op)
     # numbers among the arguments of what stands around the launch are the same for all of its threads
     for around in () if host is None else ancestors(host):
@@ -109,6 +112,8 @@ def kernel_model(
     split_ids(model)
     model.barriers, model.divergent = split_uniform(model, model.solver)
     apart = {barrier.place for barrier in model.divergent}
+    if reader.parts:
+        model.combined = tuple(combination_of(op, shape, reader.parts))
     model.gatherings = [met for met in model.gatherings if met.arrival not in apart and met.wait not in apart]
     return model
 
@@ -185,8 +190,9 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
 
 
 def model_of(
-    use: KernelUse, *, block: Sizes | None = None, grid: Sizes | None = None, names: Names = lambda _: None, may_alias: bool = False
-) -> KernelModel:
+    use: KernelUse, *, block: Sizes | None = None, grid: Sizes | None = None, names: Names = lambda _: None,
+    may_alias: bool = False, passed_in_rows: bool = False,
+) -> KernelModel:  # fmt: skip
     """The model of a kernel as its launch uses it. `block` and `grid` fill in what neither launch nor kernel says.
 
     Raises:
@@ -220,8 +226,9 @@ def model_of(
                    hint=f"a block has 1 to {MOST_THREADS} threads, a grid at least one block")  # fmt: skip
     launch = use.launch if use.launch is not None and use.launch.name == "gpu.launch_func" else None
     return kernel_model(
-        use.kernel, block=chosen_block, grid=chosen_grid, launch=launch, names=names, may_alias=may_alias
-    )
+        use.kernel, block=chosen_block, grid=chosen_grid, launch=launch, names=names, may_alias=may_alias,
+        passed_in_rows=passed_in_rows,
+    )  # fmt: skip
 
 
 def same_use(use: KernelUse) -> Hashable:

@@ -8,14 +8,16 @@ from functools import cached_property
 from math import gcd
 from typing import Literal
 
+from ...indices.algebra import at_or_above
 from ...indices.linear import THREAD, TRUE, Formula, Linear, both, less
 from ...indices.values import Values
 from ...ir.affine_maps import dimension_of
 from ...ir.mlir import ir, producer
 from ...memory import effects
+from ...memory.fragments import warp_matrix
 from ...memory.layouts import is_shared
 from ...memory.swizzles import SPANS, Swizzle
-from .model import Access
+from .model import Access, OfMatrix
 from .roots import RootBuffer
 
 
@@ -30,6 +32,7 @@ class Touch:
         certain: all elements are touched that the indices can be.
         when: which lanes of a vector there are.
         exchanges: those that the last subscript may have in it.
+        part: of a matrix that begins at `indices`, the element that is meant.
     """
 
     kind: Literal["read", "write"]
@@ -39,6 +42,7 @@ class Touch:
     certain: bool = True
     when: Formula = TRUE
     exchanges: Exchanges | None = None
+    part: OfMatrix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +90,8 @@ def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
         return
     for access in found:
         match access.kind:
+            case "read" | "write" if access.footprint == "matrix":
+                yield _of_matrix(op, access, values)
             case "read" | "write":
                 lanes: list[Linear] = []
                 indices = _indices(op, access, values, lanes)
@@ -99,6 +105,31 @@ def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
             case "atomic":
                 kind, at = access.value.type.element_type, _indices(op, access, values, [])
                 yield Touch("write", access.value, at, atomic=kind)
+
+
+def _of_matrix(op: ir.Operation, access: effects.MemoryEffect, values: Values) -> Touch:
+    """Any element of a matrix that a warp moves; where the memref has vectors for elements, any element of it."""
+    matrix, kind = warp_matrix(op), ir.MemRefType(access.value.type)
+    does: Literal["read", "write"] = "write" if access.changes else "read"
+    if isinstance(kind.element_type, ir.VectorType) or values.shape.threads is None:
+        return Touch(does, access.value, None)
+    indices = [values.linear(v) for v in list(op.operands)[access.first : access.first + kind.rank]]
+    row, column = _lane(values, matrix.rows), _lane(values, matrix.columns)
+    return Touch(does, access.value, indices, part=OfMatrix(matrix.kind, row, column, matrix.stride))
+
+
+def in_matrix(first: Access, part: OfMatrix) -> Access:
+    """An element of the matrix that begins where an access is: by its position in memory where its rows may go on into others, or
+    are not rows of the buffer."""
+    at, steps, shape = first.coordinates, first.buffer.steps(first.sizes), first.buffer.shape
+    if at is not None and len(at) == 2 and not first.flat and steps is not None and list(steps) == [part.stride, 1]:
+        inside = [at_or_above(at[1], 0), at_or_above(at[1] * -1 - part.column, 1 - (shape[1] or 0))]
+        if all(inside):
+            return replace(first, coordinates=(at[0] + part.row, at[1] + part.column))
+    flat = first.flattened()
+    if flat.coordinates is None:
+        return flat
+    return replace(flat, coordinates=(flat.coordinates[0] + part.row * part.stride + part.column,))
 
 
 def _exchanges(op: ir.Operation, access: effects.MemoryEffect, values: Values) -> Exchanges | None:

@@ -19,11 +19,25 @@ from ...indices.linear import Formula, Linear, Symbol, Term, at_least, settled
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ...memory.limits import WARP
+from ..combination.judged import Combined
 from ..solver import Solver
 from .clusters import Gathering
-from .places import Landing, Place
+from .places import GroupEvent, Landing, Place
 from .roots import RootBuffer
 from .signals import Fence, RegisterChange, Signal
+
+
+@dataclass(frozen=True)
+class OfMatrix:
+    """An element of a matrix that the lanes of a warp load or store together, one of them each element.
+
+    Which one depends on `kind`, on the row and on the column alone: any lane may be the one, and it is in all matrices of the kind.
+    """
+
+    kind: str
+    row: Linear
+    column: Linear
+    stride: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +52,7 @@ class Access:
         op: its name, and its location where it has one.
         phase: of an asynchronous copy, whose access takes its time: that it begins (what happens before is ordered before it), or
             that it has ended (before what happens behind it).
+        flight: which copy's; what begins and what has ended of one have the same.
         landings: of one that begins, where it ends: at the first of these that is reached; at none of them, if none is.
     """
 
@@ -55,6 +70,7 @@ class Access:
     certain: bool = True
     """All elements that the coordinates can be are touched: no mask keeps some of them out."""
     phase: Literal["", "begins", "ended"] = ""
+    flight: int = 0
     landings: tuple[Landing, ...] = ()
     exchanged: bool = False
     """A swizzle is in its last subscript that not all accesses of the buffer have."""
@@ -62,6 +78,13 @@ class Access:
     """Who makes it, while its thread goes on: the tensor memory accelerator, or the tensor cores of a warp group."""
     block: Linear | None = None
     """For which block of the cluster it is, by its number there; None: for the thread's own."""
+    part: OfMatrix | None = None
+    """Of which element of a warp's matrix it is; None: each thread makes its own."""
+
+    @property
+    def late(self) -> bool:
+        """Whether it goes on while its thread does."""
+        return bool(self.agent or self.phase)
 
     @property
     def settled(self) -> bool:
@@ -134,7 +157,9 @@ class KernelModel:
         signals, fences: what is done with memory barriers, and what orders ordinary accesses before asynchronous ones.
         registers: those that warp groups give away, or ask for; `register_cap`: a thread's at first, if said.
         gatherings: where all threads of a cluster meet.
+        combined: what is proven of results that threads reduce together.
         products: those of warp groups; each is executed by all threads of one, and ends for all of them together.
+        groups: where threads commit groups of asynchronous copies, and wait for them.
         solver: who is asked about the model where nobody else is named: what it has answered, it knows.
     """
 
@@ -152,6 +177,8 @@ class KernelModel:
     register_cap: int | None = None
     products: list[Barrier] = field(default_factory=list)
     gatherings: list[Gathering] = field(default_factory=list)
+    groups: list[GroupEvent] = field(default_factory=list)
+    combined: tuple[Combined, ...] = ()
     facts: tuple[Formula, ...] = ()
     given: Mapping[str, Linear] = field(default_factory=dict)
     may_alias: bool = False
@@ -258,7 +285,10 @@ def _restate(model: KernelModel, change: Change) -> None:
         known.number = change(known.number)
     for known in values.multiples:
         known.processor = change(known.processor)
-    things = (*model.accesses, *model.barriers, *model.warp_wide, *model.signals, *model.fences, *model.products, *model.registers)
+    things = (
+        *model.accesses, *model.barriers, *model.warp_wide, *model.signals, *model.fences, *model.products, *model.registers,
+        *model.groups,
+    )  # fmt: skip
     steps = dict.fromkeys(step for thing in things for step in thing.place.steps)
     for loop in dict.fromkeys(step.loop for step in steps):
         if loop is not None and loop.variable is not None:

@@ -90,3 +90,11 @@ class Landing:
         """A form of those loops' counters in those iterations."""
         counters = {loop.counter: counter for loop, counter in self.at}
         return form.replaced(lambda s: counters.get(s, Linear.of(s)))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupEvent:
+    """A group is committed, or (`pending` is given) waited for until at most that many newer ones are pending."""
+
+    place: Place
+    pending: int | None = None

@@ -23,11 +23,12 @@ from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
 from ...memory.views import terminator
 from ...memory.warpgroups import AROUND, DESCRIBE, END, GROUP, PRODUCTS, ZERO, may_pend
 from ...session.rewriter import describe
+from ..combination.combination import is_marked
 from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
-from .in_flight import GroupEvent, landings_of, with_ends
-from .memory_ops import Exchanges, Touch, touches, without_swizzles
+from .in_flight import landings_of, with_ends
+from .memory_ops import Exchanges, Touch, in_matrix, touches, without_swizzles
 from .model import ALL_SPACES, Access, Barrier, KernelModel
-from .places import Loop, Place, PlaceStep
+from .places import GroupEvent, Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
 from .rows import joined
 from .signals import FENCES, SIGNALS, RegisterChange, Signals, fence
@@ -50,21 +51,21 @@ class Reader:
 
     def __init__(
         self, name: str, shape: LaunchShape, names: Callable[[ir.Value], str | None] = lambda _: None,
-        *, may_alias: bool = False,
+        *, may_alias: bool = False, passed_in_rows: bool = False,
     ) -> None:  # fmt: skip
         self.values = Values(shape, self._load_depends)
-        self.views = Views(self.values, names)
+        self.views = Views(self.values, names, passed_in_rows=passed_in_rows)
         self.model = KernelModel(name, shape, self.values, (), may_alias=may_alias)
         self._written: set[ir.Value] = set()
         self._writes_anything = False
         self._shown: list[ir.Value] = []
         self._loops = itertools.count()
-        self._groups: list[GroupEvent] = []
         self._exchanges: list[Exchanges | None] = []
         self._stored: list[tuple[GroupEvent, bool]] = []
         self._multiplied: list[GroupEvent] = []
         self._signals = Signals(self.values, self.views.called)
         self._meetings: list[ClusterOp] = []
+        self.parts: list[ir.Operation] = []
 
     # ---- what a load depends on ---------------------------------------------------------------------------------------
 
@@ -125,7 +126,7 @@ class Reader:
         elif name == NUMBERED_BARRIER:
             numbered_barrier(self.model, op, place, self.values)
         elif name in (copies.GROUP, copies.WAIT):
-            self._groups.append(GroupEvent(place, copies.may_pend(op) if name == copies.WAIT else None))
+            self.model.groups.append(GroupEvent(place, copies.may_pend(op) if name == copies.WAIT else None))
         elif name in FENCES:
             self.model.fences.append(fence(op, place))
         elif name in (COMMIT, DRAIN):
@@ -259,6 +260,8 @@ class Reader:
     # ---- leaves -------------------------------------------------------------------------------------------------------
 
     def _access(self, op: ir.Operation, place: Place) -> None:
+        if is_marked(op):
+            self.parts.append(op)
         if op.name in WARP_WIDE:
             together(self.model, op, place, WARP)
         if op.name in (*PRODUCTS, REGISTERS):
@@ -287,7 +290,8 @@ class Reader:
                 at = None if touch.indices is None else self.views.coordinates(view, touch.indices)
                 flat, when = view.flat and (touch.indices is None or at is not None), both(view.when, touch.when)
                 here = touch.kind, view.root, at, place, describe(op), when, flat, view.sizes
-                self.model.accesses.append(Access(*here, touch.atomic, view.chosen, touch.certain, phase))
+                made = Access(*here, touch.atomic, view.chosen, touch.certain, phase, part=touch.part)
+                self.model.accesses.append(made if touch.part is None else in_matrix(made, touch.part))
                 whole = at is not None and touch.indices is not None and at == tuple(touch.indices)
                 self._exchanges.append(touch.exchanges if whole else None)
 
@@ -298,7 +302,7 @@ class Reader:
         if late is not None and self.model.signals:
             raise fail("W0640", f"the race analysis does not follow {late.op} in a kernel with memory barriers",
                        hint="copy by the tensor memory accelerator, or by the threads")  # fmt: skip
-        self.model.accesses[:] = with_ends(self.model.accesses, self._groups, self.values)
+        self.model.accesses[:] = with_ends(self.model.accesses, self.model.groups, self.values)
         for number, access in enumerate(self.model.accesses):
             if access.agent == "store":  # what it reads, it has read behind a wait of either kind
                 events = [event for event, of_reads in self._stored if access.kind == "read" or not of_reads]

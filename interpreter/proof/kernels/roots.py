@@ -1,4 +1,8 @@
-"""The buffers that a kernel's memrefs are views of."""
+"""The buffers that a kernel's memrefs are views of, and where their elements lie.
+
+Elements are told apart by their indices where no two of them lie at one address, else by their addresses: a layout such as
+`strided<[4, 1]>` of 8x8 puts several elements at one.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,13 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
-from ...indices.linear import Linear
-from ...ir.mlir import ir
-from ...memory.layouts import Space
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
+from ...indices.values import Values
+from ...ir.functions import arguments, callee, symbol
+from ...ir.mlir import DYNAMIC, ancestors, constant_of, ir, maker, operations, producer
+from ...memory.layouts import MemrefLayout, Space, mixed
+from ...memory.table import CALLS
+from ...memory.views import VIEWS, sources
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,11 +25,13 @@ class RootBuffer:
     """A root buffer.
 
     Args:
-        strides: those of its elements in memory, None where its layout is not static.
+        strides: those of its elements in memory, None where its layout is not static; offset: where its first element lies.
         plain: it lies row by row from its first element on.
         foreign: it comes from outside what is analysed (an argument), so that nothing tells it from other such ones.
         value: the memref that is it, or the name of a global.
         of_each_block: each block of a cluster has one: its number is the first subscript.
+        by_address: its type, where elements are told apart by their addresses.
+        unknown: strides that are known at run time only, which those addresses depend on.
     """
 
     name: str
@@ -32,6 +42,9 @@ class RootBuffer:
     foreign: bool = False
     value: ir.Value | str | None = field(default=None, repr=False)
     of_each_block: bool = False
+    offset: Linear = field(default_factory=lambda: Linear.of(0), repr=False)
+    by_address: str = ""
+    unknown: frozenset[Symbol] = field(default=frozenset(), repr=False)
 
     @property
     def anything(self) -> bool:
@@ -50,7 +63,114 @@ class RootBuffer:
         """Where an element lies in memory, in elements; None where `steps` are."""
         if (strides := self.steps(sizes)) is None:
             return None
-        return sum((coordinate * stride for coordinate, stride in zip(coordinates, strides, strict=True)), start=Linear.of(0))
+        return sum((coordinate * stride for coordinate, stride in zip(coordinates, strides, strict=True)), start=self.offset)
+
+    @property
+    def size(self) -> int | None:
+        """How many elements memory has from where the buffer begins to its last element; None where that is open."""
+        if self.strides is None or not self.offset.is_constant:
+            return None
+        reach = MemrefLayout(self.shape, self.strides, self.offset.constant).reach
+        return None if reach is None else reach[1] + 1
 
 
 ANYTHING = RootBuffer("any memory", "any", ())
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One coordinate of the root: `offset + sum(stride * index[dimension])`."""
+
+    offset: Linear
+    strides: tuple[tuple[int, Linear], ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """How indices of a memref become coordinates of `root`.
+
+    Args:
+        axes: one per coordinate; None if they may be anything.
+        flat: there is one coordinate, the position in memory.
+        sizes: what the coordinates count in, where those are not the root's own axes.
+        when: the view is this one under this condition.
+        unit: how many coordinates an element takes: its bytes, in a view of bytes.
+        base: where the memory begins that a reinterpret_cast counts from.
+        chosen: it is one of several that a loop or a branch may hand on.
+    """
+
+    root: RootBuffer
+    axes: tuple[Coordinate, ...] | None
+    flat: bool = False
+    sizes: tuple[Linear, ...] = ()
+    when: Formula = TRUE
+    unit: int = 1
+    base: Linear = field(default_factory=lambda: Linear.of(0))
+    chosen: bool = False
+
+
+def placed(layout: MemrefLayout, values: Values, *, by_address: bool) -> tuple[Linear, tuple[Linear, ...]]:
+    """The offset of a buffer's first element; and the strides, where elements are told apart by their addresses. What is known at
+    run time only is the same number for all threads."""
+    strides = layout.strides if by_address else ()
+    offset, *steps = (values.opaque(NOTHING) if n is None else Linear.of(n) for n in (layout.offset, *strides))
+    return offset, tuple(steps)
+
+
+def apart(value: ir.Value, *, passed_in_rows: bool = False, seen: frozenset[ir.Value] = frozenset()) -> bool | None:
+    """Whether no two elements of a memref lie at one address; None where that is not known.
+
+    Of strides that its type leaves open, what it was made of tells, or what is passed.
+
+    Args:
+        passed_in_rows: where the strides of an argument of a host function are open, it lies row by row: the runtime passes
+            nothing else.
+        seen: values that are being asked about: one that a loop hands on to itself adds nothing.
+
+    Raises:
+        WeftError: W0398 for a layout that no strides express.
+    """
+    known = MemrefLayout.of(value.type).apart if isinstance(value.type, ir.MemRefType) else None
+    if known is not None or value in seen:
+        return known is not False
+    op, made_of = producer(value), sources(value)
+    if op is not None and VIEWS.get(op.name) == "reinterpret":
+        sizes, strides = (tuple(map(_number, part)) for part in mixed(op, "static_offsets", "static_sizes", "static_strides")[1:])
+        return MemrefLayout(sizes, strides, None).apart
+    if made_of == []:
+        made_of = _given(value)
+        outside = isinstance(value.owner, ir.Block) and maker(value).name == "func.func" and not _is_private(maker(value))
+        if (outside and not passed_in_rows) or not (made_of or outside):
+            return None
+    elif op is not None and op.name in VIEWS and not _keeps_apart(op):
+        return None
+    found = [apart(each, passed_in_rows=passed_in_rows, seen=seen | {value}) for each in made_of or ()]
+    return None if made_of is None or None in found else all(found)
+
+
+def _number(entry: int | ir.Value) -> int | None:
+    return entry if isinstance(entry, int) else constant_of(entry)
+
+
+def _keeps_apart(view: ir.Operation) -> bool:
+    """Whether two elements of a view are two of what it shows."""
+    how = VIEWS[view.name]
+    if how == "subview":
+        return not {0, DYNAMIC} & set(ir.DenseI64ArrayAttr(view.attributes["static_strides"]))
+    return how in ("same", "transpose", "reshape")
+
+
+def _given(argument: ir.Value) -> list[ir.Value]:
+    """What calls and launches pass for an argument of a function or a kernel."""
+    if not isinstance(argument.owner, ir.Block):
+        return []
+    holder, around = maker(argument), list(ancestors(maker(argument)))
+    if not around or holder.name not in ("func.func", "gpu.func"):
+        return []
+    name = symbol(holder) if holder.name == "func.func" else f"{symbol(around[0])}::{symbol(holder)}"
+    calls = [op for op in operations(around[-1], *CALLS) if callee(op) == name]
+    return [arguments(op)[ir.BlockArgument(argument).arg_number] for op in calls]
+
+
+def _is_private(function: ir.Operation) -> bool:
+    return "sym_visibility" in function.attributes and ir.StringAttr(function.attributes["sym_visibility"]).value == "private"

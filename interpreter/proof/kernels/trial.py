@@ -57,7 +57,8 @@ class Trial:
     @cached_property
     def model(self) -> KernelModel:
         """The kernel, read. Raises W0640."""
-        return kernel_model(self.info.kernel, block=self.info.block, grid=self.info.grid, launch=self.info.launch)
+        info = self.info
+        return kernel_model(info.kernel, block=info.block, grid=info.grid, launch=info.launch, passed_in_rows=True)
 
 
 def trials(module: ir.Module, known: Known | None = None) -> Iterator[Trial]:

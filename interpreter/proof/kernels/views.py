@@ -10,7 +10,7 @@ and a position is a sum of products where the sizes are known at run time only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import reduce
 
 from ...indices.integers import in_kernel
@@ -21,43 +21,11 @@ from ...ir.mlir import ir, maker
 from ...ir.reshapes import groups_of
 from ...ir.structured import loop_inits, loop_outputs, yielded
 from ...memory.effects import is_memref
-from ...memory.layouts import Space, is_plain, kept_dimensions, memory_space, mixed, static_strides, value_name
+from ...memory.layouts import MemrefLayout, Space, is_plain, kept_dimensions, memory_space, mixed, value_name
 from ...memory.table import ALLOCATIONS, STORED
 from ...memory.tensor_maps import tensor_map
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
-from .roots import ANYTHING, RootBuffer
-
-
-@dataclass(frozen=True)
-class Coordinate:
-    """One coordinate of the root: `offset + sum(stride * index[dimension])`."""
-
-    offset: Linear
-    strides: tuple[tuple[int, Linear], ...]
-
-
-@dataclass(frozen=True)
-class View:
-    """How indices of a memref become coordinates of `root`.
-
-    Args:
-        axes: one per coordinate; None if they may be anything.
-        flat: there is one coordinate, the position in memory.
-        sizes: what the coordinates count in, where those are not the root's own axes.
-        when: the view is this one under this condition.
-        unit: how many coordinates an element takes: its bytes, in a view of bytes.
-        base: where the memory begins that a reinterpret_cast counts from.
-        chosen: it is one of several that a loop or a branch may hand on.
-    """
-
-    root: RootBuffer
-    axes: tuple[Coordinate, ...] | None
-    flat: bool = False
-    sizes: tuple[Linear, ...] = ()
-    when: Formula = TRUE
-    unit: int = 1
-    base: Linear = field(default_factory=lambda: Linear.of(0))
-    chosen: bool = False
+from .roots import ANYTHING, Coordinate, RootBuffer, View, apart, placed
 
 
 class Views:
@@ -65,14 +33,18 @@ class Views:
 
     Args:
         names: what users call a value, where that is known.
+        passed_in_rows: arguments of host functions whose strides are open lie row by row (see `apart`).
     """
 
-    def __init__(self, values: Values, names: Callable[[ir.Value], str | None] = lambda _: None) -> None:
+    def __init__(
+        self, values: Values, names: Callable[[ir.Value], str | None] = lambda _: None, *, passed_in_rows: bool = False
+    ) -> None:
         self.values = values
         self._names = names
+        self._passed_in_rows = passed_in_rows
         self.buffers: list[RootBuffer] = []
         self._views: dict[ir.Value, tuple[View, ...]] = {}
-        self._globals: dict[str, RootBuffer] = {}
+        self._globals: dict[str, ir.Value] = {}
         self._roots_made: set[ir.Value] = set()
         self._bound: dict[ir.Value, ir.Value] = {}
         self._byte_lanes: dict[int, Linear] = {}
@@ -87,33 +59,37 @@ class Views:
         return self._names(value) or value_name(value)
 
     def root(
-        self, value: ir.Value, name: str | None = None, space: Space | None = None, *, foreign: bool = False
-    ) -> RootBuffer:
-        """Make `value` a root buffer."""
-        name = name or self.called(value)
-        kind, box = value.type, tensor_map(value.type)
-        if box is not None:  # a tensor in global memory, of which no more is known than its rank
-            tensor = RootBuffer(self._unique(name), "global", (), foreign=foreign, value=value)
-            return self._made_root(value, tensor, _whole(len(box.box)))
+        self, value: ir.Value, name: str | None = None, space: Space | None = None, *, foreign: bool = False,
+        shows: ir.Value | None = None,
+    ) -> RootBuffer:  # fmt: skip
+        """Make `value` a root buffer. `shows`: the memref that it is, where something else than a launch passes it."""
+        name, kind = self._unique(name or self.called(value)), value.type
+        if (box := tensor_map(kind)) is not None:  # a tensor in global memory, of which no more is known than its rank
+            return self._made_root(value, View(RootBuffer(name, "global", (), foreign=foreign, value=value), _whole(len(box.box))))
         assert isinstance(kind, ir.MemRefType | ir.UnrankedMemRefType)
-        shape, strides, whole = (), None, None
-        if isinstance(kind, ir.MemRefType):
-            shape = tuple(None if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank))
-            strides = static_strides(kind)
-            whole = _whole(kind.rank)
-        found = stored_name(value) or value
-        buffer = RootBuffer(self._unique(name), space or memory_space(kind), shape, strides, is_plain(kind), foreign, found)
-        return self._made_root(value, buffer, whole)
+        space, found = space or memory_space(kind), stored_name(value) or value
+        if not isinstance(kind, ir.MemRefType):
+            return self._made_root(value, View(RootBuffer(name, space, (), foreign=foreign, value=found), None))
+        layout, is_apart = MemrefLayout.of(kind), apart(shows or value, passed_in_rows=self._passed_in_rows)
+        offset, steps = placed(layout, self.values, by_address=not is_apart)
+        known = tuple(stride for stride in layout.strides if stride is not None)
+        strides = known if len(known) == kind.rank else None
+        buffer = RootBuffer(name, space, layout.shape, strides, layout.plain, foreign, found, offset=offset)
+        if is_apart:
+            return self._made_root(value, View(buffer, _whole(kind.rank)))
+        unknown = frozenset(symbol for step in steps for symbol in step.symbols())
+        buffer = replace(buffer, by_address=str(kind), unknown=unknown)
+        return self._made_root(value, View(buffer, (Coordinate(offset, tuple(enumerate(steps))),), flat=True))
 
     def _unique(self, name: str) -> str:
         taken = {b.name for b in self.buffers}
         return name if name not in taken else next(n for i in range(2, 9999) if (n := f"{name}_{i}") not in taken)
 
-    def _made_root(self, value: ir.Value, buffer: RootBuffer, whole: tuple[Coordinate, ...] | None) -> RootBuffer:
-        self.buffers.append(buffer)
+    def _made_root(self, value: ir.Value, view: View) -> RootBuffer:
+        self.buffers.append(view.root)
         self._roots_made.add(value)
-        self._views[value] = (View(buffer, whole),)
-        return buffer
+        self._views[value] = (view,)
+        return view.root
 
     def of(self, value: ir.Value) -> tuple[View, ...]:
         known = self._views.get(value)
@@ -168,8 +144,9 @@ class Views:
             # every use of dynamic shared memory, and of a global, is the same memory
             name = str(op.attributes["name"]).lstrip("@") if "name" in op.attributes else "dynamic shared memory"
             if name not in self._globals:
-                self._globals[name] = self.root(value, name)
-            return (View(self._globals[name], _whole(len(self._globals[name].shape))),)
+                self._globals[name] = value
+                self.root(value, name)
+            return self._views[self._globals[name]]
         if op.name in ("arith.select", "scf.if"):
             condition = self.values.condition(op.operands[0])
             arms = zip((condition, condition.negate()), sources(value) or (), strict=True)
@@ -180,7 +157,7 @@ class Views:
         how = VIEWS[op.name]
         plain = is_plain(value.type) and value.type.has_static_shape  # of a memref of that type it can only show all
         if how == "same" or (plain and source.type == value.type):
-            return self.of(source)
+            return _forget(self.of(source)) if _contradicts(op) else tuple(_told(op, view) for view in self.of(source))
         compose = {
             "subview": self._subview,
             "transpose": self._transpose,
@@ -288,10 +265,10 @@ class Views:
         if (sizes := self._other_sizes(op, source)) is not None:
             return replace(source, axes=_whole(len(sizes)), flat=False, sizes=sizes)
         flat = self.flatten(source)
-        steps = static_strides(kind, offset_counts=False) if isinstance(kind, ir.MemRefType) else None
-        if flat.axes is None or steps is None:
+        steps = MemrefLayout.of(kind).strides if isinstance(kind, ir.MemRefType) else (None,)
+        if flat.axes is None or None in steps:
             return View(source.root, None, when=source.when)
-        strides = tuple((d, Linear.of(s * source.unit)) for d, s in enumerate(steps))
+        strides = tuple((d, Linear.of((s or 0) * source.unit)) for d, s in enumerate(steps))
         return replace(source, axes=(Coordinate(flat.axes[0].offset, strides),), flat=True)
 
     def _other_sizes(self, op: ir.Operation, source: View) -> tuple[Linear, ...] | None:
@@ -332,6 +309,22 @@ def window(op: ir.Operation, values: Values) -> list[list[Linear]]:
     """The offsets, sizes and strides of a view, static or dynamic."""
     lists = mixed(op, "static_offsets", "static_sizes", "static_strides")
     return [[values.number(entry) for entry in entries] for entries in lists]
+
+
+def _contradicts(op: ir.Operation) -> bool:
+    """Whether a cast says that elements lie at one address of which it is known that they do not."""
+    if len(op.results) != 1 or not isinstance(kind := op.results[0].type, ir.MemRefType):
+        return False
+    return MemrefLayout.of(kind).apart is False and apart(op.operands[0]) is True
+
+
+def _told(op: ir.Operation, view: View) -> View:
+    """A view whose strides are known at run time only, by those that a cast tells."""
+    if len(op.results) != 1 or not view.root.unknown or view.axes is None or not isinstance(op.results[0].type, ir.MemRefType):
+        return view
+    (axis,), told = view.axes, MemrefLayout.of(op.results[0].type).strides
+    steps = dict(axis.strides) | {d: Linear.of(step * view.unit) for d, step in enumerate(told) if step is not None}
+    return replace(view, axes=(Coordinate(axis.offset, tuple(steps.items())),))
 
 
 def _whole(rank: int) -> tuple[Coordinate, ...]:

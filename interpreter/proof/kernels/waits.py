@@ -7,6 +7,7 @@ from math import prod
 
 from ....dsl.diagnostics import fail
 from ...indices.algebra import LaunchShape
+from ...indices.linear import Linear
 from ...indices.values import Values
 from ...ir.functions import segments
 from ...ir.mlir import ir
@@ -44,8 +45,11 @@ def warp_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
 
 
 def numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values: Values) -> None:
-    """One with a number, for so many threads in a row: those of a group."""
+    """One with a number, for so many threads in a row: those of a group. Number 0 for no number of threads is the block's own."""
     number, count = ([*part, None][0] for part in segments(op)[:2])
+    if count is None and not op.results and (number is None or values.linear(number) == Linear.of(0)):
+        model.barriers.append(Barrier(place, ALL_SPACES, describe(op), _candidate(op)))
+        return
     many = None if count is None else values.linear(count)
     if number is None or many is None or not many.is_constant or many.constant % WARP or many.constant < 1:
         raise fail(

@@ -10,10 +10,9 @@ import islpy as isl
 
 from ...indices.linear import Linear, Symbol
 from ..kernels.model import ALL_SPACES, Access, Barrier, KernelModel, space_of_both
-from ..kernels.places import Loop
 from ..solver import Naming, Solver, Unknown
 from .given import given_numbers, needed
-from .in_flight import follow, loops_of_copies, meetings
+from .in_flight import loops_of_copies, meetings, over_and_begun, pairs_of, ways
 from .phases import Phases, meeting
 from .relations import PairClass
 from .separation import empty, residue
@@ -40,15 +39,33 @@ EXCHANGED = (
     "assumed, not proven: accesses of the buffer exchange pieces of its rows (a swizzle), and not all of them do so alike;"
     " one swizzle in all of them makes it exact"
 )
+UNCOUNTED = (
+    "assumed, not proven: it is not known how many groups are committed before a wait, so that the copy may still be on its way;"
+    " commits and waits under affine conditions make it exact, and so does a wait for all groups (`numGroups = 0`)"
+)
 DATA = (
     "assumed, not proven: the index or a condition is not affine (it depends on data); indices and conditions that are affine in"
     " ids, loop variables, and sizes known before a run make it exact"
 )
+OPEN_LAYOUT = (
+    "assumed, not proven: how far apart elements of `{}` lie is known at run time only, so that two of them may lie at one address;"
+    " strides in its type ({}), or a memref without a layout, make it exact"
+)
+BY_ADDRESS = "`{}` is {}: its layout may put several elements at one address; the number above is an address, in elements"
 
 
 def not_affine(*accesses: Access) -> str:
     """Why it is not known which elements they touch."""
+    open_layout = next((access.buffer for access in accesses if _hangs_on_strides(access)), None)
+    if open_layout is not None:
+        return OPEN_LAYOUT.format(open_layout.name, open_layout.by_address)
     return EXCHANGED if any(access.exchanged for access in accesses) else DATA
+
+
+def _hangs_on_strides(access: Access) -> bool:
+    """Whether it is known at run time only which address is meant, for the strides of the buffer are."""
+    unknown, symbols = access.buffer.unknown, {s for form in access.coordinates or () for s in form.symbols()}
+    return bool(unknown) and (not access.settled or not unknown.isdisjoint(symbols))
 
 
 @dataclass(frozen=True)
@@ -99,6 +116,7 @@ class Conflict:
         in_flight: `first` is an asynchronous copy that has not arrived yet: no barrier orders them either.
         unfenced: a barrier that would order them if its fence named the memory.
         in_between: a barrier of a warp, which orders what other threads do in between.
+        layout: the type of the buffer, where elements are told apart by their addresses.
         of_block: in whose shared memory the element is, by the number of the block in its cluster; None without clusters.
         where: values of the witness of what is known at run time only, by name.
         needed: what such sizes have to be for it, in words.
@@ -124,6 +142,7 @@ class Conflict:
     agent: str = ""
     unfenced_proxy: bool = False
     of_block: int | None = None
+    layout: str = ""
 
     @property
     def assumed(self) -> bool:
@@ -139,6 +158,8 @@ class Conflict:
             needed = self.needed()
             least = f"; it needs {', '.join(needed)}" if needed else ""
             said.append(f"found at {', '.join(f'{name} = {value}' for name, value in self.where)}{least}")
+        if self.layout and self.element:
+            said.append(BY_ADDRESS.format(self.buffer, self.layout))
         element += of_block(self.of_block)
         return (f"element {self.buffer}{element}", *said, *([self.assumption] if self.assumption else []))
 
@@ -179,7 +200,7 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
     solver = solver or Solver()
     out: list[Conflict] = []
     for a, b in pairs_of(model):
-        if {a.buffer.space, b.buffer.space} <= {"global", "any"} and "ended" not in (a.phase, b.phase):
+        if {a.buffer.space, b.buffer.space} <= {"global", "any"}:
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
                 out.append(as_conflict(pair, pair.found, across_blocks=True))
@@ -200,43 +221,20 @@ def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = 
         return
     solver = solver or model.solver
     holding = {loop for barrier in model.barriers for loop in barrier.place.loops} | loops_of_copies(model)
-    for a, b in pairs_of(model):
+    for a, b in over_and_begun(model):
         loops, order = meeting(a.place, b.place)
         shared = tuple(loop for loop in loops if loop in holding)
         if order > 0:
             a, b = b, a
         space = space_of_both(a, b)
-        ways = [way for way in _ways(a, b, shared) if follow(*way[:2])]
-        ways = [way for way in ways if not fixed.separate(way[0].place, way[1].place, space, way[2])]
-        if not ways:
-            continue
         still: PairClass | None = None
-        for first, second, loop in ways:
+        for first, second, loop in ways(a, b, shared):
+            if fixed.separate(first.place, second.place, space, loop):
+                continue
             equal = len(shared) if loop is None else shared.index(loop)
             pair = PairClass(model, first, second, shared, equal, loop is not None, solver, still=still)
             still = pair if loop is None else still
             yield pair
-
-
-Way = tuple[Access, Access, "Loop | None"]
-
-
-def _ways(a: Access, b: Access, shared: tuple[Loop, ...]) -> Iterator[Way]:
-    """In what order, and carried by which loop, instances of the two can follow each other."""
-    yield a, b, None
-    for loop in shared:
-        yield a, b, loop
-        if a is not b:
-            yield b, a, loop
-
-
-def pairs_of(model: KernelModel) -> Iterator[tuple[Access, Access]]:
-    """Accesses that may touch the same memory, at least one of which writes it."""
-    for number, a in enumerate(model.accesses):
-        for b in model.accesses[number:]:
-            together = a.atomic is not None and a.atomic == b.atomic
-            if "write" in (a.kind, b.kind) and not together and model.may_meet(a, b):
-                yield a, b
 
 
 def _collides(pair: PairClass) -> bool:
@@ -268,7 +266,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
         why = UNKNOWN.format(unknown.op)
     elif a.chosen or b.chosen:
         why = CHOSEN
-    elif not (a.settled and b.settled):
+    elif not (a.settled and b.settled) or _hangs_on_strides(a) or _hangs_on_strides(b):
         why = not_affine(a, b)
     else:
         why = "" if pair.unsure is None else UNSURE.format(pair.unsure.op)
@@ -289,6 +287,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     return Conflict(
         kind, name, known.space, whole, a.op, b.op, first, second, why, loop, across_blocks, together, *_others_between(pair),
         tuple((called, value) for called, value in where if value is not None), lambda: needed(pair, left, given), of_block=block,
+        layout="" if aliased or known.unknown else known.by_address,
     )  # fmt: skip
 
 

@@ -1,11 +1,18 @@
-"""What meets an asynchronous copy on its way: accesses of its elements between its begin and the wait at which it has arrived, by
-any thread, its own included. No barrier helps there; a later use, more waiting, or one more buffer does.
+"""Pairs of accesses, each of which takes from its begin to its end, and the ways in which one can follow the other.
+
+`pairs_of` is the one enumeration: all that look for conflicts ask it, of each access together with each, itself included, whoever
+makes them. An ordinary access begins and ends at its op. An asynchronous copy begins there, and ends at the wait at which it has
+arrived: in between is in flight. Of a pair, in each way,
+
+- the second comes behind the end of the first: a barrier has to separate them (`ways`);
+- the second begins while the first is in flight, or at the same time (`meetings`): no barrier helps; a later use, more waiting,
+  or one more buffer does. Its own thread's accesses meet a copy as others do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from ...indices.linear import FALSE, TRUE, Formula, Linear, both, either, equal, less
 from ..kernels.model import Access, KernelModel
@@ -17,9 +24,23 @@ from .relations import PairClass
 
 @dataclass(eq=False)
 class Meeting(PairClass):
-    """Instances of a copy's access (`first`) and of another one that comes before the copy has arrived."""
+    """Instances of a copy's access (`first`) and of another one that comes before the copy has arrived.
+
+    Args:
+        at_once: both are instances of one op, in one iteration: of two threads.
+    """
+
+    at_once: bool = field(default=False, kw_only=True)
+
+    def collide(self) -> bool:
+        """Whether there are any, of whichever iterations: no barrier separates them. Raises Unknown."""
+        names, parts = self._described
+        self.known = self.solver.point(names, parts, names)
+        return self.known is not None
 
     def _different_threads(self) -> Formula:
+        if self.at_once:
+            return super()._different_threads()
         early: Formula = TRUE
         for landing in reversed(self.first.landings):
             reached = self.x.formula(landing.reached)
@@ -42,14 +63,15 @@ class Meeting(PairClass):
 def meetings(model: KernelModel, solver: Solver | None = None) -> Iterator[Meeting]:
     """The ways in which an access may meet a copy in flight; all that is not known to be impossible."""
     solver = solver or model.solver
-    for copy in model.accesses:
-        for other in model.accesses if copy.phase == "begins" else ():
-            if other.phase == "ended" or "write" not in (copy.kind, other.kind) or not model.may_meet(copy, other):
+    for a, b in pairs_of(model):
+        for copy, other in ((a, b), (b, a))[: 1 if a is b else 2]:
+            if copy.phase != "begins":
                 continue
             loops, order = meeting(copy.place, other.place)
-            levels = [*range(len(loops)), *([len(loops)] if order < 0 else ())]
-            for level in levels:
-                found = Meeting(model, copy, other, loops, level, level < len(loops), solver)
+            same = order < 0 or (order == 0 and copy is a)  # at once they meet in one way, not in two
+            for level in [*range(len(loops)), *([len(loops)] if same else ())]:
+                carried = level < len(loops)
+                found = Meeting(model, copy, other, loops, level, carried, solver, at_once=not carried and order == 0)
                 try:
                     if found.collide():
                         yield found
@@ -58,10 +80,41 @@ def meetings(model: KernelModel, solver: Solver | None = None) -> Iterator[Meeti
                     yield found
 
 
-def follow(first: Access, second: Access) -> bool:
-    """Whether the first of two accesses can be over when the second begins: those that begin are not, and those that have ended did
-    not begin there."""
-    return first.phase != "begins" and second.phase != "ended"
+def pairs_of(model: KernelModel) -> Iterator[tuple[Access, Access]]:
+    """Accesses, as they begin, that may touch the same memory, at least one of which writes it."""
+    begin = [access for access in model.accesses if access.phase != "ended"]
+    for number, a in enumerate(begin):
+        for b in begin[number:]:
+            together = a.atomic is not None and a.atomic == b.atomic
+            if "write" in (a.kind, b.kind) and not together and model.may_meet(a, b):
+                yield a, b
+
+
+def over_and_begun(model: KernelModel) -> Iterator[tuple[Access, Access]]:
+    """The same pairs, each of which has one that is over where the other one begins, as the two stand there."""
+    ends: dict[int, list[Access]] = {}
+    for access in model.accesses:
+        if access.phase == "ended":
+            ends.setdefault(access.flight, []).append(access)
+    for a, b in pairs_of(model):
+        if not (a.phase or b.phase):
+            yield a, b
+            continue
+        yield from ((end, b) for end in (ends.get(a.flight, ()) if a.phase else (a,)))
+        if a is not b:
+            yield from ((end, a) for end in (ends.get(b.flight, ()) if b.phase else (b,)))
+
+
+def ways(first: Access, second: Access, shared: Iterable[Loop]) -> Iterator[Way]:
+    """In what order, and carried by which loop, instances of the two can follow each other: where one can be over when the other
+    begins. What begins is not over there, and what has ended did not begin there."""
+    for loop in (None, *shared):
+        for a, b in ((first, second), (second, first))[: 1 if loop is None or first is second else 2]:
+            if a.phase != "begins" and b.phase != "ended":
+                yield a, b, loop
+
+
+Way = tuple[Access, Access, "Loop | None"]
 
 
 def loops_of_copies(model: KernelModel) -> set[Loop]:

@@ -20,12 +20,14 @@ from ...ir.cloning import PROVEN, UNPROVEN, text_of
 from ...ir.functions import symbol
 from ...ir.mlir import ir, operations
 from ...launch.kernel import Outlined, outline
+from ..combination.combination import wrong as wrong_combinations
+from ..combination.judged import Combined
 from ..kernels.kernels import kernel_model, kernel_uses, model_of
 from ..kernels.model import Barrier, KernelModel
 from ..signals.counts import SignalFault
-from ..signals.judgement import judge_signals
+from ..signals.judgement import SignalJudgement, judge_signals
 from .barriers import superfluous_barriers
-from .conflicts import Conflict, conflicts, conflicts_between_blocks, of_block
+from .conflicts import UNCOUNTED, Conflict, conflicts, conflicts_between_blocks, of_block
 from .unwritten import UnwrittenRead, unwritten_reads
 
 _PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
@@ -91,32 +93,54 @@ class Findings:
 
     Attributes:
         conflicts: those in a block, then those between blocks.
+        ordered: whether all paths of an order were asked for (`signals/`), and not barriers alone.
         faults: what is wrong with its memory barriers.
         unwritten: reads of shared memory before any write; looked for only where there are no conflicts (which come first,
             because the order of the program says nothing where they are).
         believed: how many conflicts were assumed, and are none because iterations are `independent`.
+        wrong: what is said of reductions that combine something else than they state.
     """
 
     def __init__(self, model: KernelModel, source: Source | None = None, *, independent: bool = False) -> None:
         self.model = model
         self.source = source
         judged = judge_signals(model) if model.is_asynchronous else None
-        found = [*(conflicts(model) if judged is None else judged.conflicts), *conflicts_between_blocks(model)]
+        within = conflicts(model) if judged is None else judged.conflicts
+        copies = {access.op for access in model.accesses if access.phase}
+        if judged is None and any(copies.intersection((c.first_op, c.second_op)) for c in within):
+            within, judged = self._counted(within)
+        found = [*within, *conflicts_between_blocks(model)]
+        self.ordered = judged is not None
         self.faults = [] if judged is None else judged.faults
         self.conflicts: list[Conflict] = [c for c in found if not (independent and c.assumed)]
         self.believed = len(found) - len(self.conflicts)
+        self.wrong = wrong_combinations(model.combined)
         shared = any(c.space == "workgroup" for c in self.conflicts) or model.divergent or self.faults
         self.unwritten: list[UnwrittenRead] = []
         if not shared:
             self.unwritten = unwritten_reads(model) if judged is None else judged.unwritten()
+            if self.unwritten and judged is None and copies:
+                again = judge_signals(model)
+                self.unwritten = self.unwritten if again.faults else again.unwritten()
+
+    def _counted(self, found: list[Conflict]) -> tuple[list[Conflict], SignalJudgement | None]:
+        """Conflicts with copies, where groups are counted exactly: what is asked first counts those of straight code and of simple
+        loops alone. Where that is not known either, the conflicts are assumed."""
+        exact = judge_signals(self.model)
+        if not exact.faults:
+            if all(c.first is not None for c in exact.conflicts):
+                return exact.conflicts, exact
+            unordered = {frozenset((c.first_op, c.second_op)) for c in exact.conflicts}
+            return [c for c in found if frozenset((c.first_op, c.second_op)) in unordered], exact
+        return [replace(c, assumption=UNCOUNTED) if c.in_flight and not c.assumed else c for c in found], None
 
     @property
     def clean(self) -> bool:
-        return not (self.model.divergent or self.faults or self.conflicts or self.unwritten)
+        return not (self.model.divergent or self.faults or self.conflicts or self.unwritten or self.wrong)
 
     def superfluous(self) -> list[Barrier]:
         """The barriers each of which could go, and the others would still order everything."""
-        if not self.clean or not self.model.is_asynchronous:
+        if not self.clean or not self.ordered:
             return superfluous_barriers(self.model) if self.clean else []
         every = self.model.barriers
         return [b for b in every if judge_signals(self.model, [other for other in every if other is not b]).clean]
@@ -127,6 +151,7 @@ class Findings:
         found = [self._fault(f) for f in self.faults if f not in late]
         found += [self._conflict(c) for c in self.conflicts] + [self._unwritten(r) for r in self.unwritten]
         found += map(self._fault, late)
+        found += self.wrong
         return [*(divergence(barrier, self.source) for barrier in self.model.divergent), *first_few(found, SHOWN, "kernel")]
 
     # ---- one of each ------------------------------------------------------------------------------------------------------
@@ -163,8 +188,11 @@ class Findings:
             return Diagnostic("W0667", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         finds = " (`insert-barriers` finds the place)" if self.source is None else ""
         if conflict.in_flight:
-            message = f"an asynchronous copy of `{conflict.buffer}` may meet another access on its way: {conflict.kind}"
+            assumed = " (assumed)" if conflict.assumed else ""
+            message = f"an asynchronous copy of `{conflict.buffer}` may meet another access on its way{assumed}: {conflict.kind}"
             hint = "wait until fewer groups are pending before the second operation, begin the copy later, or use one more buffer"
+            if conflict.alone:
+                hint = "let one thread copy each element: nothing orders two threads that copy at the same time"
             return Diagnostic("W0606", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         hint = f"put a barrier between the two operations{finds}, or give the element one owner"
         if conflict.alone:
@@ -219,19 +247,21 @@ class Judgement:
     Args:
         found: why it is not proven race-free; nothing if it is.
         believed: how many conflicts the analysis could only assume, which are none because iterations are independent.
+        combined: what is proven of its shared reductions.
     """
 
     found: tuple[Diagnostic, ...]
     believed: int = 0
+    combined: tuple[Combined, ...] = ()
 
 
 def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool) -> Judgement:
     """Prove a kernel. `independent`: no two threads do the same iteration of its parallel loops (`mapping/preconditions.py`)."""
     try:
-        findings = Findings(kernel_model(kernel, block=block, grid=grid), independent=independent)
+        findings = Findings(kernel_model(kernel, block=block, grid=grid, passed_in_rows=True), independent=independent)
     except WeftError as error:
         return Judgement(error.diagnostics)
-    return Judgement(tuple(findings.diagnostics()), findings.believed)
+    return Judgement(tuple(findings.diagnostics()), findings.believed, findings.model.combined)
 
 
 def changed_kernels(module: ir.Module, payloads: Collection[str]) -> list[ir.Operation]:
@@ -247,7 +277,7 @@ def judge_changed(module: ir.Module, changed: Sequence[ir.Operation]) -> Iterato
     for use in kernel_uses(module):
         if use.kernel in changed:
             try:
-                found = tuple(Findings(model_of(use)).diagnostics())
+                found = tuple(Findings(model_of(use, passed_in_rows=True)).diagnostics())
             except WeftError as error:
                 found = error.diagnostics
             if found:
@@ -262,7 +292,8 @@ def kernel_symbols(module: ir.Module) -> frozenset[str]:
 def let_through(kernel: ir.Operation, found: Sequence[Diagnostic]) -> list[str]:
     """Mark a kernel that is launched though it is not proven. Returns the remarks."""
     kernel.attributes[UNPROVEN] = ir.StringAttr.get(found[0].message, kernel.context)
-    return [f"not proven race-free: {found[0].message}", *(f"  {note}" for note in found[0].notes)]
+    what = "not proven" if found[0].code == "W0614" else "not proven race-free"
+    return [f"{what}: {found[0].message}", *(f"  {note}" for note in found[0].notes)]
 
 
 def refusal(found: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -158,6 +158,14 @@ class PairClass:
         return described((self.shared_names, self.x, self.y), parts)
 
     def _different_threads(self) -> Formula:
+        a, b = self.first.part, self.second.part
+        if a is None or b is None or a.kind != b.kind or self.model.warp is None:
+            return self._two_threads()
+        apart = zip((a.row, a.column), (b.row, b.column), strict=True)
+        unequal = [part for mine, its in apart for part in _unequal(self.x.form(mine), self.y.form(its))]
+        return both(self._two_threads(), either(self._two_groups(WARP), *unequal))  # else one lane of a warp makes both
+
+    def _two_threads(self) -> Formula:
         ids = self.model.values.thread_ids()
         if self.model.shape.threads is not None:
             linear = self.model.shape.linear_id(ids)

@@ -256,11 +256,4 @@ def _extents(read: Access) -> tuple[int | None, ...]:
         return tuple(size.constant if size.is_constant else None for size in read.sizes)
     if not read.flat:
         return shape
-    if read.buffer.strides is None:
-        return (None,)
-    total = 1
-    for extent, stride in zip(shape, read.buffer.strides, strict=True):
-        if extent is None:
-            return (None,)
-        total += (extent - 1) * stride
-    return (total,)
+    return (read.buffer.size,)

@@ -1,15 +1,17 @@
 """Conflicts of a kernel with asynchronous accesses: two of one element, at least one a write, that no path orders.
 
 What the tensor memory accelerator and tensor cores do takes its time: a load lasts until its phase is over, and who has waited
-for it is behind it; a product begins in each thread and ends for all of its group. They may meet accesses of their own thread. What
-a thread has written by ordinary stores has to be behind a fence of its before it is accessed asynchronously.
+for it is behind it; a product begins in each thread and ends for all of its group; a copy ends where its thread has waited for its
+group. They may meet accesses of their own thread. What a thread has written by ordinary stores, or by copies, has to be behind a
+fence of its before it is accessed asynchronously.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 import islpy as isl
@@ -17,14 +19,17 @@ import islpy as isl
 from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, both, either, equal, less
 from ..kernels.model import ALL_SPACES, Access, space_of_both
 from ..kernels.places import Landing
-from ..races.conflicts import LIMIT, Conflict, Instance, as_conflict, not_affine, pairs_of
+from ..races.conflicts import LIMIT, UNCOUNTED, Conflict, Instance, as_conflict, not_affine
+from ..races.in_flight import pairs_of
+from ..races.phases import meeting
 from ..races.relations import PairClass
 from ..races.unwritten import UnwrittenRead
 from ..solver import Naming, Unknown
 from .counts import SignalFault
 from .faults import SignalJudge
+from .groups import CopyGroups
 from .instances import PARAM, SET, Instances, Point, VagueError, same_for_all
-from .order import Kind
+from .order import Kind, OrderNode
 
 
 @dataclass(eq=False)
@@ -40,7 +45,7 @@ class Unordered(PairClass):
         for naming, access in ((self.x, self.first), (self.y, self.second)):
             for symbol in self.instances.dimensions(access.place):
                 naming(symbol)  # all that tells instances apart is a dimension
-        if not (self.first.agent or self.second.agent):
+        if not (self.first.late or self.second.late):
             rank, alike = self.model.values.rank, super()._different_threads()
             x, y = self.x.form(rank), self.y.form(rank)
             if self.model.shape.blocks == 1:
@@ -81,9 +86,13 @@ def _in_turn(conflict: Conflict) -> Conflict:
     first, second = conflict.first, conflict.second
     if first is None or second is None or [n for _, n in first.iterations] <= [n for _, n in second.iterations]:
         return conflict
+    return _turned(conflict)
+
+
+def _turned(conflict: Conflict) -> Conflict:
     kinds: dict[str, Literal["RAW", "WAR", "WAW"]] = {"RAW": "WAR", "WAR": "RAW", "WAW": "WAW"}
     ops = {"first_op": conflict.second_op, "second_op": conflict.first_op}
-    return replace(conflict, kind=kinds[conflict.kind], first=second, second=first, **ops)
+    return replace(conflict, kind=kinds[conflict.kind], first=conflict.second, second=conflict.first, **ops)
 
 
 def of(naming: Naming, symbol: Symbol) -> Linear:
@@ -97,19 +106,58 @@ class Asynchronous:
     def __init__(self, judge: SignalJudge) -> None:
         self.judge, self.model = judge, judge.model
         self.order, self.instances = judge.order, judge.instances
-        self._ways: dict[tuple[Point, Point, Kind, bool], list[isl.Map]] = {}
-        self._points: dict[tuple[object, str], Point] = {}
+        self.groups = CopyGroups(judge.instances)
+        self._seen: dict[tuple[int, Kind], dict[OrderNode, isl.Map]] = {}
 
     def conflicts(self) -> Iterator[Conflict]:
         """Those within a block, or a cluster."""
         for pair, left in self._pairs():
+            found, unfenced, flying = None, False, False
             try:
-                found = None if left is None else pair.some(left)
-                unfenced = left is not None and self._left(pair, fences=False) is None
+                if left is not None:
+                    unfenced = self._left(pair, fences=False) is None
+                    met = self._met(pair, left)
+                    flying = met is not None
+                    found = pair.some(left if met is None else met)
             except Unknown:
-                found, unfenced = None, False
+                pass
             late = next((x.agent for x in (pair.first, pair.second) if x.agent), "")
-            yield replace(_in_turn(as_conflict(pair, found)), agent=late, unfenced_proxy=unfenced)
+            made = as_conflict(pair, found)
+            made = self._counted(pair, made) if pair.first.phase or pair.second.phase else _in_turn(made)
+            yield replace(made, agent=late, unfenced_proxy=unfenced, in_flight=flying)
+
+    def _met(self, pair: Unordered, left: isl.Map) -> isl.Map | None:
+        """Of pairs that nothing orders, those that meet on the way of a copy: neither comes behind the end of the other in program
+        order, whichever thread it is. None if there are none. Raises Unknown."""
+        if not (pair.first.phase or pair.second.phase):
+            return None
+        for way in self._over(pair.first, pair.second):
+            left = self.instances.without(left, way)
+        for way in self._over(pair.second, pair.first):
+            left = self.instances.without(left, way.reverse())
+        return None if self.instances.is_empty(left) else left
+
+    def _over(self, first: Access, second: Access) -> Iterator[isl.Map]:
+        """Pairs of instances of which the second comes behind the end of the first in the order of the program."""
+        here, end = self.instances, self._point(second)
+
+        def earlier(start: Point) -> isl.Map:
+            return here.relation(start, end, lambda x, y: [
+                *here.same_block(x, y), here.earlier(start.place, end.place, x, y)
+            ])  # fmt: skip
+
+        return self._arrived(first, lambda wait: iter((earlier(wait),))) if first.phase else iter((earlier(self._point(first)),))
+
+    def _counted(self, pair: Unordered, conflict: Conflict) -> Conflict:
+        """The one first that comes first in the order of the program; and whether it is known when copies arrive."""
+        first, second = conflict.first, conflict.second
+        if first is not None and second is not None:
+            loops, order = meeting(pair.first.place, pair.second.place)
+            mine, its = ([n for _, n in each.iterations[: len(loops)]] for each in (first, second))
+            if mine > its or (mine == its and order > 0):
+                conflict = _turned(conflict)
+        vague = {pair.first.flight, pair.second.flight} & self.groups.vague
+        return replace(conflict, assumption=UNCOUNTED) if vague and not conflict.assumed else conflict
 
     def unordered(self) -> Iterator[Unordered]:
         """The pairs of accesses of those."""
@@ -122,11 +170,9 @@ class Asynchronous:
     def _pairs(self) -> Iterator[tuple[Unordered, isl.Map | None]]:
         """Pairs that nothing orders; without a relation where it is not known."""
         alone = self.model.shape.threads == 1 and self.model.shape.blocks == 1
-        if alone and not any(access.agent for access in self.model.accesses):
+        if alone and not any(access.late for access in self.model.accesses):
             return
         for a, b in pairs_of(self.model):
-            if "ended" in (a.phase, b.phase):
-                continue
             pair = Unordered(self.model, a, b, (), 0, False, self.instances.solver, instances=self.instances)
             try:
                 left = self._left(pair, fences=True)
@@ -170,8 +216,20 @@ class Asynchronous:
             return (w for landing in first.landings for w in self._behind(start, landing, end, kind))
         if fences and second.agent and first.kind == "write":
             spaces = ALL_SPACES if kind == "any" else {kind}
-            return self.order.fenced(start, [f for f in self.model.fences if f.spaces >= spaces], end, kind)
+            some = [f for f in self.model.fences if f.spaces >= spaces]
+            if first.phase:
+                return self._arrived(first, lambda wait: self.order.fenced(wait, some, end, kind))
+            return self.order.fenced(start, some, end, kind)
+        if first.phase:
+            if (first.flight, kind) not in self._seen:
+                self._seen[first.flight, kind] = self.order.behind(self.groups.arrived(first), kind)
+            own = self._arrived(first, lambda wait: iter((self.instances.before(wait, end),)))
+            return chain(own, self.order.onward(self._seen[first.flight, kind], end, kind))
         return self.order.paths(start, end, kind)
+
+    def _arrived(self, copy: Access, behind: Callable[[Point], Iterator[isl.Map]]) -> Iterator[isl.Map]:
+        """From a copy to the waits for it, and on."""
+        return (self.instances.then(to, way) for wait, to in self.groups.arrived(copy) for way in behind(wait))
 
     def _behind(self, start: Point, landing: Landing, end: Point, kind: Kind) -> Iterator[isl.Map]:
         """What comes behind the wait that a store ends at."""
@@ -201,7 +259,7 @@ class Asynchronous:
     def unwritten(self) -> Iterator[UnwrittenRead]:
         """Reads of shared memory with elements that no write before them has written; of kernels without conflicts."""
         for read in self.model.accesses:
-            if read.kind == "read" and read.buffer.space == "workgroup":
+            if (read.kind == "read" or read.atomic) and read.buffer.space == "workgroup" and read.phase != "ended":
                 try:
                     found = self._unwritten(read)
                 except Unknown:
@@ -215,6 +273,7 @@ class Asynchronous:
         axes = [Symbol(f"axis{n}", "lane", THREAD) for n in range(len(read.coordinates))]
         left = self._touched(read, axes)
         writes = [a for a in self.model.accesses if a.kind == "write" and a.buffer is read.buffer and a.certain and not a.atomic]
+        writes = [a for a in writes if a.phase != "ended"]
         for write in writes:
             if write.coordinates is None:
                 continue

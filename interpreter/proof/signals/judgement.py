@@ -46,11 +46,14 @@ def are_ordered(model: KernelModel, barriers: Iterable[Barrier]) -> bool:
 
 
 def judge_signals(model: KernelModel, barriers: Iterable[Barrier] | None = None) -> SignalJudgement:
-    """Judge a kernel's memory barriers, and the accesses within a block. `barriers`: those of the model, if None."""
+    """Judge a kernel's memory barriers, and the accesses within a block. `barriers`: those of the model, if None.
+
+    Where nothing is asynchronous but copies, threads wait for nothing but barriers that all of them reach: there are no faults.
+    """
     out = SignalJudgement()
     try:
         judge = SignalJudge(model, tuple(model.barriers if barriers is None else barriers), Solver())
-        out.faults += judge.faults()
+        out.faults += judge.faults() if model.is_asynchronous else ()
         out.found = Asynchronous(judge)
         out.faults += out.found.faults()
         alike: dict[tuple[str, str, str], Conflict] = {}

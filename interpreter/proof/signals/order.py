@@ -8,7 +8,7 @@ up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -249,6 +249,14 @@ class Order:
                 behind = self.instances.before(further.point, end)
                 if not behind.plain_is_empty():
                     yield self.instances.then(self.instances.then(way, more), behind)
+
+    def behind(self, ways: Iterable[tuple[Point, isl.Map]], kind: Kind) -> dict[OrderNode, isl.Map]:
+        """Who sees that a thread has got to one of some points."""
+        out: dict[OrderNode, isl.Map] = {}
+        for point, way in ways:
+            for node, edge in self._hop(point, kind).items():
+                self._add(out, node, self.instances.then(way, edge))
+        return out
 
     def together(self, node: OrderNode) -> isl.Map:
         """Who has to be at a barrier, or a product, for a thread to go on there."""

@@ -32,8 +32,9 @@ from ...ir.mlir import (
     ops_of,
     producer,
 )
-from ...ir.structured import is_structured
+from ...ir.structured import element_type, is_structured
 from ...memory.effects import is_memref, is_pure
+from ...memory.fragments import sums_of
 from ...memory.views import behind, is_view
 from ...proof.overlaps import apart
 from ...session.rewriter import describe
@@ -59,6 +60,8 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
             "name an inner loop, one that does not move the accumulator",
         )
     _check_per_thread(base, loop)
+    if sums_of(op) not in (None, str(element_type(base))):
+        _expect_all_of_the_sum(base, loop)
     around = thread_nest(loop)
     if any(map(is_distributed, thread_nest(op)[len(around) :])):
         return _across_threads(op, base, loop)
@@ -69,6 +72,24 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
             "tile the op's parallel dimensions, and map the loop to threads",
         )
     return _within_a_thread(base, loop)
+
+
+def _held(op: ir.Operation, kind: ir.MemRefType) -> ir.MemRefType:
+    """A part as `launch` keeps it: in the type that the op accumulates in."""
+    total = sums_of(op)
+    element = kind.element_type if total is None else ir.Type.parse(total, kind.context)
+    return ir.MemRefType.get(kind.shape, element, kind.layout, kind.memory_space)
+
+
+def _expect_all_of_the_sum(base: ir.Value, loop: ir.Operation) -> None:
+    """W0379 where sums that are accumulated in a wider type would be rounded between two parts."""
+    outer = next((a for a in ancestors(loop) if a.name == "scf.for" and not _depends_on_loop(base, a)), None)
+    if outer is not None and _first_value(base, loop) is None:
+        raise fail(
+            "W0379",
+            "sums that `mma` accumulates in f32 would be rounded in each iteration of a loop around the one that is named",
+            "`promote-to-registers … across` the outermost loop of the sum",
+        )
 
 
 def _check_new(buffer: ir.Operation) -> None:
@@ -108,7 +129,7 @@ def _views(value: ir.Value) -> list[ir.Operation]:
 
 def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
     tile = _own_tile(op, base, loop)
-    part = affordable(tile.kind, [dimension.static_trips or 0 for _, dimension in tile.pieces(base)])
+    part = affordable(_held(op, tile.kind), [dimension.static_trips or 0 for _, dimension in tile.pieces(base)])
     if is_temporary(base):
         kept = producer(base)
         assert kept is not None

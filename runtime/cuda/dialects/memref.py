@@ -8,10 +8,18 @@ from functools import partial
 
 from ....interpreter.ir.constants import table_of
 from ....interpreter.ir.functions import name_of
-from ....interpreter.ir.mlir import DYNAMIC, ancestors, ir, is_used, users
+from ....interpreter.ir.mlir import ancestors, ir, is_used, users
 from ....interpreter.memory.atomics import forms, has_form
 from ....interpreter.memory.effects import combiner
-from ....interpreter.memory.layouts import RESHAPING, is_shared, kept_dimensions, mixed, reshaped, strided
+from ....interpreter.memory.layouts import (
+    NO_LAYOUT,
+    RESHAPING,
+    MemrefLayout,
+    is_shared,
+    kept_dimensions,
+    mixed,
+    reshaped,
+)
 from ...kernel_form import integers, refuse
 from ..kernel import LOOPS, KernelWriter, Lanes, writes
 from ..loops import assignment
@@ -84,11 +92,11 @@ def declaration(buffer: NamedMemory) -> str:
 
 def _array(type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> NamedMemory:
     """A buffer that the kernel itself declares: static, row-major."""
-    strides, offset = strided(type, op)
-    sizes = list(type.shape)
-    row_major = [math.prod(sizes[d + 1 :]) for d in range(len(sizes))]
-    if DYNAMIC in (*sizes, *strides, offset) or list(strides) != row_major or offset:
-        raise refuse("W0503", f"{type}: memory of a kernel must be static and row-major", op)
+    if not type.has_static_shape or not MemrefLayout.of(type, op).in_rows:
+        hint = NO_LAYOUT if type.has_static_shape else None
+        raise refuse("W0503", f"{type}: memory of a kernel must be static and row-major", op, hint=hint)
+    sizes = tuple(type.shape)
+    strides = tuple(math.prod(sizes[d + 1 :]) for d in range(len(sizes)))
     return NamedMemory(variable, scalar(type.element_type, op), space, tuple(map(literal, sizes)),
                   tuple(map(literal, strides)), literal(0), array=bool(type.rank))  # fmt: skip
 

@@ -15,6 +15,13 @@ from .lanes import Lane, Lanes, first_lane
 from .memory import Memory, MemoryWindow, Tracked, poison_of, put, taking_part
 from .shadow import Index, Mask, Shadow
 
+WindowParts = tuple[str, int, tuple[int, ...], tuple[int, ...]]
+"""Those of a `MemoryWindow`, as generated code has them."""
+
+
+def _window(name: str, shape: tuple[int, ...], parts: WindowParts | None) -> MemoryWindow:
+    return MemoryWindow.whole(name, shape) if parts is None else MemoryWindow(*parts)
+
 
 class Shared(Tracked):
     """Workgroup memory as an array (elements, blocks): an access whose element all blocks agree on moves whole rows.
@@ -25,9 +32,13 @@ class Shared(Tracked):
 
     space = "shared"
 
-    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes) -> None:
-        size = int(np.prod(shape, dtype=np.int64))
-        super().__init__([MemoryWindow.whole(name, shape)], dtype, size)
+    def __init__(
+        self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes, window: WindowParts | None = None
+    ) -> None:
+        """`window`: how its elements lie, where not row by row."""
+        seen = _window(name, shape, window)
+        size = seen.end
+        super().__init__([seen], dtype, size)
         self.lanes = lanes
         self.layout = layout = replace(lanes.layout, block=0)
         self.data = np.full((size, lanes.nb), poison_of(dtype), dtype)
@@ -37,7 +48,7 @@ class Shared(Tracked):
         self.stores: dict[int, Tally] = {}
         self.keys = lanes.threads.astype(np.int64) << layout.site
         # where warp groups share it: its number, and what it was made of
-        self.origin: tuple[int, str, tuple[int, ...], np.dtype] = (0, name, shape, dtype)
+        self.origin: tuple[int, str, tuple[int, ...], np.dtype, WindowParts | None] = (0, name, shape, dtype, window)
         self.flying: np.ndarray | None = None  # by element the key of the copy that is under way to it, or -1
         if lanes.check:
             self.shadow = Shadow(size, layout, self.address, self.report, lanes.atomics)
@@ -175,9 +186,13 @@ class Private(Memory):
     between lanes puts all of them into one array, until a value is stored otherwise.
     """
 
-    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes) -> None:
-        size = int(np.prod(shape, dtype=np.int64))
-        super().__init__([MemoryWindow.whole(name, shape)], dtype, size)
+    def __init__(
+        self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes, window: WindowParts | None = None
+    ) -> None:
+        """`window`: how its elements lie, where not row by row."""
+        seen = _window(name, shape, window)
+        size = seen.end
+        super().__init__([seen], dtype, size)
         self.lanes = lanes
         self.check = lanes.check
         self.values: list[Lane] = [poison_of(dtype)] * size

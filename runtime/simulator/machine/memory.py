@@ -32,15 +32,23 @@ class MemoryWindow:
         """All of a buffer, row by row."""
         return cls(name, 0, shape, tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape))))
 
+    @property
+    def end(self) -> int:
+        """The number of the element of the memory after the last one that is shown."""
+        reach = (max((n - 1) * stride, 0) for n, stride in zip(self.shape, self.strides, strict=True))
+        return self.offset + sum(reach) + 1 if 0 not in self.shape else 0
+
     def element(self, flat: int) -> tuple[int, ...] | None:
         """The indices of element `flat` of the memory, or None if it lies outside the window."""
-        rest = flat - self.offset
+        rest = flat - self.offset - sum((n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True) if stride < 0)
         found = [0] * len(self.shape)
-        for axis in sorted(range(len(self.shape)), key=lambda a: -self.strides[a]):
-            if self.strides[axis] > 0:
-                found[axis], rest = divmod(rest, self.strides[axis])
-        inside = all(0 <= i < n for i, n in zip(found, self.shape, strict=True))
-        return tuple(found) if inside and rest == 0 else None
+        for axis in sorted(range(len(self.shape)), key=lambda a: -abs(self.strides[a])):
+            last, stride = self.shape[axis] - 1, self.strides[axis]
+            if stride:
+                found[axis] = max(0, min(rest // abs(stride), last))
+                rest -= found[axis] * abs(stride)
+                found[axis] = found[axis] if stride > 0 else last - found[axis]
+        return tuple(found) if rest == 0 and 0 not in self.shape else None
 
 
 class Memory:

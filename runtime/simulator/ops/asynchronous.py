@@ -31,10 +31,12 @@ def copy(t: Translator, op: ir.Operation) -> Val:
 
 @handles(GROUP)
 def group(t: Translator, op: ir.Operation) -> Val:
-    t.emit(f"A.commit(L, {t.mask})")
+    if not t.grouped:  # no copies are in such a kernel: its groups are empty
+        t.emit(f"A.commit(L, {t.mask})")
     return literal(0)
 
 
 @handles(WAIT)
 def wait(t: Translator, op: ir.Operation) -> None:
-    t.emit(f"A.wait(L, {may_pend(op)}, {t.mask})")
+    if not t.grouped:
+        t.emit(f"A.wait(L, {may_pend(op)}, {t.mask})")

@@ -12,7 +12,16 @@ from ....interpreter.ir.constants import definition
 from ....interpreter.ir.functions import name_of
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.effects import combiner, update_of
-from ....interpreter.memory.layouts import RESHAPING, is_shared, kept_dimensions, mixed, reshaped, space_of
+from ....interpreter.memory.layouts import (
+    NO_LAYOUT,
+    RESHAPING,
+    MemrefLayout,
+    is_shared,
+    kept_dimensions,
+    mixed,
+    reshaped,
+    space_of,
+)
 from ...host.constants import constant_array
 from ...kernel_form import integers, refuse
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
@@ -238,6 +247,8 @@ def get_global(t: Translator, op: ir.Operation) -> Mem:
     else:
         if "constant" not in declaration.attributes or "initial_value" not in declaration.attributes:
             raise refuse("W0750", f"`@{name}` is a global that kernels may change", op, hint="pass it as an argument")
+        if not MemrefLayout.of(kind, op).in_rows:
+            raise refuse("W0751", f"the constant `@{name}` does not lie row by row: `{kind}`", op, hint=NO_LAYOUT)
         contents = t.constant(dense(declaration.attributes["initial_value"], kind, op), INT64)
         root = Val(t.fresh("R"), 0, INT64)
         found = t.whole(root, f"{root.text} = constant({name!r}, {contents.text}, L)", kind, op)

@@ -11,11 +11,11 @@ import numpy as np
 
 from ....interpreter.memory.limits import WARP
 from ..machine.lanes import Lane, Lanes
-from ..machine.local_memory import Shared
+from ..machine.local_memory import Shared, WindowParts
 from ..machine.memory import Global, Tracked
 from ..machine.shadow import KeyLayout, Mask
 from ..report import Fault, Race, RaceKind, ThreadOp
-from .clocks import Moment
+from .clocks import GLOBAL, SHARED, Moment
 from .ordering import ClockShadow, OrderedMemory
 
 if TYPE_CHECKING:
@@ -96,18 +96,20 @@ class GroupLanes(Lanes):
 
     # ---- memory -------------------------------------------------------------------------------------------------------
 
-    def shared(self, number: int, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Shared:
+    def shared(
+        self, number: int, name: str, shape: tuple[int, ...], dtype: np.dtype, window: WindowParts | None = None
+    ) -> Shared:
         """The block's shared buffer of that number, as this group accesses it."""
         found = self.home.memories.get(number)
         if found is None:
-            made = Shared(name, shape, dtype, self)
+            made = Shared(name, shape, dtype, self, window)
             order = None
             if self.check:
                 made.layout = replace(self.layout, block=0)
                 order = OrderedMemory(made.size, made.layout, self.atomics)
             found = self.home.memories[number] = made, order
         port, order = copy(found[0]), found[1]
-        port.origin = number, name, shape, dtype
+        port.origin = number, name, shape, dtype, window
         port.lanes, port.loads, port.stores, port.banks = self, {}, {}, self.banks
         port.keys = self.rows.astype(np.int64) << port.layout.site
         self._follow(port, order)
@@ -128,7 +130,10 @@ class GroupLanes(Lanes):
             return
         found, unfenced = partial(self._race, port), partial(self._unfenced, port)
         cluster = self.cluster
-        port.shadow = ClockShadow(order, cluster.clocks, cluster.number, self.label, port.address, found, unfenced)  # type: ignore[assignment]
+        space = SHARED if isinstance(port, Shared) else GLOBAL
+        port.shadow = ClockShadow(  # type: ignore[assignment]
+            order, cluster.clocks, cluster.number, self.label, port.address, found, unfenced, space
+        )
 
     # ---- findings ------------------------------------------------------------------------------------------------------
 
@@ -149,7 +154,7 @@ class GroupLanes(Lanes):
         witness = self.cluster.witness
         first, second = (witness(int(keys[0]), memory.layout, self.home) for keys in (old, new))
         name, element = memory.element(int(elements[0]))
-        message = f"`{name}`{list(element)} is read by the async proxy, and {first} wrote it without a fence behind it"
+        message = f"`{name}`{list(element)} is accessed by the async proxy, and {first} wrote it without a fence behind it"
         self.found.fault(Fault("missing proxy fence", message, second, name, element, len(elements)))
 
     def doing(self, lane: int, site: int) -> ThreadOp:

@@ -3,8 +3,8 @@
 Per element stand the last write, and of each warp group (and of each kind of operation that it issued) the last read, with one
 more that is not ordered before it. An access is a number as `KeyLayout` says: the epoch of a row, the cluster, the row, the op. It
 is ordered before another one of its cluster if the row of that one knows of its epoch, and unordered with those of other clusters.
-What an ordinary store wrote must also be fenced for whoever reads it through the async proxy. What a product has read needs only
-be over, in time, before another writes there; and so does a box that has come before another one comes.
+What an ordinary store wrote must also be fenced for whoever reads it, or writes it again, through the async proxy. What a product
+has read needs only be over, in time, before another writes there; and so does a box that has come before another one comes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..machine.shadow import Address, Index, KeyLayout, Mask
 from ..report import RaceKind
-from .clocks import GLOBAL, SHARED, VectorClocks
+from .clocks import SHARED, VectorClocks
 
 Elements = np.ndarray | slice
 Found = Callable[[RaceKind, np.ndarray, np.ndarray, np.ndarray], None]
@@ -47,16 +47,17 @@ class ClockShadow:
         clocks: of the cluster; `cluster`: its number; `group`: the warp group's.
         address: gives flat element numbers and keys of the lanes of an access.
         found: told of races: their kind, elements, keys of the first and of the second accesses.
-        unfenced: told of reads through the async proxy: elements, keys of the stores, keys of the reads.
+        unfenced: told of accesses through the async proxy: elements, keys of the stores, keys of the accesses.
+        space: which memory it is.
     """
 
     def __init__(
         self, memory: OrderedMemory, clocks: VectorClocks, cluster: int, group: Hashable, address: Address, found: Found,
-        unfenced: Unfenced,
+        unfenced: Unfenced, space: str,
     ) -> None:  # fmt: skip
         self.memory, self.clocks, self.cluster, self.group = memory, clocks, cluster, group
         self.address, self.found, self.unfenced = address, found, unfenced
-        self.layout, self.space = memory.layout, SHARED if not memory.layout.block else GLOBAL
+        self.layout, self.space = memory.layout, space
 
     # ---- what lanes do ----------------------------------------------------------------------------------------------
 
@@ -97,16 +98,9 @@ class ClockShadow:
     # ---- what asynchronous operations do: `key` is that of all of their elements ----------------------------------------
 
     def operation_reads(self, elements: Elements, key: int) -> None:
-        old = None if self.memory.writer is None else self.memory.writer[elements]
-        if old is not None:
-            unordered = self._compare("RAW", elements, old, key)
-            stored = (old >= 0) & ~unordered & (self.layout.threads_of(old) < self.clocks.threads)
-            if stored.any():
-                row, ours = int(self.layout.threads_of(key)), self._ours(old)
-                who = self.layout.threads_of(np.maximum(old, 0))
-                fenced = self.clocks.fenced[self.space][row].take(who, mode="clip") >= (old >> self.layout.interval)
-                if (bad := stored & ours & ~fenced).any():
-                    self.unfenced(self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))
+        if self.memory.writer is not None:
+            old = self.memory.writer[elements]
+            self._expect_fenced(elements, old, key, self._compare("RAW", elements, old, key))
         self._compare_others("RAW", self.memory.updaters, elements, key)
         kind = self.clocks.kind(int(self.layout.threads_of(key)))
         last, other = self.memory.readers.setdefault((kind, self.group), [self.memory.fresh(), self.memory.fresh()])
@@ -119,10 +113,20 @@ class ClockShadow:
     def operation_writes(self, elements: Elements, key: int) -> None:
         if self.memory.writer is not None:
             old = self.memory.writer[elements]
-            self._compare("WAW", elements, old, key, self._boxes(old))
+            self._expect_fenced(elements, old, key, self._compare("WAW", elements, old, key, self._boxes(old)))
         self._compare_others("WAR", self.memory.readers, elements, key)
         self._compare_others("WAW", self.memory.updaters, elements, key)
         self._writer()[elements] = key
+
+    def _expect_fenced(self, elements: Elements, old: np.ndarray, key: int, unordered: np.ndarray) -> None:
+        """A fault where an operation comes behind an ordinary store, and no fence of its thread does."""
+        stored = (old >= 0) & ~unordered & (self.layout.threads_of(old) < self.clocks.threads)
+        if stored.any():
+            row, ours = int(self.layout.threads_of(key)), self._ours(old)
+            who = self.layout.threads_of(np.maximum(old, 0))
+            fenced = self.clocks.fenced[self.space][row].take(who, mode="clip") >= (old >> self.layout.interval)
+            if (bad := stored & ours & ~fenced).any():
+                self.unfenced(self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))
 
     # ---- order --------------------------------------------------------------------------------------------------------
 

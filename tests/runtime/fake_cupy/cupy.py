@@ -126,8 +126,8 @@ def matmul(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.nd
 
 
 ARRAYS = {
-    "abs", "ascontiguousarray", "bincount", "cumsum", "exp", "float32", "float64", "inf", "int32", "lib", "matmul", "maximum",
-    "pad", "repeat", "sqrt", "tri", "where",
+    "abs", "arange", "ascontiguousarray", "bincount", "cumsum", "exp", "float32", "float64", "inf", "int32", "lib", "matmul",
+    "maximum", "pad", "repeat", "sqrt", "tri", "where",
 }  # fmt: skip
 
 
@@ -232,14 +232,20 @@ class Device:
         return CAPABILITY
 
 
-class Function:
-    def __init__(self, name: str, cubin: bytes = b"") -> None:
+class RawKernel:
+    """What `RawModule.get_function` returns: a launch, and the attributes that CuPy asks the driver for."""
+
+    def __init__(self, name: str, cubin: bytes) -> None:
         self.name = name
-        self.ptr = name
         self.cubin = cubin
 
-    def __call__(self, grid: Any, block: Any, args: tuple[Any, ...], *, shared_mem: int, stream: _AnyStream) -> None:
+    def __call__(
+        self, grid: Any, block: Any, args: tuple[Any, ...], *, shared_mem: int = 0, stream: _AnyStream | None = None
+    ) -> None:
         _check("launch")
+        stream = CURRENT[-1] if stream is None else stream
+        grid, block = ((*dims, 1, 1)[:3] for dims in (grid, block))
+        args = tuple(np.uint64(value.data.ptr) if isinstance(value, Array) else value for value in args)
         FAIL_AT[:] = [left - 1 for left in FAIL_AT]
         if -1 in FAIL_AT:
             raise CUDADriverError("CUDA_ERROR_LAUNCH_FAILED: made to fail")
@@ -252,19 +258,53 @@ class Function:
         do = OF_TEXT.get((self.cubin, self.name)) or _kernel(self.name)
         _issue(stream.ptr, lambda: do(grid, block, args))
 
+    @property
+    def num_regs(self) -> int:
+        _check("attribute")
+        return 32
 
-class Module:
-    cubin = b""
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int:
+        raise AssertionError("nobody asks for it")
 
-    def load(self, cubin: bytes) -> None:
-        _check("load")
-        LOG.append(("load", cubin))
-        self.cubin = cubin
+    @max_dynamic_shared_size_bytes.setter
+    def max_dynamic_shared_size_bytes(self, size: int) -> None:
+        _check("attribute")
+        LOG.append(("attribute", "max_dynamic_shared_size_bytes", size))
 
-    def get_function(self, name: str) -> Function:
-        if name not in KERNELS and (self.cubin, name) not in OF_TEXT and not name.startswith("weft_"):
+
+LOADED: dict[tuple[str, int], bytes] = {}
+"""CuPy loads a path once for each device (`cupy/_core/raw.pyx`, `_get_raw_module`), whatever is written to it afterwards."""
+GLOBALS: dict[str, MemoryPointer] = {}
+
+
+class RawModule:
+    """Of a cubin file alone: compiling a text by it is what Weft must not do. The file is read at the first question."""
+
+    def __init__(self, *, path: str) -> None:
+        assert type(path) is str
+        self._path = path
+
+    def _cubin(self) -> bytes:
+        key = self._path, DEVICE[0]
+        if key not in LOADED:
+            _check("load")
+            with open(self._path, "rb") as file:
+                LOADED[key] = file.read()
+            LOG.append(("load", LOADED[key]))
+        return LOADED[key]
+
+    def get_function(self, name: str) -> RawKernel:
+        cubin = self._cubin()
+        if name not in KERNELS and (cubin, name) not in OF_TEXT and not name.startswith("weft_"):
             raise CUDADriverError(f"CUDA_ERROR_NOT_FOUND: {name}")
-        return Function(name, self.cubin)
+        return RawKernel(name, cubin)
+
+    def get_global(self, name: str) -> MemoryPointer:
+        self._cubin()
+        if name not in GLOBALS:
+            raise CUDADriverError(f"CUDA_ERROR_NOT_FOUND: {name}")
+        return GLOBALS[name]
 
 
 _programs: dict[int, str] = {}
@@ -300,11 +340,6 @@ def _memcpy(target: int, source: int, size: int, kind: int, stream: int) -> None
     assert size > 0 and kind == 3, "a graph holds no empty copy"
     LOG.append(("contiguous copy", size))
     _issue(stream, lambda: ctypes.memmove(target, source, size))
-
-
-def _attribute(function: str, attribute: int, value: int) -> None:
-    _check("attribute")
-    LOG.append(("attribute", attribute, value))
 
 
 # ---- graphs ------------------------------------------------------------------------------------------------------------------
@@ -421,11 +456,6 @@ def _move(move: str, width: str, rank: str) -> Any:
     return kernel
 
 
-def _function_attribute(attribute: int, function: str) -> int:
-    assert attribute == 4
-    return 32
-
-
 def get_default_memory_pool() -> Any:
     return types.SimpleNamespace(free_all_blocks=lambda: LOG.append(("free_all_blocks",)))
 
@@ -438,10 +468,7 @@ cuda = types.SimpleNamespace(
     get_current_stream=lambda: CURRENT[-1],
     alloc=_alloc,
     get_elapsed_time=lambda start, end: 1.5,
-    driver=types.SimpleNamespace(
-        CUDADriverError=CUDADriverError, funcGetAttribute=_function_attribute, funcSetAttribute=_attribute
-    ),
-    function=types.SimpleNamespace(Module=Module),
+    driver=types.SimpleNamespace(CUDADriverError=CUDADriverError),
     memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
     nvrtc=types.SimpleNamespace(
         NVRTCError=NVRTCError,

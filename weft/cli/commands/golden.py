@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .schedules import schedule_options, unproven_option
+from .schedules import schedule_options, unchecked_option, unproven_option
 
 if TYPE_CHECKING:
     from ...goldens.golden import Golden
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--name", metavar="NAME", help="The name of a new golden, added to the schedule's.")
 @click.option("--after", metavar="STEP", help="A golden of the module after this step.")
 @click.option("--cuda", is_flag=True, help="A golden of the CUDA text.")
-@schedule_options(unproven_option)
+@schedule_options(unproven_option, unchecked_option)
 def golden(
     chosen: Choice,
     files: tuple[str, ...],
@@ -46,7 +46,8 @@ def golden(
     current folder. The goldens of gemm.weft are gemm.golden.mlir, gemm.NAME.golden.mlir (modules), gemm.NAME.golden.cu
     (CUDA texts) and gemm.NAME.check (CHECK lines) beside it; the first line of each says how it is made.
 
-    --name, --after, --cuda, --payload, --set, --layer and --unproven make a new golden of one schedule, with --update.
+    --name, --after, --cuda, --payload, --set, --layer, --unproven and --unchecked make a new golden of one schedule,
+    with --update. What is written is compared with the payload before.
     """
     from ...goldens.golden import golden_paths, read_golden, suffix_of
     from ...goldens.judging import Maker
@@ -55,7 +56,7 @@ def golden(
     new = bool(name or after or cuda or chosen != Choice(""))
     if new and (not update or len(files) != 1 or suffix_of(Path(files[0])) or Path(files[0]).is_dir()):
         raise click.UsageError(
-            "--name, --after, --cuda, --payload, --set, --layer and --unproven make a new golden: "
+            "--name, --after, --cuda, --payload, --set, --layer, --unproven and --unchecked make a new golden: "
             "they need --update and one schedule"
         )
     if after and cuda:

@@ -34,6 +34,9 @@ PATH = click.Path(path_type=Path)
 FILE = click.argument("file", metavar="FILE", shell_complete=completion.schedules)
 
 unproven_option = click.option("--unproven", is_flag=True, help="Accept kernels not proven race-free, and mark them.")
+unchecked_option = click.option(
+    "--unchecked", is_flag=True, help="Accept kernels not compared with their payload, and mark what is built of them."
+)
 LAYER = "A named set of sizes; `weft payloads NAME` lists them."
 set_option = functools.partial(
     click.option, "--set", "settings", multiple=True, metavar="NAME=VALUE", shell_complete=completion.settings
@@ -61,7 +64,7 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
             from ...payloads.settings import parse_settings
             from ...pipeline import Choice
 
-            mine = {name: given.pop(name) for name in ("payload", "layer", "unproven") if name in given}
+            mine = {name: given.pop(name) for name in ("payload", "layer", "unproven", "unchecked") if name in given}
             return command(chosen=Choice(file, settings=parse_settings(settings), **mine), **given)
 
         options = (
@@ -243,7 +246,7 @@ def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
 
 
 @click.command(short_help="Write a bundle that runs without MLIR.")
-@schedule_options(FILE, unproven_option, entry_option)
+@schedule_options(FILE, unproven_option, unchecked_option, entry_option)
 @click.option("-o", "output", type=PATH, required=True, metavar="DIR", help="The bundle's folder.")
 @click.option("--with-data", is_flag=True, help="Add inputs and the outputs expected for them to the bundle.")
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the inputs of `--with-data`.")
@@ -262,6 +265,8 @@ def build(
 ) -> None:
     """Write the kernels' CUDA text, the scheduled module and the host plan into DIR.
 
+    Before that the kernels are compared with the payload.
+
     `weft run DIR` runs it; so does `python -m weft.runtime DIR`, which needs only NumPy and CuPy.
     """
     from ...execution import build_bundle
@@ -274,9 +279,12 @@ def build(
         raise click.UsageError(f"{option} is for the inputs of --with-data, which is not given")
     wanted, open_ = parse_settings(asked, "--input"), parse_settings(sizes, "--size")
     with progress(f"weft build {chosen.file}") as clock:
-        done = build_bundle(chosen.open(clock), entry, output, (seed or 0) if with_data else None, inputs, wanted, open_)
+        data_seed = (seed or 0) if with_data else None
+        done, compared = build_bundle(chosen.open(clock), entry, output, data_seed, inputs, wanted, open_)
     for remark in done.unproven:
         say(remark)
+    if compared.unchecked is not None:
+        say(f"values not compared: {compared.unchecked}")
     say(f"{output}: written")
 
 

@@ -18,24 +18,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..buffers.elements import StructuredOp, emit_unit
-from ..indices.arithmetic import Bound, Sum, apply_map, ceildiv, inside, is_zero
-from ..indices.values import largest
-from ..ir.affine_maps import dimension_of
-from ..ir.element_sizes import bytes_of
-from ..ir.functions import name_of, set_name
-from ..ir.mlir import arith, gpu, ir, memref
-from ..ir.structured import element_type, generic, structure
-from ..mapping.mapping import extents
-from ..mapping.processors import for_each, loop_over, when
-from ..memory.effects import is_memref
-from ..memory.limits import OF_A_THREAD, WARP
-from ..memory.views import behind, is_own_array
-from ..padding.combiners import Combiner
-from ..padding.masked_loads import number
-from ..padding.scans import Scan, read_scan, reduction_of
-from ..session.rewriter import refuse
-from .shared_reductions import SHARED, At, SharedReduction, load, reducing_into, store
+from ...buffers.elements import StructuredOp, emit_unit
+from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, inside, is_zero
+from ...indices.values import largest
+from ...ir.affine_maps import dimension_of
+from ...ir.element_sizes import bytes_of
+from ...ir.functions import name_of, set_name
+from ...ir.mlir import arith, gpu, ir, memref
+from ...ir.structured import element_type, generic, structure
+from ...mapping.mapping import extents
+from ...mapping.processors import for_each, loop_over, when
+from ...memory.effects import is_memref
+from ...memory.limits import OF_A_THREAD, WARP
+from ...memory.views import behind, is_own_array
+from ...padding.combiners import Combiner
+from ...padding.masked_loads import number
+from ...padding.scans import Scan, read_scan, reduction_of
+from ...session.rewriter import refuse
+from .reductions import At, SharedReduction, barrier, load, reducing_into, store
 
 Values = list[ir.Value]
 
@@ -53,7 +53,9 @@ class SharedScan(SharedReduction):
         every, lanes = extents(self.op), self.mapping.vector
         units = ceildiv(every[self.scan.dimension], lanes)
         ((_, by),) = self.hardware.sharers(self.mapping, [units])
-        if by.surplus or by.count != (WARP if self.warps == 1 and self.mapping.space == "lanes" else self.warps * WARP):
+        self.warps = self.team.parts if self.team.meets else 1
+        whole = [one.free for one in self.team.digits] == [True] if self.team.meets else self.team.in_whole_warps
+        if by.surplus or not whole or by.count != self.warps * WARP or self.alive:
             raise refuse(
                 "W0352", f"the threads of a block scan together, all of them, and `{self.mapping}` names some", self.op,
                 "give the block as many threads, or all of the block's the scan: `threads(*) cyclic`",
@@ -62,7 +64,8 @@ class SharedScan(SharedReduction):
         each = by.count * chunk
         most = largest(units)
         rounds: Bound = 1 if most is not None and most <= each else ceildiv(units, each)
-        own, carry, before = (self._cells(name) for name in ("part", "carry", "start"))
+        own = [self.part(cell) for cell in self._cells()]
+        carry, before = ([named(cell, name) for cell in self._cells()] for name in ("carry", "start"))
         parts = self._shared() if self.warps > 1 else []
         reduction = reduction_of(self.op, self.scan)
         reducing = StructuredOp.of(reduction)
@@ -133,37 +136,30 @@ class SharedScan(SharedReduction):
     def _together(self, ones: Values, others: Values) -> Values:
         return self.combiner.together(ones, others, True)
 
-    def _identities(self) -> Values:
-        return [number(value, kind) for value, kind in zip(self.combiner.identities, self.kinds, strict=True)]
-
-    def _cells(self, name: str) -> Values:
-        return [named(memref.AllocaOp(ir.MemRefType.get([], kind), [], []), name) for kind in self.kinds]
+    def _cells(self) -> list[memref.AllocaOp]:
+        return [memref.AllocaOp(ir.MemRefType.get([], kind), [], []) for kind in self.kinds]
 
     def _place(self, at: At) -> list[list[ir.Value]]:
         index = [place.emit() for place in self._index(at, [Sum()])]
         return [apply_map(self.structured.maps[n], index) for n in self.outputs]
 
-    def _first(self, *, of_each_warp: bool = False) -> ir.Value:
-        """Whether the thread is the first of those that share the scan. `of_each_warp`: of those that all scan the same, too."""
-        one = self.hardware.lane() if self.by_warps or of_each_warp else self.hardware.linear_thread()
-        return is_zero(one.index)
-
     def _first_warp(self) -> list[ir.Value]:
         """Of warps that all scan the same, whether it is the first."""
-        alike = self.mapping.space == "lanes" and not self.by_warps
-        warp = self.hardware.warp().index
-        return [is_zero(warp)] if alike and warp.terms else []
+        alone = self.alike.units if not self.team.meets else ()
+        return [is_zero(self.hardware.digit(one)) for one in alone if one.free]
 
     def _begin(self, before: Values, at: At) -> None:
-        """The running results that there were belong to the first thread."""
+        """The running results that there were belong to the first thread: of each warp, where each has them for itself."""
         store(self._identities(), before, [])
-        with when(self._first(of_each_warp=self.mapping.space == "lanes" and all(map(is_own_array, self.results)))):
+        of_each_warp = not self.team.meets and all(map(is_own_array, self.results))
+        firsts = [is_zero(self.hardware.digit(one)) for one in self.team.lanes if one.free] if of_each_warp else self.firsts()
+        with when(*firsts):
             for result, place, cell in zip(self.results, self._place(at), before, strict=True):
                 store(load([result], [Sum.of(i) for i in place]), [cell], [])
 
     def _end(self, values: Values, at: At) -> None:
         own = all(map(is_own_array, self.results))
-        with when(*[] if own else [self._first()]):
+        with when(*[] if own else self.firsts()):
             for value, result, place in zip(values, self.results, self._place(at), strict=True):
                 memref.StoreOp(value, result, place)
 
@@ -205,7 +201,3 @@ def named(made: memref.AllocaOp, name: str | None) -> ir.Value:
     set_name(made, name)
     return made.result
 
-
-def barrier() -> None:
-    """One that orders what threads do to shared memory."""
-    gpu.BarrierOp(address_spaces=ir.ArrayAttr.get([ir.Attribute.parse(SHARED)]))

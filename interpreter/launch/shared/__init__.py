@@ -1,0 +1,1 @@
+"""What threads exchange that share a reduction or a scan."""

@@ -1,0 +1,229 @@
+"""A reduction that processors share: each one reduces iterations of its own, and then all of them combine what they have made.
+
+    map OP to lanes      the results of 32 lanes go from lane to lane (`gpu.shuffle`), until each lane has the whole
+    map OP to threads    those of each warp so, then one for each warp through shared memory; every thread combines these
+
+So every processor has the result. Five shuffles with `xor` give all lanes the same bits, since combiners do not mind which operand
+comes first. A thread without an iteration brings the combiner's identity along.
+
+Whose parts these are the op says (`weft.participants`): where a loop around it hands rows to threads, lanes of a warp that have one
+row exchange what they have made, and then the parts of the row go through shared memory, each at its thread's place.
+
+Source: NVIDIA, "Faster Parallel Reductions on Kepler"; upstream's `gpu.subgroup_reduce`, which is broken down to the same shuffles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ...buffers.elements import StructuredOp
+from ...indices.arithmetic import Sum, apply_map, is_zero
+from ...ir.functions import COMBINER, PARTICIPANTS, name_of, set_name
+from ...ir.mlir import gpu, ir, memref
+from ...ir.structured import structure
+from ...mapping.mapping import Mapping, handed_out
+from ...mapping.participants import Team, alike, team
+from ...mapping.processors import Hardware, for_each, when
+from ...memory.limits import WARP
+from ...memory.views import behind, is_own_array
+from ...padding.combiners import Combiner, combiner
+from ...padding.masked_loads import number
+from ...padding.scans import running
+from ...session.rewriter import refuse
+
+At = Sequence[Sum]
+EmitOwned = Callable[[StructuredOp, Callable[[At], At]], None]
+"""Emits the iterations that the thread owns of an op, given how the index of one is made of that of what is handed out."""
+
+
+class SharedReduction:
+    """One reduction on memrefs, in a kernel that is being made.
+
+    Args:
+        op: the mapped op.
+        mapping: its map, to lanes or to threads.
+        hardware: the kernel's processors.
+        around: the maps that it stands in.
+        alive: where threads go through iterations that are not theirs, to meet the others: whether it is theirs.
+        again: it is done several times, with nothing between that all threads of the block wait for.
+
+    Errors: W0352 for threads that do not combine their parts so.
+    """
+
+    def __init__(
+        self, op: ir.Operation, mapping: Mapping, hardware: Hardware, around: Sequence[Mapping], *,
+        alive: Sequence[ir.Value] = (), again: bool = False,
+    ) -> None:  # fmt: skip
+        self.op, self.mapping, self.hardware, self.alive, self.again = op, mapping, hardware, alive, again
+        self.stated = op.attributes[PARTICIPANTS]
+        self.team = self._team(self.stated)
+        self.alike = self._team(alike(op, around, hardware.geometry))
+        self.combiner = self._combiner()
+        self.structured = StructuredOp.of(op)
+        space = structure(op)
+        self.reduced = handed_out(op)
+        self.kept = [d for d in range(space.rank) if d not in self.reduced]
+        self.extents = [space.extents[d] or 0 for d in self.kept]
+        self.outputs = [space.inputs + n for n in running(op)]
+        self.results = [self.structured.operands[n] for n in self.outputs]
+        self.kinds = [ir.MemRefType(result.type).element_type for result in self.results]
+
+    def emit(self, owned: EmitOwned) -> None:
+        """Emit it at the insertion point, which all threads of the block reach (of participants in one warp: all of that)."""
+        own = [self.part(memref.AllocaOp(ir.MemRefType.get(self.extents, kind), [], [])) for kind in self.kinds]
+
+        for_each(self.extents, lambda at: store(self._identities(), own, at))
+        def reduce(at: At) -> None:
+            with when(*self.alive):
+                owned(self._into(own), lambda inner: self._index(at, inner))
+
+        for_each(self.extents, reduce)
+        if not self.team.meets:
+            for_each(self.extents, lambda at: self._finish(self._across_lanes(load(own, at)), at))
+            return
+        parts = self._shared()
+        digit = self.hardware.digit
+        lanes = [digit(one) for one in self.team.lanes if one.free]
+        mine, row = Sum(), Sum()
+        for one, stride in self.team.places():
+            mine += digit(one).times(stride)
+            row += Sum() if one.free else digit(one).times(stride)
+        others = [(one.radix, stride) for one, stride in self.team.places() if one.free]
+
+        def leave(at: At) -> None:
+            values = self._across_lanes(load(own, at))
+            with when(*map(is_zero, lanes)):
+                store(values, parts, [*at, mine])
+
+        def take(at: At) -> None:
+            if self.team.others > UNROLLED:
+                return self._finish(self._taken_in_loops(own, parts, at, row, others), at)
+            places = [Sum()]
+            for radix, stride in others:
+                places = [place + Sum(n * stride) for n in range(radix) for place in places]
+            values = load(parts, [*at, row + places[0]])
+            for place in places[1:]:
+                values = self.combiner.together(values, load(parts, [*at, row + place]), False)
+            self._finish(values, at)
+
+        for_each(self.extents, leave)
+        barrier()
+        for_each(self.extents, take)
+        if self.again:
+            barrier()
+
+    def _taken_in_loops(
+        self, own: Sequence[ir.Value], parts: Sequence[ir.Value], at: At, row: Sum, others: Sequence[tuple[int, int]]
+    ) -> list[ir.Value]:
+        """All parts of the row, combined one after the other in the thread's own."""
+        store(self._identities(), own, at)
+
+        def add(place: At) -> None:
+            there = row
+            for index, (_, stride) in zip(place, others, strict=True):
+                there += index.times(stride)
+            store(self.combiner.together(load(own, at), load(parts, [*at, there]), False), own, at)
+
+        for_each([radix for radix, _ in others], add)
+        return load(own, at)
+
+    def _identities(self) -> list[ir.Value]:
+        return [number(value, kind) for value, kind in zip(self.combiner.identities, self.kinds, strict=True)]
+
+    def _combiner(self) -> Combiner:
+        found = combiner(self.op)
+        assert found is not None, "the map was checked"
+        return found
+
+    def _team(self, stated: ir.Attribute) -> Team:
+        found = team(stated, self.hardware.geometry)
+        if found is None:
+            raise refuse(
+                "W0352", f"the threads of a block that have one result do not combine it in rows of threads: {stated}", self.op,
+                "let the maps around it take warps, or axes of threads",
+            )  # fmt: skip
+        return found
+
+    def _into(self, own: Sequence[ir.Value]) -> StructuredOp:
+        """The op, reducing into the thread's own results."""
+        return reducing_into(self.structured, self.outputs, own, [ir.AffineDimExpr.get(d) for d in self.kept])
+
+    def _index(self, at: At, inner: At) -> At:
+        """The index of an iteration, of those of what is kept and of what is reduced."""
+        places = dict(zip([*self.kept, *self.reduced], [*at, *inner], strict=True))
+        return [places[d] for d in sorted(places)]
+
+    def _across_lanes(self, values: list[ir.Value]) -> list[ir.Value]:
+        integer = ir.IntegerType.get_signless(32)
+        whole = number(WARP, integer)
+        for step in self.team.distances:
+            distance = number(step, integer)
+            others = [gpu.ShuffleOp(v, distance, whole, gpu.ShuffleMode.XOR).shuffleResult for v in values]
+            values = self.combiner.together(values, others, False)
+        return values
+
+    def _finish(self, values: list[ir.Value], at: At) -> None:
+        """Combine them with what the results were before. Memory of others is written by the first thread that has them."""
+        zeros = self._index(at, [Sum()] * len(self.reduced))
+        index = [place.emit() for place in zeros]
+        places = [apply_map(self.structured.maps[n], index) for n in self.outputs]
+        own = all(map(is_own_array, self.results))
+        with when(*self.alive, *[] if own else self.firsts()):
+            before = [memref.LoadOp(result, place).result for result, place in zip(self.results, places, strict=True)]
+            after = self.combiner.together(before, values, True)
+            for value, result, place in zip(after, self.results, places, strict=True):
+                memref.StoreOp(value, result, place)
+
+    def firsts(self) -> list[ir.Value]:
+        """Whether the thread is the first of those that have the same results."""
+        return [is_zero(self.hardware.digit(one)) for one in self.alike.digits if one.free]
+
+    def part(self, made: memref.AllocaOp) -> ir.Value:
+        """A thread's part, which says with whose it is combined, and by what."""
+        set_name(made, "part")
+        made.operation.attributes[PARTICIPANTS] = self.stated
+        made.operation.attributes[COMBINER] = ir.StringAttr.get(self.combiner.words)
+        return made.result
+
+    def _shared(self) -> list[ir.Value]:
+        """What goes through shared memory, of each result."""
+        space = ir.Attribute.parse(SHARED)
+        kinds = [ir.MemRefType.get([*self.extents, self.team.parts], kind, None, space) for kind in self.kinds]
+        made = [memref.AllocOp(kind, [], []) for kind in kinds]
+        for result, alloc in zip(self.results, made, strict=True):
+            name = name_of(behind(result))
+            set_name(alloc, name and f"{name}_parts")
+        return [alloc.result for alloc in made]
+
+
+def reducing_into(
+    op: StructuredOp, outputs: Sequence[int], own: Sequence[ir.Value], subscripts: Sequence[ir.AffineExpr]
+) -> StructuredOp:
+    """The op with other buffers, at these subscripts, for the operands that these outputs are."""
+    operands, maps = [*op.operands], [*op.maps]
+    for position, buffer in zip(outputs, own, strict=True):
+        operands[position] = buffer
+        maps[position] = ir.AffineMap.get(maps[position].n_dims, 0, subscripts)
+    return replace(op, operands=tuple(operands), maps=tuple(maps))
+
+
+SHARED = "#gpu.address_space<workgroup>"
+UNROLLED = 32
+"""Of more parts a thread combines one after the other in a loop."""
+
+
+def barrier() -> None:
+    """One that orders what threads do to shared memory."""
+    gpu.BarrierOp(address_spaces=ir.ArrayAttr.get([ir.Attribute.parse(SHARED)]))
+
+
+def load(buffers: Sequence[ir.Value], at: At) -> list[ir.Value]:
+    index = [place.emit() for place in at]
+    return [memref.LoadOp(buffer, index).result for buffer in buffers]
+
+
+def store(values: Sequence[ir.Value], buffers: Sequence[ir.Value], at: At) -> None:
+    index = [place.emit() for place in at]
+    for value, buffer in zip(values, buffers, strict=True):
+        memref.StoreOp(value, buffer, index)

@@ -1,0 +1,258 @@
+"""Which processors combine what they have reduced: the participants of a shared reduction or scan, stated once, as a set.
+
+    affine_set<(x, y, z)[px, py, pz] : (y - py == 0)>        threads of the block whose parts are combined for thread (px, py, pz)
+
+A thread's result is made of the parts of all threads of its block that agree with it in each hardware slot that an *enclosing* map
+takes: a row for each y, the threads along x of which share it. Slots that the reduction's own map takes are free. So are those that
+no map of the nest takes, where processors along them do nothing: threads do, and bring the identity along. Warps, and lanes in
+rows, each reduce all by themselves where no map hands them anything: these agree, too.
+
+`launch` states the set on the op, once the maps are complete, and leaves it on what holds a thread's part in the kernel. What is
+exchanged (`Team`: by which shuffles, in what order through shared memory, who writes) is computed from the set, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping as Table
+from dataclasses import dataclass
+
+from ..ir.affine_maps import Operator, constraints, results_of
+from ..ir.functions import PARTICIPANTS
+from ..ir.mlir import ir, operations
+from ..memory.limits import GROUP_WARPS, WARP
+from ..session.rewriter import refuse
+from .geometry import Geometry
+from .mapping import AXES, Mapping, enclosing_maps, is_shared_reduction, mapping_of
+
+
+def state_participants(root: ir.Operation, geometry: Geometry) -> None:
+    """State the participants of each reduction and scan that processors share in a launch. Raises W0352."""
+    for op in filter(is_shared_reduction, operations(root)):
+        mapping = mapping_of(op)
+        assert mapping is not None, "it is shared"
+        op.attributes[PARTICIPANTS] = participants(op, mapping, [around for _, around in enclosing_maps(op)], geometry)
+
+
+def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], geometry: Geometry) -> ir.Attribute:
+    """The set, of an op with its own map and those that it stands in. Raises W0352 where the block's shape says too little."""
+    if mapping.space == "lanes":
+        rest = {"x": "y", "y": "x"}
+        taken = {axis for one in (mapping, *around) if one.space == "lanes" for axis in one.axes}
+        own = zip(mapping.axes, mapping.counts, strict=True)
+        idle = [(rest[axis], WARP // count) for axis, count in own if count < WARP and rest[axis] not in taken]
+        alone = Mapping("lanes", tuple(a for a, _ in idle), tuple(n for _, n in idle))
+        return _agreeing([*around, Mapping("warps", ("x",)), alone], op, geometry)
+    if None in geometry.static_block():
+        raise refuse(
+            "W0352", "the threads of a block combine what they have reduced, and it has a number of threads known only at run time",
+            op, f"take a multiple of {WARP} threads",
+        )  # fmt: skip
+    return _agreeing(around, op, geometry)
+
+
+def alike(op: ir.Operation, around: Sequence[Mapping], geometry: Geometry) -> ir.Attribute:
+    """Threads that have the same iteration of all loops around an op, and so the same results of it."""
+    return _agreeing(around, op, geometry)
+
+
+def _agreeing(maps: Sequence[Mapping], op: ir.Operation, geometry: Geometry) -> ir.Attribute:
+    """The threads that agree in all that these maps take within a block."""
+    with op.context:
+        ones, others = (_forms(maps, op, geometry, made) for made in (ir.AffineExpr.get_dim, ir.AffineExpr.get_symbol))
+        apart = [one - other for one, other in zip(ones, others, strict=True)] or [ir.AffineExpr.get_constant(0)]
+        return ir.IntegerSetAttr.get(ir.IntegerSet.get(3, 3, apart, [True] * len(apart)))
+
+
+def _forms(
+    maps: Sequence[Mapping], op: ir.Operation, geometry: Geometry, made: Callable[[int], ir.AffineExpr]
+) -> list[ir.AffineExpr]:
+    """What the maps take of a thread, by its ids: of each axis that has several threads, of its number in the block."""
+    block = geometry.static_block()
+    ids = {axis: made(number) for number, (axis, size) in enumerate(zip(AXES, block, strict=True)) if size != 1}
+    found = dict[str, ir.AffineExpr]()
+    for one in maps:
+        if one.space in ("threads", "grid"):
+            mine = [ids[axis] for axis in (AXES if one.every else one.axes) if axis in ids]
+        elif one.space in _IN_BLOCK:
+            mine = [form(_linear(op, block, ids)) for form in _IN_BLOCK[one.space](one)]
+        else:
+            continue
+        found |= {str(form): form for form in mine}
+    return list(found.values())
+
+
+Form = Callable[[ir.AffineExpr], ir.AffineExpr]
+
+
+def _rows_of_lanes(mapping: Mapping) -> list[Form]:
+    floordiv, mod = ir.AffineExpr.get_floor_div, ir.AffineExpr.get_mod
+    if mapping.is_whole:
+        return [lambda t: mod(t, WARP)]
+    made = list[Form]()
+    for axis, count in zip(mapping.axes, mapping.counts, strict=True):
+        rows: Form = lambda t, n=count: floordiv(mod(t, WARP), WARP // n)  # noqa: E731
+        columns: Form = lambda t, n=count: mod(t, n)  # noqa: E731
+        made.append(rows if axis == "y" else columns)
+    return made
+
+
+_IN_BLOCK: dict[str, Callable[[Mapping], list[Form]]] = {
+    "lanes": _rows_of_lanes,
+    "warps": lambda _: [lambda t: ir.AffineExpr.get_floor_div(t, WARP)],
+    "warpgroups": lambda _: [lambda t: ir.AffineExpr.get_floor_div(t, WARP * GROUP_WARPS)],
+    "quarters": lambda _: [lambda t: ir.AffineExpr.get_floor_div(ir.AffineExpr.get_mod(t, WARP * GROUP_WARPS), WARP)],
+}
+"""What the linear id of a thread says of the processor that it belongs to."""
+
+
+def _linear(op: ir.Operation, block: Sequence[int | None], ids: Table[str, ir.AffineExpr]) -> ir.AffineExpr:
+    """The number of a thread in its block. Raises W0352 where it is a product of sizes that only a run knows."""
+    total, stride = ir.AffineExpr.get_constant(0), 1
+    for axis, size in zip(AXES, block, strict=True):
+        if axis in ids and stride is None:
+            raise refuse(
+                "W0352", "lanes combine what they have reduced, and which threads are a warp's is known only at run time: "
+                "the block's size along several axes is", op, "give counts along all axes of threads but one",
+            )  # fmt: skip
+        if axis in ids and stride is not None:
+            total, stride = total + ids[axis] * stride, None if size is None else stride * size
+    return total
+
+
+# ---- what is exchanged ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ThreadDigit:
+    """A digit of a thread's number in its block, `number floordiv stride mod radix`.
+
+    Args:
+        free: participants differ in it; else they agree.
+        top: nothing is above it.
+    """
+
+    stride: int
+    radix: int
+    free: bool
+    top: bool = False
+
+
+@dataclass(frozen=True)
+class Team:
+    """The participants of a reduction, as digits of the number of a thread.
+
+    Args:
+        digits: of all threads, the fastest first; neighbours are not both free.
+        lanes: of the lanes of a unit, in powers of two; a unit is a warp, or a part of it where rows of threads are not
+            whole warps.
+        units: of the units of a block.
+    """
+
+    digits: tuple[ThreadDigit, ...]
+    lanes: tuple[ThreadDigit, ...]
+    units: tuple[ThreadDigit, ...]
+
+    @property
+    def distances(self) -> list[int]:
+        """Shuffles by these, `xor`, combine the parts of a unit's participants; the farthest first."""
+        found = [one.stride << step for one in self.lanes if one.free for step in range(one.radix.bit_length() - 1)]
+        return sorted(found, reverse=True)
+
+    @property
+    def meets(self) -> bool:
+        """Whether participants are in several units: their parts go through shared memory, and a barrier."""
+        return any(one.free for one in self.units)
+
+    @property
+    def kept(self) -> list[ThreadDigit]:
+        """What tells apart the parts that go through shared memory, the fastest first."""
+        return [one for one in self.lanes if not one.free] + list(self.units)
+
+    @property
+    def in_whole_warps(self) -> bool:
+        """Whether all lanes of a warp are in it together, or none."""
+        return all(one.free for one in self.lanes) and math.prod(one.radix for one in self.lanes) == WARP
+
+    @property
+    def parts(self) -> int:
+        """How many parts go through shared memory."""
+        return math.prod(one.radix for one in self.kept)
+
+    @property
+    def others(self) -> int:
+        """How many of them a thread combines."""
+        return math.prod(one.radix for one in self.units if one.free)
+
+    def places(self) -> Iterator[tuple[ThreadDigit, int]]:
+        """Of a part in shared memory: the digits that its index is the sum of, and by what each counts."""
+        stride = 1
+        for one in self.kept:
+            yield one, stride
+            stride *= one.radix
+
+
+def team(stated: ir.Attribute, geometry: Geometry) -> Team | None:
+    """What a set says is exchanged; None where its participants are no product of digits."""
+    sizes = tuple(geometry.block[axis] for axis in AXES)
+    key = str(stated), sizes
+    if key not in _seen:
+        digits = _digits(_keys(stated, sizes))
+        _seen[key] = None if digits is None else Team(tuple(digits), *map(tuple, _in_warps(digits, math.prod(sizes))))
+    return _seen[key]
+
+
+_seen: dict[tuple[str, tuple[int, ...]], Team | None] = {}
+"""By the text of a set and the sizes of a block: kernels have few of them."""
+
+
+_OPERATE: dict[Operator, Callable[[int, int], int]] = {
+    "add": operator.add, "mul": operator.mul, "mod": operator.mod, "floordiv": operator.floordiv,
+    "ceildiv": lambda a, b: -(-a // b),
+}  # fmt: skip
+
+
+def _keys(stated: ir.Attribute, sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Of each thread of a block, what participants have the same of."""
+    columns, lines, planes = map(range, sizes)
+    ids = [(x, y, z) for z in planes for y in lines for x in columns]
+    threads = [*map(list, zip(*ids, strict=True)), *[[0] * len(ids)] * 3]
+
+    def operate(name: Operator, ones: list[int], others: list[int]) -> list[int]:
+        return list(map(_OPERATE[name], ones, others))
+
+    return list(zip(*results_of(constraints(stated)[0], threads, lambda n: [n] * len(ids), operate), strict=True))
+
+
+def _digits(keys: Sequence[tuple[int, ...]]) -> list[ThreadDigit] | None:
+    """The digits in which threads with equal keys differ, and those in which they agree: of the first thread, checked for all."""
+    total = len(keys)
+    first = {number for number, key in enumerate(keys) if key == keys[0]}
+    found, stride = list[ThreadDigit](), 1
+    while stride < total:
+        free = stride in first
+        end = next(n for n in range(stride, total + stride, stride) if n >= total or (n in first) != free)
+        if end > total:
+            return None
+        found.append(ThreadDigit(stride, end // stride, free, end == total))
+        stride = end
+    fixed = [one for one in found if not one.free]
+    agreed = [tuple(number // one.stride % one.radix for one in fixed) for number in range(total)]
+    exact = len({*zip(agreed, keys, strict=True)}) == len({*agreed}) == len({*keys})
+    return found if exact else None
+
+
+def _in_warps(digits: Sequence[ThreadDigit], threads: int) -> tuple[list[ThreadDigit], list[ThreadDigit]]:
+    """The digits within a unit of lanes, in powers of two, and those of units. A block that is not whole warps has no lanes that
+    exchange anything: each thread is a unit."""
+    lanes, units = list[ThreadDigit](), list[ThreadDigit]()
+    for one in digits:
+        whole = not units and threads % WARP == 0 and one.stride < WARP
+        fits = min(one.radix & -one.radix, WARP // one.stride) if whole else 1
+        if fits > 1:
+            lanes.append(ThreadDigit(one.stride, fits, one.free, one.top and fits == one.radix))
+        if one.radix > fits:
+            units.append(ThreadDigit(one.stride * fits, one.radix // fits, one.free, one.top))
+    return lanes, units

@@ -1,0 +1,46 @@
+"""Iterations that processors go through together: each as often as the one that has most of them, so that all meet inside.
+
+Threads that share a reduction exchange what they have made, by shuffles and barriers that all of a warp, or of a block, reach.
+Where rows of the payload are no multiple of the threads that have them, some have none in the last round, and go through it all the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..indices.arithmetic import Bound, Sum, ceildiv, inside, less, multiply
+from ..indices.values import largest
+from ..ir.mlir import ir
+from .processors import Processors, loop_over
+
+EmitAlive = Callable[[Sum, list[ir.Value]], None]
+"""Emits the body of an iteration that all processors go through; the conditions say whether the processor has it."""
+
+
+def for_each_together(n: Bound, by: Processors, dist: str | None, chunk: int | None, body: EmitAlive) -> None:
+    """Emit `body` as often for each processor as for the one that owns most of the iterations in [0, n), so that all of them meet
+    in it; the same iterations are the processor's as by `for_each_owned`."""
+    most = largest(n)
+    bound = n if most is None else most
+    size: Bound = 1
+    if dist == "block":
+        size = ceildiv(n, by.count)
+    elif dist == "block-cyclic" and chunk is not None:
+        size = chunk
+    stride = multiply(by.count, size)
+    rounds: Bound = ceildiv(bound, stride) if dist not in (None, "block") else 1
+    surplus = [less(by.index, by.count)] if by.surplus and not (dist is None and by.count == n) else []
+
+    def scaled(index: Sum, factor: Bound) -> Sum:
+        return index.times(factor) if isinstance(factor, int) else Sum.of(multiply(index.emit(), factor))
+
+    def one(round: Sum, within: Sum) -> None:
+        short = inside(within, size) if dist == "block" else []
+        index = scaled(round, stride) + scaled(by.index, size) + within
+        sure = dist is None and isinstance(n, int) and isinstance(by.count, int) and by.count <= n
+        body(index, [*surplus, *short, *([] if sure else inside(index, n))])
+
+    each = ceildiv(bound, by.count) if dist == "block" else size
+    each = min(each, bound) if isinstance(each, int) and isinstance(bound, int) else each
+    loop_over(rounds, lambda round: loop_over(each, lambda within: one(round, within)))

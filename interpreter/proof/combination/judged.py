@@ -1,0 +1,226 @@
+"""What is found out about one result that processors reduce together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ...ir.mlir import ir
+from .merges import changes_nothing, fits
+from .partial import Doubt, Partial, Row
+from .threads import Block, Threads
+
+State = Literal["proven", "wrong", "assumed"]
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Whether a result is made of the parts of exactly those threads that are stated, each once.
+
+    Args:
+        name: what the buffer is called that the parts make, where one is known.
+        op: what holds a thread's part, with its place.
+        state: `wrong` with a witness, `assumed` with the reason why it is not known.
+        why: nothing of a proven one.
+        notes: the witness.
+        words: what the participants are, as stated.
+    """
+
+    name: str
+    op: str
+    state: State
+    why: str = ""
+    notes: tuple[str, ...] = ()
+    words: str = ""
+
+
+@dataclass
+class Result:
+    """One of a kernel's results that threads reduce together, while the kernel is followed.
+
+    Args:
+        part: the array that holds a thread's part.
+        stated: for each thread those whose parts make its result.
+        place: of what holds the part.
+        words: what is stated.
+        combiner: what parts are to be combined by, in words, where that is stated.
+
+    Attributes:
+        called: the buffer that holds the result.
+        scan: the parts of a thread's result are those of participants before it, in the order of their numbers, or all of them;
+            a row has a bit more for what there was before, and one for what earlier rounds have made.
+        writing: of a scan, parts hold what comes before a thread's own terms, which are gone through once more.
+        begun: the op that first sets a part to an identity.
+        contributing: the threads that reduce anything; the others' part is the identity.
+        written: by element, those that have combined the parts with what the result was before.
+        places: who stores a result, and for each thread to which element it does or would; None: not known.
+        made: those whose parts are in some thread's result.
+        by: how terms and parts are combined.
+        identities: constants taken for the identity, with what they begin or replace.
+        faults: what is wrong, or not known, with a witness.
+    """
+
+    part: ir.Value
+    stated: Sequence[Threads]
+    place: str
+    words: str
+    combiner: str = ""
+    called: str | None = None
+    scan: bool = False
+    writing: bool = False
+    begun: ir.Operation | None = None
+    contributing: Threads = 0
+    written: dict[int, Threads] = field(default_factory=dict)
+    made: Threads = 0
+    places: list[tuple[Threads, list[tuple[int, ...]] | None]] = field(default_factory=list)
+    by: set[str] = field(default_factory=set)
+    identities: dict[tuple[ir.Attribute, str], None] = field(default_factory=dict)
+    faults: list[tuple[Doubt, tuple[str, ...]]] = field(default_factory=list)
+
+    def fail(self, why: str, *notes: str, sure: bool = True) -> None:
+        """Note what is wrong, or (not `sure`) not known."""
+        self.faults.append((Doubt(why, sure), notes))
+
+    def used(self, block: Block, value: Partial, active: Threads, op: str) -> None:
+        """The value is what these threads take for their result: it has to be made of exactly the stated parts."""
+        spoiled = value.bad & active
+        if spoiled and value.fault is not None:
+            self.fail(value.fault.why, f"{_thread(block, spoiled)} uses it in {op}", sure=value.fault.sure)
+            return
+        many = block.count
+        if self.scan:
+            return self._used_of_scan(block, value, active, op)
+        cell = next((_lowest(row) // many for row in value.rows if row), 0)
+        for t in block.members(active):
+            wanted = (self.stated[t] & self.contributing) << (cell * many)
+            if value.rows[t] != wanted:
+                self._differs(block, t, value.rows[t], wanted, cell, op)
+                return
+        for t in block.members(active):
+            self.made |= self.stated[t]
+        self.by |= value.by
+
+    def whole(self, block: Block, value: Partial, active: Threads) -> bool:
+        """Whether these threads have all that makes their results in it, and nothing else."""
+        if value.bad & active or value.source is None:
+            return False
+        rows, scanned = value.rows, (before_bit(block), rounds_bit(block))
+        row = next((rows[t] for t in block.members(active) if rows[t]), 0)
+        shift = 0 if self.scan or not row else (_lowest(row) // block.count) * block.count
+        for t in block.members(active):
+            row, extra, wanted = rows[t], 0, (self.stated[t] & self.contributing) << shift
+            if self.scan:
+                row, extra = row & block.every, row & ~block.every
+                wanted = self._of_scan(t, row)
+            if row != wanted or (self.scan and extra not in scanned):
+                return False
+        return True
+
+    def _of_scan(self, t: int, tokens: Row) -> Threads:
+        """Whose parts make a value of a scan, whole: with the thread's own, those of all; else those before it."""
+        every = self.stated[t] & self.contributing
+        return every if tokens >> t & 1 else every & ((1 << t) - 1)
+
+    def _used_of_scan(self, block: Block, value: Partial, active: Threads, op: str) -> None:
+        """Of a scan: what comes before a thread's own terms, or all; each with what there was before, once."""
+        for t in block.members(active):
+            row, tokens = value.rows[t], value.rows[t] & block.every
+            wanted = self._of_scan(t, tokens)
+            if tokens != wanted:
+                return self._differs(block, t, tokens, wanted, 0, op)
+            if row & ~block.every not in (before_bit(block), rounds_bit(block)):
+                what = "twice" if row & ~block.every else "not"
+                return self.fail(f"thread {block.ids[t]} combines what there was before {what}", f"its result is used in {op}")
+            self.made |= self.stated[t]
+        self.by |= value.by
+        return None
+
+    def aged(self, block: Block, value: Partial) -> Partial:
+        """A value that is kept while a new round begins: what all have made together is what earlier rounds have made."""
+        rows, spoiled, both = list(value.rows), 0, (before_bit(block), rounds_bit(block))
+        for t, row in enumerate(rows):
+            if tokens := row & block.every:
+                whole = self.scan and tokens == self.stated[t] & self.contributing and row & ~block.every in both
+                rows[t] = rounds_bit(block) if whole else 0
+                spoiled |= 0 if whole else 1 << t
+        return replace(value, rows=rows).spoiled(spoiled, Doubt("parts of an earlier round are combined", sure=True))
+
+    def _differs(self, block: Block, t: int, row: Row, wanted: Row, cell: int, op: str) -> None:
+        """Say by a thread whose result is another one, and by a part that is missing or too many."""
+        own, many = f"thread {block.ids[t]}", block.count
+        if extra := row & ~wanted:
+            which = _lowest(extra)
+            other = block.ids[which % many]
+            part = f"the part of thread {other}" if which // many == cell else f"element {which // many} of that of thread {other}"
+            why = "which takes no part in its result" if which // many == cell else f"which is none of its element {cell}"
+            message = f"{own} combines {part}, {why}"
+        else:
+            missing = wanted & ~row
+            which = _lowest(missing)
+            message = f"{own} leaves out the part of thread {block.ids[which % many]}, which takes part in its result"
+        self.fail(message, f"stated: {self.words}", f"its result is used in {op}")
+
+    def stored(self, block: Block, value: Partial, active: Threads, op: str) -> None:
+        """These threads combine parts with what the result was before, and store that: once."""
+        row = next((value.rows[t] for t in block.members(active) if value.rows[t]), 0)
+        cell = _lowest(row) // block.count if row else 0
+        if self.scan:
+            return
+        if again := self.written.get(cell, 0) & active:
+            self.fail(f"{_thread(block, again)} combines the parts with its result twice", f"the second time in {op}")
+        self.written[cell] = self.written.get(cell, 0) | active
+
+    def verdict(self, block: Block, reason: str | None) -> Combined:
+        """What it all comes to. `reason`: why the kernel was not followed to its end, if it was not."""
+        if reason is None:
+            self._finish(block)
+        wrong = next(((f, notes) for f, notes in self.faults if f.sure), None)
+        open_ = next(iter(self.faults), None)
+        if wrong is not None:
+            return Combined(self.called or "part", self.place, "wrong", wrong[0].why, wrong[1], self.words)
+        if reason is not None or open_ is not None:
+            why = reason if reason is not None else open_[0].why if open_ is not None else ""
+            return Combined(self.called or "part", self.place, "assumed", why, () if open_ is None else open_[1], self.words)
+        return Combined(self.called or "part", self.place, "proven", words=self.words)
+
+    def _finish(self, block: Block) -> None:
+        if not self.contributing:
+            self.fail("no thread has anything to combine", sure=False)
+        left = self.contributing & ~self.made
+        for active, places in self.places:  # threads that all reduce the same have a result that one of them stores
+            if places is not None:
+                stored = {places[t] for t in block.members(active)}
+                left &= ~block.those(place in stored for place in places)
+            elif active:
+                left = 0
+        if left and not self.faults:
+            self.fail(f"nobody's result has the part of {_thread(block, left)}", f"stated: {self.words}")
+        fitting = {by: fits(by, self.combiner) for by in self.by} if self.combiner else {}
+        if other := next((by for by, fit in fitting.items() if fit is False), None):
+            self.fail(f"parts are combined by {other}, and are to be by {self.combiner}")
+        elif len(self.by) > 1:  # perhaps a formula that is not recognized
+            self.fail(f"parts are combined in several ways: {', '.join(sorted(self.by))}", sure=None not in fitting.values())
+        for by in self.by if len(self.by) == 1 else ():
+            for constant, where in self.identities:
+                if not changes_nothing(constant, by):
+                    self.fail(f"{constant} is not the identity of {by}", where)
+
+
+def _lowest(row: Row) -> int:
+    return (row & -row).bit_length() - 1
+
+
+def before_bit(block: Block) -> Row:
+    """Of a scan's rows: what there was before."""
+    return 1 << block.count
+
+
+def rounds_bit(block: Block) -> Row:
+    """Of a scan's rows: what earlier rounds have made."""
+    return 2 << block.count
+
+
+def _thread(block: Block, threads: Threads) -> str:
+    """The first of them, in words."""
+    return f"thread {block.ids[block.members(threads)[0]]}"

@@ -1,0 +1,350 @@
+"""A kernel followed, for all threads of a block at once, from each thread's part of a reduction to where its result is used.
+
+    part[0] = identity; part[0] = part[0] + term            {t}: thread t's own
+    v = part[0]; v = v + shuffle xor v, 16                  {t, t ^ 16}
+    parts[t floordiv 32] = v; a barrier; v = parts[0] + …   what the writers of these elements had
+    result = result + v                                     has to be exactly what is stated, now
+
+Values that have nothing to do with parts are not followed. Between threads the order is that of the program: it is, where there are
+no conflicts. A loop whose counter no access of parts depends on is gone through until nothing changes; of others each iteration is
+followed by itself.
+
+Source: Cousot and Cousot, "Abstract Interpretation"; the values are relations between threads and contributions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...indices.linear import Depends, Linear, Symbol
+from ...ir.mlir import ir, is_within, made_by, maker
+from ...memory.lanes import SHUFFLE
+from ...session.rewriter import describe
+from .arithmetic import Arithmetic, Followed, unchanged
+from .arrays import OTHER, Arrays
+from .judged import Result, before_bit
+from .partial import Doubt, Partial
+from .reached import LOAD, STORE, Reached, array_of, places_of
+from .threads import Block, Blurred, Threads, Unfollowed
+
+MOST_ITERATIONS, MOST_OPS = 256, 40_000
+"""Of a loop that are followed one by one; and of all loops together."""
+
+
+class Network(Arithmetic):
+    """Follows one kernel.
+
+    Args:
+        kernel: the op.
+        block: its threads.
+        results: what threads reduce together in it.
+    """
+
+    def __init__(self, kernel: ir.Operation, block: Block, results: Sequence[Result]) -> None:
+        super().__init__(block, results)
+        self.kernel = kernel
+        self.sources = {result.part: number for number, result in enumerate(results)}
+        self.reached = Reached(kernel, self.sources)
+        for result in results:
+            result.scan = result.part in self.reached.begins
+        self._kept = {*self.reached.begins.values(), *self.reached.carried} & self.reached.arrays
+        self._shared = {array for array in self.reached.arrays if made_by(array, "memref.alloca") is None}
+        self._counters: dict[ir.Value, Symbol] = {}
+        self._left = MOST_OPS
+
+    def follow(self) -> None:
+        """Go through the kernel. Raises `Unfollowed`."""
+        self._region(self.kernel, 0, self.block.every)
+
+    # ---- regions ---------------------------------------------------------------------------------------------------------------
+
+    def _region(self, op: ir.Operation, number: int, active: Threads) -> None:
+        for inner in self.reached.inside(op, number):
+            self._op(inner, active)
+
+    def _op(self, op: ir.Operation, active: Threads) -> None:
+        self._left -= 1
+        if not self._left:
+            raise Unfollowed("its loops have too many iterations to follow them one by one")
+        if op.name == "scf.for":
+            self._for(op, active)
+        elif op.name == "scf.if":
+            self._if(op, active)
+        elif len(op.regions):
+            raise Unfollowed(f"parts are combined in {describe(op)}, which is not followed")
+        elif op.name == LOAD:
+            self._load(op, active)
+        elif op.name == STORE:
+            self._store(op, active)
+        elif op.name == SHUFFLE:
+            self.shuffle(op, active)
+        elif len(op.results) and op.results[0] in self.sources:
+            self._begin_round(self.sources[op.results[0]])
+            self.memory.own[op.results[0]] = {}
+        elif op.name != "scf.yield":
+            self.compute(op, active)
+
+    def _if(self, op: ir.Operation, active: Threads) -> None:
+        may, must = self.truth(op.operands[0])
+        unsure = may & ~must & active
+        ways = [(0, may & active), (1, active & ~must)]
+        before, ends, yielded = self.memory, list[Arrays](), list[list[Followed | None]]()
+        for number, threads in ways:
+            self.memory = before.copy() if unsure else self.memory
+            there = len(op.regions[number].blocks) > 0
+            if threads and there:
+                self._region(op, number, threads)
+            last = list(op.regions[number].blocks[0].operations)[-1] if there else None
+            yielded.append([self.values.get(v) for v in last.operands] if last is not None and len(op.results) else [])
+            ends.append(self.memory)
+        if unsure:
+            self.memory = ends[0].joined(ends[1], unsure, self.sources)
+            rest = self.block.every & ~may
+            if rest & active:  # those that surely go the other way
+                self.memory = self.memory if before.same(ends[1]) else ends[1].joined(self.memory, active & may, self.sources)
+        for result, *both in zip(op.results, *yielded, strict=True) if len(op.results) else ():
+            self.bind(result, self.either(both[0], both[1], may & active, unsure))
+
+    def _for(self, op: ir.Operation, active: Threads) -> None:
+        body, inits = op.regions[0].blocks[0], list(op.operands)[3:]
+        carried = list(body.arguments)[1:]
+        low, high, step = (self.block.index(v) for v in list(op.operands)[:3])
+        runs = None if low is None or high is None else self.block.those(a < b for a, b in zip(low, high, strict=True))
+        inside = active if runs is None else active & runs
+        for argument, result, init in zip(carried, op.results, inits, strict=True):
+            self.bind(argument, self.values.get(init))
+            self.bind(result, self.values.get(init))
+        if not inside:
+            return
+        known = low is not None and high is not None and step is not None
+        alike = known and all(len(set(ends or ())) == 1 for ends in (low, high, step))
+        each = range(low[0], high[0], step[0]) if alike and low and high and step and step[0] > 0 else None
+        if self._depends_on_counter(op):
+            return self._one_by_one(op, inside, carried, each)
+        before, outer = self._moment(), dict(self.block.at)
+        try:
+            self._until_nothing_changes(op, inside, carried, sure=runs is not None)
+        except Blurred:
+            if each is None or len(each) > MOST_ITERATIONS:
+                raise
+            self._return_to(before)
+            self.block.at = outer
+            self._one_by_one(op, inside, carried, each)
+        return None
+
+    def _one_by_one(self, op: ir.Operation, inside: Threads, carried: Sequence[ir.Value], each: range | None) -> None:
+        if each is None:
+            raise Blurred(f"it is not known how often {describe(op)} runs, and each iteration accesses other parts")
+        if len(each) > MOST_ITERATIONS:
+            raise Blurred(f"{describe(op)} has {len(each)} iterations, and each accesses other parts")
+        symbol = self._counters[op.regions[0].blocks[0].arguments[0]]
+        for number in each:
+            self.block.at[symbol] = number
+            self._iteration(op, inside, carried)
+        del self.block.at[symbol]
+
+    def _moment(self) -> tuple[Arrays, dict[ir.Value, Followed], list[Result]]:
+        results = [replace(one, written=dict(one.written), by=set(one.by), faults=list(one.faults)) for one in self.results]
+        return self.memory.copy(), dict(self.values), results
+
+    def _return_to(self, moment: tuple[Arrays, dict[ir.Value, Followed], list[Result]]) -> None:
+        """Forget what has been followed since. What counters are is kept."""
+        self.memory, self.values, results = moment
+        for one, before in zip(self.results, results, strict=True):
+            vars(one).update(vars(before))
+
+    def _until_nothing_changes(self, op: ir.Operation, inside: Threads, carried: Sequence[ir.Value], *, sure: bool) -> None:
+        before = self.memory.copy()
+        # what one iteration makes, the next cannot find: its parts are begun anew, and all that it reads was written first
+        alone = not any(before.shared.values()) and not any(before.own.values()) and not carried
+        known = sum(len(result.faults) for result in self.results)
+        entering = [self.values.get(argument) for argument in carried]
+        self._iteration(op, inside, carried)
+        alone = alone and all(is_within(maker(part), op) for part in self.sources)
+        stable = alone and known == sum(len(result.faults) for result in self.results)
+        for _ in range(0 if stable else 2):
+            now = [self.values.get(argument) for argument in carried]
+            start = self.memory.copy()
+            stable = start.same(before) and all(map(unchanged, now, entering))
+            if stable:
+                break
+            self._iteration(op, inside, carried)
+            stable = self.memory.same(start) and all(map(unchanged, now, [self.values.get(a) for a in carried]))
+            if stable:
+                break
+        if not stable:
+            raise Unfollowed(f"what {describe(op)} makes of parts changes from one iteration to the next")
+        if not sure:
+            self.memory = self.memory.joined(before, inside, self.sources)
+            if any(value is not None for value in entering):
+                raise Unfollowed(f"it is not known whether {describe(op)} runs at all, which hands parts on")
+
+    def _iteration(self, op: ir.Operation, active: Threads, carried: Sequence[ir.Value]) -> None:
+        self._region(op, 0, active)
+        if carried:
+            last = list(op.regions[0].blocks[0].operations)[-1]
+            handed = [self.values.get(v) for v in last.operands]
+            for argument, result, value in zip(carried, op.results, handed, strict=True):
+                self.bind(argument, value)
+                self.bind(result, value)
+
+    def _depends_on_counter(self, loop: ir.Operation) -> bool:
+        """Whether an access of parts inside a loop is of other elements in other iterations. Makes its counter a symbol."""
+        counter = loop.regions[0].blocks[0].arguments[0]
+        values = self.block.values
+        if counter not in self._counters:
+            low = values.linear(loop.operands[0]).bounds()[0]
+            symbol = values.fresh("loop", Depends(thread=True), None if low is None or low < 0 else 0)
+            self._counters[counter] = symbol
+            values.bind(counter, Linear.of(symbol))
+            for number in range(len(loop.regions)):
+                self._bind_counters(loop, number)
+        symbol = self._counters[counter]
+        accesses = self.reached.loads_and_stores(loop)
+        holding = {*self.sources, *self._kept, *filter(self.memory.holds, self.reached.arrays)}
+        accesses = [op for op in accesses if array_of(op) in holding]
+        return any(symbol in values.linear(place).symbols() for op in accesses for place in places_of(op))
+
+    def _bind_counters(self, op: ir.Operation, number: int) -> None:
+        for inner in self.reached.inside(op, number):
+            if inner.name == "scf.for":
+                self._depends_on_counter(inner)
+            elif len(inner.regions):
+                for region in range(len(inner.regions)):
+                    self._bind_counters(inner, region)
+
+    # ---- accesses --------------------------------------------------------------------------------------------------------------
+
+    def _places(self, op: ir.Operation) -> list[int] | None:
+        """The element of each thread, in row-major order; None where it is not known."""
+        shape = list(ir.MemRefType(array_of(op).type).shape)
+        flat = [0] * self.block.count
+        for size, place in zip(shape, places_of(op), strict=True):
+            if size == 1:
+                continue
+            found = self.block.index(place)
+            if found is None or size < 0:
+                return None
+            flat = [a * size + b for a, b in zip(flat, found, strict=True)]
+        return flat
+
+    def _place(self, op: ir.Operation) -> list[int]:
+        places = self._places(op)
+        if places is None:
+            raise Blurred(f"it is not known which element {describe(op)} accesses")
+        return places
+
+    def _load(self, op: ir.Operation, active: Threads) -> None:
+        array, result = op.operands[0], op.results[0]
+        if array not in self.sources and not self.memory.holds(array):
+            self.bind(result, None)
+        elif array in self.memory.shared:
+            self.bind(result, self.memory.read_shared(array, self._place(op), active))
+        else:
+            self.bind(result, self.memory.read_own(array, self._place(op), active, sure=array in self.sources))
+
+    def _store(self, op: ir.Operation, active: Threads) -> None:
+        value, array = self.values.get(op.operands[0]), op.operands[1]
+        if value is None and array in self._kept:
+            value = self._from_outside(op)
+        if value is None and array in self._shared and self._places(op) is None:
+            self.memory.blurred.add(array)
+        elif value is None and array in self._shared:
+            constant = self.constant(op.operands[0], op)
+            value = Partial(None, [0] * self.block.count, identities=frozenset([constant] if constant else []))
+            value = value if constant else value.spoiled(self.block.every, OTHER)
+        if array in self.sources:
+            self._into_part(op, value, active)
+        elif isinstance(value, Partial) and not value.terms and array in self.reached.arrays:
+            if array in self.reached.odd:
+                raise Unfollowed(f"parts are in an array that is accessed as a whole: {describe(op)}")
+            of_thread = made_by(array, "memref.alloca") is not None
+            result = self.results[value.source or 0]
+            if array not in self._kept and (of_thread or result.scan) and result.whole(self.block, value, active):
+                self.end(value, active, op)
+            else:
+                (self.memory.write_own if of_thread else self.memory.write_shared)(array, self._place(op), value, active)
+        elif value is None:
+            if self.memory.holds(array):
+                self.memory.overwritten(array, self._place(op), active)
+        else:
+            self.end(value, active, op)
+            if self.memory.holds(array):
+                self.memory.overwritten(array, self._place(op), active)
+
+    def _from_outside(self, op: ir.Operation) -> Partial:
+        """What a scan begins with: an identity, or what there was before."""
+        constant = self.constant(op.operands[0], op)
+        if constant is not None:
+            return Partial(None, [0] * self.block.count, identities=frozenset([constant]))
+        return Partial(None, [before_bit(self.block)] * self.block.count)
+
+    def _begun(self, number: int, op: ir.Operation, places: Sequence[int], active: Threads) -> None:
+        """A part is set to an identity: a round begins where the first op that did so does it again."""
+        result = self.results[number]
+        first = result.begun is None
+        result.begun = op if first else result.begun
+        if op != result.begun:
+            return
+        for place in set(places):
+            result.written[place] = result.written.get(place, 0) & ~active
+        if not first and active == self.block.every and set(places) == {0}:
+            self._begin_round(number)
+
+    def _begin_round(self, number: int) -> None:
+        """Parts are begun anew: what there is of them from before is that of an earlier round."""
+        result = self.results[number]
+        result.writing = False
+        if result.contributing:
+            self.memory.change(number, lambda value: result.aged(self.block, value))
+            for name, value in list(self.values.items()):
+                if isinstance(value, Partial) and value.source == number:
+                    self.values[name] = result.aged(self.block, value)
+
+    def _into_part(self, op: ir.Operation, value: Followed | None, active: Threads) -> None:
+        array, places = op.operands[1], self._place(op)
+        if array in self.reached.odd:
+            raise Unfollowed("parts are in an array that is accessed as a whole")
+        number, zeros = self.sources[array], [0] * self.block.count
+        result, made = self.results[number], Partial(number, zeros)
+        if value is None:
+            if (begin := self.constant(op.operands[0], op)) is None:
+                made = made.spoiled(self.block.every, Doubt("a part begins with something else than a constant", sure=True))
+            else:
+                result.identities[begin] = None
+            self._begun(number, op, places, active)
+        elif isinstance(value, Partial) and not value.terms:
+            anew = not any(row & ~before_bit(self.block) for row in value.rows)
+            if anew:
+                self._begun(number, op, places, active)
+            result.writing = result.scan and not anew
+            made = replace(value, source=number if value.source is None else value.source)
+        else:
+            made = self._accumulated(value, number, places, active, op)
+        self.memory.write_own(array, places, made, active, sure=True)
+
+    def _accumulated(
+        self, value: Followed, number: int, places: Sequence[int], active: Threads, op: ir.Operation
+    ) -> Partial:
+        """A part with one more term: the thread's own, and nobody else's."""
+        result, many = self.results[number], self.block.count
+        own = [1 << (place * many + t) for t, place in enumerate(places)]
+        before = before_bit(self.block) if result.scan else 0
+        if result.writing and isinstance(value, Partial):
+            return replace(value, terms=())
+        for one in (value,) if isinstance(value, Partial) else value.of:
+            for t in self.block.members(active):
+                if one.rows[t] & ~before not in (0, own[t]):
+                    who = f"thread {self.block.ids[t]}"
+                    result.fail(f"{who} adds a term of its own to what is not its own part", describe(op))
+                    break
+            if one.bad & active and one.fault is not None:
+                return Partial(number, own).spoiled(one.bad & active, one.fault)
+            if isinstance(value, Partial) and len(set(value.terms)) < len(value.terms):
+                result.fail("a term is combined twice in one iteration", describe(op))
+        result.contributing |= active
+        if isinstance(value, Partial):
+            result.by |= value.by
+        begun = value.rows if isinstance(value, Partial) else value.of[0].rows
+        return Partial(number, [mine | (row & before) for mine, row in zip(own, begun, strict=True)])

@@ -1,0 +1,95 @@
+"""Where a thread has waited for its asynchronous copies, by counting groups: exactly, in any loops and under any affine conditions.
+
+A copy belongs to the group that its thread commits next, and a wait that leaves n groups pending has waited for all but the n
+newest. So it has waited for a copy if, and only if, the thread commits more than n times between the two. That is a path:
+
+    copy → commit → … → commit → wait        with n + 1 commits, each behind the one before in the order of the thread
+
+A commit, or a wait, of which it is not known when it is executed is left out: then a copy may be taken to arrive later than it
+does, and never sooner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+
+from ..kernels.model import Access
+from ..solver import Unknown
+from .instances import Instances, Point, VagueError
+
+
+class CopyGroups:
+    """The groups of copies of a kernel.
+
+    Args:
+        instances: those of its ops.
+
+    Attributes:
+        vague: copies that may arrive sooner than is known, by their `flight`.
+    """
+
+    def __init__(self, instances: Instances) -> None:
+        self.instances = instances
+        groups = instances.model.groups
+        self.commits = [_Event(Point(e.place, "a group of copies")) for e in groups if e.pending is None]
+        self.waits = [_Event(Point(e.place, "a wait for copies"), e.pending) for e in groups if e.pending is not None]
+        self.vague = set[int]()
+        self._arrived: dict[int, list[tuple[Point, isl.Map]]] = {}
+        self._steps: dict[tuple[_Event, _Event], isl.Map | None] = {}
+
+    def arrived(self, copy: Access) -> list[tuple[Point, isl.Map]]:
+        """The waits behind which a copy has arrived: instances of the copy → instances of each wait."""
+        if copy.flight not in self._arrived:
+            self._arrived[copy.flight] = list(self._find(copy))
+        return self._arrived[copy.flight]
+
+    def _find(self, copy: Access) -> Iterator[tuple[Point, isl.Map]]:
+        start = _Event(Point(copy.place, copy.op, sure=False))
+        paths: dict[_Event, isl.Map] = {}
+        for pending in range(1 + max((wait.pending for wait in self.waits), default=-1)):
+            longer: dict[_Event, isl.Map] = {}
+            for commit in self.commits:
+                found = self._joined(copy, [(start, None)] if pending == 0 else paths.items(), commit)
+                if found is not None:
+                    longer[commit] = found
+            paths = longer
+            for wait in self.waits:
+                found = self._joined(copy, paths.items(), wait) if wait.pending == pending else None
+                if found is not None:
+                    yield wait.point, found
+
+    def _joined(self, copy: Access, ways: Iterable[tuple[_Event, isl.Map | None]], end: _Event) -> isl.Map | None:
+        """All of the ways, and from there on to an end; None if there is none."""
+        out: isl.Map | None = None
+        for middle, way in ways:
+            try:
+                step = self._step(middle, end)
+                if step is None:
+                    self.vague.add(copy.flight)
+                elif not step.plain_is_empty():
+                    further = step if way is None else self.instances.then(way, step)
+                    if not self.instances.is_empty(further):
+                        out = self.instances.union(out, further)
+            except Unknown:
+                self.vague.add(copy.flight)
+        return out
+
+    def _step(self, first: _Event, second: _Event) -> isl.Map | None:
+        """The order of a thread between two of them; None where it is not known when one is executed. Raises Unknown."""
+        if (first, second) not in self._steps:
+            try:
+                self._steps[first, second] = self.instances.before(first.point, second.point)
+            except VagueError:
+                self._steps[first, second] = None
+        return self._steps[first, second]
+
+
+@dataclass(frozen=True, eq=False)
+class _Event:
+    """A copy, a commit, or a wait, which leaves so many groups pending."""
+
+    point: Point
+    pending: int = 0

@@ -1,0 +1,210 @@
+"""Kernels and the payload that they were made of, run beside each other on the same numbers, in a process of their own: what
+`weft build` asks before it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ...dsl.diagnostics import WeftError, fail
+from .compare import Comparison, compare
+from .runner import RunResult, resolved, run_plan
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..plan.plan import Plan
+    from ..plan.signature import FunctionSignature
+    from ..reference.reference import CompiledPayload
+    from .device import Device, DeviceTarget
+
+NATIVE = "W0725"
+"""What the CPU cannot run; the simulator may."""
+SMALL_WORK = 1 << 24
+"""Operations up to which it takes longer to optimize the code than to run it as it is."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is compared.
+
+    Args:
+        plan, module: of the kernels; the module as text.
+        payload, signature: of the payload, as bytecode.
+        sizes: the sizes to try, each in the place of all that is open; (None,) where nothing is.
+        work: operations of the payload, at the largest of the sizes; `most_simulated`: up to so many the simulator runs it.
+        indexed: numbers of arrays say where others are: they are taken from below the smallest of all sizes.
+        most: inputs are integers of at most this magnitude, and outputs have to be equal; None: random numbers, and equal as far
+            as `weft run` asks for it.
+        seed: of the inputs.
+    """
+
+    plan: Plan
+    module: str
+    payload: bytes
+    signature: FunctionSignature
+    sizes: tuple[int | None, ...]
+    work: int
+    most_simulated: int
+    most: int | None
+    indexed: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """One run of both.
+
+    Args:
+        size: of `Task.sizes`.
+        target: where the kernels ran.
+        comparison: of all that the payload writes.
+        found: races and faults that the simulator has seen, one line each.
+        version: which one ran, of several.
+        undefined: where they differ, what leaves undefined what they compute of these numbers: an access out of bounds.
+    """
+
+    size: int | None
+    target: DeviceTarget
+    comparison: Comparison
+    found: tuple[str, ...] = ()
+    version: int | None = None
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: there are none, because
+    the simulator alone can run the kernels, and would take too long."""
+
+    done: tuple[ComparedRun, ...]
+    refused: tuple[int | None, ...] = ()
+    too_long: bool = False
+
+
+def side_by_side(task: Task) -> ComparedRuns:
+    """Run the kernels natively, or on the simulator where the CPU can't, and the payload. Called in a worker.
+
+    Errors: those of `CompiledPayload`, and of both devices.
+    """
+    inputs = dict(_inputs(task))
+    refused = tuple(size for size in task.sizes if size not in inputs)
+    from ..native.device import CpuDevice
+    from ..reference.worker import begin
+    from ..simulator.device import SimDevice
+
+    begin("the kernels")
+    device: Device = CpuDevice(1, _effort(task))
+    try:
+        ran = list(_run(task, device, inputs))
+    except WeftError as error:
+        if error.diagnostics[0].code != NATIVE:
+            raise
+        if task.work > task.most_simulated:
+            return ComparedRuns((), refused, too_long=True)
+        device = SimDevice()
+        ran = list(_run(task, device, inputs))
+    payload = _payload(task)
+    done: list[ComparedRun] = []
+    for size, result in zip(inputs, ran, strict=True):
+        done.append(_beside(task, payload, size, inputs[size], device.target, result))
+        if not done[-1].comparison.ok and task.indexed and task.work <= task.most_simulated:
+            done[-1] = replace(done[-1], undefined=_undefined(task, inputs[size]))
+        if not done[-1].comparison.ok or done[-1].found:
+            break
+    return ComparedRuns(tuple(done), refused)
+
+
+def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]:
+    """For each size that the plan takes, an array per argument. Raises why it takes none of them."""
+    from ..files.inputs import integral_inputs, random_inputs, sized
+
+    refusals: list[WeftError] = []
+    for size in task.sizes:
+        signature = sized(task.signature, {}, task.plan.agreements, size)
+        made = random_inputs(signature, task.seed) if task.most is None else integral_inputs(signature, task.most, task.seed)
+        try:
+            if task.indexed:
+                made |= _indices(signature, task.seed)
+            resolved(task.plan, made)
+        except WeftError as error:
+            if size is None:
+                raise
+            refusals.append(error)
+        else:
+            yield size, made
+    if len(refusals) == len(task.sizes):
+        raise refusals[0]
+
+
+def _indices(signature: FunctionSignature, seed: int) -> dict[str, np.ndarray]:
+    """Integers that are indices wherever they are used as such. Raises W0719 where there is no index."""
+    import numpy as np
+
+    from ..plan.dtypes import is_float, narrow
+
+    arrays = [a for a in signature.arguments if a.shape is not None]
+    below = min((n for a in arrays for n in a.shape or () if n is not None), default=1)
+    if below == 0:
+        raise fail("W0719", "there is no index into an array without elements")
+    generator = np.random.default_rng(seed)
+    integers = [a for a in arrays if not is_float(a.dtype) and a.dtype != "i1"]
+    below = min(below, 127)  # of any integer type
+    sizes = {a.name: tuple(n for n in a.shape or () if n is not None) for a in integers}
+    return {a.name: narrow(np.asarray(generator.integers(0, below, sizes[a.name])), a.dtype) for a in integers}
+
+
+def _undefined(task: Task, arrays: Mapping[str, np.ndarray]) -> str | None:
+    """The first of the faults that leave undefined what the kernels compute; the simulator sees them."""
+    from ..simulator.device import SimDevice
+    from .execution import UNDEFINED
+
+    (result,) = _run(task, SimDevice(), {None: arrays})
+    return next((str(fault) for fault in result.faults or () if fault.kind in UNDEFINED), None)
+
+
+def _effort(task: Task) -> int:
+    return 0 if task.work * len(task.sizes) <= SMALL_WORK else 2
+
+
+def _run(task: Task, device: Device, inputs: Mapping[int | None, Mapping[str, np.ndarray]]) -> Iterator[RunResult]:
+    """What the kernels give, for each size. They are translated once."""
+    for number, arrays in enumerate(inputs.values()):
+        order = task.seed if device.target == "sim" else None
+        yield run_plan(task.plan, device, arrays, text=None if number else task.module, order=order)
+
+
+def _payload(task: Task) -> CompiledPayload:
+    from ..reference.reference import CompiledPayload
+
+    return CompiledPayload(task.payload, task.signature.entry, effort=_effort(task))
+
+
+def _beside(
+    task: Task,
+    payload: CompiledPayload,
+    size: int | None,
+    arrays: Mapping[str, np.ndarray],
+    target: DeviceTarget,
+    result: RunResult,
+) -> ComparedRun:
+    got = {a.name: arrays[a.name] for a in task.signature.arguments if a.role == "inout"} | dict(result.outputs)
+    expected, rounded = payload(arrays), task.plan.rounded
+    found = compare(task.signature, got, expected, rounded=rounded, exact=task.most is not None)
+    if found.rounding and task.most is None:
+        with suppress(WeftError):  # a payload that has no f64 is compared with what it gives
+            precise = _in_f64(task)(arrays)
+            better = compare(task.signature, got, precise, rounded=rounded)
+            found = better if better.ok else found
+    wrong = (*map(str, result.races or ()), *map(str, result.faults or ()))
+    outputs = tuple(replace(o, array=None) for o in found.outputs)
+    return ComparedRun(size, target, replace(found, outputs=outputs), wrong, result.version)
+
+
+def _in_f64(task: Task) -> CompiledPayload:
+    from ..reference.reference import CompiledPayload
+
+    return CompiledPayload(task.payload, task.signature.entry, "f64")
+

@@ -1,0 +1,175 @@
+"""Is a bundle what its module makes? Its kernels are proven again, and its text and its plan emitted again and compared.
+
+What a bundle computes is in its module alone; the simulator and the CPU run that, a GPU runs `kernels.cu` as `plan.json` says. So a
+bundle is of one piece where both follow from the module. Whose program it is, and whether it is the one that was asked for, no file
+in it can tell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .dsl.diagnostics import Diagnostic, Source, WeftError
+from .runtime.files.bundle import CUDA, MODULE, PLAN, Bundle, digests, read_bundle
+from .runtime.plan.codec import dump
+
+if TYPE_CHECKING:
+    from .runtime.plan.plan import Plan
+    from .verify import Verdict
+
+UNKNOWN = "it is not known whose program this is, nor that it computes what you expect"
+KEPT = 32
+"""Modules whose proof and emission are kept: of a bundle whose other files change."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found.
+
+    Args:
+        path: the bundle's folder.
+        verdict: of the module's kernels and functions, as `weft verify` judges them.
+        different: the files that are not what the module makes; `module.mlir`, where it says more than kernels and plans do.
+        indices: of loads and stores, how many are shown to be inside of their buffers, and how many there are. Of the others the
+            simulator tells.
+        unproven: the kernels that the bundle says were let through without a proof.
+        unchecked: why the bundle says that its kernels were not compared with the payload; None where it says that they were.
+        diagnostics: all that is wrong.
+    """
+
+    path: Path
+    verdict: Verdict | None
+    indices: tuple[int, int]
+    different: tuple[str, ...]
+    unproven: tuple[str, ...]
+    unchecked: str | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Proven, and of one piece."""
+        return not self.diagnostics
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data; the documentation explains the keys."""
+        return {
+            "ok": self.ok,
+            "proven": self.verdict is not None and self.verdict.ok,
+            "different": list(self.different),
+            "unproven": list(self.unproven),
+            "unchecked": self.unchecked,
+            "indices": dict(zip(("inside", "all"), self.indices, strict=True)),
+            "kernels": [] if self.verdict is None else self.verdict.to_json()["kernels"],
+            "diagnostics": [
+                {"code": d.code, "message": d.message, "notes": list(d.notes), "hint": d.hint} for d in self.diagnostics
+            ],
+            "not_known": UNKNOWN,
+        }
+
+
+def audit_bundle(path: Path | str) -> Audit:
+    """Prove a bundle's module again, make its text and its plan of it again, and compare them with those in the folder.
+
+    Its arrays (`inputs.npz`, `expected.npz`) are data; they are read, and not judged.
+
+    Errors: those of `read_bundle` for what is no bundle.
+    """
+    bundle = read_bundle(path)
+    unproven = tuple(
+        f"@{kernel.name}: {kernel.unproven}" for kernel in bundle.plan.kernels if kernel.unproven is not None
+    )
+    try:
+        module, verdict, indices = _judged(bundle.module, str(bundle.path / MODULE))
+        expected, text = _made(bundle.module, bundle.plan.entry)
+    except WeftError as error:
+        return Audit(bundle.path, None, (0, 0), (MODULE,), unproven, bundle.plan.unchecked, error.diagnostics)
+    wrong = (*_text(bundle, text), *_plan(bundle, expected))
+    different = tuple(name for name, _ in wrong)
+    found = (*module, *verdict.diagnostics, *(diagnostic for _, diagnostic in wrong))
+    return Audit(bundle.path, verdict, indices, (*((MODULE,) if module else ()), *different), unproven, bundle.plan.unchecked, found)
+
+
+@lru_cache(KEPT)
+def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tuple[int, int]]:
+    """What a module says that its text and its plan do not show; the proof of the rest; its indices. Raises what does not parse."""
+    from .interpreter.ir import mlir
+    from .interpreter.proof.inside import index_uses
+    from .runtime.native.admitted import NotLoopsError, expect_finished
+    from .verify import verify_source
+
+    verdict = verify_source(Source(name, text))
+    module = mlir.parse(text, mlir.context())
+    try:
+        expect_finished(module)
+    except NotLoopsError as error:
+        return (Diagnostic("W0765", f"{name}: {error.message}", payload=error.place, hint=REBUILT),), verdict, (0, 0)
+    uses = [use for kernel in mlir.operations(module.operation, "gpu.func") for use in index_uses(kernel)]
+    unseen = [use for use in uses if use.size == 1 and not use.inside]  # the text leaves such an index out
+    message = "an index along an axis of one element is not shown to be 0, which the text takes it for"
+    found = tuple(Diagnostic("W0765", f"{name}: {message}", payload=use.op, hint=REBUILT) for use in unseen[:1])
+    return found, verdict, (sum(use.inside for use in uses), len(uses))
+
+
+@lru_cache(KEPT)
+def _made(text: str, entry: str) -> tuple[Plan, str]:
+    """The plan and the kernels' text that follow from a module's text. Raises what neither can be made of."""
+    from .interpreter.ir import mlir
+    from .runtime.cuda.module import emit
+    from .runtime.host.host import make_plan
+
+    module = mlir.parse(text, mlir.context())
+    return make_plan(module, entry), emit(module)
+
+
+REBUILT = "`weft build` writes all of a bundle from the schedule: build it anew, from sources that you trust"
+
+
+def _text(bundle: Bundle, wanted: str) -> Iterator[tuple[str, Diagnostic]]:
+    if bundle.cuda == wanted:
+        return
+    given, made = bundle.cuda.splitlines(), wanted.splitlines()
+    number = next(
+        (n for n, pair in enumerate(zip(given, made, strict=False)) if pair[0] != pair[1]), min(len(given), len(made))
+    )
+    sides = (("there is", given), ("the module makes", made))
+    notes = tuple(
+        f"{what}: {lines[number].strip() if number < len(lines) else 'nothing more'}" for what, lines in sides
+    )
+    message = f"{bundle.path / CUDA}:{number + 1}: this is not the text that {MODULE} makes"
+    yield CUDA, Diagnostic("W0766", message, notes=notes, hint=REBUILT)
+
+
+def _plan(bundle: Bundle, wanted: Plan) -> Iterator[tuple[str, Diagnostic]]:
+    signed = replace(wanted, texts=digests(bundle.cuda, bundle.module), unchecked=bundle.plan.unchecked)
+    given, made = dump(bundle.plan), dump(signed)
+    if given == made:
+        return
+    place, here, there = next(_differences(json.loads(given), json.loads(made), ""))
+    notes = f"there is: {_short(here)}", f"the module makes: {_short(there)}"
+    message = f"{bundle.path / PLAN}: {place or 'all of it'}: this is not the plan that {MODULE} makes"
+    yield PLAN, Diagnostic("W0767", message, notes=notes, hint=REBUILT)
+
+
+_ABSENT = object()
+
+
+def _differences(given: Any, made: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+    """Where two documents differ, the first place first."""
+    if isinstance(given, dict) and isinstance(made, dict):
+        for key in dict.fromkeys((*made, *given)):
+            yield from _differences(given.get(key, _ABSENT), made.get(key, _ABSENT), f"{place}.{key}".lstrip("."))
+    elif isinstance(given, list) and isinstance(made, list) and len(given) == len(made):
+        for number, pair in enumerate(zip(given, made, strict=True)):
+            yield from _differences(*pair, f"{place}[{number}]")
+    elif type(given) is not type(made) or given != made:
+        yield place, given, made
+
+
+def _short(value: Any) -> str:
+    text = "nothing" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:77]}…"

@@ -1,0 +1,1 @@
+"""Nothing unchecked is built: kernels beside their payload, once."""

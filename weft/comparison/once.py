@@ -1,0 +1,231 @@
+"""Comparing kernels with their payload before they are built: at which sizes, on what numbers, and what came of it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ..dsl.diagnostics import Diagnostic, WeftError, count, fail
+from ..interpreter.ir.functions import VERSION_OF
+from ..pipeline import Applied, Planned, Recipe, applied, planned
+from ..runtime.run.clock import Clock
+from ..runtime.run.comparing import ComparedRun, ComparedRuns, Task, side_by_side
+from . import kept
+from .sizes import TRIES, open_sizes, smaller
+from .work import PayloadWork, work_of
+
+if TYPE_CHECKING:
+    from ..interpreter.ir.mlir import ir
+    from ..runtime.plan.signature import FunctionSignature
+
+ASKED = "`--unchecked` was given"
+"""Why nothing was compared, where nobody wanted it."""
+MOST_WORK = 300_000_000
+"""Operations of a payload that take a CPU about 50 ms, and the simulator one to two seconds."""
+SECONDS_EACH = 0.05 / MOST_WORK
+ACCEPTED = "`--unchecked` (`unchecked=True` in Python) builds it as it is, and marks it"
+
+
+@dataclass(frozen=True)
+class ComparedOnce:
+    """What is known of kernels beside their payload.
+
+    Args:
+        equal: where they give the same, a line each; empty where nothing was compared.
+        unchecked: why nothing was compared; None where it was, or nothing is launched.
+    """
+
+    equal: tuple[str, ...] = ()
+    unchecked: str | None = None
+
+
+def expected(recipe: Recipe, entry: str | None) -> bool:
+    """Whether a recipe is to be compared, for all that is known before it is applied."""
+    return not recipe.choice.unchecked and kept.found(_recipe_key(recipe, entry)) is None
+
+
+def compared(made: Planned, entry: str | None) -> ComparedOnce:
+    """Compare kernels with their payload, unless that was done before.
+
+    Raises W0080 where they differ, W0081 where they cannot be compared.
+    """
+    recipe = made.applied.recipe
+    if not made.plan.launches:
+        return ComparedOnce()
+    if recipe.choice.unchecked:
+        return ComparedOnce(unchecked=ASKED)
+    of_recipe = _recipe_key(recipe, entry)
+    texts = [made.applied.text, recipe.payload.text, made.plan.entry]
+    key = kept.key_of(*texts, *([of_recipe] if recipe.payload_values else []))
+    with recipe.clock.phase("check"):
+        equal = kept.found(key)
+        if equal is None:
+            found = _compared(made, entry)
+            if found.unchecked is not None:
+                return found
+            kept.keep(key, equal := found.equal)
+        kept.keep(of_recipe, equal)
+        return ComparedOnce(equal)
+
+
+def compared_all(done: Applied) -> list[ComparedOnce]:
+    """Compare what each function of a scheduled module launches. Raises W0080, W0081."""
+    from ..interpreter.ir.functions import symbol
+    from ..runtime.host import functions
+
+    if done.recipe.choice.unchecked:
+        return [ComparedOnce(unchecked=ASKED)]
+    hosts = [f for f in functions.functions(done.module) if functions.is_public(f) and functions.launches(f)]
+    found: list[ComparedOnce] = []
+    for entry in [symbol(host) for host in hosts if VERSION_OF not in host.attributes]:
+        try:
+            made = planned(done, entry)
+        except WeftError as error:
+            raise _not_comparable(done.recipe.name, error) from error
+        found.append(compared(made, entry))
+    return found
+
+
+def _recipe_key(recipe: Recipe, entry: str | None) -> str:
+    texts = sorted({s.span.source.text for s in recipe.file.schedules})
+    values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry, recipe.choice.unproven]
+    return kept.key_of(recipe.name, *texts, recipe.payload.text, repr(values))
+
+
+def _compared(made: Planned, entry: str | None) -> ComparedOnce:
+    from ..runtime.host.functions import signature
+    from ..runtime.run.execution import expect_memory
+
+    payload = made.applied.payload
+    named = signature(payload, made.plan.entry)
+    if not any(None in (a.shape or ()) for a in named.arguments):
+        work = work_of(payload, named, 1)
+        if work.operations <= MOST_WORK:
+            expect_memory(made.plan)
+            done = _tried(made, named, work, (None,))
+            if not done.too_long:
+                return ComparedOnce(_said(made, named, done))
+        return _smaller(made, entry, work)
+    sizes = open_sizes(made.plan)
+    works = {size: work_of(payload, named, size) for size in sizes}
+    sizes = tuple(size for size in sizes if works[size].operations <= MOST_WORK)
+    if not sizes:
+        return ComparedOnce(unchecked=_too_long(works[1]))
+    done = _tried(made, named, works[max(sizes)], sizes)
+    if done.too_long:
+        return ComparedOnce(unchecked=_too_long(works[max(sizes)]))
+    return ComparedOnce(_said(made, named, done))
+
+
+def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnce:
+    """Compare what the same schedule makes of a smaller payload of the same builder; best one of which it does the same."""
+    from ..runtime.host.functions import signature
+
+    recipe = made.applied.recipe
+    if not recipe.payload_values:
+        return ComparedOnce(unchecked=_too_long(work))
+    steps = [step.text for step in made.applied.session.steps]
+    others: list[Planned] = []
+    refused: WeftError | None = None
+    for one in islice(smaller(recipe), TRIES):
+        try:
+            other = planned(applied(replace(one, clock=Clock())), entry)
+        except WeftError as error:
+            refused = refused or error
+            continue
+        named = signature(other.applied.payload, other.plan.entry)
+        if work_of(other.applied.payload, named, 1).operations > MOST_WORK:
+            break
+        others.append(other)
+        if [step.text for step in other.applied.session.steps] == steps:
+            others = [other]
+            break
+    for other in others:
+        named = signature(other.applied.payload, other.plan.entry)
+        less = work_of(other.applied.payload, named, 1)
+        done = _tried(other, named, less, (None,))
+        if not done.too_long:
+            return ComparedOnce(_said(other, named, done))
+    notes = () if refused is None else (f"of a smaller payload: {refused.diagnostics[0].message}",)
+    message = f"the payload is too large to be compared with ({_too_long(work)}), and no smaller one is taken by this schedule"
+    raise fail("W0081", message, hint=f"compare it yourself: `weft run {recipe.choice.file} --target cpu`; {ACCEPTED}", notes=notes)
+
+
+def _tried(made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Sequence[int | None]) -> ComparedRuns:
+    """What runs beside the payload gave. Raises W0081 where one of both does not run."""
+    from ..runtime.reference.worker import Died, call
+
+    task = Task(
+        made.plan, made.applied.located_text, _bytecode(made.applied.payload), named, tuple(sizes), work.operations, MOST_WORK,
+        work.most, work.indexed,
+    )  # fmt: skip
+    name = made.applied.recipe.name
+    try:
+        return call(side_by_side, task)
+    except WeftError as error:
+        raise _not_comparable(name, error) from error
+    except Died as death:
+        from ..runtime.reference.deaths import ended_by
+
+        words = ended_by(death.status)
+        notes = (f"probably {words.cause}",) if words.cause else ()
+        message = f"`{name}` cannot be compared with its payload: {words.signal} has ended {death.stage or 'the comparison'}"
+        raise fail("W0081", message, hint=f"`weft run … --target sim` shows what it does; {ACCEPTED}", notes=notes) from None
+
+
+def _not_comparable(name: str, error: WeftError) -> WeftError:
+    first = error.diagnostics[0]
+    message = f"the kernels of `{name}` cannot be compared with their payload: {first.message}"
+    return WeftError(Diagnostic("W0081", message, notes=first.notes, hint=ACCEPTED, payload=first.payload))
+
+
+def _bytecode(module: ir.Module) -> bytes:
+    code = io.BytesIO()
+    module.operation.write_bytecode(code)
+    return code.getvalue()
+
+
+def _said(made: Planned, named: FunctionSignature, runs: ComparedRuns) -> tuple[str, ...]:
+    """Where all is equal, a line for each run. Raises W0080 for what is not."""
+    for run in runs.done:
+        if run.undefined is not None:
+            name, message = made.applied.recipe.name, f"of random numbers what it computes is undefined: {run.undefined}"
+            raise fail("W0081", f"the kernels of `{name}` cannot be compared with their payload: {message}", hint=ACCEPTED)
+        if not run.comparison.ok or (run.found and not made.applied.unproven):
+            raise _differs(made, named, run)
+    return tuple(_where(made, named, run) for run in runs.done)
+
+
+def _where(made: Planned, named: FunctionSignature, run: ComparedRun) -> str:
+    """`A 4x8xf32, B 8x4xf32 on the CPU`."""
+    from ..runtime.files.inputs import sized
+
+    given = sized(named, {}, made.plan.agreements, run.size) if run.size is not None else named
+    version = f", version {run.version + 1} of {len(made.plan.versions)}" if run.version is not None else ""
+    return f"{', '.join(map(str, given.arguments))}: on the {'simulator' if run.target == 'sim' else 'CPU'}{version}"
+
+
+def _differs(made: Planned, named: FunctionSignature, run: ComparedRun) -> WeftError:
+    recipe = made.applied.recipe
+    notes = [f"with {_where(made, named, run)}"]
+    wrong = [output for output in run.comparison.outputs if not output.ok]
+    notes += [f"`{output.name}`: {output.reason}" for output in wrong]
+    notes += [*run.found[:3]]
+    what = "do not compute what its payload does" if wrong else "race or fault on the simulator"
+    message = f"the kernels of `{recipe.name}` {what}"
+    if wrong:
+        message += f": `{wrong[0].name}` differs"
+    hint = f"`weft run {recipe.choice.file or '…'} --target sim` shows more; {ACCEPTED}"
+    return WeftError(Diagnostic("W0080", message, notes=tuple(notes), hint=hint))
+
+
+def _too_long(work: PayloadWork) -> str:
+    """Why nothing was compared, and where most of it is."""
+    parts = sorted(work.parts, key=lambda part: -part.operations)
+    long = [part for part in parts if part.operations > MOST_WORK] or parts[:1]
+    places = "; ".join(f"{part.place} takes {part.operations * SECONDS_EACH:.1f} s" for part in long[:3])
+    seconds = f"the payload takes about {work.operations * SECONDS_EACH:.1f} s on a CPU, more than 50 ms"
+    return f"{seconds}, {count(len(long), 'op')} of {len(parts)} too long alone: {places}"

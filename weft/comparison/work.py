@@ -1,0 +1,189 @@
+"""How much a payload computes, and of which integers it computes exactly what it says, in whatever order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
+
+from ..interpreter.indices.values import KnownIndices
+from ..interpreter.ir.cloning import clone_module
+from ..interpreter.ir.mlir import constant_of, ir, operations, run_passes
+from ..interpreter.ir.structured import body_of, element_type, is_structured, structure
+from ..interpreter.session.rewriter import describe
+from ..runtime.plan.dtypes import FLOATS
+from ..runtime.plan.signature import FunctionSignature
+
+INTEGERS = {"f64": 1 << 53, "f32": 1 << 24, "f16": 1 << 11, "bf16": 1 << 8, "f8E4M3FN": 1 << 4, "f8E5M2": 1 << 3}
+"""Up to which magnitude a float type has every integer."""
+FEW_DIGITS = 1 << 13
+"""The same of what tensor cores add up of products of f8."""
+MAGNITUDES = tuple(1 << n for n in (20, 16, 13, 11, 8, 7, 6, 5, 4, 3, 2, 1, 0))
+"""Of inputs; the largest that is exact is taken: among few numbers the largest of a row is the same as that of its half."""
+
+_EXACT = frozenset(
+    f"arith.{name}"
+    for name in (
+        "addf", "subf", "mulf", "negf", "maximumf", "minimumf", "maxnumf", "minnumf", "cmpf", "extf", "truncf", "sitofp",
+        "addi", "subi", "muli", "maxsi", "minsi", "maxui", "minui", "cmpi", "extsi", "extui", "trunci", "andi", "ori", "xori",
+        "select", "constant", "index_cast",
+    )
+)  # fmt: skip
+_MOVES = ("tensor.", "memref.", "linalg.", "func.", "scf.", "affine.", "bufferization.", "builtin.")
+_INEXACT = frozenset({"scf.while", "scf.index_switch", "linalg.softmax", "func.call"})
+GUESSED = 64
+"""Iterations of a loop that may be done any number of times."""
+_CONVERTED = frozenset({"arith.extf", "arith.extsi", "arith.extui", "arith.constant"})
+
+
+@dataclass(frozen=True)
+class WorkPart:
+    """An op of a payload, and how many operations it is."""
+
+    place: str
+    operations: int
+
+
+@dataclass(frozen=True)
+class PayloadWork:
+    """What a payload computes.
+
+    Args:
+        parts: what it is made of.
+        indexed: numbers of arrays say where others are.
+        most: the magnitude of integers of which every sum in it is exact; None: of none.
+    """
+
+    parts: tuple[WorkPart, ...]
+    most: int | None
+    indexed: bool
+
+    @property
+    def operations(self) -> int:
+        return sum(part.operations for part in self.parts)
+
+
+def work_of(payload: ir.Module, signature: FunctionSignature, size: int) -> PayloadWork:
+    """An estimate, with `size` in the place of all that is known at run time only."""
+    if any(op.name.startswith("affine.") and len(op.regions) for op in operations(payload.operation)):
+        payload = clone_module(payload)
+        run_passes(payload, "lower-affine")
+    steps = list(_steps(payload.operation, size, 1))
+    parts = tuple(WorkPart(describe(s.op), s.times * s.each) for s in steps if s.times * s.each > 1)
+    indexed = any(_says_where(op) for s in steps for op in (s.op, *operations(s.op)))
+    return PayloadWork(parts, _most(steps, signature), indexed)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """An op that is done so many `times`, each of them in so many operations; of a reduction, `into` one element."""
+
+    op: ir.Operation
+    times: int
+    each: int
+    into: int
+
+
+def _steps(op: ir.Operation, size: int, times: int) -> Iterator[_Step]:
+    if is_structured(op):
+        space = structure(op)
+        extents = [size if n is None else n for n in space.extents]
+        body = [inner for inner in list(body_of(op).operations)[:-1] if inner.operation.name not in _CONVERTED]
+        into = prod(n for n, kind in zip(extents, space.iterators, strict=True) if kind == "reduction")
+        yield _Step(op, times, prod(extents) * max(1, len(body)), into * times)
+        return
+    if not len(op.regions):
+        yield _Step(op, times, 1, times)
+        return
+    inside = times * _trips(op, size)
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from _steps(inner.operation, size, inside)
+
+
+def _trips(op: ir.Operation, size: int) -> int:
+    """How often the body of an op is done, each time, at most."""
+    if op.name in ("scf.for", "scf.parallel"):
+        operands = list(op.operands)
+        count = 1 if op.name == "scf.for" else len(operands) // 3
+        first, end, step = (operands[n * count : (n + 1) * count] for n in range(3))
+        return prod(_count(*bounds, size) for bounds in zip(first, end, step, strict=True))
+    if op.name == "scf.forall":
+        sizes = (list(ir.DenseI64ArrayAttr(op.attributes[f"static{name}"])) for name in ("LowerBound", "UpperBound", "Step"))
+        return prod(max(0, -((first - end) // step)) if end >= 0 < step else size for first, end, step in zip(*sizes, strict=True))
+    if op.name == "gpu.launch":
+        return prod(constant_of(value) or GUESSED for value in list(op.operands)[-6:])
+    return GUESSED if op.name == "scf.while" else 1
+
+
+def _count(first: ir.Value, end: ir.Value, step: ir.Value, size: int) -> int:
+    known = KnownIndices()
+    _, most = (known.linear(end) - known.linear(first)).bounds()
+    return size or GUESSED if most is None else max(0, -(-most // max(1, constant_of(step) or 1)))
+
+
+# ---- exactness ---------------------------------------------------------------------------------------------------------
+
+
+def _most(steps: Iterable[_Step], signature: FunctionSignature) -> int | None:
+    steps = list(steps)
+    if not all(_is_exact(op) for s in steps for op in (s.op, *operations(s.op))):
+        return None
+    given = [INTEGERS[a.dtype] for a in signature.arguments if a.dtype in INTEGERS]
+    return next((most for most in MAGNITUDES if most <= min(given, default=most) and _holds(steps, most)), None)
+
+
+def _is_exact(op: ir.Operation) -> bool:
+    if op.name in _INEXACT:
+        return False
+    if op.name == "arith.constant" and any(str(element_type(v)) in FLOATS for v in op.results):
+        return _constant(op) is not None
+    if op.name == "memref.global":
+        return str(ir.MemRefType(ir.TypeAttr(op.attributes["type"]).value).element_type) not in FLOATS
+    if _says_where(op):
+        return False  # any number is not one that is there
+    return op.name in _EXACT or op.name.startswith(_MOVES)
+
+
+def _says_where(op: ir.Operation) -> bool:
+    return op.name.startswith("arith.index_cast") and str(op.results[0].type) == "index"
+
+
+def _constant(op: ir.Operation) -> int | None:
+    """The magnitude of a constant of integers, 0 for infinities, which stay what they are; None for other numbers."""
+    value = op.attributes["value"]
+    if isinstance(value, ir.FloatAttr):
+        number = value.value
+        if number in (float("inf"), float("-inf")):
+            return 0
+        return abs(int(number)) if number == number and number == int(number) else None
+    return 0 if isinstance(value, ir.IntegerAttr) else None
+
+
+def _holds(steps: Iterable[_Step], most: int) -> bool:
+    """Whether integers of this magnitude make none that is too large to be exact, whatever is added up in whichever order."""
+    bound, rounded = most, False
+    for step in steps:
+        kinds = {str(element_type(value)) for value in (*step.op.operands, *step.op.results)} & set(FLOATS)
+        inner = [op.operation for op in body_of(step.op).operations] if is_structured(step.op) else [step.op]
+        names = [op.name for op in inner]
+        sums = [op for op in inner if op.name in ("arith.addf", "arith.subf")]
+        for op in inner:
+            if op.name == "arith.constant" and (number := _constant(op)):
+                bound = max(bound, number)
+        if rounded and (sums or "arith.mulf" in names):
+            return False  # of what was rounded on the way, the reference has all digits
+        made = bound ** (1 << names.count("arith.mulf"))
+        if sums:
+            made *= max(step.into, 1) + 1 << len(sums) - 1
+            limits = [INTEGERS[str(element_type(op.results[0]))] for op in sums]
+            few = FEW_DIGITS if any(kind.startswith("f8") for kind in kinds) else limits[0]
+            if made > min(*limits, few):
+                return False
+        elif "arith.mulf" in names and made > min(INTEGERS[kind] for kind in kinds):
+            return False
+        bound = max(bound, made)
+        narrowed = [str(element_type(op.results[0])) for op in inner if op.name == "arith.truncf"]
+        rounded = rounded or any(bound > INTEGERS[kind] for kind in narrowed)
+    return True
