@@ -91,7 +91,8 @@ def audit_bundle(path: Path | str) -> Audit:
     wrong = (*_text(bundle, text), *_plan(bundle, expected))
     different = tuple(name for name, _ in wrong)
     found = (*module, *verdict.diagnostics, *(diagnostic for _, diagnostic in wrong))
-    return Audit(bundle.path, verdict, indices, (*((MODULE,) if module else ()), *different), unproven, bundle.plan.unchecked, found)
+    different = (*((MODULE,) if module else ()), *different)
+    return Audit(bundle.path, verdict, indices, different, unproven, bundle.plan.unchecked, found)
 
 
 @lru_cache(KEPT)

@@ -15,14 +15,6 @@ W0612 a kernel of unknown size
 W0613 inconsistent or impossible sizes
     The launch, the kernel's attributes and the command line must agree on the sizes of blocks and grids, and a block
     has 1 to 1024 threads.
-W0615 a reduction that is not executed as the payload has it
-    `launch` compares the mapped loop with the payload: each iteration of a reduction is executed once, and adds to its own result;
-    results begin with what the payload fills them with, and what is read outside of a tensor changes nothing. Iterations are told
-    by the elements that they read, wherever those were copied. Here one is left out, counts twice, or goes elsewhere. No statement
-    of Weft does that by itself: a `transform` or `run-pass` may have.
-
-    wrong: transform that tiles a reduction and drops the rest
-    right: let (k, step) = tile mm [_, _, 16]
 W0614 a combination of other parts than those that are stated
     A reduction or scan that processors share states whose parts make the result of each of them (`weft.participants` on what holds
     a thread's part, made by the maps). The kernel is followed from there, for all threads of a block: through shuffles, shared
@@ -32,6 +24,14 @@ W0614 a combination of other parts than those that are stated
 
     wrong: sums over threads(x) of a row for each threads(y), whose warps add up all rows
     right: map row to threads(x: 1)
+W0615 a reduction that is not executed as the payload has it
+    `launch` compares the mapped loop with the payload: each iteration of a reduction is executed once, and adds to its own result;
+    results begin with what the payload fills them with, and what is read outside of a tensor changes nothing. Iterations are told
+    by the elements that they read, wherever those were copied. Here one is left out, counts twice, or goes elsewhere. No statement
+    of Weft does that by itself: a `transform` or `run-pass` may have.
+
+    wrong: transform that tiles a reduction and drops the rest
+    right: let (k, step) = tile mm [_, _, 16]
 W0620 a token is never waited for
     A token represents work in progress on a stream. If nothing uses the token, nothing waits for that work: its
     results may be read too early, and the stream is never released.

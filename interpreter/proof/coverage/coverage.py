@@ -1,8 +1,8 @@
 """What a kernel combines: for each reduction of the payload that it executes, whether each iteration is executed once, for its
 own result, from the right start, and whether what is padded changes nothing. Coverage and disjointness, beside the races.
 
-Asked before the maps of a loop are materialized; that the processors of a shared reduction then combine what each of them has made is
-proven of the kernel (`combination`).
+Asked before the maps of a loop are materialized; that the processors of a shared reduction then combine what each of them has made
+is proven of the kernel (`combination`).
 """
 
 from __future__ import annotations

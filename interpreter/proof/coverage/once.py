@@ -138,9 +138,9 @@ def _floors(form: Linear) -> int:
 
 
 def _count(form: Linear, guards: Sequence[Formula]) -> tuple[Linear, list[Formula]]:
-    """How many numbers a form of counters is, each of them once, from its constant on; and what holds of its lower digits where they
-    do not go up to the next: of `17*b + 2*l + t`, guards have to keep `2*l + t` below 17. A last counter without a known end goes as
-    far as its guard lets it, which is asked about.
+    """How many numbers a form of counters is, each of them once, from its constant on; and what holds of its lower digits where
+    they do not go up to the next: of `17*b + 2*l + t`, guards have to keep `2*l + t` below 17. A last counter without a known end
+    goes as far as its guard lets it, which is asked about.
 
     Raises:
         Unclear: they are not its digits.
