@@ -79,7 +79,8 @@ class Rewriter:
 
     def __init__(
         self, module: ir.Module, statement: Statement, numbers: itertools.count[int], taken: Taken | None = None,
-        *, unproven: bool = False, written: Written = nameless, known: dict[Hashable, Any] | None = None, payload: ir.Module | None = None,
+        *, unproven: bool = False, written: Written = nameless, known: dict[Hashable, Any] | None = None,
+        payload: ir.Module | None = None,
     ) -> None:
         self.module = module
         self.written = written

@@ -203,7 +203,10 @@ def _beside(
             (again,) = _run(task, device, {size: others})
             return _outputs(task, others, again)
 
-        arbiter = Arbiter(task.signature, lambda given: compiled("f64")(given), lambda given, floats: compiled(floats)(given), run, rounded)
+        def computed(given: Arrays, floats: Floats) -> Arrays:
+            return compiled(floats)(given)
+
+        arbiter = Arbiter(task.signature, lambda given: computed(given, "f64"), computed, run, rounded)
         with suppress(WeftError):  # a payload that has no f64 is compared with what it gives
             better = arbiter.reconsidered(arrays, got, expected, found)
             found = found if better is None else better[0]

@@ -15,15 +15,15 @@ from typing import Literal
 from ....dsl.diagnostics import Diagnostic
 from ...indices.linear import TRUE, Linear
 from ...ir.functions import VERSION_OF, symbol
-from ...ir.mlir import ir, made_by, operations, producer
+from ...ir.mlir import ir, made_by, operations, ops_of, producer
 from ...ir.structured import body_of, segments
 from ...launch.kernel import Outlined
 from ...padding.identities import combination, identity
 from ..solver import Unknown
-from .once import Unclear, expect_once
+from .once import Unclear, expect_once, reads_outside
 from .payloads import Payload, PayloadOp
 from .points import Execution, solved
-from .walk import Walk
+from .walk import Walk, inside
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ def _judged(executions: Sequence[Execution], walk: Walk) -> Coverage:
         return Coverage("assumed", of, "its size is not known")
     try:
         wrong = expect_once(execution, point, extents, walk.values)
+        wrong = wrong or _wrong_start(execution) or _wrong_padding(execution, point, extents) or _wrong_result(of, walk)
     except Unknown:
         return Coverage("assumed", of, "the sets are too hard")
     except Unclear as unclear:
         return Coverage("assumed", of, str(unclear))
-    wrong = wrong or _wrong_start(execution) or _wrong_padding(execution) or _wrong_result(of, walk)
     if wrong is not None:
         return Coverage("wrong", of, wrong)
     sizes = "·".join(str(n.constant) if n.is_constant else "?" for n in extents)
@@ -122,34 +122,61 @@ def _wrong_start(execution: Execution) -> str | None:
     """Results begin with what the payload fills them with, or with what changes nothing, which that is added to later."""
     for start, label in zip(execution.of.starts, execution.started, strict=False):
         held = None if label is None or label.key is not None else _value(label.outside)
-        if held is None or start is None or _same(held, _value(start)) or _changes_nothing(execution.op, held) is not False:
+        if held is None or start is None or _same(held, _value(start)):
+            continue
+        if (neutral := _changes_nothing(execution.op, held)) is None:
+            raise Unclear(f"its results begin with {held}, and those of the payload with {_value(start)}")
+        if neutral:
             continue
         return f"its results begin with {held}, and those of the payload with {_value(start)}"
     return None
 
 
-def _wrong_padding(execution: Execution) -> str | None:
-    """What is read outside leaves results as they are."""
-    inputs, _ = segments(execution.op)
-    for number, read in enumerate(execution.reads):
-        if read is None or read.key is None or read.when == TRUE or read.outside is None:
+def _wrong_padding(execution: Execution, point: Sequence[Linear], extents: Sequence[Linear]) -> str | None:
+    """What is read outside, by a result that there is, leaves it as it is: as the term of the reduction, or as a factor of it."""
+    arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
+    loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
+    for value, read in zip([*arguments, *loads], execution.reads, strict=True):
+        padding = None if read is None or read.when == TRUE or read.key is None else _value(read.outside)
+        role = None if padding is None else _role(execution.op, value)
+        if read is None or padding is None or role is None or (role == "factor" and padding == 0):
             continue
-        masked = number < inputs and _is_the_term(execution.op, number)
-        value = _value(read.outside)
-        if masked and value is not None and _changes_nothing(execution.op, value) is False:
-            return f"what is padded is {value}, which changes a result"
+        neutral = None if role == "factor" else _changes_nothing(execution.op, padding)
+        if neutral or not reads_outside(execution, point, extents, read):
+            continue
+        if neutral is None:
+            raise Unclear(f"what is read outside is {padding}")
+        return f"what is read outside is {padding}, which changes a result"
     return None
 
 
-def _is_the_term(op: ir.Operation, number: int) -> bool:
-    """Whether an input itself is what is combined with the result so far."""
+_CASTS = ("arith.extf", "arith.extsi", "arith.extui", "arith.truncf", "arith.trunci")
+
+
+def _role(op: ir.Operation, value: ir.Value) -> Literal["term", "factor"] | None:
+    """What an element that is read is in a reduction: its term, a factor of that; None of anything else."""
     found = combination(op)
     if found is None:
-        return False
-    value = found.term
-    while (cast := made_by(value, "arith.extf", "arith.extsi", "arith.extui")) is not None:
-        value = cast.operands[0]
-    return value == body_of(op).arguments[number]
+        return None
+    if _read(found.term) == value:
+        return "term"
+    product = made_by(found.term, "arith.mulf", "arith.muli")
+    summed = found.combiner in ("arith.addf", "arith.addi", "arith.subf", "arith.subi")
+    return "factor" if product is not None and summed and value in map(_read, product.operands) else None
+
+
+def _read(value: ir.Value) -> ir.Value:
+    """What is read, before conversions and masks."""
+    while (made := producer(value)) is not None:
+        if made.name in _CASTS:
+            value = made.operands[0]
+        elif made.name == "arith.select":
+            value = made.operands[1]
+        elif made.name == "scf.if":
+            value = ops_of(made.regions[0].blocks[0])[-1].operands[list(made.results).index(value)]
+        else:
+            break
+    return value
 
 
 def _changes_nothing(op: ir.Operation, value: float) -> bool | None:
@@ -165,9 +192,8 @@ def _changes_nothing(op: ir.Operation, value: float) -> bool | None:
 
 
 def _value(attribute: ir.Attribute | None) -> float | None:
-    if isinstance(attribute, ir.FloatAttr | ir.IntegerAttr):
-        return attribute.value
-    return None
+    known = attribute is not None and isinstance(attribute, ir.FloatAttr | ir.IntegerAttr)
+    return attribute.value if known else None
 
 
 def _same(one: float, other: float | None) -> bool:

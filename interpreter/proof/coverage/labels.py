@@ -104,6 +104,25 @@ def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
     return [made]
 
 
+def agree(label: Label, others: Sequence[Label]) -> bool:
+    """Whether a label says of single stages what labels of these say, which are those of the first iterations."""
+    for other in others:
+        if other is label or not any(isinstance(cell, Linear) for cell in other.cells) or len(other.cells) != len(label.cells):
+            continue
+        at = tuple(cell if isinstance(cell, Linear) else Linear.of(cell) for cell in other.cells)
+        found = label.read(at)
+        if found is None or (found.key, found.at, _parts(found.when)) != (other.key, other.at, _parts(other.when)):
+            return False
+    return True
+
+
+def _parts(formula: Formula) -> frozenset[Formula]:
+    """What a conjunction asks for beyond what always holds."""
+    parts = formula.parts if formula.kind == "and" else (formula,)
+    lows = ((part, part.form.bounds()[0] if part.kind == "ge" and part.form is not None else None) for part in parts)
+    return frozenset(part for part, low in lows if low is None or low < 0)
+
+
 def _renamed(label: Label, like: Label) -> Label:
     """The label in terms of another one's cells."""
     pairs = zip(label.cells, like.cells, strict=True)

@@ -17,7 +17,7 @@ from ...indices.algebra import Algebra
 from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less
 from ..kernels.model import digits_of
 from ..solver import Naming, Solver, coordinates, described
-from .labels import put_in
+from .labels import Read, put_in
 from .points import Execution
 
 
@@ -65,11 +65,25 @@ def expect_once(execution: Execution, point: Sequence[Linear], extents: Sequence
         if (more := _point([*guards, *results, beyond])) is not None:
             return f"iteration {_at(forms, more)} counts, of a reduction over {_named(extents[d])}"
     for (form, extent, reduced), count in zip(joint, counts, strict=True):
-        if reduced and (form.constant > 0 or (extent.is_constant and count.constant < extent.constant)):
+        short = form.constant > 0 or (extent.is_constant and count.constant < extent.constant)
+        if short and not reduced:
+            raise Unclear("some of its results are made elsewhere")
+        if short:
             return f"of {_named(extent)} iterations of a reduction only {_named(count)} are executed, from {form.constant} on"
         if reduced and count is not _ENDLESS and not extent.is_constant and _point([less(count, extent), at_least(extent, 1)]):
             raise Unclear("a reduction over a size that is known at run time only may be executed in part")
     return None
+
+
+def reads_outside(execution: Execution, point: Sequence[Linear], extents: Sequence[Linear], read: Read) -> bool:
+    """Whether an iteration of a result that there is reads what is outside of a tensor, in the place of which is a constant.
+
+    Raises:
+        Unknown: the sets are too hard.
+    """
+    parts = [part for d, (form, n) in enumerate(zip(point, extents, strict=True)) if d not in execution.of.reductions
+             for part in (at_least(form, 0), less(form, n))]  # fmt: skip
+    return _point([*execution.guards, *parts, read.when.negate()]) is not None
 
 
 def _point(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:

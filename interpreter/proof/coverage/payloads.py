@@ -237,7 +237,7 @@ def size(values: Values, value: ir.Value, axis: int) -> Linear:
         sizes = mixed(made, "static_offsets", "static_sizes", "static_strides")[1]
         kept = kept_dimensions(list(ir.DenseI64ArrayAttr(made.attributes["static_sizes"])), found[0].type)
         return values.number(sizes[kept[found[1]]])
-    return values.extent(*found)
+    return values.extent(found[0], found[1])
 
 
 def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:

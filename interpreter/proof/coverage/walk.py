@@ -24,7 +24,7 @@ from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ..kernels.roots import RootBuffer
 from ..kernels.views import Views
-from .labels import Label, Read, between, in_other_rows, in_terms, put_in, remainder_of, trips_of, unflattened
+from .labels import Label, Read, agree, between, in_other_rows, in_terms, put_in, remainder_of, trips_of, unflattened
 from .payloads import Coordinates, Key, Payload, PayloadOp, hands_on, size
 from .points import Execution, solved
 
@@ -49,6 +49,7 @@ class Walk:
         self._guards: list[Formula] = []
         self._counters: dict[ir.Operation, tuple[Symbol, ...]] = {}
         self.given: dict[RootBuffer, Key] = {}
+        self._starts: dict[ir.Operation, tuple[Label | None, ...]] = {}
         self._recording = True
         self._twice = False
 
@@ -68,8 +69,8 @@ class Walk:
         views = self.views.of(value)
         return self._labels.get(views[0].root, ()) if len(views) == 1 else ()
 
-    def _cell(self) -> Symbol:
-        return self.values.fresh("lane", NOTHING)
+    def _cell(self, extent: int | None = None) -> Symbol:
+        return self.values.fresh("lane", NOTHING, None if extent is None else 0, None if extent is None else extent - 1)
 
     # ---- the walk ------------------------------------------------------------------------------------------------------
 
@@ -154,10 +155,10 @@ class Walk:
         space = structure(op)
         dims, extents = self._dimensions(op, space)
         forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
-        for index in _inside(body_of(op), "linalg.index"):
+        for index in inside(body_of(op), "linalg.index"):
             self.values.bind(index.results[0], forms[index_dimension(index)])
         reads = [self._read(op, n, space, forms) for n in range(space.inputs)]
-        inner = [self._loaded(load) for load in _inside(body_of(op), "memref.load")]
+        inner = [self._loaded(load) for load in inside(body_of(op), "memref.load")]
         of = self._executed(op, space)
         outputs = range(space.inputs, space.inputs + space.outputs)
         cells = [self._cell_of(op.operands[n], space, n, forms) for n in outputs]
@@ -170,7 +171,7 @@ class Walk:
             return
         within = min((self._depth.get(cell[0], 0) for cell in cells if cell is not None), default=0)
         masks = self._masked(op, space)
-        started = tuple(labels[-1] if labels else None for labels in before)
+        started = self._starts.setdefault(op, tuple(labels[-1] if labels else None for labels in before))
         execution = Execution(
             op, of, (*self._loops, *dims), (*self._guards, *ranges, *masks), (*reads, *inner), tuple(cells), within, started
         )
@@ -204,7 +205,7 @@ class Walk:
     def _executed(self, op: ir.Operation, space: Structure) -> PayloadOp | None:
         """The payload's op that an op of the kernel executes; None for a copy of what that reads or makes, or of what it starts
         with."""
-        of = self.payload.op(op)
+        of = None if op.name == "linalg.fill" else self.payload.op(op)
         if of is None or len(of.writes) != space.outputs or of.copies != all(hands_on(op, n) for n in range(space.outputs)):
             return None
         updates = any(is_read(op, space.inputs + n) for n in range(space.outputs))
@@ -278,7 +279,10 @@ class Walk:
         labels = [label for label in self._labels.get(root, ()) if label.key is not None]
         for label in reversed([*between(labels, at), *labels]):
             if (found := label.read(at)) is not None:
-                return found
+                return found if agree(label, labels) else None
+        constants = {label.outside for label in self._labels.get(root, ())}
+        if not labels and len(constants) == 1:
+            return Read(None, (), TRUE, constants.pop())
         return None
 
     # ---- labels of what is written -------------------------------------------------------------------------------------
@@ -299,7 +303,10 @@ class Walk:
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
             return self._write(cell, known[0])
         constant = made_by(op.operands[0], "arith.constant") if op.name == "linalg.fill" else None
-        self._labels[cell[0]] = () if constant is None else (Label(None, outside=constant.attributes["value"]),)
+        held = None if constant is None else constant.attributes["value"]
+        if len(reads) == 1 and reads[0] is not None and reads[0].key is None and hands_on(op, number):
+            held = reads[0].outside if held is None else held
+        self._labels[cell[0]] = () if held is None else (Label(None, outside=held),)
         return None
 
     def _write(self, cell: tuple[RootBuffer, Coordinates], what: Read) -> None:
@@ -317,7 +324,8 @@ class Walk:
         ways: list[tuple[Symbol, Linear]] = []
         for coordinate, extent in zip(coordinates, root.shape, strict=True):
             whole = remainder_of(coordinate, extent) if extent and not coordinate.is_constant else None
-            own, symbol = any(s not in outer for s in coordinate.symbols()), self._cell()
+            own = any(s not in outer for s in coordinate.symbols())
+            symbol = self._cell(extent if whole is None else None)
             alone = whole is None and not own and extent != 1
             cells.append(coordinate if alone else symbol)
             turns.append(0 if whole is None else extent or 0)
@@ -339,12 +347,12 @@ _HARMLESS = frozenset({
 _ADDING = ("arith.addf", "arith.addi")
 
 
-def _inside(block: ir.Block, name: str) -> list[ir.Operation]:
+def inside(block: ir.Block, name: str) -> list[ir.Operation]:
     """The ops of a name in a body, in program order."""
     found: list[ir.Operation] = []
     for op in ops_of(block):
         found += [op] if op.name == name else []
-        found += [inner for region in op.regions for nested in region.blocks for inner in _inside(nested, name)]
+        found += [inner for region in op.regions for nested in region.blocks for inner in inside(nested, name)]
     return found
 
 

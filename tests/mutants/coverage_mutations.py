@@ -1,0 +1,141 @@
+"""Mapped loops in which what is combined has been changed, after the last statement and before the kernel is made: a reduction that
+goes over too little or too much, twice, from elsewhere, to elsewhere, from another start, or with padding that counts.
+
+Each mutation is made at one place of a module that a schedule has come to; there is an iterator of all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from weft.dsl.diagnostics import Source
+from weft.interpreter.focus.carving import Version
+from weft.interpreter.ir import mlir
+from weft.interpreter.ir.mlir import ir, operations
+from weft.pipeline import Applied, Choice
+from weft.payloads.payload import parse_payload
+from weft.interpreter.session.session import Session
+
+Change = Callable[[ir.Operation], bool]
+
+
+def opened(name: str, settings: dict[str, str]) -> tuple[Session, Applied]:
+    """A session in front of its first `launch`. What is not proven is let through."""
+    recipe = Choice(name, settings=settings).open()
+    payload = parse_payload(recipe.payload)
+    session = Session(payload, recipe.file, recipe.values, unproven=True)
+    while (item := session.upcoming()) is not None and "launch" not in str(item):
+        session.step()
+    return session, Applied(recipe, payload, session)
+
+
+def _moved(op: ir.Operation) -> bool:
+    """A window starts one further."""
+    if op.name != "memref.subview":
+        return False
+    offsets = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
+    if 0 not in offsets:
+        return False
+    offsets[offsets.index(0)] = 1
+    return False  # a static offset is part of the result's type
+
+
+def _affine(op: ir.Operation) -> bool:
+    """An index that is computed is one more."""
+    if op.name != "affine.apply":
+        return False
+    mapping = ir.AffineMapAttr(op.attributes["map"]).value
+    moved = ir.AffineMap.get(mapping.n_dims, mapping.n_symbols, [mapping.results[0] + 1])
+    op.attributes["map"] = ir.AffineMapAttr.get(moved)
+    return True
+
+
+def _fewer(op: ir.Operation) -> bool:
+    """A loop over steps of a reduction does not do the last."""
+    if op.name != "scf.for":
+        return False
+    low, high, step = (mlir.constant_of(v) for v in list(op.operands)[:3])
+    if low is None or high is None or step is None or high - step < low + step:
+        return False
+    with mlir.ahead_of(op):
+        op.operands[1] = mlir.arith.ConstantOp(ir.IndexType.get(), high - step).result
+    return True
+
+
+def _again(op: ir.Operation) -> bool:
+    """A reduction is done twice."""
+    if not op.name.startswith("linalg.") or op.name in ("linalg.fill", "linalg.copy", "linalg.yield", "linalg.index"):
+        return False
+    if "reduction" not in str(op.attributes["iterator_types"] if "iterator_types" in op.attributes else "reduction"):
+        return False
+    op.clone(ir.InsertionPoint(op))
+    return True
+
+
+def _filled(op: ir.Operation) -> bool:
+    """Results begin with 3."""
+    if op.name != "linalg.fill":
+        return False
+    kind = op.operands[0].type
+    with mlir.ahead_of(op):
+        three = ir.FloatAttr.get(kind, 3.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 3)
+        op.operands[0] = mlir.arith.ConstantOp(kind, three).result
+    return True
+
+
+def _masked(op: ir.Operation) -> bool:
+    """A mask lets one element more, or one fewer, be read."""
+    if op.name != "arith.cmpi" or not isinstance(op.operands[0].type, ir.IndexType):
+        return False
+    bound = mlir.constant_of(op.operands[1])
+    if bound is None or bound < 2:
+        return False
+    with mlir.ahead_of(op):
+        op.operands[1] = mlir.arith.ConstantOp(ir.IndexType.get(), bound - 1).result
+    return True
+
+
+def _padded(op: ir.Operation) -> bool:
+    """What is read outside is 5."""
+    if op.name != "scf.if" or len(op.regions) < 2 or not len(op.results) or not len(op.regions[1].blocks):
+        return False
+    end = mlir.ops_of(op.regions[1].blocks[0])[-1]
+    kind = end.operands[0].type
+    if not isinstance(kind, ir.FloatType):
+        return False
+    with mlir.ahead_of(end):
+        end.operands[0] = mlir.arith.ConstantOp(kind, ir.FloatAttr.get(kind, 5.0)).result
+    return True
+
+
+CHANGES: dict[str, Change] = {
+    "an index is moved": _affine, "a step is dropped": _fewer, "a contribution is doubled": _again,
+    "another start": _filled, "a mask is moved": _masked, "the padding counts": _padded,
+}  # fmt: skip
+
+
+def mutants(session: Session) -> Iterator[tuple[str, Session]]:
+    """Sessions with one change each in the module, which is verified."""
+    places = len(list(operations(session.module.operation)))
+    for what, change in CHANGES.items():
+        for place in range(places):
+            module = mlir.clone_module(session.module) if hasattr(mlir, "clone_module") else _cloned(session.module)
+            with module.context, ir.Location.unknown():
+                op = list(operations(module.operation))[place]
+                where = f"{what}: {op.name} {place}"
+                if not change(op) or not module.operation.verify():
+                    continue
+            other = session.fork(unproven=True)
+            other._states[other._at] = replace(other.state, version=Version(module, untidy=True))
+            yield where, other
+
+
+def _cloned(module: ir.Module) -> ir.Module:
+    from weft.interpreter.ir.cloning import clone_module
+
+    return clone_module(module)
+
+
+__all__ = ["CHANGES", "Source", "mutants", "opened", "re"]
