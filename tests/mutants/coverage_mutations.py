@@ -6,40 +6,34 @@ Each mutation is made at one place of a module that a schedule has come to; ther
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from weft.dsl.diagnostics import Source
+from weft.dsl.tree import Let, StatementNode
 from weft.interpreter.focus.carving import Version
 from weft.interpreter.ir import mlir
+from weft.interpreter.ir.cloning import clone_module
 from weft.interpreter.ir.mlir import ir, operations
-from weft.pipeline import Applied, Choice
-from weft.payloads.payload import parse_payload
 from weft.interpreter.session.session import Session
+from weft.payloads.payload import parse_payload
+from weft.pipeline import Applied, Choice
 
 Change = Callable[[ir.Operation], bool]
 
 
-def opened(name: str, settings: dict[str, str]) -> tuple[Session, Applied]:
+def opened(name: str, settings: Mapping[str, str]) -> tuple[Session, Applied]:
     """A session in front of its first `launch`. What is not proven is let through."""
-    recipe = Choice(name, settings=settings).open()
+    recipe = Choice(name, settings=dict(settings)).open()
     payload = parse_payload(recipe.payload)
     session = Session(payload, recipe.file, recipe.values, unproven=True)
-    while (item := session.upcoming()) is not None and "launch" not in str(item):
+    while (item := session.upcoming()) is not None and _keyword(item) != "launch":
         session.step()
     return session, Applied(recipe, payload, session)
 
 
-def _moved(op: ir.Operation) -> bool:
-    """A window starts one further."""
-    if op.name != "memref.subview":
-        return False
-    offsets = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
-    if 0 not in offsets:
-        return False
-    offsets[offsets.index(0)] = 1
-    return False  # a static offset is part of the result's type
+def _keyword(item: object) -> str | None:
+    inner = item.value if isinstance(item, Let) else item
+    return inner.keyword if isinstance(inner, StatementNode) else None
 
 
 def _affine(op: ir.Operation) -> bool:
@@ -117,25 +111,15 @@ CHANGES: dict[str, Change] = {
 
 
 def mutants(session: Session) -> Iterator[tuple[str, Session]]:
-    """Sessions with one change each in the module, which is verified."""
+    """Sessions with one change each in the module, which upstream's verifier accepts."""
     places = len(list(operations(session.module.operation)))
     for what, change in CHANGES.items():
         for place in range(places):
-            module = mlir.clone_module(session.module) if hasattr(mlir, "clone_module") else _cloned(session.module)
+            module = clone_module(session.module)
             with module.context, ir.Location.unknown():
                 op = list(operations(module.operation))[place]
-                where = f"{what}: {op.name} {place}"
+                where = f"{what}: {op.name}, number {place}"
                 if not change(op) or not module.operation.verify():
                     continue
-            other = session.fork(unproven=True)
-            other._states[other._at] = replace(other.state, version=Version(module, untidy=True))
+            other = session.fork(unproven=True, state=replace(session.state, version=Version(module, untidy=True)))
             yield where, other
-
-
-def _cloned(module: ir.Module) -> ir.Module:
-    from weft.interpreter.ir.cloning import clone_module
-
-    return clone_module(module)
-
-
-__all__ = ["CHANGES", "Source", "mutants", "opened", "re"]

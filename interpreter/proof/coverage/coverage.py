@@ -201,20 +201,12 @@ def _same(one: float, other: float | None) -> bool:
 
 
 def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
-    """Its results lie where the payload has them: at their own places of what a function returns or is passed."""
-    for root, (kind, name, number) in walk.given.items():
-        for label in walk.labels_of(root):
-            if label.key is None or label.key[1] != of.location or any(isinstance(cell, Linear) for cell in label.cells):
-                continue
-            cells = tuple(Linear.of(cell) for cell in label.cells if not isinstance(cell, Linear))
-            returned = walk.payload.returned.get((name, number)) if kind == "returned" else None
-            own = None if returned is None else returned(cells)
-            if own is None or own.key != label.key or own.when != TRUE:
-                continue
-            for mine, its in zip(label.at, own.at, strict=True):
-                if (mine - its).is_constant and mine != its:
-                    return f"its results are written {(its - mine).constant} places from where the payload has them"
-    return None
+    """Its results lie where the payload has them, among what a function returns."""
+    if of.location not in walk.moved:
+        return None
+    if (apart := walk.moved[of.location]) is None:
+        raise Unclear("where its results are written is not known to be their place")
+    return f"its results are written {apart} elements from where the payload has them"
 
 
 def refusal(found: Coverage) -> Diagnostic:

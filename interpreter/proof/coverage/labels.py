@@ -153,15 +153,28 @@ def _mixed(one: Formula, other: Formula, mix: Callable[[Linear, Linear], Linear]
 
 def in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
     """A form with cells in the place of what they are: `128*b + 8*l + t` is `128*b + c`, if c is `8*l + t`."""
-    out = Linear.of(0)
+    form = _whole_in_terms(form, ways)
+    for term, count in list(form.terms.items()):
+        if isinstance(term, Floor):
+            form = form - Linear({term: count}, 0) + _floor_in_terms(term, ways) * count
+    return _whole_in_terms(form, ways)
+
+
+def _whole_in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
     for cell, whole in ways:
         counts = {divmod(form.terms.get(term, 0), n) for term, n in whole.terms.items()}
         if len(counts) == 1 and (count := next(iter(counts)))[0] and not count[1]:
-            form, out = form - whole * count[0], out + Linear.of(cell) * count[0]
-    for term, count in list(form.terms.items()):
-        if isinstance(term, Floor) and (inner := in_terms(term.numerator, ways)) != term.numerator:
-            form = form - Linear({term: count}, 0) + inner.floordiv(term.divisor) * count
-    return form + out
+            form = form - whole * count[0] + Linear.of(cell) * count[0]
+    return form
+
+
+def _floor_in_terms(floor: Floor, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
+    """`floor(t/16)` is `floor(c/16) - 4*w`, if c is `64*w + t`."""
+    for cell, whole in ways:
+        rest = whole - floor.numerator
+        if whole.terms and rest.content % floor.divisor == 0:
+            return Linear.of(cell).floordiv(floor.divisor) - rest.floordiv(floor.divisor)
+    return in_terms(floor.numerator, ways).floordiv(floor.divisor)
 
 
 def trips_of(low: Linear, high: Linear, step: Linear) -> Linear | None:

@@ -115,7 +115,9 @@ def _in_digits(
         _collect(form, radices)
     split = {s: made for s, found in radices.items() if (made := digits_of(s, sorted(found))) is not None}
     own = [part for s in symbols for part in (split[s].symbols() if s in split else (s,))]
-    return [put_in(form, split) for form in point], own, [guard.changed(lambda form: put_in(form, split)) for guard in guards]
+    parts = [guard.changed(lambda form: put_in(form, split)) for guard in guards]
+    parts += [at_least(made * -1, -(s.high or 0)) for s, made in split.items() if made.bounds()[1] != s.high]
+    return [put_in(form, split) for form in point], own, parts
 
 
 def _collect(form: Linear, radices: dict[Symbol, set[int]]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...indices.linear import Formula, Linear, Symbol
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
-from .labels import Label, Read
+from .labels import Label, Read, put_in
 from .payloads import Coordinates, Element, Payload, PayloadOp
 
 
@@ -49,7 +49,9 @@ def solved(execution: Execution, payload: Payload) -> tuple[Linear, ...] | None:
             break
         known.setdefault(*found[0])
     known |= {symbol: Linear.of(0) for symbol in of.dims if symbol.high == 0 and symbol not in known}
-    return tuple(known[d] for d in of.dims) if len(known) == len(of.dims) else None
+    if len(known) < len(of.dims) or any(put_in(left, known) != right for left, right in waiting):  # all have to tell the same
+        return None
+    return tuple(known[d] for d in of.dims)
 
 
 def _equations(execution: Execution, payload: Payload) -> Iterator[tuple[Linear, Linear]]:

@@ -49,6 +49,7 @@ class Walk:
         self._guards: list[Formula] = []
         self._counters: dict[ir.Operation, tuple[Symbol, ...]] = {}
         self.given: dict[RootBuffer, Key] = {}
+        self.moved: dict[str, int | None] = {}
         self._starts: dict[ir.Operation, tuple[Label | None, ...]] = {}
         self._recording = True
         self._twice = False
@@ -59,10 +60,6 @@ class Walk:
         self.given[root], self._depth[root] = key, 0
         cells = tuple(self._cell() for _ in root.shape)
         self._labels[root] = (Label(key, cells, (0,) * len(cells), tuple(map(Linear.of, cells))),)
-
-    def labels_of(self, root: RootBuffer) -> tuple[Label, ...]:
-        """What lies in a buffer now."""
-        return self._labels.get(root, ())
 
     def label_of(self, value: ir.Value) -> tuple[Label, ...]:
         """What lies in a buffer now."""
@@ -311,10 +308,27 @@ class Walk:
 
     def _write(self, cell: tuple[RootBuffer, Coordinates], what: Read) -> None:
         root, coordinates = cell
+        self._compare(root, coordinates, what)
         made = self._inverted(root, coordinates, what)
         staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
         kept = [label for label in self._labels.get(root, ()) if staged and label.key == what.key and label.cells != made.cells]
         self._labels[root] = (*kept, made)
+
+    def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
+        """Note how far from its place in the payload's result an element is written; None where that is not known."""
+        kind, name, number = self.given.get(root, ("", "", 0))
+        returned = self.payload.returned.get((name, number)) if kind == "returned" else None
+        own = None if returned is None else returned(coordinates)
+        if own is None or what.key is None or own.key != what.key or own.at == what.at:
+            return
+        sizes = [n or 0 for n in root.shape]
+        places = [Linear.of(0), Linear.of(0)]
+        for mine, its, n in zip(own.at, what.at, sizes, strict=False):
+            places = [places[0] * n + mine, places[1] * n + its]
+        apart = places[0] - places[1]
+        known = apart.constant if apart.is_constant and len(sizes) == len(own.at) == len(what.at) and 0 not in sizes[1:] else None
+        if known != 0:
+            self.moved[what.key[1]] = known
 
     def _inverted(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> Label:
         """The label in terms of the buffer's coordinates."""
