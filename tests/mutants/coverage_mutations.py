@@ -62,7 +62,7 @@ def _again(op: ir.Operation) -> bool:
     """A reduction is done twice."""
     if not op.name.startswith("linalg.") or op.name in ("linalg.fill", "linalg.copy", "linalg.yield", "linalg.index"):
         return False
-    if "reduction" not in str(op.attributes["iterator_types"] if "iterator_types" in op.attributes else "reduction"):
+    if "reduction" not in str(op.attributes.get("iterator_types", "reduction")):
         return False
     op.clone(ir.InsertionPoint(op))
     return True

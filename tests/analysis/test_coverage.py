@@ -1,0 +1,28 @@
+"""What kernels combine, of the recipes: each iteration of a reduction of the payload once."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from weft.pipeline import Choice, applied
+
+ALWAYS = {
+    "naive": {"m": "20", "n": "18", "k": "10"}, "shared": {"m": "100", "n": "50", "k": "30"},
+    "simt_pipelined": {"m": "70", "n": "70", "k": "40"}, "tensor": {"m": "300", "n": "264", "k": "72"},
+    "igemm": {"n": "2", "c": "5", "k": "7", "h": "9", "w": "11"}, "softmax": {"m": "5", "n": "77"},
+    "layernorm_welford": {}, "argmax": {"m": "?"}, "attention": {"n": "50", "m": "70"},
+}  # fmt: skip
+SOMETIMES = {
+    "simt": {"m": "?", "n": "?", "k": "?"}, "hopper": {"m": "300", "n": "264", "k": "72"}, "igemm_tensor": {}, "igemm_nchw": {},
+    "igemm_bias_relu": {}, "igemm_tensor_nchw": {}, "attention_tensor": {"n": "50", "m": "70"}, "layernorm": {},
+}  # fmt: skip
+RECIPES = ALWAYS | (SOMETIMES if "WEFT_SOAK" in os.environ else {})
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_each_iteration_of_a_recipe_once(name: str) -> None:
+    steps = applied(Choice(name, settings=RECIPES[name]).open()).session.steps
+    said = [line for step in steps if step.keyword == "launch" for line in step.remarks if " once (" in line or "assumed: " in line]
+    assert said and all(line.startswith("combination proven: each of ") for line in said), said
