@@ -145,7 +145,9 @@ class Map(Statement):
             Two operands are views of one buffer, one is read and the other written, and not each element at the same
             place; or the layout of an output, such as `strided<[4, 1]>` of 8 × 8, puts several of its elements at one
             address. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
-            and copies change.
+            and copies change. The windows are compared by their elements, whatever subviews, loop variables and run-time
+            sizes they are made of; the note gives two iterations. Windows that share nothing are accepted (the update of a
+            blocked LU or Cholesky), and so is an op that reads each element where it writes it.
 
     Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped ordering.
 

@@ -58,10 +58,6 @@ class Tile(Statement):
         W0340: the loop is mapped already.
         W0343: the loop's iterations depend on each other.
         W0396: an input and an output overlap.
-            Of an op on memrefs, the windows of one buffer are compared by their elements, whatever subviews, loop variables and
-            run-time sizes they are made of. Where one iteration reads (or writes) an element that another one writes, the result
-            depends on the order of iterations; the note gives two of them. Windows that share nothing are accepted (the update of
-            a blocked LU or Cholesky), and so is an op that reads each element where it writes it.
         W0458: the sum of `split-k … atomic` is fused, not tiled.
 
     Source: upstream `transform.structured.tile_using_forall`, `tile_using_for`.

@@ -108,8 +108,8 @@ def test_a_public_name_is_one_class() -> None:
     assert not twice
 
 
-def test_files_have_at_most_350_lines() -> None:
-    long = {str(path.relative_to(ROOT)) for path, text in SOURCES.items() if text.count("\n") > 350}
+def test_files_have_at_most_450_lines() -> None:
+    long = {str(path.relative_to(ROOT)) for path, text in SOURCES.items() if text.count("\n") > 450}
     assert not long
 
 

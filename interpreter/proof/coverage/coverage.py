@@ -21,8 +21,8 @@ from ...launch.kernel import Outlined
 from ...padding.identities import combination, identity
 from ..solver import Unknown
 from .once import Unclear, expect_once, reads_outside
-from .payloads import Payload, PayloadOp
-from .points import Execution, solved
+from .payloads import PayloadOp, PayloadOps
+from .points import Executes, solved
 from .walk import Walk, inside
 
 
@@ -60,7 +60,7 @@ def coverage(kernel: Outlined, module: ir.Module) -> list[Coverage]:
         module: the untouched payload.
     """
     with kernel.module.context, kernel.root.location:
-        payload = Payload.of(module)
+        payload = PayloadOps.of(module)
         walk = Walk(payload)
         functions = {symbol(f): f for f in operations(module.operation, "func.func")}
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
@@ -68,7 +68,7 @@ def coverage(kernel: Outlined, module: ir.Module) -> list[Coverage]:
                 _bind(walk, functions, argument, operand)
         for view in kernel.entry.operations:
             walk.visit(view.operation)
-        found: dict[str, list[Execution]] = {}
+        found: dict[str, list[Executes]] = {}
         for execution in walk.executions:
             found.setdefault(execution.of.location, []).append(execution)
         return [_judged(executions, walk) for executions in found.values()]
@@ -91,7 +91,7 @@ def _bind(walk: Walk, functions: dict[str, ir.Operation], argument: ir.Value, op
     walk.argument(argument, ("argument", name, number))
 
 
-def _judged(executions: Sequence[Execution], walk: Walk) -> Coverage:
+def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
     (execution, *more), of = executions, executions[0].of
     if more:
         return Coverage("assumed", of, f"{len(executions)} ops of the kernel execute it")
@@ -114,11 +114,11 @@ def _judged(executions: Sequence[Execution], walk: Walk) -> Coverage:
     return Coverage("once", of, f"each of {sizes} {'products' if _multiplies(execution) else 'terms'} once")
 
 
-def _multiplies(execution: Execution) -> bool:
+def _multiplies(execution: Executes) -> bool:
     return any(inner.operation.name.startswith("arith.mul") for inner in body_of(execution.op).operations)
 
 
-def _wrong_start(execution: Execution) -> str | None:
+def _wrong_start(execution: Executes) -> str | None:
     """Results begin with what the payload fills them with, or with what changes nothing, which that is added to later."""
     for start, label in zip(execution.of.starts, execution.started, strict=False):
         held = None if label is None or label.key is not None else _value(label.outside)
@@ -132,7 +132,7 @@ def _wrong_start(execution: Execution) -> str | None:
     return None
 
 
-def _wrong_padding(execution: Execution, point: Sequence[Linear], extents: Sequence[Linear]) -> str | None:
+def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear]) -> str | None:
     """What is read outside, by a result that there is, leaves it as it is: as the term of the reduction, or as a factor of it."""
     arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
     loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
@@ -192,8 +192,10 @@ def _changes_nothing(op: ir.Operation, value: float) -> bool | None:
 
 
 def _value(attribute: ir.Attribute | None) -> float | None:
-    known = attribute is not None and isinstance(attribute, ir.FloatAttr | ir.IntegerAttr)
-    return attribute.value if known else None
+    """The number that a constant is."""
+    if attribute is None or not isinstance(attribute, ir.FloatAttr | ir.IntegerAttr):
+        return None
+    return attribute.value
 
 
 def _same(one: float, other: float | None) -> bool:

@@ -18,14 +18,14 @@ from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, ei
 from ..kernels.model import digits_of
 from ..solver import Naming, Solver, coordinates, described
 from .labels import Read, put_in
-from .points import Execution
+from .points import Executes
 
 
 class Unclear(Exception):
     """The forms do not show it."""
 
 
-def expect_once(execution: Execution, point: Sequence[Linear], extents: Sequence[Linear], algebra: Algebra) -> str | None:
+def expect_once(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], algebra: Algebra) -> str | None:
     """What is wrong, with an iteration, where one is executed twice or not at all; None where each is executed once.
 
     Args:
@@ -75,7 +75,7 @@ def expect_once(execution: Execution, point: Sequence[Linear], extents: Sequence
     return None
 
 
-def reads_outside(execution: Execution, point: Sequence[Linear], extents: Sequence[Linear], read: Read) -> bool:
+def reads_outside(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], read: Read) -> bool:
     """Whether an iteration of a result that there is reads what is outside of a tensor, in the place of which is a constant.
 
     Raises:

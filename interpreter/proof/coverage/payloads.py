@@ -13,7 +13,7 @@ from ...indices.algebra import LaunchShape
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
 from ...indices.values import Values
 from ...ir.functions import symbol
-from ...ir.mlir import ir, made_by, maker, operations, ops_of, producer
+from ...ir.mlir import ir, made_by, maker, operations, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
 from ...ir.structured import Structure, is_structured, structure, subscripts, yielded
@@ -62,7 +62,7 @@ class PayloadOp:
 
 
 @dataclass
-class Payload:
+class PayloadOps:
     """What coverage has to know of the untouched module.
 
     Args:
@@ -79,7 +79,7 @@ class Payload:
     _elements: dict[ir.Value, Callable[[Coordinates], Element]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, module: ir.Module) -> Payload:
+    def of(cls, module: ir.Module) -> PayloadOps:
         """Read a module, on tensors or on memrefs."""
         found = cls(Values(LaunchShape(), lambda _: NOTHING))
         for function in operations(module.operation, "func.func"):
@@ -167,9 +167,9 @@ class Payload:
             return self.element_of(op.operands[0])
         if op.name in ("tensor.extract_slice", "memref.subview"):
             return self._slice(op)
-        if op.name in ("tensor.collapse_shape", "tensor.expand_shape", "memref.collapse_shape", "memref.expand_shape"):
+        if op.name.partition(".")[2] in ("collapse_shape", "expand_shape"):
             return self._reshape(op)
-        if op.name == "tensor.pad":
+        if isinstance(op.opview, tensor.PadOp):
             return self._padded(op)
         if shown(value) is not None or op.name == "tensor.insert_slice":
             return lambda at: Element(("value", value.get_name(), 0), at)

@@ -9,11 +9,11 @@ from ...indices.linear import Formula, Linear, Symbol
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
 from .labels import Label, Read, put_in
-from .payloads import Coordinates, Element, Payload, PayloadOp
+from .payloads import Coordinates, Element, PayloadOp, PayloadOps
 
 
 @dataclass(frozen=True, eq=False)
-class Execution:
+class Executes:
     """A structured op of the kernel that executes iterations of one of the payload.
 
     Args:
@@ -36,7 +36,7 @@ class Execution:
     started: tuple[Label | None, ...]
 
 
-def solved(execution: Execution, payload: Payload) -> tuple[Linear, ...] | None:
+def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | None:
     """The iteration of the payload's op, as forms of the execution's symbols; None where the elements that it reads do not tell.
 
     Each element gives an equation for each of its coordinates; one with a single dimension that is not known yet tells it.
@@ -54,7 +54,7 @@ def solved(execution: Execution, payload: Payload) -> tuple[Linear, ...] | None:
     return tuple(known[d] for d in of.dims)
 
 
-def _equations(execution: Execution, payload: Payload) -> Iterator[tuple[Linear, Linear]]:
+def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
     """Coordinates of what the payload's op reads, and of what the execution does. An element that the kernel does not read, since
     what computes it has gone into others, is told by those that it is computed from."""
     given = [read for read in execution.reads if read is not None and read.key is not None]

@@ -25,8 +25,8 @@ from ...memory.views import is_view
 from ..kernels.roots import RootBuffer
 from ..kernels.views import Views
 from .labels import Label, Read, agree, between, in_other_rows, in_terms, put_in, remainder_of, trips_of, unflattened
-from .payloads import Coordinates, Key, Payload, PayloadOp, hands_on, size
-from .points import Execution, solved
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps, hands_on, size
+from .points import Executes, solved
 
 
 @dataclass
@@ -37,8 +37,8 @@ class Walk:
         payload: the untouched module.
     """
 
-    payload: Payload
-    executions: list[Execution] = field(default_factory=list)
+    payload: PayloadOps
+    executions: list[Executes] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.values: Values = self.payload.values
@@ -169,7 +169,7 @@ class Walk:
         within = min((self._depth.get(cell[0], 0) for cell in cells if cell is not None), default=0)
         masks = self._masked(op, space)
         started = self._starts.setdefault(op, tuple(labels[-1] if labels else None for labels in before))
-        execution = Execution(
+        execution = Executes(
             op, of, (*self._loops, *dims), (*self._guards, *ranges, *masks), (*reads, *inner), tuple(cells), within, started
         )
         point = solved(execution, self.payload)
@@ -353,7 +353,7 @@ class Walk:
 
 
 _HARMLESS = frozenset({
-    "gpu.barrier", "scf.yield", "scf.forall.in_parallel", "linalg.yield", "memref.dealloc", "memref.dim", "linalg.index",
+    "gpu.barrier", "scf.yield", "scf.forall.in_parallel", "memref.dealloc", "memref.dim", "linalg.index",
     "nvgpu.device_async_create_group", "nvgpu.device_async_wait", "nvgpu.mbarrier.create", "nvgpu.mbarrier.init",
     "nvgpu.mbarrier.arrive", "nvgpu.mbarrier.arrive.expect_tx", "nvgpu.mbarrier.try_wait.parity", "memref.load",
     "nvvm.bar.warp.sync", "ub.poison", "memref.assume_alignment",
