@@ -16,9 +16,7 @@ from ..session.statement import Handle, Results, Rewriter, Statement, consumed, 
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..launch.kernel import Outlined
     from ..launch.launch import LaunchInfo
-    from ..proof.coverage.coverage import Coverage
 
 _PORTABLE = f"all chips that have clusters have such of {MOST_OF_CLUSTER} blocks; with 1 there are none"
 
@@ -194,6 +192,7 @@ class LaunchStatement(Statement):
         from ..mapping.clusters import CLUSTER
         from ..mapping.preconditions import independent
         from ..proof.combination.combination import said as what_is_known
+        from ..proof.coverage.coverage import expect_covered
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)
@@ -208,7 +207,7 @@ class LaunchStatement(Statement):
             judged = found_before(kernel, rewrite.known).get(proof.Judgement)
             proven = judged is None and proof.stands(rewrite.module, root)
             alone = judged is None and not proven and independent(root)
-            covered = self._covered(rewrite, kernel)
+            covered = expect_covered(kernel, rewrite.payload, unproven=self.unproven or rewrite.unproven)
             info = launch_loop(rewrite.module, root, known=rewrite.known, prepared=kernel)
         for remark in (*info.remarks, *(one.line for one in covered)):
             rewrite.remark(remark)
@@ -233,16 +232,6 @@ class LaunchStatement(Statement):
         else:
             raise WeftError(*proof.refusal(judged.found))
         return {"launch": rewrite.new_handle(info.launch, "launch")}
-
-    def _covered(self, rewrite: Rewriter, kernel: Outlined) -> list[Coverage]:
-        """What is known of the reductions of the payload that the kernel executes. Refuses what is not as the payload has it."""
-        from ..proof.coverage.coverage import coverage, refusal
-
-        found = [] if rewrite.payload is None else coverage(kernel, rewrite.payload)
-        wrong = [refusal(one) for one in found if one.verdict == "wrong"]
-        if wrong and not (self.unproven or rewrite.unproven):
-            raise WeftError(*wrong)
-        return found
 
     @staticmethod
     def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:

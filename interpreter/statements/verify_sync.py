@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
-from ..ir.mlir import operations
+from ..ir.cloning import COMBINED
+from ..ir.mlir import ir, operations
 from ..session.statement import Results, Rewriter, Statement, statement
 from .bufferize import ensure_bufferized
 
@@ -32,6 +33,7 @@ class VerifySync(Statement):
         W0605: there is neither a mapped loop nor a kernel.
         W0610: a thread reads shared memory that was never written.
         W0614: what threads reduce together is not made of the parts that it states.
+        W0615: a reduction that is not executed as the payload has it.
         W0640: an op whose effects on memory are not known.
 
     Source: design, section Synchronization.
@@ -43,7 +45,9 @@ class VerifySync(Statement):
     """
 
     def apply(self, rewrite: Rewriter) -> Results:
+        from ..launch.launch import prepare
         from ..mapping.preconditions import independent
+        from ..proof.coverage.coverage import expect_covered
         from ..proof.kernels.kernels import kernel_model
         from ..proof.kernels.trial import mapped_roots, trials
         from ..proof.races import proof
@@ -69,9 +73,16 @@ class VerifySync(Statement):
                 rewrite.remark(proof.BELIEVED)
             else:
                 proof.state_proof(rewrite.module, root)
+            with rewrite.placing():
+                kernel = prepare(rewrite.module, root, taken=rewrite.taken)
+                for one in expect_covered(kernel, rewrite.payload, unproven=rewrite.unproven):
+                    rewrite.remark(one.line)
         for kernel in kernels:
             model = kernel_model(kernel, passed_in_rows=True)
             self._verify(rewrite, model, Findings(model))
+            if COMBINED in kernel.attributes:
+                for line in ir.StringAttr(kernel.attributes[COMBINED]).value.splitlines():
+                    rewrite.remark(line)
         return {}
 
     @staticmethod

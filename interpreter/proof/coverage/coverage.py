@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ....dsl.diagnostics import Diagnostic
+from ....dsl.diagnostics import Diagnostic, WeftError
 from ...indices.linear import TRUE, Linear
 from ...ir.functions import VERSION_OF, symbol
 from ...ir.mlir import ir, made_by, operations, ops_of, producer
@@ -209,6 +209,15 @@ def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
     if (apart := walk.moved[of.location]) is None:
         raise Unclear("where its results are written is not known to be their place")
     return f"its results are written {apart} elements from where the payload has them"
+
+
+def expect_covered(kernel: Outlined, module: ir.Module | None, *, unproven: bool) -> list[Coverage]:
+    """`coverage`, where there is a payload. What is wrong is refused (W0615), unless what is not proven is let through."""
+    found = [] if module is None else coverage(kernel, module)
+    wrong = [refusal(one) for one in found if one.verdict == "wrong"]
+    if wrong and not unproven:
+        raise WeftError(*wrong)
+    return found
 
 
 def refusal(found: Coverage) -> Diagnostic:
