@@ -71,7 +71,8 @@ W0080 kernels that do not compute what their payload does
     right:  weft build mine.weft -o bundle --unchecked
 W0081 kernels that cannot be compared with their payload
     The payload does not run on the CPU, or the kernels neither there nor on the simulator, or no smaller payload of the
-    same builder is taken by the schedule. What is built unchecked says so: in its plan, in reports, and in JSON.
+    same builder is taken by the schedule; or the payload takes too long, and `launch` could not prove what its kernels
+    combine. What is built unchecked says so: in its plan, in reports, and in JSON.
 
     right:  weft build mine.weft -o bundle --unchecked
 W0070 Weft was ended by a signal

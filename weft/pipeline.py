@@ -198,6 +198,16 @@ class Applied:
         return [f"{name} is not proven race-free: {reason}" for name, reason in why.items() if reason is not None]
 
     @property
+    def assumed(self) -> list[str]:
+        """Of each reduction of which it is not proven that kernels execute it as the payload does, a line that says why."""
+        from .interpreter.ir.cloning import COMBINED
+        from .interpreter.ir.mlir import ir, operations
+
+        kernels = operations(self.session.module.operation, "gpu.func")
+        said = [ir.StringAttr(k.attributes[COMBINED]).value for k in kernels if COMBINED in k.attributes]
+        return [line for text in said for line in text.splitlines() if line.startswith("combination assumed")]
+
+    @property
     def located_text(self) -> str:
         """The text with the ops' locations in the payload, for a device that reports them."""
         return self.module.operation.get_asm(enable_debug_info=True)

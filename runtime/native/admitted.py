@@ -119,6 +119,21 @@ def expect_finished(module: ir.Module) -> None:
         for name in op.attributes:
             if not ("." in name or name in _OF_EVERY_OP or hasattr(own, name) or hasattr(own, f"{name}_")):
                 raise NotLoopsError(op, f"the module has the attribute `{name}`, which `{op.name}` has not")
+        if (freedom := _freedom(op)) is not None:
+            raise NotLoopsError(op, f"the module has `{op.name}` with {freedom}, of which the text says nothing")
+
+
+def _freedom(op: ir.Operation) -> str | None:
+    """What lets a compiler assume more of an op than the text says: of arithmetic, and of a function's arguments."""
+    for name in ("fastmath", "fastmathFlags"):
+        if name in op.attributes and "none" not in str(op.attributes[name]):
+            return str(op.attributes[name])
+    overflow = str(op.attributes["overflowFlags"]) if "overflowFlags" in op.attributes else "none"
+    if "none" not in overflow and not isinstance(op.results[0].type, ir.IndexType):  # of indices, upstream's lowering says so
+        return overflow
+    if op.name == "func.func" and "arg_attrs" in op.attributes and "llvm." in str(op.attributes["arg_attrs"]):
+        return f"arguments of {op.attributes['arg_attrs']}"
+    return None
 
 
 def expect_payload(module: ir.Module) -> None:

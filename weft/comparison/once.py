@@ -65,10 +65,19 @@ def compared(made: Planned, entry: str | None) -> ComparedOnce:
         if equal is None:
             found = _compared(made, entry)
             if found.unchecked is not None:
-                return found
+                return _expect_proven(made, found)
             kept.keep(key, equal := found.equal)
         kept.keep(of_recipe, equal)
         return ComparedOnce(equal)
+
+
+def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
+    """Values that were not compared are let through where it is proven what the kernels combine. Raises W0081 else."""
+    if not (assumed := made.applied.assumed):
+        return found
+    message = f"the payload is too large to be compared with ({found.unchecked}), and what its kernels combine is not proven"
+    hint = f"compare it yourself: `weft run {made.applied.recipe.choice.file or '…'} --target cpu`; {ACCEPTED}"
+    raise fail("W0081", message, hint=hint, notes=tuple(assumed[:3]))
 
 
 def compared_all(done: Applied) -> list[ComparedOnce]:

@@ -174,6 +174,8 @@ def _holds(steps: Iterable[_Step], most: int) -> bool:
                 bound = max(bound, number)
         if rounded and (sums or "arith.mulf" in names):
             return False  # of what was rounded on the way, the reference has all digits
+        if "arith.mulf" in names and not sums and step.into > 1 and is_structured(step.op):
+            return False  # a product of so many
         made = bound ** (1 << names.count("arith.mulf"))
         if sums:
             made *= max(step.into, 1) + 1 << len(sums) - 1

@@ -215,7 +215,13 @@ def _identities(by: str) -> tuple[Identity, ...]:
 _BEYOND: dict[str, tuple[Identity, ...]] = {"the largest": ("-inf",), "the smallest": ("inf",)}
 
 
+_FLAGS = {"true": ("true", "1", "-1"), "false": ("false", "0")}
+
+
 def _same(constant: ir.Attribute, one: Identity) -> bool:
+    if isinstance(constant, ir.BoolAttr):  # an i1 is a word
+        flag = None if isinstance(one, float) else attribute(one, ir.IntegerType.get_signless(1, constant.context))
+        return flag is not None and str(flag).partition(" ")[0] in _FLAGS[str(constant)]
     if isinstance(constant, ir.FloatAttr):
         wanted = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}.get(str(one), one)
         if not isinstance(wanted, int | float):

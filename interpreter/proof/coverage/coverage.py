@@ -21,7 +21,7 @@ from ...launch.kernel import Outlined
 from ...padding.identities import combination, identity
 from ..solver import Unknown
 from .once import Unclear, expect_once, reads_outside
-from .payloads import PayloadOp, PayloadOps
+from .payloads import PayloadOp, PayloadOps, computes
 from .points import Executes, solved
 from .walk import Walk, inside
 
@@ -98,6 +98,10 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
     point = solved(execution, walk.payload)
     if point is None:
         return Coverage("assumed", of, "what is read does not tell which iteration it is")
+    if computes(execution.op) != of.computes:
+        return Coverage("assumed", of, "its body computes something else")
+    if any(walk.loses(element.key) for element in of.writes):
+        return Coverage("assumed", of, "where its results go is not known")
     extents = [n for n in of.extents if n is not None]
     if len(extents) < len(of.extents):
         return Coverage("assumed", of, "its size is not known")

@@ -58,11 +58,18 @@ def expect_once(execution: Executes, point: Sequence[Linear], extents: Sequence[
         count, below = _count(form, guards)
         counts.append(count)
         inside += below
+    apart = {*outer, *(s for cell in execution.cells if cell is not None for form in cell[1] for s in form.symbols())}
+    if any(s not in apart and _occurs(s, point[d]) for d in of.reductions for s in execution.resets):
+        raise Unclear("its results begin anew in each iteration of a loop of the reduction")
     if (lost := _point([*inside, *valid, both(*guards).negate()])) is not None:
+        if of.chooses:
+            raise Unclear("its own conditions may leave out iterations")
         return f"iteration {_at(forms, lost)} is left out"
     for d in of.reductions:
         beyond = either(less(forms[d], Linear.of(0)), at_least(forms[d], extents[d]))
         if (more := _point([*guards, *results, beyond])) is not None:
+            if of.chooses:
+                raise Unclear("its own conditions decide what counts")
             return f"iteration {_at(forms, more)} counts, of a reduction over {_named(extents[d])}"
     for (form, extent, reduced), count in zip(joint, counts, strict=True):
         short = form.constant > 0 or (extent.is_constant and count.constant < extent.constant)
@@ -95,6 +102,10 @@ def _point(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
         return None
     there = dict(zip(names, coordinates(found), strict=True))
     return {symbol: there[name] for symbol, name in naming.names.items()}
+
+
+def _occurs(symbol: Symbol, form: Linear) -> bool:
+    return any(s is symbol for s in form.symbols())
 
 
 def _at(point: Sequence[Linear], where: dict[Symbol, int]) -> str:

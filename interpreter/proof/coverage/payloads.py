@@ -6,6 +6,7 @@ whatever has become of the loops around them: `A[i, k]` and `B[k, j]` tell (i, j
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,7 +17,7 @@ from ...ir.functions import symbol
 from ...ir.mlir import ir, made_by, maker, operations, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
-from ...ir.structured import Structure, is_structured, structure, subscripts, yielded
+from ...ir.structured import Structure, body_of, element_type, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...memory.views import shown
 
@@ -44,6 +45,8 @@ class PayloadOp:
         reads, writes: the elements of operands in an iteration; of an input that is a scalar, nothing.
         starts: the constant that an output is filled with before, by output; None where it is none.
         copies: it hands on what it reads, and makes nothing of it.
+        computes: the arithmetic of its body, by name: how often.
+        chooses: its body has conditions of its own.
     """
 
     location: str
@@ -55,6 +58,8 @@ class PayloadOp:
     writes: tuple[Element, ...]
     starts: tuple[ir.Attribute | None, ...]
     copies: bool
+    computes: Counter[str]
+    chooses: bool
 
     @property
     def reductions(self) -> tuple[int, ...]:
@@ -93,7 +98,8 @@ class PayloadOps:
         for op in operations(function):
             if is_structured(op):
                 where = str(op.location)
-                self.ops[where] = None if where in self.ops or "unknown" in where else self._op(op)
+                alone = op.parent.operation == function and where not in self.ops and "unknown" not in where
+                self.ops[where] = self._op(op) if alone else None  # loops of the payload's own make several ops of one
         for number, value in enumerate(entry.operations[-1].operation.operands):
             if isinstance(value.type, ir.ShapedType):
                 self.returned[name, number] = self.element_of(value)
@@ -143,7 +149,7 @@ class PayloadOps:
         return PayloadOp(
             str(op.location), op.name, space, dims, tuple(extents), tuple(elements[: space.inputs]), tuple(writes),
             tuple(_start(operand) for operand in list(op.operands)[space.inputs :]),
-            all(hands_on(op, n) for n in range(space.outputs)),
+            all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
         )  # fmt: skip
 
     def element_of(self, value: ir.Value) -> Callable[[Coordinates], Element]:
@@ -218,6 +224,27 @@ class PayloadOps:
             return Element(found.key, found.at, both(found.when, *inside))
 
         return element
+
+
+_OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", "divui", "negf", "maximumf", "minimumf", "maxnumf",
+               "minnumf", "maxsi", "maxui", "minsi", "minui", "andi", "ori", "xori", "remf", "cmpf")  # fmt: skip
+
+
+def computes(op: ir.Operation) -> Counter[str]:
+    """The arithmetic on numbers in the body of a structured op: not that of indices and masks."""
+    found: Counter[str] = Counter()
+    for view in body_of(op).operations:
+        inner = view.operation
+        dialect, _, name = inner.name.partition(".")
+        flag = len(inner.results) and str(inner.results[0].type) in ("i1", "index") and name != "cmpf"
+        wide = not flag or all(str(element_type(v)) == "i1" for v in op.operands)
+        if (dialect == "math" or (dialect == "arith" and name in _OF_NUMBERS)) and wide:
+            found[inner.name] += 1
+    return found
+
+
+def _chooses(op: ir.Operation) -> bool:
+    return any(view.operation.name in ("arith.select", "scf.if") for view in body_of(op).operations)
 
 
 def _start(value: ir.Value) -> ir.Attribute | None:

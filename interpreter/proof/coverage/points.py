@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...indices.linear import Formula, Linear, Symbol
+from ...indices.linear import Floor, Formula, Linear, Symbol
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
 from .labels import Label, Read, put_in
@@ -24,6 +24,7 @@ class Executes:
         cells: by output, the buffer and the element of it that is updated.
         within: how many of `symbols` count loops around the allocation of what it updates.
         started: by output, what the buffer holds before.
+        resets: the loops in which it is given that anew.
     """
 
     op: ir.Operation
@@ -34,6 +35,7 @@ class Executes:
     cells: tuple[tuple[RootBuffer, Coordinates] | None, ...]
     within: int
     started: tuple[Label | None, ...]
+    resets: tuple[Symbol, ...] = ()
 
 
 def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | None:
@@ -73,7 +75,7 @@ def _told(left: Linear, right: Linear, dims: tuple[Symbol, ...], known: dict[Sym
     """The dimension that an equation tells, where all others in it are known; none where it does not."""
     unknown = [s for s in dict.fromkeys(left.symbols()) if s in dims and s not in known]
     factor = left.terms.get(unknown[0]) if len(unknown) == 1 else None
-    if factor is None:
+    if factor is None or any(s is unknown[0] for t in left.terms if isinstance(t, Floor) for s in t.numerator.symbols()):
         return []
     rest = right - left.replaced(lambda s: Linear.of(0) if s is unknown[0] else known.get(s) or Linear.of(s))
     if rest.content % factor:

@@ -50,6 +50,8 @@ class Walk:
         self._counters: dict[ir.Operation, tuple[Symbol, ...]] = {}
         self.given: dict[RootBuffer, Key] = {}
         self.moved: dict[str, int | None] = {}
+        self._filled: dict[RootBuffer, tuple[Symbol, ...]] = {}
+        self._written: set[RootBuffer] = set()
         self._starts: dict[ir.Operation, tuple[Label | None, ...]] = {}
         self._recording = True
         self._twice = False
@@ -170,8 +172,9 @@ class Walk:
         masks = self._masked(op, space)
         started = self._starts.setdefault(op, tuple(labels[-1] if labels else None for labels in before))
         execution = Executes(
-            op, of, (*self._loops, *dims), (*self._guards, *ranges, *masks), (*reads, *inner), tuple(cells), within, started
-        )
+            op, of, (*self._loops, *dims), (*self._guards, *ranges, *masks), (*reads, *inner), tuple(cells), within, started,
+            tuple(s for cell in cells if cell is not None for s in self._filled.get(cell[0], ())),
+        )  # fmt: skip
         point = solved(execution, self.payload)
         if self._recording and of.reductions:
             self.executions.append(execution)
@@ -181,6 +184,7 @@ class Walk:
             key = of.writes[number].key
             if point is None:
                 self._labels[cell[0]] = ()
+                self._written.add(cell[0])
                 continue
             at = tuple(put_in(form, dict(zip(of.dims, point, strict=True))) for form in of.writes[number].at)
             self._write(cell, Read(key, at, TRUE))
@@ -304,10 +308,14 @@ class Walk:
         if len(reads) == 1 and reads[0] is not None and reads[0].key is None and hands_on(op, number):
             held = reads[0].outside if held is None else held
         self._labels[cell[0]] = () if held is None else (Label(None, outside=held),)
+        self._written.add(cell[0])
+        if held is not None:
+            self._filled[cell[0]] = tuple(self._loops)
         return None
 
     def _write(self, cell: tuple[RootBuffer, Coordinates], what: Read) -> None:
         root, coordinates = cell
+        self._written.add(root)
         self._compare(root, coordinates, what)
         made = self._inverted(root, coordinates, what)
         staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
@@ -347,8 +355,18 @@ class Walk:
         at = tuple(in_terms(form, ways) for form in what.at)
         return Label(what.key, tuple(cells), tuple(turns), at, what.when.changed(lambda f: in_terms(f, ways)), what.outside)
 
+    def loses(self, key: Key) -> bool:
+        """Whether a function returns a result of the payload, and in the end something else lies where that is to be."""
+        for root, (kind, name, number) in self.given.items():
+            returned = self.payload.returned.get((name, number)) if kind == "returned" and root in self._written else None
+            own = None if returned is None else returned(tuple(Linear.of(0) for _ in root.shape))
+            if own is not None and own.key == key and all(label.key != key for label in self._labels.get(root, ())):
+                return True
+        return False
+
     def _forget(self, value: ir.Value) -> None:
         for view in self.views.of(value):
+            self._written.add(view.root)
             self._labels[view.root] = ()
 
 
