@@ -211,20 +211,21 @@ def test_nowhere_to_keep_it(folder: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_cubins(folder: Path) -> None:
-    """Of a text: a file that says its own digest, as older versions wrote it, is not loaded; nor is that of another text."""
+    """Of a text: a file under its own digest, as older versions named it, is not loaded; nor is that of another text."""
     compiles: list[str] = []
 
     def cubin(text: str) -> bytes:
         cupy_device._memory.clear()
-        return cupy_device.cached(text, ("-o",), "13", lambda: compiles.append(text) or text.encode())
+        made = cupy_device.cached(text, ("-o",), "13", lambda: compiles.append(text) or text.encode())
+        return made.read_bytes()
 
     assert [cubin("one"), cubin("one"), cubin("two")] == [b"one", b"one", b"two"] and compiles == ["one", "two"]
-    one, two = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-    if one.read_bytes().endswith(b"two"):
-        one, two = two, one
+    one = next(path for path in folder.iterdir() if path.read_bytes() == b"one")
+    key = one.name.partition(".")[0]
     evil = b"evil"
-    for raw in (hashlib.sha256(evil).digest() + evil, two.read_bytes(), one.read_bytes()[:32] + evil, b"", evil):
+    for raw in (b"two", one.read_bytes()[:2], b"", evil):
         one.write_bytes(raw)
+        (folder / f"{key}.{hashlib.sha256(evil).hexdigest()}.cubin").write_bytes(evil)
         assert cubin("one") == b"one" and compiles.pop() == "one"
         assert cubin("one") == b"one" and compiles == ["one", "two"]
 
