@@ -205,7 +205,7 @@ class Applied:
 
         kernels = operations(self.session.module.operation, "gpu.func")
         said = [ir.StringAttr(k.attributes[COMBINED]).value for k in kernels if COMBINED in k.attributes]
-        return [line for text in said for line in text.splitlines() if line.startswith("combination assumed")]
+        return [line for text in said for line in text.splitlines() if not line.startswith("combination proven")]
 
     @property
     def located_text(self) -> str:

@@ -24,14 +24,6 @@ W0614 a combination of other parts than those that are stated
 
     wrong: sums over threads(x) of a row for each threads(y), whose warps add up all rows
     right: map row to threads(x: 1)
-W0615 a reduction that is not executed as the payload has it
-    `launch` compares the mapped loop with the payload: each iteration of a reduction is executed once, and adds to its own result;
-    results begin with what the payload fills them with, and what is read outside of a tensor changes nothing. Iterations are told
-    by the elements that they read, wherever those were copied. Here one is left out, counts twice, or goes elsewhere. No statement
-    of Weft does that by itself: a `transform` or `run-pass` may have.
-
-    wrong: transform that tiles a reduction and drops the rest
-    right: let (k, step) = tile mm [_, _, 16]
 W0620 a token is never waited for
     A token represents work in progress on a stream. If nothing uses the token, nothing waits for that work: its
     results may be read too early, and the stream is never released.

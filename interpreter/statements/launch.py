@@ -159,7 +159,6 @@ class LaunchStatement(Statement):
         W0369: a product that `mma` marked and that cannot become an instruction.
             An instruction takes the whole tile of a warp: the lanes' parts of the result have to be in registers
             (`promote-to-registers op.acc across k`), and what the lanes read must be seen as parts of the warp's tiles.
-        W0615: a reduction that is not executed as the payload has it.
         W0610: a read of shared memory that was never written.
             Shared memory is not cleared when a block starts. A read of an element that no thread of the block has
             written before returns what an earlier block left there. It is called assumed where the write or the read
@@ -192,7 +191,7 @@ class LaunchStatement(Statement):
         from ..mapping.clusters import CLUSTER
         from ..mapping.preconditions import independent
         from ..proof.combination.combination import said as what_is_known
-        from ..proof.coverage.coverage import expect_covered
+        from ..proof.coverage.coverage import coverage
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)
@@ -207,7 +206,7 @@ class LaunchStatement(Statement):
             judged = found_before(kernel, rewrite.known).get(proof.Judgement)
             proven = judged is None and proof.stands(rewrite.module, root)
             alone = judged is None and not proven and independent(root)
-            covered = expect_covered(kernel, rewrite.payload, unproven=self.unproven or rewrite.unproven)
+            covered = [] if rewrite.payload is None else coverage(kernel, rewrite.payload)
             info = launch_loop(rewrite.module, root, known=rewrite.known, prepared=kernel)
         for remark in (*info.remarks, *(one.line for one in covered)):
             rewrite.remark(remark)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ....dsl.diagnostics import Diagnostic, WeftError
 from ...indices.linear import TRUE, Linear
 from ...ir.functions import VERSION_OF, symbol
 from ...ir.mlir import ir, made_by, operations, ops_of, producer
@@ -66,6 +65,7 @@ def coverage(kernel: Outlined, module: ir.Module) -> list[Coverage]:
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
             if isinstance(argument.type, ir.MemRefType):
                 _bind(walk, functions, argument, operand)
+        payload.read(module)
         for view in kernel.entry.operations:
             walk.visit(view.operation)
         found: dict[str, list[Executes]] = {}
@@ -87,7 +87,7 @@ def _bind(walk: Walk, functions: dict[str, ir.Operation], argument: ir.Value, op
         walk.argument(argument, ("returned", name, number - len(given)))
         return
     if isinstance(given[number].type, ir.ShapedType) and given[number].type.rank == argument.type.rank:
-        walk.values.share_extents(argument, given[number])
+        walk.values.share_extents(given[number], argument)  # of which more is stated
     walk.argument(argument, ("argument", name, number))
 
 
@@ -213,20 +213,3 @@ def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
     if (apart := walk.moved[of.location]) is None:
         raise Unclear("where its results are written is not known to be their place")
     return f"its results are written {apart} elements from where the payload has them"
-
-
-def expect_covered(kernel: Outlined, module: ir.Module | None, *, unproven: bool) -> list[Coverage]:
-    """`coverage`, where there is a payload. What is wrong is refused (W0615), unless what is not proven is let through."""
-    found = [] if module is None else coverage(kernel, module)
-    wrong = [refusal(one) for one in found if one.verdict == "wrong"]
-    if wrong and not unproven:
-        raise WeftError(*wrong)
-    return found
-
-
-def refusal(found: Coverage) -> Diagnostic:
-    """The diagnostic of a reduction that is not executed as the payload has it."""
-    return Diagnostic(
-        "W0615", f"the kernel does not combine what {found.op} does: {found.words}",
-        hint="a statement has changed what is computed: `--diff` shows what each one did; `--unproven` launches it as it is",
-    )  # fmt: skip

@@ -44,9 +44,11 @@ def expect_once(execution: Executes, point: Sequence[Linear], extents: Sequence[
         raise Unclear("its place is not affine in the loops around it")
     if any(s.kind != "parameter" and s not in own for s in used):
         raise Unclear("its place depends on loops that are not around it")
-    if any(s not in used and s not in outer and s.high != 0 for s in own):
-        if any(s not in used and s.kind == "loop" and s.high is None for s in own):
-            raise Unclear("a loop around it may have one iteration, or several")
+    apart = {*outer, *(s for cell in execution.cells if cell is not None for form in cell[1] for s in form.symbols())}
+    again = [s for s in execution.symbols if s not in apart and s.high != 0 and not any(_occurs(s, form) for form in point)]
+    if any(s.high is None for s in again):
+        raise Unclear("a loop around it may have one iteration, or several")
+    if again:
         return "it is executed again in each iteration of a loop around it"
     table = dict(zip(of.dims, forms, strict=True))
     valid = [element.when.changed(lambda form: put_in(form, table)) for element in of.reads if element is not None]
@@ -58,7 +60,6 @@ def expect_once(execution: Executes, point: Sequence[Linear], extents: Sequence[
         count, below = _count(form, guards)
         counts.append(count)
         inside += below
-    apart = {*outer, *(s for cell in execution.cells if cell is not None for form in cell[1] for s in form.symbols())}
     if any(s not in apart and _occurs(s, point[d]) for d in of.reductions for s in execution.resets):
         raise Unclear("its results begin anew in each iteration of a loop of the reduction")
     if (lost := _point([*inside, *valid, both(*guards).negate()])) is not None:

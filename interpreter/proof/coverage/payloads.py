@@ -85,16 +85,21 @@ class PayloadOps:
 
     @classmethod
     def of(cls, module: ir.Module) -> PayloadOps:
-        """Read a module, on tensors or on memrefs."""
+        """Of a module, on tensors or on memrefs, that is to be read."""
         found = cls(Values(LaunchShape(), lambda _: NOTHING))
         for function in operations(module.operation, "func.func"):
-            if len(function.regions[0].blocks) == 1:
-                found._read(function)
+            blocks = function.regions[0].blocks
+            found.arguments[symbol(function)] = len(blocks[0].arguments) if len(blocks) else 0
         return found
+
+    def read(self, module: ir.Module) -> None:
+        """Read the module. What is known of sizes of its arguments has been said before."""
+        for function in operations(module.operation, "func.func"):
+            if len(function.regions[0].blocks) == 1:
+                self._read(function)
 
     def _read(self, function: ir.Operation) -> None:
         name, entry = symbol(function), function.regions[0].blocks[0]
-        self.arguments[name] = len(entry.arguments)
         for op in operations(function):
             if is_structured(op):
                 where = str(op.location)
