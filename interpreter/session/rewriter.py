@@ -14,6 +14,7 @@ from ...dsl.tree import Node
 from ..ir.mlir import TransformError, ir, operations, run_passes, run_transform
 from ..ir.structured import is_structured
 from ..memory.names import Written, name_buffers, nameless
+from .untouched import Untouched
 
 if TYPE_CHECKING:
     from ..focus.modules import Taken
@@ -74,13 +75,13 @@ class Rewriter:
         unproven: kernels that are not proven race-free are let through, and called so.
         written: what the payload's text calls its values, by place.
         known: what the session remembers of kernels that it has made (`launch/launch.py`).
-        payload: the untouched module, where there is a session.
+        payload: what the session has begun with.
     """
 
     def __init__(
         self, module: ir.Module, statement: Statement, numbers: itertools.count[int], taken: Taken | None = None,
         *, unproven: bool = False, written: Written = nameless, known: dict[Hashable, Any] | None = None,
-        payload: ir.Module | None = None,
+        payload: Untouched | None = None,
     ) -> None:
         self.module = module
         self.written = written

@@ -44,6 +44,7 @@ from .state import (
     statement_text,
 )  # fmt: skip
 from .statement import Handle, NotMet, Statement, registry
+from .untouched import Untouched
 from .versions import ASSUME, assuming, beginning, finished, without_version
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
@@ -77,6 +78,7 @@ class Session:
         registry()  # imports the statements now, and not within the first step
         self.schedules = {s.name: s for s in file.schedules}
         start = State(Version(clone_module(module), untidy=True), (Frame(file.main.body, dict(values)),))
+        self.payload = Untouched.of(start.module)
         self._states: list[State] = [start]
         self._at = 0
         self._known: dict[Hashable, Any] = {}
@@ -241,7 +243,7 @@ class Session:
         """A session that goes on from here (or a state) by itself: for trying things. `unproven`: to be looked at, not built."""
         copy = object.__new__(Session)
         copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
-        copy._known, copy.written = self._known, self.written
+        copy._known, copy.written, copy.payload = self._known, self.written, self.payload
         copy._states, copy._at = [*self._states[: self._at], state or self.state], self._at
         return copy
 
@@ -338,7 +340,7 @@ class Session:
         rewrite = Rewriter(
             module, statement, itertools.count(number), taken,
             unproven=self.unproven, written=self.written, known=self._known,
-            payload=self._states[0].module,
+            payload=self.payload,
         )
         with module.context, ir.Location.unknown(), rewrite.placing():
             results = dict(statement.apply(rewrite))

@@ -65,7 +65,7 @@ def compared(made: Planned, entry: str | None) -> ComparedOnce:
         if equal is None:
             found = _compared(made, entry)
             if found.unchecked is not None:
-                return _expect_proven(made, found)
+                return found
             kept.keep(key, equal := found.equal)
         kept.keep(of_recipe, equal)
         return ComparedOnce(equal)
@@ -122,10 +122,15 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
     works = {size: work_of(payload, named, size) for size in sizes}
     sizes = tuple(size for size in sizes if works[size].operations <= MOST_WORK)
     if not sizes:
-        return ComparedOnce(unchecked=_too_long(works[1]))
-    done = _tried(made, named, works[max(sizes)], sizes)
+        return _expect_proven(made, ComparedOnce(unchecked=_too_long(works[1])))
+    try:
+        done = _tried(made, named, works[max(sizes)], sizes)
+    except WeftError as error:
+        if (why := error.diagnostics[0].message.partition("payload: ")[2]) and "they are one dimension of" in why:
+            return ComparedOnce(unchecked=f"no sizes were found that agree with each other: {why}")
+        raise
     if done.too_long:
-        return ComparedOnce(unchecked=_too_long(works[max(sizes)]))
+        return _expect_proven(made, ComparedOnce(unchecked=_too_long(works[max(sizes)])))
     return ComparedOnce(_said(made, named, done))
 
 
@@ -135,7 +140,7 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnc
 
     recipe = made.applied.recipe
     if not recipe.payload_values:
-        return ComparedOnce(unchecked=_too_long(work))
+        return _expect_proven(made, ComparedOnce(unchecked=_too_long(work)))
     steps = [step.text for step in made.applied.session.steps]
     others: list[Planned] = []
     refused: WeftError | None = None

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...indices.linear import TRUE, Linear
-from ...ir.functions import VERSION_OF, symbol
-from ...ir.mlir import ir, made_by, operations, ops_of, producer
+from ...ir.functions import VERSION_OF
+from ...ir.mlir import ir, made_by, ops_of, producer
 from ...ir.structured import body_of, segments
 from ...launch.kernel import Outlined
 from ...padding.identities import combination, identity
+from ...session.untouched import Untouched
 from ..solver import Unknown
 from .once import Unclear, expect_once, reads_outside
 from .payloads import PayloadOp, PayloadOps, computes
@@ -51,21 +52,19 @@ class Coverage:
         return f"{what}: {self.words} ({self.op})"
 
 
-def coverage(kernel: Outlined, module: ir.Module) -> list[Coverage]:
+def coverage(kernel: Outlined, untouched: Untouched) -> list[Coverage]:
     """The reductions that a kernel executes, before its maps are materialized.
 
     Args:
         kernel: the mapped loop, on memrefs.
-        module: the untouched payload.
+        untouched: the payload.
     """
     with kernel.module.context, kernel.root.location:
-        payload = PayloadOps.of(module)
+        payload = PayloadOps.of(untouched)
         walk = Walk(payload)
-        functions = {symbol(f): f for f in operations(module.operation, "func.func")}
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
             if isinstance(argument.type, ir.MemRefType):
-                _bind(walk, functions, argument, operand)
-        payload.read(module)
+                _bind(walk, untouched.functions, argument, operand)
         for view in kernel.entry.operations:
             walk.visit(view.operation)
         found: dict[str, list[Executes]] = {}

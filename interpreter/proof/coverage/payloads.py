@@ -14,12 +14,13 @@ from ...indices.algebra import LaunchShape
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
 from ...indices.values import Values
 from ...ir.functions import symbol
-from ...ir.mlir import ir, made_by, maker, operations, ops_of, producer, tensor
+from ...ir.mlir import ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
 from ...ir.structured import Structure, body_of, element_type, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...memory.views import shown
+from ...session.untouched import Untouched
 
 Key = tuple[str, str, int]
 """A tensor or buffer of the payload: an argument of a function, or a result of the op at a location, by number."""
@@ -71,51 +72,41 @@ class PayloadOps:
     """What coverage has to know of the untouched module.
 
     Args:
-        ops: by location; None where several ops have one.
-        returned: by function, what its results are elements of.
-        arguments: by function, how many it has.
-        scalars: sizes and numbers of arguments, by function and argument (and axis), shared with those of kernels.
+        ops: those that were read, by location; None where several ops have one.
     """
 
     values: Values
+    untouched: Untouched
     ops: dict[str, PayloadOp | None] = field(default_factory=dict)
-    returned: dict[tuple[str, int], Callable[[Coordinates], Element]] = field(default_factory=dict)
-    arguments: dict[str, int] = field(default_factory=dict)
     _elements: dict[ir.Value, Callable[[Coordinates], Element]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, module: ir.Module) -> PayloadOps:
-        """Of a module, on tensors or on memrefs, that is to be read."""
-        found = cls(Values(LaunchShape(), lambda _: NOTHING))
-        for function in operations(module.operation, "func.func"):
-            blocks = function.regions[0].blocks
-            found.arguments[symbol(function)] = len(blocks[0].arguments) if len(blocks) else 0
-        return found
+    def of(cls, untouched: Untouched) -> PayloadOps:
+        """Of the payload of a session; ops are read when they are asked for."""
+        return cls(Values(LaunchShape(), lambda _: NOTHING), untouched)
 
-    def read(self, module: ir.Module) -> None:
-        """Read the module. What is known of sizes of its arguments has been said before."""
-        for function in operations(module.operation, "func.func"):
-            if len(function.regions[0].blocks) == 1:
-                self._read(function)
-
-    def _read(self, function: ir.Operation) -> None:
-        name, entry = symbol(function), function.regions[0].blocks[0]
-        for op in operations(function):
-            if is_structured(op):
-                where = str(op.location)
-                alone = op.parent.operation == function and where not in self.ops and "unknown" not in where
-                self.ops[where] = self._op(op) if alone else None  # loops of the payload's own make several ops of one
-        for number, value in enumerate(entry.operations[-1].operation.operands):
-            if isinstance(value.type, ir.ShapedType):
-                self.returned[name, number] = self.element_of(value)
+    def result(self, function: str, number: int) -> Callable[[Coordinates], Element] | None:
+        """What a function returns, as elements of the payload."""
+        if function not in self.untouched.functions:
+            return None
+        returned = list(self.untouched.functions[function].regions[0].blocks[0].operations[-1].operation.operands)
+        known = number < len(returned) and isinstance(returned[number].type, ir.ShapedType)
+        return self.element_of(returned[number]) if known else None
 
     def op(self, executed: ir.Operation) -> PayloadOp | None:
         """The op of the payload that an op of a kernel executes, by its location; None where none has it, or several have."""
-        return self.ops.get(str(executed.location))
+        return self.at(str(executed.location))
+
+    def at(self, location: str) -> PayloadOp | None:
+        """The op at a location."""
+        if location not in self.ops:
+            found = self.untouched.places.get(location)
+            self.ops[location] = None if found is None or not is_structured(found) else self._op(found)
+        return self.ops[location]
 
     def made_of(self, element: Element) -> list[Element]:
         """The elements that one is computed from, by ops without reductions, one after the other."""
-        made = self.ops.get(element.key[1]) if element.key[0] == "result" else None
+        made = self.at(element.key[1]) if element.key[0] == "result" else None
         if made is None or made.reductions:
             return []
         table: dict[Symbol, Linear] = {}

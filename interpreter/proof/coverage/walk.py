@@ -325,7 +325,7 @@ class Walk:
     def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
         """Note how far from its place in the payload's result an element is written; None where that is not known."""
         kind, name, number = self.given.get(root, ("", "", 0))
-        returned = self.payload.returned.get((name, number)) if kind == "returned" else None
+        returned = self.payload.result(name, number) if kind == "returned" else None
         own = None if returned is None else returned(coordinates)
         if own is None or what.key is None or own.key != what.key or own.at == what.at:
             return
@@ -358,7 +358,7 @@ class Walk:
     def loses(self, key: Key) -> bool:
         """Whether a function returns a result of the payload, and in the end something else lies where that is to be."""
         for root, (kind, name, number) in self.given.items():
-            returned = self.payload.returned.get((name, number)) if kind == "returned" and root in self._written else None
+            returned = self.payload.result(name, number) if kind == "returned" and root in self._written else None
             own = None if returned is None else returned(tuple(Linear.of(0) for _ in root.shape))
             if own is not None and own.key == key and all(label.key != key for label in self._labels.get(root, ())):
                 return True
