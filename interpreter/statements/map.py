@@ -175,8 +175,7 @@ class Map(Statement):
 
         op = found = rewrite.find(self.target)
         expect_unmapped(rewrite, op, "map it once")
-        each = 1 if self.space.kind == "threads" else WARP
-        warps = self.space.all or all(isinstance(n, int) and n % each == 0 for n in self.space.counts)
+        warps = self.space.all or all(isinstance(n, int) and n % WARP == 0 for n in self.space.counts)
         shared = self.space.kind == "lanes" or (self.distribution is not None and warps)
         op = on_one_processor(rewrite, op, self.target.tag, self.space, shared=shared)
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))

@@ -80,5 +80,5 @@ def test_one_processor_does_any_reduction_whole(tmp_path: Path) -> None:
 
 
 def test_several_processors_do_not_share_one(tmp_path: Path) -> None:
-    said = refusal(tmp_path, ROWS, "let s = match linalg.generic\nmap s to threads(x: 2) cyclic\nlaunch s")
-    assert codes(said) == ["W0343"] and "threads(x: 1)" in said
+    said = refusal(tmp_path, ROWS, "let s = match linalg.generic\nmap s to blocks(x: 2) cyclic\nlaunch s")
+    assert codes(said) == ["W0343"] and "map it to `lanes` or `threads`" in said
