@@ -125,10 +125,8 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
         return _expect_proven(made, ComparedOnce(unchecked=_too_long(works[1])))
     try:
         done = _tried(made, named, works[max(sizes)], sizes)
-    except WeftError as error:
-        if (why := error.diagnostics[0].message.partition("payload: ")[2]) and "they are one dimension of" in why:
-            return ComparedOnce(unchecked=f"no sizes were found that agree with each other: {why}")
-        raise
+    except _NoSizesError as none:
+        return ComparedOnce(unchecked=f"none of the sizes {', '.join(map(str, sizes))} for all that is open fits: {none}")
     if done.too_long:
         return _expect_proven(made, ComparedOnce(unchecked=_too_long(works[max(sizes)])))
     return ComparedOnce(_said(made, named, done))
@@ -180,6 +178,8 @@ def _tried(made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Se
     try:
         return call(side_by_side, task)
     except WeftError as error:
+        if error.diagnostics[0].code == SIZES and sizes != (None,):
+            raise _NoSizesError(error.diagnostics[0].message) from error
         raise _not_comparable(name, error) from error
     except Died as death:
         from ..runtime.reference.deaths import ended_by
@@ -188,6 +188,14 @@ def _tried(made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Se
         notes = (f"probably {words.cause}",) if words.cause else ()
         message = f"`{name}` cannot be compared with its payload: {words.signal} has ended {death.stage or 'the comparison'}"
         raise fail("W0081", message, hint=f"`weft run … --target sim` shows what it does; {ACCEPTED}", notes=notes) from None
+
+
+SIZES = "W0717"
+"""Arguments whose sizes do not fit each other."""
+
+
+class _NoSizesError(Exception):
+    """The program takes none of the sizes that were tried."""
 
 
 def _not_comparable(name: str, error: WeftError) -> WeftError:
