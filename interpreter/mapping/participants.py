@@ -93,9 +93,10 @@ def _rows_of_lanes(mapping: Mapping) -> list[Form]:
         return [lambda t: mod(t, WARP)]
     made = list[Form]()
     for axis, count in zip(mapping.axes, mapping.counts, strict=True):
-        rows: Form = lambda t, n=count: floordiv(mod(t, WARP), WARP // n)  # noqa: E731
-        columns: Form = lambda t, n=count: mod(t, n)  # noqa: E731
-        made.append(rows if axis == "y" else columns)
+        if axis == "y":
+            made.append(lambda t, n=count: floordiv(mod(t, WARP), WARP // n))
+        else:
+            made.append(lambda t, n=count: mod(t, n))
     return made
 
 

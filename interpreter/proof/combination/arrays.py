@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ...ir.mlir import ir
 from .partial import Doubt, Partial, Row, chosen, joined
@@ -179,9 +180,9 @@ def _alike(one: Partial, other: Partial) -> bool:
     return one is other or (one.source == other.source and one.bad == other.bad and list(one.rows) == list(other.rows))
 
 
-def _equal(one: Mapping, other: Mapping, alike: object) -> bool:  # type: ignore[type-arg]
+def _equal(one: Mapping[Any, Any], other: Mapping[Any, Any], alike: Callable[[Any, Any], bool]) -> bool:
     for array in {*one, *other}:
         a, b = one.get(array, {}), other.get(array, {})
-        if a.keys() != b.keys() or not all(alike(a[place], b[place]) for place in a):  # type: ignore[operator]
+        if a.keys() != b.keys() or not all(alike(a[place], b[place]) for place in a):
             return False
     return True

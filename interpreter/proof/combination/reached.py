@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, users
 from ...memory.effects import is_memref
@@ -98,13 +98,13 @@ class Reached:
         self.ops |= around
 
     @staticmethod
-    def _handed_on(op: ir.Operation, value: ir.Value, wait_for: object) -> None:
+    def _handed_on(op: ir.Operation, value: ir.Value, wait_for: Callable[[ir.Value], None]) -> None:
         parent = op.parent.operation
         for number, operand in enumerate(op.operands):
             if operand == value:
-                wait_for(parent.results[number])  # type: ignore[operator]
+                wait_for(parent.results[number])
                 if parent.name == "scf.for":
-                    wait_for(parent.regions[0].blocks[0].arguments[number + 1])  # type: ignore[operator]
+                    wait_for(parent.regions[0].blocks[0].arguments[number + 1])
 
     def _ends(self, store: ir.Operation) -> bool:
         """Whether a store combines with what the array held: it holds a result then, and no parts any more."""

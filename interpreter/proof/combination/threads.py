@@ -6,8 +6,6 @@ of numbers and sets of threads (the bits of an integer), which is exact whatever
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...indices.algebra import LaunchShape
 from ...indices.linear import THREAD, Formula, Linear, Symbol
 from ...indices.values import Values
@@ -88,9 +86,9 @@ class Block:
         return held, held
 
     @staticmethod
-    def those(held: Sequence[bool] | object) -> Threads:
+    def those(held: Iterable[bool]) -> Threads:
         """The threads for which it is so, in the order of their numbers."""
-        return int("".join("1" if each else "0" for each in held)[::-1] or "0", 2)  # type: ignore[attr-defined]
+        return int("".join("1" if each else "0" for each in held)[::-1] or "0", 2)
 
     def members(self, threads: Threads) -> list[int]:
         """The numbers of the threads of a set."""

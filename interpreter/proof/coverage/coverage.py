@@ -21,7 +21,7 @@ from ...padding.identities import combination, identity
 from ...session.untouched import Untouched
 from ..solver import Unknown
 from .once import Unclear, expect_once, reads_outside
-from .payloads import PayloadOp, PayloadOps, computes
+from .payloads import CASTS, PayloadOp, PayloadOps, computes
 from .points import Executes, solved
 from .walk import Walk, inside
 
@@ -153,9 +153,6 @@ def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequen
     return None
 
 
-_CASTS = ("arith.extf", "arith.extsi", "arith.extui", "arith.truncf", "arith.trunci")
-
-
 def _role(op: ir.Operation, value: ir.Value) -> Literal["term", "factor"] | None:
     """What an element that is read is in a reduction: its term, a factor of that; None of anything else."""
     found = combination(op)
@@ -171,7 +168,7 @@ def _role(op: ir.Operation, value: ir.Value) -> Literal["term", "factor"] | None
 def _read(value: ir.Value) -> ir.Value:
     """What is read, before conversions and masks."""
     while (made := producer(value)) is not None:
-        if made.name in _CASTS:
+        if made.name in CASTS:
             value = made.operands[0]
         elif made.name == "arith.select":
             value = made.operands[1]

@@ -7,7 +7,7 @@ A buffer of several stages is labelled by the number that its stage is the remai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -15,7 +15,7 @@ from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
-from .payloads import Coordinates, Key, digits
+from .payloads import Coordinates, Key, digits, put_in
 
 
 @dataclass(frozen=True)
@@ -131,11 +131,6 @@ def _renamed(label: Label, like: Label) -> Label:
     cells = tuple(table.get(c, c) if isinstance(c, Symbol) else c for c in label.cells)
     at, when = tuple(put_in(form, forms) for form in label.at), label.when.changed(lambda form: put_in(form, forms))
     return replace(label, cells=cells, at=at, when=when)
-
-
-def put_in(form: Linear, table: Mapping[Symbol, Linear]) -> Linear:
-    """The form with forms in the place of some of its symbols."""
-    return form.replaced(lambda symbol: table.get(symbol) or Linear.of(symbol))
 
 
 def _mixed(one: Formula, other: Formula, mix: Callable[[Linear, Linear], Linear]) -> Formula | None:

@@ -17,7 +17,8 @@ from ...indices.algebra import Algebra
 from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less
 from ..kernels.model import digits_of
 from ..solver import Naming, Solver, coordinates, described
-from .labels import Read, put_in
+from .labels import Read
+from .payloads import put_in
 from .points import Executes
 
 

@@ -7,19 +7,20 @@ whatever has become of the loops around them: `A[i, k]` and `B[k, j]` tell (i, j
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ...indices.algebra import LaunchShape
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
 from ...indices.values import Values
+from ...ir.affine_maps import dimension_of
 from ...ir.functions import symbol
 from ...ir.mlir import ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
 from ...ir.structured import Structure, body_of, element_type, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
-from ...memory.views import shown
 from ...session.untouched import Untouched
 
 Key = tuple[str, str, int]
@@ -113,24 +114,14 @@ class PayloadOps:
         for place, form in zip(made.writes[element.key[2]].at, element.at, strict=True):
             if len(place.terms) == 1 and place == Linear.of(symbol := next(place.symbols())):
                 table[symbol] = form
-
-        def put(form: Linear) -> Linear:
-            return form.replaced(lambda s: table.get(s) or Linear.of(s))
-
+        put = partial(put_in, table=table)
         read = [Element(e.key, tuple(map(put, e.at)), e.when.changed(put)) for e in made.reads if e is not None]
         read = [e for e in read if not any(s in made.dims for form in e.at for s in form.symbols() if s not in table)]
         return [one for e in read for one in (e, *self.made_of(e))]
 
-    def extent(self, value: ir.Value, axis: int) -> Linear:
-        """A size: a number, or the same symbol whenever it is asked of one argument."""
-        return size(self.values, value, axis)
-
     def _op(self, op: ir.Operation) -> PayloadOp:
         space, values = structure(op), self.values
-        extents: list[Linear | None] = [None] * space.rank
-        for operand, axis, expression in subscripts(op, space.maps):
-            if isinstance(expression, ir.AffineDimExpr) and extents[expression.position] is None:
-                extents[expression.position] = self.extent(operand, axis)
+        extents = extents_of(values, op, space)
         highs = [n.constant - 1 if n is not None and n.is_constant else None for n in extents]
         dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
         forms = [Linear.of(d) for d in dims]
@@ -173,8 +164,6 @@ class PayloadOps:
             return self._reshape(op)
         if isinstance(op.opview, tensor.PadOp):
             return self._padded(op)
-        if shown(value) is not None or op.name == "tensor.insert_slice":
-            return lambda at: Element(("value", value.get_name(), 0), at)
         return lambda at: Element(("value", f"{op.name} {op.location} {value.get_name()}", 0), at)
 
     def _slice(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
@@ -195,7 +184,7 @@ class PayloadOps:
     def _reshape(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
         source, groups, values = self.element_of(op.operands[0]), groups_of(op), self.values
         longer = op.operands[0] if op.name.endswith("collapse_shape") else op.results[0]
-        sizes = [self.extent(longer, axis) for axis in range(len(longer.type.shape))]
+        sizes = [size(values, longer, axis) for axis in range(len(longer.type.shape))]
 
         def collapsed(at: Coordinates) -> Coordinates:
             return tuple(joined(values, [at[d] for d in group], [sizes[d] for d in group]) for group in groups)
@@ -209,7 +198,7 @@ class PayloadOps:
 
     def _padded(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
         source, low = self.element_of(op.operands[0]), pad_widths(op, "low")
-        sizes = [self.extent(op.operands[0], axis) for axis in range(len(low))]
+        sizes = [size(self.values, op.operands[0], axis) for axis in range(len(low))]
 
         def element(at: Coordinates) -> Element:
             if None in low:
@@ -250,6 +239,20 @@ def _start(value: ir.Value) -> ir.Attribute | None:
     return None if constant is None else constant.attributes["value"]
 
 
+def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linear | None]:
+    """The extents of an op's dimensions, each by the first operand that has it; None where none has."""
+    found: list[Linear | None] = [None] * space.rank
+    for operand, axis, expression in subscripts(op, space.maps):
+        if (d := dimension_of(expression)) is not None and found[d] is None:
+            found[d] = size(values, operand, axis)
+    return found
+
+
+def put_in(form: Linear, table: Mapping[Symbol, Linear]) -> Linear:
+    """The form with forms in the place of some of its symbols."""
+    return form.replaced(lambda symbol: table.get(symbol) or Linear.of(symbol))
+
+
 def size(values: Values, value: ir.Value, axis: int) -> Linear:
     """A size of a tensor or memref, as a form."""
     found = size_behind(value, axis)
@@ -280,13 +283,14 @@ def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Line
     return [number, *reversed(out)] if sizes else []
 
 
-_CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")
+CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")
+"""Conversions: what is read is the same element."""
 
 
 def hands_on(op: ir.Operation, number: int) -> bool:
     """Whether an output becomes an input, or what the body loads, as it is."""
     value = yielded(op)[number]
-    while (cast := made_by(value, *_CASTS)) is not None:
+    while (cast := made_by(value, *CASTS)) is not None:
         value = cast.operands[0]
     made = producer(value)
     if made is not None and made.name == "arith.select" and made_by(made.operands[2], "arith.constant") is not None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ...indices.linear import Floor, Formula, Linear, Symbol
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
-from .labels import Label, Read, put_in
-from .payloads import Coordinates, Element, PayloadOp, PayloadOps
+from .labels import Label, Read
+from .payloads import Coordinates, Element, PayloadOp, PayloadOps, put_in
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,14 +18,14 @@ from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, bot
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.mlir import children, ir, made_by, ops_of, producer, users
-from ...ir.structured import Structure, body_of, is_read, is_structured, structure, subscripts, yielded
+from ...ir.structured import Structure, body_of, is_read, is_structured, structure, yielded
 from ...memory.effects import is_memref
 from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ..kernels.roots import RootBuffer
 from ..kernels.views import Views
-from .labels import Label, Read, agree, between, in_other_rows, in_terms, put_in, remainder_of, trips_of, unflattened
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps, hands_on, size
+from .labels import Label, Read, agree, between, in_other_rows, in_terms, remainder_of, trips_of, unflattened
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps, extents_of, hands_on, put_in
 from .points import Executes, solved
 
 
@@ -213,10 +213,7 @@ class Walk:
         return of if updates or not of.reductions else None
 
     def _dimensions(self, op: ir.Operation, space: Structure) -> tuple[list[Symbol], list[Linear | None]]:
-        extents: list[Linear | None] = [None] * space.rank
-        for operand, axis, expression in subscripts(op, space.maps):
-            if isinstance(expression, ir.AffineDimExpr) and extents[expression.position] is None:
-                extents[expression.position] = size(self.values, operand, axis)
+        extents = extents_of(self.values, op, space)
         if op not in self._counters:
             most = [None if n is None else n.bounds()[1] for n in extents]
             self._counters[op] = tuple(self.values.fresh("loop", NOTHING, 0, None if n is None else max(n - 1, 0)) for n in most)
