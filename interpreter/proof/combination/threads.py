@@ -6,6 +6,8 @@ of numbers and sets of threads (the bits of an integer), which is exact whatever
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...indices.algebra import LaunchShape
 from ...indices.linear import THREAD, Formula, Linear, Symbol
 from ...indices.values import Values
