@@ -36,7 +36,11 @@ UNPROVEN = "weft.unproven"
 COMBINED = "weft.combined"
 """On a kernel: what is known of the reductions of the payload that it executes (`proof/coverage`), a line each. Gone likewise."""
 
-_TAG = rf'(?:weft\.h\d+|{re.escape(PROVEN)} = "[0-9a-f]*"|{re.escape(COMBINED)} = "[^"]*")'
+LEAVES = "weft.leaves"
+"""On a launch: what it leaves in the buffers that are passed to it (`proof/coverage`). Gone likewise."""
+
+_STATED = (PROVEN, COMBINED, LEAVES)
+_TAG = "|".join((r"(?:weft\.h\d+", *(rf'{re.escape(name)} = "[^"]*"' for name in _STATED))) + ")"
 _TAGS = [re.compile(pattern) for pattern in (f"{_TAG}, ", f", {_TAG}", rf" attributes \{{{_TAG}\}}", rf" \{{{_TAG}\}}")]
 """A tag among others, and alone: each pattern begins with letters of its own, which are searched for fast."""
 
@@ -45,7 +49,7 @@ def strip_tags(module: ir.Module) -> ir.Module:
     """A copy without the handles' tags, for showing and for goldens."""
     copy = clone_module(module)
     for op in operations(copy.operation):
-        for name in [n for n in op.attributes if n in (PROVEN, COMBINED) or _handle_number(n) is not None]:
+        for name in [n for n in op.attributes if n in _STATED or _handle_number(n) is not None]:
             del op.attributes[name]
     return copy
 

@@ -46,6 +46,8 @@ COMMUTATIVE = {
     "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui",
 }  # fmt: skip
 _COMBINERS = COMMUTATIVE | {"arith.subf", "arith.subi"}
+IDEMPOTENT = COMMUTATIVE - {"arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.xori"}
+"""Combiners that make nothing of a term that comes again."""
 SUMS = ("arith.addf", "arith.addi", "arith.subf", "arith.subi")
 
 _WHOLE = {

@@ -192,6 +192,7 @@ class LaunchStatement(Statement):
         from ..mapping.preconditions import independent
         from ..proof.combination.combination import said as what_is_known
         from ..proof.coverage.coverage import coverage
+        from ..proof.coverage.left import state
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)
@@ -206,12 +207,13 @@ class LaunchStatement(Statement):
             judged = found_before(kernel, rewrite.known).get(proof.Judgement)
             proven = judged is None and proof.stands(rewrite.module, root)
             alone = judged is None and not proven and independent(root)
-            covered = [] if rewrite.payload is None else coverage(kernel, rewrite.payload)
+            covered, left = ([], {}) if rewrite.payload is None else coverage(kernel, root, rewrite.payload)
             info = launch_loop(rewrite.module, root, known=rewrite.known, prepared=kernel)
         for remark in (*info.remarks, *(one.line for one in covered)):
             rewrite.remark(remark)
         if covered:
             info.kernel.attributes[COMBINED] = ir.StringAttr.get("\n".join(one.line for one in covered), info.kernel.context)
+        state(info.launch, left)
         if self.max_registers is not None:
             self._cap_registers(rewrite, info, self.max_registers)
         # that the kernel is race-free is proven if nothing has proven it of the loop

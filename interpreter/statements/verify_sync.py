@@ -74,7 +74,7 @@ class VerifySync(Statement):
                 proof.state_proof(rewrite.module, root)
             with rewrite.placing():
                 kernel = prepare(rewrite.module, root, taken=rewrite.taken)
-                for one in [] if rewrite.payload is None else coverage(kernel, rewrite.payload):
+                for one in [] if rewrite.payload is None else coverage(kernel, root, rewrite.payload)[0]:
                     rewrite.remark(one.line)
         for kernel in kernels:
             model = kernel_model(kernel, passed_in_rows=True)

@@ -26,6 +26,10 @@ PROGRAMS = {
     "layernorm_welford": {"m": "5", "n": "77"},
     "argmax": {"m": "5", "n": "77"},
     "softmax": {"m": "5", "n": "77"},
+    "sum": {"n": "70000", "parts": "8", "threads": "64"},
+    "scan": {"n": "9000", "threads": "64"},
+    "simt_split_k": {"m": "20", "n": "18", "k": "300"},
+    "attention": {"b": "1", "n": "20", "m": "40", "d": "16"},
 }
 COMBINATION = ("combination proven: each of", "combination wrong", "combination assumed")
 SOAK = "WEFT_SOAK" in os.environ

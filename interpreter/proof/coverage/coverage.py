@@ -17,11 +17,12 @@ from ...ir.functions import VERSION_OF
 from ...ir.mlir import ir, made_by, ops_of, producer
 from ...ir.structured import body_of, segments
 from ...launch.kernel import Outlined
-from ...padding.identities import combination, identity
+from ...padding.identities import IDEMPOTENT, combination, identity
 from ...session.untouched import Untouched
 from ..solver import Unknown
-from .once import Unclear, expect_once, reads_outside
-from .payloads import CASTS, PayloadOp, PayloadOps, computes
+from .left import Left, found_in
+from .once import Unclear, expect_once, expect_order, reads_outside
+from .payloads import BEFORE, CASTS, Coordinates, PayloadOp, PayloadOps, computes
 from .points import Executes, solved
 from .walk import Walk, inside
 
@@ -48,46 +49,64 @@ class Coverage:
     @property
     def line(self) -> str:
         """The verdict, for reports."""
-        what = {"once": "combination proven", "wrong": "combination wrong", "assumed": "combination assumed"}[self.verdict]
+        what = {"once": "combination proven", "wrong": "combination wrong", "assumed": "combination assumed"}[
+            self.verdict
+        ]
         return f"{what}: {self.words} ({self.op})"
 
 
-def coverage(kernel: Outlined, untouched: Untouched) -> list[Coverage]:
+def coverage(
+    kernel: Outlined, loop: ir.Operation, untouched: Untouched
+) -> tuple[list[Coverage], dict[ir.Value, Left | None]]:
     """The reductions that a kernel executes, before its maps are materialized.
 
     Args:
         kernel: the mapped loop, on memrefs.
+        loop: the loop in the host's function that it is made of.
         untouched: the payload.
+
+    Returns:
+        what is found out of each; and what the kernel leaves in buffers of the host, as far as that is known.
     """
     with kernel.module.context, kernel.root.location:
         payload = PayloadOps.of(untouched)
         walk = Walk(payload)
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
             if isinstance(argument.type, ir.MemRefType):
-                _bind(walk, untouched.functions, argument, operand)
+                _bind(walk, untouched.functions, argument, operand, loop)
         for view in kernel.entry.operations:
             walk.visit(view.operation)
-        found: dict[str, list[Executes]] = {}
+        found: dict[PayloadOp, list[Executes]] = {}
         for execution in walk.executions:
-            found.setdefault(execution.of.location, []).append(execution)
-        return [_judged(executions, walk) for executions in found.values()]
+            found.setdefault(execution.of, []).append(execution)
+        judged = [_judged(executions, walk) for executions in found.values()]
+        right = {one.of.location for one in judged if one.verdict == "once"}
+        left: dict[ir.Value, Left | None] = {}
+        for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
+            if isinstance(argument.type, ir.MemRefType):
+                made = walk.held.left(argument)
+                known = made is None or not made.parts or (made.key is not None and made.key[1] in right)
+                left[operand] = made if known else None
+        return judged, left
 
 
-def _bind(walk: Walk, functions: dict[str, ir.Operation], argument: ir.Value, operand: ir.Value) -> None:
-    """Say what of the payload a buffer of the kernel is: what a function of the payload is passed, or returns."""
-    host = None if producer(operand) is not None else operand.owner.owner.operation
+def _bind(
+    walk: Walk, functions: dict[str, ir.Operation], argument: ir.Value, operand: ir.Value, loop: ir.Operation
+) -> None:
+    """Say what of the payload a buffer of the kernel is, that a function of it is passed, or returns; and what lies there."""
+    host, held = None if producer(operand) is not None else operand.owner.owner.operation, found_in(operand, loop)
     if host is None or host.name != "func.func":
-        walk.views.root(argument, foreign=True)
+        walk.held.argument(argument, None, held)
         return
     name = ir.StringAttr(host.attributes[VERSION_OF if VERSION_OF in host.attributes else "sym_name"]).value
     number, function = ir.BlockArgument(operand).arg_number, functions.get(name)
     given = [] if function is None else list(function.regions[0].blocks[0].arguments)
     if number >= len(given):
-        walk.argument(argument, ("returned", name, number - len(given)))
+        walk.held.argument(argument, ("returned", name, number - len(given)), held)
         return
     if isinstance(given[number].type, ir.ShapedType) and given[number].type.rank == argument.type.rank:
         walk.values.share_extents(given[number], argument)  # of which more is stated
-    walk.argument(argument, ("argument", name, number))
+    walk.held.argument(argument, ("argument", name, number), held)
 
 
 def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
@@ -99,14 +118,22 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
         return Coverage("assumed", of, "what is read does not tell which iteration it is")
     if computes(execution.op) != of.computes:
         return Coverage("assumed", of, "its body computes something else")
-    if any(walk.loses(element.key) for element in of.writes):
+    if any(element.key in walk.held.overwritten for element in of.writes):
+        return Coverage("assumed", of, "one part of its sum is written over another")
+    if any(walk.held.loses(element.key) for element in of.writes):
         return Coverage("assumed", of, "where its results go is not known")
     extents = [n for n in of.extents if n is not None]
     if len(extents) < len(of.extents):
         return Coverage("assumed", of, "its size is not known")
     try:
+        expect_order(execution, point)
         wrong = expect_once(execution, point, extents, walk.values)
-        wrong = wrong or _wrong_start(execution) or _wrong_padding(execution, point, extents) or _wrong_result(of, walk)
+        wrong = (
+            wrong
+            or _wrong_start(execution, point)
+            or _wrong_padding(execution, point, extents)
+            or _wrong_result(of, walk)
+        )
     except Unknown:
         return Coverage("assumed", of, "the sets are too hard")
     except Unclear as unclear:
@@ -114,24 +141,37 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
     if wrong is not None:
         return Coverage("wrong", of, wrong)
     sizes = "·".join(str(n.constant) if n.is_constant else "?" for n in extents)
-    return Coverage("once", of, f"each of {sizes} {'products' if _multiplies(execution) else 'terms'} once")
+    terms = "parts" if of.of_parts else "products" if _multiplies(execution) else "terms"
+    return Coverage("once", of, f"each of {sizes} {terms} once")
 
 
 def _multiplies(execution: Executes) -> bool:
     return any(inner.operation.name.startswith("arith.mul") for inner in body_of(execution.op).operations)
 
 
-def _wrong_start(execution: Executes) -> str | None:
-    """Results begin with what the payload fills them with, or with what changes nothing, which that is added to later."""
-    for start, label in zip(execution.of.starts, execution.started, strict=False):
-        held = None if label is None or label.key is not None else _value(label.outside)
-        if held is None or start is None or _same(held, _value(start)):
+def _wrong_start(execution: Executes, point: Coordinates) -> str | None:
+    """Results begin with what the payload fills them with, or with what changes nothing, which that is added to later; parts of
+    them with that, or with the same where a term that comes again makes nothing of it."""
+    of = execution.of
+    for number, (start, label) in enumerate(zip(of.starts, execution.started, strict=False)):
+        if label is not None and label.key is not None:
+            if label.key[0] not in ("returned", "argument", BEFORE) and label.key != of.writes[number].key:
+                raise Unclear("its results begin with those of another op")
             continue
-        if (neutral := _changes_nothing(execution.op, held)) is None:
-            raise Unclear(f"its results begin with {held}, and those of the payload with {_value(start)}")
-        if neutral:
+        held = None if label is None else _value(label.outside)
+        if held is None or start is None:
             continue
-        return f"its results begin with {held}, and those of the payload with {_value(start)}"
+        parted = bool(execution.parted(point, number)) and of.combiner not in IDEMPOTENT
+        if _same(held, _value(start)) and not parted:
+            continue
+        neutral, those = (
+            _changes_nothing(execution.op, held),
+            "each part of it" if parted else f"those of the payload with {_value(start)}",
+        )
+        if neutral is None:
+            raise Unclear(f"its results begin with {held}, and {those}")
+        if not neutral:
+            return f"its results begin with {held}, and {those}"
     return None
 
 
@@ -204,8 +244,8 @@ def _same(one: float, other: float | None) -> bool:
 
 def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
     """Its results lie where the payload has them, among what a function returns."""
-    if of.location not in walk.moved:
+    if of.location not in walk.held.moved:
         return None
-    if (apart := walk.moved[of.location]) is None:
+    if (apart := walk.held.moved[of.location]) is None:
         raise Unclear("where its results are written is not known to be their place")
     return f"its results are written {apart} elements from where the payload has them"

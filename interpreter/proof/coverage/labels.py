@@ -7,11 +7,11 @@ A buffer of several stages is labelled by the number that its stage is the remai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import prod
 
-from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol
+from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, both, either, equal
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
@@ -20,12 +20,21 @@ from .payloads import Coordinates, Key, digits, put_in
 
 @dataclass(frozen=True)
 class Read:
-    """An element that an iteration reads: what it is in the payload, and where."""
+    """An element that an iteration reads: what it is in the payload, and where.
+
+    Args:
+        parts: of a sum that is not complete, the forms that tell one part of it from another.
+        since: the loops in which a sum has begun anew.
+        each: how many iterations each part has, one after the other; 0 where that is not known.
+    """
 
     key: Key | None
     at: Coordinates
     when: Formula
     outside: ir.Attribute | None = None
+    parts: Coordinates = ()
+    since: tuple[Symbol, ...] = ()
+    each: int = 0
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,7 @@ class Label:
             where the label is of that coordinate alone.
         at: the element of the payload, in terms of the cells and of counters of loops.
         when: where it is that element; elsewhere it is padding, of the value `outside`.
+        parts, since, each: as of `Read`, in terms of the cells.
     """
 
     key: Key | None
@@ -46,10 +56,27 @@ class Label:
     at: Coordinates = ()
     when: Formula = TRUE
     outside: ir.Attribute | None = None
-
+    parts: Coordinates = ()
+    since: tuple[Symbol, ...] = ()
+    each: int = 0
 
     def read(self, coordinates: Coordinates) -> Read | None:
         """What the element at these coordinates is; None where the label is of others."""
+        if (table := self.within(coordinates)) is None:
+            return None
+        at, parts = (tuple(put_in(form, table) for form in forms) for forms in (self.at, self.parts))
+        return Read(
+            self.key,
+            at,
+            self.when.changed(lambda form: put_in(form, table)),
+            self.outside,
+            parts,
+            self.since,
+            self.each,
+        )
+
+    def within(self, coordinates: Coordinates) -> dict[Symbol, Linear] | None:
+        """What the cells are at these coordinates; None where the label is of others."""
         table: dict[Symbol, Linear] = {}
         for cell, turn, coordinate in zip(self.cells, self.turns, coordinates, strict=True):
             if isinstance(cell, Linear):
@@ -62,9 +89,7 @@ class Label:
             if whole is None:
                 return None
             table[cell] = whole
-
-        at = tuple(put_in(form, table) for form in self.at)
-        return Read(self.key, at, self.when.changed(lambda form: put_in(form, table)), self.outside)
+        return table
 
 
 def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
@@ -104,16 +129,27 @@ def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
     return [made]
 
 
-def agree(label: Label, others: Sequence[Label]) -> bool:
-    """Whether a label says of single stages what labels of these say, which are those of the first iterations."""
+def agreed(label: Label, others: Sequence[Label], coordinates: Coordinates) -> Read | None:
+    """What a label says of an element, with what labels of single stages say, those of the first iterations: the same, but for when
+    it is padding. None where they say something else, or the label is of others."""
+    found, table = label.read(coordinates), label.within(coordinates)
+    if found is None or table is None:
+        return None
     for other in others:
-        if other is label or not any(isinstance(cell, Linear) for cell in other.cells) or len(other.cells) != len(label.cells):
+        single = [axis for axis, cell in enumerate(other.cells) if isinstance(cell, Linear)]
+        if other is label or not single or len(other.cells) != len(label.cells):
             continue
         at = tuple(cell if isinstance(cell, Linear) else Linear.of(cell) for cell in other.cells)
-        found = label.read(at)
-        if found is None or (found.key, found.at, _parts(found.when)) != (other.key, other.at, _parts(other.when)):
-            return False
-    return True
+        there = label.read(at)
+        if there is None or (there.key, there.at) != (other.key, other.at):
+            return None
+        if _parts(there.when) != _parts(other.when):
+            wholes = [table[cell] if isinstance(cell, Symbol) else cell for cell in label.cells]
+            its = {cell: whole for cell, whole in zip(other.cells, wholes, strict=True) if isinstance(cell, Symbol)}
+            here = both(*(equal(wholes[axis], at[axis]) for axis in single))
+            when = other.when.changed(lambda form, its=its: put_in(form, its))
+            found = replace(found, when=either(both(here, when), both(here.negate(), found.when)))
+    return found
 
 
 def _parts(formula: Formula) -> frozenset[Formula]:
@@ -153,6 +189,43 @@ def in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
         if isinstance(term, Floor):
             form = form - Linear({term: count}, 0) + _floor_in_terms(term, ways) * count
     return _whole_in_terms(form, ways)
+
+
+def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -> dict[Symbol | Floor, Linear]:
+    """What each digit of a cell is: of `c = 16*(w/4) + t` with t < 16, `w/4` is `floor(c/16)` and t the rest.
+
+    Args:
+        outer: the symbols that need no cell: counters of loops around the buffer.
+    """
+    out: dict[Symbol | Floor, Linear] = {}
+    for cell, whole in ways:
+        known = {term: n for term, n in whole.terms.items() if all(s in outer for s in Linear({term: 1}, 0).symbols())}
+        parts = sorted(((n, term) for term, n in whole.terms.items() if term not in known), key=lambda part: part[0])
+        below = 0
+        for n, term in parts:
+            low, high = Linear({term: 1}, 0).bounds()
+            if n <= below or low != 0 or high is None:
+                break
+            below += n * high
+        else:
+            rest = Linear.of(cell) - Linear(known, whole.constant)
+            for n, term in reversed(parts):
+                out[term] = rest.floordiv(n)
+                rest = rest - out[term] * n
+    return out
+
+
+def with_digits(form: Linear, table: Mapping[Symbol | Floor, Linear]) -> Linear:
+    """A form with what digits are in the place of them."""
+    out = Linear.of(form.constant)
+    for term, count in form.terms.items():
+        if term in table:
+            out = out + table[term] * count
+        elif isinstance(term, Floor):
+            out = out + with_digits(term.numerator, table).floordiv(term.divisor) * count
+        else:
+            out = out + Linear({term: count}, 0)
+    return out
 
 
 def _whole_in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:

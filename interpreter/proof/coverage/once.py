@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from ...indices.algebra import Algebra
 from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less
 from ..kernels.model import digits_of
-from ..solver import Naming, Solver, coordinates, described
+from ..solver import Naming, Solver, Unknown, coordinates, described
 from .labels import Read
 from .payloads import put_in
 from .points import Executes
@@ -26,7 +26,9 @@ class Unclear(Exception):
     """The forms do not show it."""
 
 
-def expect_once(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], algebra: Algebra) -> str | None:
+def expect_once(
+    execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], algebra: Algebra
+) -> str | None:
     """What is wrong, with an iteration, where one is executed twice or not at all; None where each is executed once.
 
     Args:
@@ -37,7 +39,7 @@ def expect_once(execution: Executes, point: Sequence[Linear], extents: Sequence[
         Unclear: the forms do not show it.
         Unknown: the sets are too hard.
     """
-    of, outer = execution.of, execution.symbols[: execution.within]
+    of = execution.of
     masks = [read.when for read in execution.reads if read is not None]
     forms, own, guards = _in_digits(point, execution.symbols, [*execution.guards, *masks])
     used = dict.fromkeys(symbol for form in forms for symbol in form.symbols())
@@ -45,8 +47,13 @@ def expect_once(execution: Executes, point: Sequence[Linear], extents: Sequence[
         raise Unclear("its place is not affine in the loops around it")
     if any(s.kind != "parameter" and s not in own for s in used):
         raise Unclear("its place depends on loops that are not around it")
-    apart = {*outer, *(s for cell in execution.cells if cell is not None for form in cell[1] for s in form.symbols())}
-    again = [s for s in execution.symbols if s not in apart and s.high != 0 and not any(_occurs(s, form) for form in point)]
+    apart = {
+        *execution.since,
+        *(s for cell in execution.cells if cell is not None for form in cell[1] for s in form.symbols()),
+    }
+    again = [
+        s for s in execution.symbols if s not in apart and s.high != 0 and not any(_occurs(s, form) for form in point)
+    ]
     if any(s.high is None for s in again):
         raise Unclear("a loop around it may have one iteration, or several")
     if again:
@@ -61,8 +68,6 @@ def expect_once(execution: Executes, point: Sequence[Linear], extents: Sequence[
         count, below = _count(form, guards)
         counts.append(count)
         inside += below
-    if any(s not in apart and _occurs(s, point[d]) for d in of.reductions for s in execution.resets):
-        raise Unclear("its results begin anew in each iteration of a loop of the reduction")
     if (lost := _point([*inside, *valid, both(*guards).negate()])) is not None:
         if of.chooses:
             raise Unclear("its own conditions may leave out iterations")
@@ -79,9 +84,58 @@ def expect_once(execution: Executes, point: Sequence[Linear], extents: Sequence[
             raise Unclear("some of its results are made elsewhere")
         if short:
             return f"of {_named(extent)} iterations of a reduction only {_named(count)} are executed, from {form.constant} on"
-        if reduced and count is not _ENDLESS and not extent.is_constant and _point([less(count, extent), at_least(extent, 1)]):
+        if (
+            reduced
+            and count is not _ENDLESS
+            and not extent.is_constant
+            and _point([less(count, extent), at_least(extent, 1)])
+        ):
             raise Unclear("a reduction over a size that is known at run time only may be executed in part")
     return None
+
+
+def expect_order(execution: Executes, point: Sequence[Linear]) -> None:
+    """Of an op that writes what it has summed up so far, iterations follow one another as they do in the payload: the loops are
+    digits, the outermost the most significant. Of parts that begin with the sum of those before, within each.
+
+    Raises:
+        Unclear: the forms do not show it.
+    """
+    of = execution.of
+    if not any(of.is_running(output) for output in range(len(execution.cells))):
+        return
+    order: list[int] = []
+    for d in of.reductions:
+        digits = [(n, s) for s, n in point[d].terms.items() if isinstance(s, Symbol)]
+        if len(digits) < len(point[d].terms) or any(n < 0 or s not in execution.symbols for n, s in digits):
+            raise Unclear("its iterations are not known to be executed in their order")
+        digits.sort(key=lambda each: -each[0])
+        order += [execution.symbols.index(s) for _, s in digits if s not in execution.since]
+    if order != sorted(order):
+        raise Unclear("its iterations are not executed in their order")
+
+
+def covers(at: Sequence[Linear], symbols: Sequence[Symbol], guards: Sequence[Formula], sizes: Sequence[Linear]) -> bool:
+    """Whether a store writes each element of a buffer.
+
+    Args:
+        at: the element's coordinates, as forms of `symbols`, the counters around it; `guards`: when it is executed.
+        sizes: of the buffer.
+    """
+    forms, own, guards = _in_digits(at, symbols, guards)
+    used = [symbol for form in forms for symbol in dict.fromkeys(form.symbols())]
+    if len(used) != len(set(used)) or any(s not in own for s in used):
+        return False
+    inside = [part for form, n in zip(forms, sizes, strict=True) for part in (at_least(form, 0), less(form, n))]
+    try:
+        for form, n in zip(forms, sizes, strict=True):
+            count, below = _count(form, guards)
+            inside += below
+            if form.constant > 0 or (count is not _ENDLESS and _point([less(count, n), at_least(n, 1)]) is not None):
+                return False
+        return _point([*inside, both(*guards).negate()]) is None
+    except (Unclear, Unknown):
+        return False
 
 
 def reads_outside(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], read: Read) -> bool:
@@ -139,7 +193,12 @@ def _collect(form: Linear, radices: dict[Symbol, set[int]]) -> None:
         if not isinstance(term, Floor):
             continue
         inner = list(term.numerator.terms.items())
-        if len(inner) == 1 and isinstance(symbol := inner[0][0], Symbol) and inner[0][1] == 1 and symbol.high is not None:
+        if (
+            len(inner) == 1
+            and isinstance(symbol := inner[0][0], Symbol)
+            and inner[0][1] == 1
+            and symbol.high is not None
+        ):
             radices.setdefault(symbol, set()).add(term.divisor)
         _collect(term.numerator, radices)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ...indices.algebra import LaunchShape
@@ -21,11 +21,18 @@ from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
 from ...ir.structured import Structure, body_of, element_type, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
+from ...padding.identities import update
 from ...session.untouched import Untouched
 
 Key = tuple[str, str, int]
 """A tensor or buffer of the payload: an argument of a function, or a result of the op at a location, by number."""
 Coordinates = tuple[Linear, ...]
+PARTS = "parts"
+"""The kind of a key of what lies in a buffer of a result's parts."""
+BEFORE = "before"
+"""The kind of a key of what lies in a buffer of what has been summed up before each part, in order."""
+MERGED_BY = {"arith.subf": "arith.addf", "arith.subi": "arith.addi"}
+"""What parts are combined by, where it is not what made them."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,7 @@ class PayloadOp:
     """A structured op of the payload.
 
     Args:
+        reductions: the dimensions that are reduced.
         dims: a symbol for each dimension of its iteration space, from 0.
         extents: sizes of the dimensions; None where no operand tells.
         reads, writes: the elements of operands in an iteration; of an input that is a scalar, nothing.
@@ -49,11 +57,14 @@ class PayloadOp:
         copies: it hands on what it reads, and makes nothing of it.
         computes: the arithmetic of its body, by name: how often.
         chooses: its body has conditions of its own.
+        combiner: what its terms are combined by; None where it does anything else, or has several results that are no running ones.
+        divisor: it divides an element by one of this tensor, and makes nothing else.
+        of_parts: it is no op of the payload, but combines the parts of one.
     """
 
     location: str
     name: str
-    space: Structure
+    reductions: tuple[int, ...]
     dims: tuple[Symbol, ...]
     extents: tuple[Linear | None, ...]
     reads: tuple[Element | None, ...]
@@ -62,10 +73,16 @@ class PayloadOp:
     copies: bool
     computes: Counter[str]
     chooses: bool
+    combiner: str | None
+    divisor: Key | None = None
+    of_parts: bool = False
 
-    @property
-    def reductions(self) -> tuple[int, ...]:
-        return tuple(d for d, kind in enumerate(self.space.iterators) if kind == "reduction")
+    def is_running(self, output: int) -> bool:
+        """Whether an output has an element of its own in each iteration of the reduction, of what has been summed up so far."""
+        at = self.writes[output].at if output < len(self.writes) else ()
+        return output >= len(self.writes) or any(
+            s == self.dims[d] for d in self.reductions for form in at for s in form.symbols()
+        )
 
 
 @dataclass
@@ -79,6 +96,7 @@ class PayloadOps:
     values: Values
     untouched: Untouched
     ops: dict[str, PayloadOp | None] = field(default_factory=dict)
+    _totals: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
     _elements: dict[ir.Value, Callable[[Coordinates], Element]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -119,6 +137,29 @@ class PayloadOps:
         read = [e for e in read if not any(s in made.dims for form in e.at for s in form.symbols() if s not in table)]
         return [one for e in read for one in (e, *self.made_of(e))]
 
+    def divides(self, key: Key, at: Coordinates, by: Key, by_at: Coordinates) -> bool:
+        """Whether each term of a sum is divided by an element, which is the same for all of them.
+
+        Args:
+            key, at: the element of the op's result; by, by_at: the divisor.
+        """
+        of = self.at(key[1]) if key[0] == "result" else None
+        if of is None or of.combiner not in ("arith.addf", "arith.subf"):
+            return False
+        table = {
+            next(place.symbols()): form
+            for place, form in zip(of.writes[key[2]].at, at, strict=True)
+            if len(place.terms) == 1
+        }
+        for element in of.reads:
+            made = None if element is None or element.key[0] != "result" else self.at(element.key[1])
+            if made is None or element is None or made.reductions or made.divisor != by:
+                continue
+            divisors = [e for e in self.made_of(element) if e.key == by]
+            if divisors and all(tuple(put_in(form, table) for form in e.at) == by_at for e in divisors):
+                return True
+        return False
+
     def _op(self, op: ir.Operation) -> PayloadOp:
         space, values = structure(op), self.values
         extents = extents_of(values, op, space)
@@ -133,10 +174,44 @@ class PayloadOps:
         ]
         results = [Element(("result", str(op.location), n), at) for n, at in enumerate(maps[space.inputs :])]
         writes = results if len(op.results) else [e for e in elements[space.inputs :] if e is not None]
+        reductions = tuple(d for d, kind in enumerate(space.iterators) if kind == "reduction")
+        running = [
+            any(s == dims[d] for d in reductions for form in at for s in form.symbols()) for at in maps[space.inputs :]
+        ]
+        combined = update(op, 0) if not any(running[:1]) and all(running[1:]) else None
         return PayloadOp(
-            str(op.location), op.name, space, dims, tuple(extents), tuple(elements[: space.inputs]), tuple(writes),
+            str(op.location), op.name, reductions, dims, tuple(extents), tuple(elements[: space.inputs]), tuple(writes),
             tuple(_start(operand) for operand in list(op.operands)[space.inputs :]),
             all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
+            None if combined is None else combined.combiner,
+            _divisor(op, elements),
+        )  # fmt: skip
+
+    def total_of(self, of: PayloadOp) -> PayloadOp:
+        """A reduction that writes what it has summed up so far, without that."""
+        if of.location not in self._totals:
+            self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1])
+        return self._totals[of.location]
+
+    def of_parts(self, location: str, of_result: ir.AffineMap, sizes: Sequence[Linear]) -> PayloadOp | None:
+        """What combines the parts of an op's result, which lie in one buffer: a reduction over that.
+
+        Args:
+            of_result: coordinates of the buffer → the element of the result that the element there is a part of.
+            sizes: of the buffer.
+        """
+        of = self.at(location)
+        if of is None or of.combiner is None:
+            return None
+        highs = [n.constant - 1 if n.is_constant else None for n in sizes]
+        cells = [self.values.fresh("loop", NOTHING, 0, high) for high in highs]
+        at = self.values.affine_map(of_result, [Linear.of(cell) for cell in cells])
+        whole = {s for form in at for s in form.symbols()}
+        key: Key = (PARTS, location, 0)
+        return PayloadOp(
+            location, of.name, tuple(d for d, cell in enumerate(cells) if cell not in whole), tuple(cells), tuple(sizes),
+            (Element(key, tuple(map(Linear.of, cells))),), (Element(of.writes[0].key, tuple(at)),), of.starts[:1], False,
+            Counter([MERGED_BY.get(of.combiner, of.combiner)]), False, MERGED_BY.get(of.combiner, of.combiner), of_parts=True,
         )  # fmt: skip
 
     def element_of(self, value: ir.Value) -> Callable[[Coordinates], Element]:
@@ -205,7 +280,9 @@ class PayloadOps:
                 return Element(("value", op.results[0].get_name(), 0), at)
             inner = tuple(place - (n or 0) for place, n in zip(at, low, strict=True))
             found = source(inner)
-            inside = (part for place, n in zip(inner, sizes, strict=True) for part in (at_least(place, 0), less(place, n)))
+            inside = (
+                part for place, n in zip(inner, sizes, strict=True) for part in (at_least(place, 0), less(place, n))
+            )
             return Element(found.key, found.at, both(found.when, *inside))
 
         return element
@@ -287,11 +364,28 @@ CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trun
 """Conversions: what is read is the same element."""
 
 
-def hands_on(op: ir.Operation, number: int) -> bool:
-    """Whether an output becomes an input, or what the body loads, as it is."""
-    value = yielded(op)[number]
+def through_casts(value: ir.Value) -> ir.Value:
+    """What is converted."""
     while (cast := made_by(value, *CASTS)) is not None:
         value = cast.operands[0]
+    return value
+
+
+def _divisor(op: ir.Operation, elements: Sequence[Element | None]) -> Key | None:
+    """The tensor by whose elements an op divides those of another one, if it does nothing else."""
+    ends = yielded(op)
+    division = made_by(through_casts(ends[0]), "arith.divf") if len(ends) == 1 else None
+    if division is None:
+        return None
+    arguments = list(body_of(op).arguments)
+    divided, by = (through_casts(operand) for operand in division.operands)
+    found = elements[arguments.index(by)] if by in arguments[: len(elements)] and divided in arguments else None
+    return None if found is None else found.key
+
+
+def hands_on(op: ir.Operation, number: int) -> bool:
+    """Whether an output becomes an input, or what the body loads, as it is."""
+    value = through_casts(yielded(op)[number])
     made = producer(value)
     if made is not None and made.name == "arith.select" and made_by(made.operands[2], "arith.constant") is not None:
         made = producer(made.operands[1])

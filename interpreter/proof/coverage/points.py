@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ...indices.linear import Floor, Formula, Linear, Symbol
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
-from .labels import Label, Read
-from .payloads import Coordinates, Element, PayloadOp, PayloadOps, put_in
+from .labels import Label, Read, is_within
+from .payloads import BEFORE, Coordinates, Element, PayloadOp, PayloadOps, put_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,9 +22,8 @@ class Executes:
         guards: when an iteration of these counters is executed.
         reads: by operand, what is known of it; then what its body loads.
         cells: by output, the buffer and the element of it that is updated.
-        within: how many of `symbols` count loops around the allocation of what it updates.
         started: by output, what the buffer holds before.
-        resets: the loops in which it is given that anew.
+        since: the loops in which what it updates begins anew.
     """
 
     op: ir.Operation
@@ -33,9 +32,38 @@ class Executes:
     guards: tuple[Formula, ...]
     reads: tuple[Read | None, ...]
     cells: tuple[tuple[RootBuffer, Coordinates] | None, ...]
-    within: int
     started: tuple[Label | None, ...]
-    resets: tuple[Symbol, ...] = ()
+    since: tuple[Symbol, ...] = ()
+
+    def parted(self, point: Coordinates, output: int) -> Coordinates:
+        """What tells the parts of a sum from one another: loops in which its result begins anew, or has an element of its own; but
+        not where it begins with the sum of all parts before."""
+        cell = None if self.of.is_running(output) else self.cells[output]
+        own = () if cell is None else (s for form in cell[1] for s in form.symbols())
+        summed = {s for d in self.of.reductions for s in point[d].symbols()}
+        before = {s for label in self.started if label is not None and self._follows(label, point)
+                  for form in label.at for s in form.symbols()}  # fmt: skip
+        parts = (s for s in dict.fromkeys((*self.since, *own)) if s in summed and s.high != 0 and s not in before)
+        return tuple(map(Linear.of, parts))
+
+    def _follows(self, label: Label, point: Coordinates) -> bool:
+        """Whether what it begins with is the sum of the parts before its own."""
+        if (
+            label.key != (BEFORE, self.of.location, 0)
+            or len(self.of.reductions) != 1
+            or len(label.at) != 1
+            or not label.each
+        ):
+            return False
+        rest = point[self.of.reductions[0]] - label.at[0] * label.each
+        return is_within(rest, label.each) and not any(s in label.at[0].symbols() for s in rest.symbols())
+
+    def each(self, point: Coordinates) -> int:
+        """How many iterations of the reduction each of the parts has, one after the other, where it is cut at one loop; else 0."""
+        form = point[self.of.reductions[0]] if len(self.of.reductions) == 1 else Linear.of(0)
+        parts = [s for s in dict.fromkeys(self.since) if s in form.terms]
+        count = form.terms[parts[0]] if len(parts) == 1 else 0
+        return count if count > 0 and is_within(form - Linear.of(parts[0]) * count, count) else 0
 
 
 def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | None:
@@ -51,7 +79,9 @@ def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | Non
             break
         known.setdefault(*found[0])
     known |= {symbol: Linear.of(0) for symbol in of.dims if symbol.high == 0 and symbol not in known}
-    if len(known) < len(of.dims) or any(put_in(left, known) != right for left, right in waiting):  # all have to tell the same
+    if len(known) < len(of.dims) or any(
+        put_in(left, known) != right for left, right in waiting
+    ):  # all have to tell the same
         return None
     return tuple(known[d] for d in of.dims)
 
@@ -71,11 +101,15 @@ def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linea
             yield from zip(wanted.at, read.at, strict=True)
 
 
-def _told(left: Linear, right: Linear, dims: tuple[Symbol, ...], known: dict[Symbol, Linear]) -> list[tuple[Symbol, Linear]]:
+def _told(
+    left: Linear, right: Linear, dims: tuple[Symbol, ...], known: dict[Symbol, Linear]
+) -> list[tuple[Symbol, Linear]]:
     """The dimension that an equation tells, where all others in it are known; none where it does not."""
     unknown = [s for s in dict.fromkeys(left.symbols()) if s in dims and s not in known]
     factor = left.terms.get(unknown[0]) if len(unknown) == 1 else None
-    if factor is None or any(s is unknown[0] for t in left.terms if isinstance(t, Floor) for s in t.numerator.symbols()):
+    if factor is None or any(
+        s is unknown[0] for t in left.terms if isinstance(t, Floor) for s in t.numerator.symbols()
+    ):
         return []
     rest = right - left.replaced(lambda s: Linear.of(0) if s is unknown[0] else known.get(s) or Linear.of(s))
     if rest.content % factor:

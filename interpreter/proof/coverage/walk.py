@@ -23,9 +23,19 @@ from ...memory.effects import is_memref
 from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ..kernels.roots import RootBuffer
-from ..kernels.views import Views
-from .labels import Label, Read, agree, between, in_other_rows, in_terms, remainder_of, trips_of, unflattened
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps, extents_of, hands_on, put_in
+from .contents import Contents
+from .labels import Label, Read, trips_of
+from .payloads import (
+    BEFORE,
+    PARTS,
+    Coordinates,
+    PayloadOp,
+    PayloadOps,
+    extents_of,
+    hands_on,
+    put_in,
+    through_casts,
+)
 from .points import Executes, solved
 
 
@@ -42,34 +52,12 @@ class Walk:
 
     def __post_init__(self) -> None:
         self.values: Values = self.payload.values
-        self.views = Views(self.values)
-        self._labels: dict[RootBuffer, tuple[Label, ...]] = {}
-        self._depth: dict[RootBuffer, int] = {}
-        self._loops: list[Symbol] = []
-        self._guards: list[Formula] = []
+        self.held = Contents(self.payload)
+        self._loops, self._guards = self.held.loops, self.held.guards
         self._counters: dict[ir.Operation, tuple[Symbol, ...]] = {}
-        self.given: dict[RootBuffer, Key] = {}
-        self.moved: dict[str, int | None] = {}
-        self._filled: dict[RootBuffer, tuple[Symbol, ...]] = {}
-        self._written: set[RootBuffer] = set()
         self._starts: dict[ir.Operation, tuple[Label | None, ...]] = {}
         self._recording = True
         self._twice = False
-
-    def argument(self, value: ir.Value, key: Key) -> None:
-        """A buffer of the kernel that is a tensor of the payload, element by element."""
-        root = self.views.root(value, foreign=True)
-        self.given[root], self._depth[root] = key, 0
-        cells = tuple(self._cell() for _ in root.shape)
-        self._labels[root] = (Label(key, cells, (0,) * len(cells), tuple(map(Linear.of, cells))),)
-
-    def label_of(self, value: ir.Value) -> tuple[Label, ...]:
-        """What lies in a buffer now."""
-        views = self.views.of(value)
-        return self._labels.get(views[0].root, ()) if len(views) == 1 else ()
-
-    def _cell(self, extent: int | None = None) -> Symbol:
-        return self.values.fresh("lane", NOTHING, None if extent is None else 0, None if extent is None else extent - 1)
 
     # ---- the walk ------------------------------------------------------------------------------------------------------
 
@@ -82,15 +70,15 @@ class Walk:
         if is_structured(op):
             return self._structured(op)
         if op.name in ("memref.alloc", "memref.alloca"):
-            self._depth[self.views.of(op.results[0])[0].root] = len(self._loops)
+            self.held.depth[self.held.views.of(op.results[0])[0].root] = len(self._loops)
             return
         if op.name == "memref.copy":
-            return self._forget(op.operands[1])
+            return self.held.forget_value(op.operands[1])
         if is_view(op) or op.name in _HARMLESS or op.name.split(".")[0] in ("arith", "affine", "math", "index"):
             return
         for operand in op.operands:
             if is_memref(operand):
-                self._forget(operand)
+                self.held.forget_value(operand)
         for inner in children(op):
             self.visit(inner)
 
@@ -136,7 +124,7 @@ class Walk:
 
     def _choice(self, op: ir.Operation) -> None:
         condition = self.values.condition(op.operands[0])
-        before = dict(self._labels)
+        before = self.held.kept()
         for region, guard in zip(op.regions, (condition, condition.negate()), strict=False):
             if guard == FALSE:
                 continue
@@ -144,9 +132,7 @@ class Walk:
             for block in region.blocks:
                 self._body(block)
             self._guards.pop()
-        for root, labels in before.items():  # what only one of the arms has written may still be there
-            if self._labels.get(root) != labels:
-                self._labels[root] = tuple(dict.fromkeys((*labels, *self._labels.get(root, ()))))
+        self.held.rejoin(before)
 
     # ---- structured ops ------------------------------------------------------------------------------------------------
 
@@ -158,22 +144,26 @@ class Walk:
             self.values.bind(index.results[0], forms[index_dimension(index)])
         reads = [self._read(op, n, space, forms) for n in range(space.inputs)]
         inner = [self._loaded(load) for load in inside(body_of(op), "memref.load")]
-        of = self._executed(op, space)
+        of = self._executed(
+            op, space, any(read is not None and read.key is not None and read.key[0] == PARTS for read in reads)
+        )
         outputs = range(space.inputs, space.inputs + space.outputs)
         cells = [self._cell_of(op.operands[n], space, n, forms) for n in outputs]
         open_ends = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None and not n.is_constant)
         ranges = tuple(less(Linear.of(d), n) for d, n in open_ends)
-        before = [self.label_of(op.operands[n]) for n in outputs]
+        before = [self.held.label_of(op.operands[n]) for n in outputs]
         if of is None:
             for number, (cell, labels) in enumerate(zip(cells, before, strict=True)):
                 self._plain(op, number, cell, labels, [*reads, *inner], space)
             return
-        within = min((self._depth.get(cell[0], 0) for cell in cells if cell is not None), default=0)
         masks = self._masked(op, space)
+        since = [
+            self.held.since(cell[0], labels) for cell, labels in zip(cells, before, strict=True) if cell is not None
+        ]
         started = self._starts.setdefault(op, tuple(labels[-1] if labels else None for labels in before))
         execution = Executes(
-            op, of, (*self._loops, *dims), (*self._guards, *ranges, *masks), (*reads, *inner), tuple(cells), within, started,
-            tuple(s for cell in cells if cell is not None for s in self._filled.get(cell[0], ())),
+            op, of, (*self._loops, *dims), (*self._guards, *ranges, *masks), (*reads, *inner), tuple(cells), started,
+            tuple(dict.fromkeys(s for each in since for s in each)),
         )  # fmt: skip
         point = solved(execution, self.payload)
         if self._recording and of.reductions:
@@ -181,13 +171,34 @@ class Walk:
         for number, cell in enumerate(cells):
             if cell is None:
                 continue
-            key = of.writes[number].key
-            if point is None:
-                self._labels[cell[0]] = ()
-                self._written.add(cell[0])
-                continue
-            at = tuple(put_in(form, dict(zip(of.dims, point, strict=True))) for form in of.writes[number].at)
-            self._write(cell, Read(key, at, TRUE))
+            what = (
+                None
+                if point is None
+                else self._made(execution, number, point, reads, self.held.since(cell[0], before[number]))
+            )
+            if what is None:
+                self.held.forget(cell[0])
+            else:
+                self.held.write(cell, what, dims)
+
+    def _made(
+        self,
+        execution: Executes,
+        number: int,
+        point: Coordinates,
+        reads: Sequence[Read | None],
+        since: tuple[Symbol, ...],
+    ) -> Read | None:
+        """What an execution leaves in an output."""
+        op, of = execution.op, execution.of
+        if number >= len(of.writes):  # beside the sum of all parts, that of those before
+            so_far = yielded(op)[number] == body_of(op).arguments[structure(op).inputs]
+            each = next((read.each for read in reads if read is not None), 0)
+            return Read((BEFORE, of.location, 0), point, TRUE, None, each=each) if so_far and len(point) == 1 else None
+        at = tuple(put_in(form, dict(zip(of.dims, point, strict=True))) for form in of.writes[number].at)
+        return Read(
+            of.writes[number].key, at, TRUE, None, execution.parted(point, number), since, execution.each(point)
+        )
 
     def _masked(self, op: ir.Operation, space: Structure) -> list[Formula]:
         """When an iteration counts whose update is masked: where it does not, the results stay as they are."""
@@ -203,11 +214,19 @@ class Walk:
                 out += [self.values.condition(made.operands[0])] if kept == before else []
         return out
 
-    def _executed(self, op: ir.Operation, space: Structure) -> PayloadOp | None:
-        """The payload's op that an op of the kernel executes; None for a copy of what that reads or makes, or of what it starts
-        with."""
+    def _executed(self, op: ir.Operation, space: Structure, of_parts: bool) -> PayloadOp | None:
+        """The payload's op that an op of the kernel executes, or what combines the parts of its result; None for a copy of what
+        that reads or makes, or of what it starts with."""
         of = None if op.name == "linalg.fill" else self.payload.op(op)
-        if of is None or len(of.writes) != space.outputs or of.copies != all(hands_on(op, n) for n in range(space.outputs)):
+        if of is not None and of.combiner is not None and space.outputs == 1 < len(of.writes):
+            of = self.payload.total_of(of)
+        if of is not None and of_parts:
+            return self.held.parts.get(of.location)
+        if (
+            of is None
+            or len(of.writes) != space.outputs
+            or of.copies != all(hands_on(op, n) for n in range(space.outputs))
+        ):
             return None
         updates = any(is_read(op, space.inputs + n) for n in range(space.outputs))
         return of if updates or not of.reductions else None
@@ -216,7 +235,9 @@ class Walk:
         extents = extents_of(self.values, op, space)
         if op not in self._counters:
             most = [None if n is None else n.bounds()[1] for n in extents]
-            self._counters[op] = tuple(self.values.fresh("loop", NOTHING, 0, None if n is None else max(n - 1, 0)) for n in most)
+            self._counters[op] = tuple(
+                self.values.fresh("loop", NOTHING, 0, None if n is None else max(n - 1, 0)) for n in most
+            )
         return list(self._counters[op]), extents
 
     def _cell_of(
@@ -224,19 +245,7 @@ class Walk:
     ) -> tuple[RootBuffer, Coordinates] | None:
         if not is_memref(value):
             return None
-        return self._place(value, self.values.affine_map(space.maps[number], forms))
-
-    def _place(self, value: ir.Value, indices: list[Linear]) -> tuple[RootBuffer, Coordinates] | None:
-        views = self.views.of(value)
-        if len(views) != 1:
-            return None
-        (view,) = views
-        at = self.views.coordinates(view, indices)
-        if at is not None and view.flat and len(at) == 1:
-            at = unflattened(view.root, at[0])
-        if at is not None and view.sizes:
-            at = in_other_rows(self.values, view.root, view.sizes, at)
-        return None if at is None or len(at) != len(view.root.shape) else (view.root, tuple(at))
+        return self.held.place(value, self.values.affine_map(space.maps[number], forms))
 
     def _read(self, op: ir.Operation, number: int, space: Structure, forms: list[Linear]) -> Read | None:
         value = op.operands[number]
@@ -244,7 +253,7 @@ class Walk:
             return None
         if not is_memref(value):
             return Read(None, (), TRUE)
-        found = self._at(value, self.values.affine_map(space.maps[number], forms))
+        found = self.held.at(value, self.values.affine_map(space.maps[number], forms))
         return self._chosen(body_of(op).arguments[number], found)
 
     def _chosen(self, value: ir.Value, found: Read | None) -> Read | None:
@@ -265,23 +274,9 @@ class Walk:
         outside = None
         if around.name == "scf.if" and load.block == around.regions[0].blocks[0]:
             when, outside = self.values.condition(around.operands[0]), _other_arm(around)
-        found = self._at(load.operands[0], [self.values.linear(v) for v in list(load.operands)[1:]])
+        found = self.held.at(load.operands[0], [self.values.linear(v) for v in list(load.operands)[1:]])
         found = found and replace(found, when=both(when, found.when), outside=outside or found.outside)
         return self._chosen(load.results[0], found)
-
-    def _at(self, value: ir.Value, indices: list[Linear]) -> Read | None:
-        place = self._place(value, indices)
-        if place is None:
-            return None
-        root, at = place
-        labels = [label for label in self._labels.get(root, ()) if label.key is not None]
-        for label in reversed([*between(labels, at), *labels]):
-            if (found := label.read(at)) is not None:
-                return found if agree(label, labels) else None
-        constants = {label.outside for label in self._labels.get(root, ())}
-        if not labels and len(constants) == 1:
-            return Read(None, (), TRUE, constants.pop())
-        return None
 
     # ---- labels of what is written -------------------------------------------------------------------------------------
 
@@ -291,80 +286,40 @@ class Walk:
     ) -> None:  # fmt: skip
         """An op that is not the payload's own: a copy, one under a mask, one that adds to what is there, one that changes it."""
         if cell is None:
-            return self._forget(op.operands[space.inputs + number])
+            return self.held.forget_value(op.operands[space.inputs + number])
         known = [read for read in reads if read is not None and read.key is not None]
+        dims = self._counters[op]
         if is_read(op, space.inputs + number):  # what is there stays what it is; a constant becomes what is added to it
             begins = not labels or labels[-1].key is None
             if len(known) == 1 and begins and made_by(yielded(op)[number], *_ADDING) is not None:
-                self._write(cell, known[0])
+                self.held.add(cell, known[0], self.held.since(cell[0], labels), dims)
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
-            return self._write(cell, known[0])
+            return self.held.write(cell, known[0], dims)
+        if (divided := self._divided(op, number, reads)) is not None:
+            return self.held.write(cell, divided, dims)
         constant = made_by(op.operands[0], "arith.constant") if op.name == "linalg.fill" else None
-        held = None if constant is None else constant.attributes["value"]
-        if len(reads) == 1 and reads[0] is not None and reads[0].key is None and hands_on(op, number):
-            held = reads[0].outside if held is None else held
-        self._labels[cell[0]] = () if held is None else (Label(None, outside=held),)
-        self._written.add(cell[0])
-        if held is not None:
-            self._filled[cell[0]] = tuple(self._loops)
-        return None
+        held, since = None if constant is None else constant.attributes["value"], tuple(self._loops)
+        if held is None and len(reads) == 1 and reads[0] is not None and reads[0].key is None and hands_on(op, number):
+            held = reads[0].outside
+            since = (
+                since if self._recording else reads[0].since
+            )  # in the first of many iterations; what others find is a sum
+        if held is None:
+            return self.held.forget(cell[0])
+        return self.held.fill(cell, held, since, dims)
 
-    def _write(self, cell: tuple[RootBuffer, Coordinates], what: Read) -> None:
-        root, coordinates = cell
-        self._written.add(root)
-        self._compare(root, coordinates, what)
-        made = self._inverted(root, coordinates, what)
-        staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
-        kept = [label for label in self._labels.get(root, ()) if staged and label.key == what.key and label.cells != made.cells]
-        self._labels[root] = (*kept, made)
-
-    def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
-        """Note how far from its place in the payload's result an element is written; None where that is not known."""
-        kind, name, number = self.given.get(root, ("", "", 0))
-        returned = self.payload.result(name, number) if kind == "returned" else None
-        own = None if returned is None else returned(coordinates)
-        if own is None or what.key is None or own.key != what.key or own.at == what.at:
-            return
-        sizes = [n or 0 for n in root.shape]
-        places = [Linear.of(0), Linear.of(0)]
-        for mine, its, n in zip(own.at, what.at, sizes, strict=False):
-            places = [places[0] * n + mine, places[1] * n + its]
-        apart = places[0] - places[1]
-        known = apart.constant if apart.is_constant and len(sizes) == len(own.at) == len(what.at) and 0 not in sizes[1:] else None
-        if known != 0:
-            self.moved[what.key[1]] = known
-
-    def _inverted(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> Label:
-        """The label in terms of the buffer's coordinates."""
-        outer = set(self._loops[: self._depth.get(root, 0)])
-        cells: list[Symbol | Linear] = []
-        turns: list[int] = []
-        ways: list[tuple[Symbol, Linear]] = []
-        for coordinate, extent in zip(coordinates, root.shape, strict=True):
-            whole = remainder_of(coordinate, extent) if extent and not coordinate.is_constant else None
-            own = any(s not in outer for s in coordinate.symbols())
-            symbol = self._cell(extent if whole is None else None)
-            alone = whole is None and not own and extent != 1
-            cells.append(coordinate if alone else symbol)
-            turns.append(0 if whole is None else extent or 0)
-            ways += [] if alone else [(symbol, coordinate if whole is None else whole)]
-        at = tuple(in_terms(form, ways) for form in what.at)
-        return Label(what.key, tuple(cells), tuple(turns), at, what.when.changed(lambda f: in_terms(f, ways)), what.outside)
-
-    def loses(self, key: Key) -> bool:
-        """Whether a function returns a result of the payload, and in the end something else lies where that is to be."""
-        for root, (kind, name, number) in self.given.items():
-            returned = self.payload.result(name, number) if kind == "returned" and root in self._written else None
-            own = None if returned is None else returned(tuple(Linear.of(0) for _ in root.shape))
-            if own is not None and own.key == key and all(label.key != key for label in self._labels.get(root, ())):
-                return True
-        return False
-
-    def _forget(self, value: ir.Value) -> None:
-        for view in self.views.of(value):
-            self._written.add(view.root)
-            self._labels[view.root] = ()
+    def _divided(self, op: ir.Operation, number: int, reads: Sequence[Read | None]) -> Read | None:
+        """A sum of terms that the payload divides, each by the same, where the sum is divided by it instead: what the sum is."""
+        division = made_by(through_casts(yielded(op)[number]), "arith.divf")
+        arguments = list(body_of(op).arguments)
+        places = [] if division is None else [through_casts(operand) for operand in division.operands]
+        if any(place not in arguments[: len(reads)] for place in places) or len(places) != 2:
+            return None
+        summed, by = (reads[arguments.index(place)] for place in places)
+        if summed is None or by is None or summed.key is None or by.key is None:
+            return None
+        return summed if self.payload.divides(summed.key, summed.at, by.key, by.at) else None
 
 
 _HARMLESS = frozenset({

@@ -1,0 +1,266 @@
+"""What lies in the buffers of a kernel while it is walked over: their labels, and what is written of the host's buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol
+from ...indices.values import Values
+from ...ir.mlir import ir
+from ..kernels.roots import RootBuffer
+from ..kernels.views import Views
+from .labels import (
+    Label,
+    Read,
+    agreed,
+    between,
+    digits_of_cells,
+    in_other_rows,
+    in_terms,
+    remainder_of,
+    unflattened,
+    with_digits,
+)  # fmt: skip
+from .left import Left, as_map
+from .once import covers
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps
+
+
+@dataclass
+class Contents:
+    """Buffers and what is known of their elements.
+
+    Args:
+        payload: the untouched module.
+        loops, guards: the counters around what is executed, outermost first; and when it is.
+        depth: by buffer, how many loops are around its allocation.
+        given: the tensors that buffers of the kernel's arguments are.
+        moved: by the location of an op whose results are returned, how far from their place they are written; None: not known.
+        overwritten: results of which one part was written over another.
+        parts: by location, what combines the parts that an earlier launch has made of an op's result.
+    """
+
+    payload: PayloadOps
+    loops: list[Symbol] = field(default_factory=list)
+    guards: list[Formula] = field(default_factory=list)
+    depth: dict[RootBuffer, int] = field(default_factory=dict)
+    given: dict[RootBuffer, Key] = field(default_factory=dict)
+    moved: dict[str, int | None] = field(default_factory=dict)
+    overwritten: set[Key] = field(default_factory=set)
+    parts: dict[str, PayloadOp] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.values: Values = self.payload.values
+        self.views = Views(self.values)
+        self._labels: dict[RootBuffer, tuple[Label, ...]] = {}
+        self._written: set[RootBuffer] = set()
+        self._stores: dict[RootBuffer, list[tuple[Coordinates, tuple[Symbol, ...], tuple[Formula, ...]]]] = {}
+
+    def argument(self, value: ir.Value, key: Key | None, held: Left | None = None) -> None:
+        """A buffer that is passed to the kernel.
+
+        Args:
+            key: of the tensor of the payload that it is, element by element.
+            held: what an earlier launch has left in it.
+        """
+        root = self.views.root(value, foreign=True)
+        self.depth[root] = 0
+        cells = tuple(self._cell() for _ in root.shape)
+        if key is not None:
+            self.given[root] = key
+            self._labels[root] = (Label(key, cells, (0,) * len(cells), tuple(map(Linear.of, cells))),)
+        if held is None:
+            return
+        if held.key is None:
+            self._labels[root] = (Label(None, outside=held.constant),)
+            return
+        at = tuple(self.values.affine_map(held.at, [Linear.of(cell) for cell in cells]))
+        if not held.parts:
+            self._labels[root] = (Label(held.key, cells, (0,) * len(cells), at, each=held.each),)
+            return
+        sizes = [self.values.extent(value, axis) for axis in range(len(root.shape))]
+        if (of := self.payload.of_parts(held.key[1], held.at, sizes)) is not None and of.reads[0] is not None:
+            self.parts[held.key[1]] = of
+            self._labels[root] = (
+                Label(of.reads[0].key, cells, (0,) * len(cells), tuple(map(Linear.of, cells)), each=held.each),
+            )
+
+    def label_of(self, value: ir.Value) -> tuple[Label, ...]:
+        """What lies in a buffer now."""
+        views = self.views.of(value)
+        return self._labels.get(views[0].root, ()) if len(views) == 1 else ()
+
+    def _cell(self, extent: int | None = None) -> Symbol:
+        return self.values.fresh("lane", NOTHING, None if extent is None else 0, None if extent is None else extent - 1)
+
+    def place(self, value: ir.Value, indices: list[Linear]) -> tuple[RootBuffer, Coordinates] | None:
+        views = self.views.of(value)
+        if len(views) != 1:
+            return None
+        (view,) = views
+        at = self.views.coordinates(view, indices)
+        if at is not None and view.flat and len(at) == 1:
+            at = unflattened(view.root, at[0])
+        if at is not None and view.sizes:
+            at = in_other_rows(self.values, view.root, view.sizes, at)
+        return None if at is None or len(at) != len(view.root.shape) else (view.root, tuple(at))
+
+    def at(self, value: ir.Value, indices: list[Linear]) -> Read | None:
+        place = self.place(value, indices)
+        if place is None:
+            return None
+        root, at = place
+        labels = [label for label in self._labels.get(root, ()) if label.key is not None]
+        for label in reversed([*between(labels, at), *labels]):
+            if label.within(at) is not None:
+                return agreed(label, labels, at)
+        constants = {(label.outside, label.since) for label in self._labels.get(root, ())}
+        if not labels and len(constants) == 1:
+            ((constant, since),) = constants
+            return Read(None, (), TRUE, constant, since=since)
+        return None
+
+    def kept(self) -> dict[RootBuffer, tuple[Label, ...]]:
+        """What is known before a branch."""
+        return dict(self._labels)
+
+    def rejoin(self, before: dict[RootBuffer, tuple[Label, ...]]) -> None:
+        """After a branch, what only one of its arms has written may still be there."""
+        for root, labels in before.items():
+            if self._labels.get(root) != labels:
+                self._labels[root] = tuple(dict.fromkeys((*labels, *self._labels.get(root, ()))))
+
+    def fill(
+        self,
+        cell: tuple[RootBuffer, Coordinates],
+        constant: ir.Attribute,
+        since: tuple[Symbol, ...],
+        dims: Sequence[Symbol],
+    ) -> None:
+        """A buffer holds a constant."""
+        self._labels[cell[0]] = (Label(None, outside=constant, since=since),)
+        self._written.add(cell[0])
+        self._stored(cell, dims)
+
+    def _stored(self, cell: tuple[RootBuffer, Coordinates], dims: Sequence[Symbol]) -> None:
+        """Note which elements of a buffer of the host are written."""
+        if cell[0].foreign:
+            self._stores.setdefault(cell[0], []).append((cell[1], (*self.loops, *dims), tuple(self.guards)))
+
+    def add(
+        self, cell: tuple[RootBuffer, Coordinates], what: Read, since: tuple[Symbol, ...], dims: Sequence[Symbol]
+    ) -> None:
+        """Add a sum, or its parts, to what has begun with a constant: each part once, else nothing is known any more."""
+        own = {*since, *(s for form in cell[1] for s in form.symbols())}
+        parts = {s for form in what.parts for s in form.symbols()}
+        if any(s not in own and s not in parts and s.high != 0 for s in (*self.loops, *dims)):
+            return self.forget(cell[0])
+        parts_left = tuple(form for form in what.parts if any(s in own for s in form.symbols()))
+        return self.write(cell, replace(what, parts=parts_left, since=since), dims)
+
+    def write(self, cell: tuple[RootBuffer, Coordinates], what: Read, dims: Sequence[Symbol]) -> None:
+        root, coordinates = cell
+        self._written.add(root)
+        self._stored(cell, dims)
+        own = {*self.loops[: self.depth.get(root, 0)], *(s for form in coordinates for s in form.symbols())}
+        if any(s not in own for form in what.parts for s in form.symbols()):  # one part is written over another
+            self.overwritten |= set() if what.key is None else {what.key}
+            return self.forget(root)
+        self._compare(root, coordinates, what)
+        made = self._inverted(root, coordinates, what)
+        staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
+        kept = [
+            label
+            for label in self._labels.get(root, ())
+            if staged and label.key == what.key and label.cells != made.cells
+        ]
+        self._labels[root] = (*kept, made)
+
+    def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
+        """Note how far from its place in the payload's result an element is written; None where that is not known."""
+        kind, name, number = self.given.get(root, ("", "", 0))
+        returned = self.payload.result(name, number) if kind == "returned" else None
+        own = None if returned is None else returned(coordinates)
+        if own is None or what.key is None or own.key != what.key or own.at == what.at:
+            return
+        sizes = [n or 0 for n in root.shape]
+        places = [Linear.of(0), Linear.of(0)]
+        for mine, its, n in zip(own.at, what.at, sizes, strict=False):
+            places = [places[0] * n + mine, places[1] * n + its]
+        apart = places[0] - places[1]
+        known = (
+            apart.constant
+            if apart.is_constant and len(sizes) == len(own.at) == len(what.at) and 0 not in sizes[1:]
+            else None
+        )
+        if known != 0:
+            self.moved[what.key[1]] = known
+
+    def _inverted(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> Label:
+        """The label in terms of the buffer's coordinates."""
+        outer = set(self.loops[: self.depth.get(root, 0)])
+        cells: list[Symbol | Linear] = []
+        turns: list[int] = []
+        ways: list[tuple[Symbol, Linear]] = []
+        for coordinate, extent in zip(coordinates, root.shape, strict=True):
+            whole = remainder_of(coordinate, extent) if extent and not coordinate.is_constant else None
+            own = any(s not in outer for s in coordinate.symbols())
+            symbol = self._cell(extent if whole is None else None)
+            alone = whole is None and not own and extent != 1
+            cells.append(coordinate if alone else symbol)
+            turns.append(0 if whole is None else extent or 0)
+            ways += [] if alone else [(symbol, coordinate if whole is None else whole)]
+        own = outer | {symbol for symbol, _ in ways}
+        digits: dict[Symbol | Floor, Linear] | None = None
+
+        def in_cells(form: Linear) -> Linear:
+            nonlocal digits
+            found = in_terms(form, ways)
+            if all(s in own for s in found.symbols()):
+                return found
+            digits = digits_of_cells(ways, outer) if digits is None else digits
+            return with_digits(found, digits)
+
+        at, parts = (tuple(map(in_cells, forms)) for forms in (what.at, what.parts))
+        when = what.when.changed(in_cells)
+        return Label(what.key, tuple(cells), tuple(turns), at, when, what.outside, parts, what.since, what.each)
+
+    def loses(self, key: Key) -> bool:
+        """Whether a function returns a result of the payload, and in the end something else lies where that is to be."""
+        for root, (kind, name, number) in self.given.items():
+            returned = self.payload.result(name, number) if kind == "returned" and root in self._written else None
+            own = None if returned is None else returned(tuple(Linear.of(0) for _ in root.shape))
+            kept = [label for label in self._labels.get(root, ()) if label.key == key and not label.parts]
+            if own is not None and own.key == key and not kept:
+                return True
+        return False
+
+    def forget_value(self, value: ir.Value) -> None:
+        for view in self.views.of(value):
+            self.forget(view.root)
+
+    def forget(self, root: RootBuffer) -> None:
+        self._written.add(root)
+        self._labels[root] = ()
+
+    def left(self, value: ir.Value) -> Left | None:
+        """What is left in a buffer that is passed to the kernel, in each of its elements; None where that is not known."""
+        (view,) = self.views.of(value)
+        root, labels = view.root, self._labels.get(view.root, ())
+        if root not in self._written:
+            return Left(None, None)
+        (label,) = labels if len(labels) == 1 else (None,)
+        if label is None or label.when != TRUE or any(isinstance(cell, Linear) for cell in label.cells):
+            return None
+        cells = [cell for cell in label.cells if isinstance(cell, Symbol)]
+        if any(s not in cells for form in (*label.at, *label.parts) for s in form.symbols()) or any(label.turns):
+            return None
+        sizes = [self.values.extent(value, axis) for axis in range(len(root.shape))]
+        if not any(covers(at, symbols, guards, sizes) for at, symbols, guards in self._stores.get(root, ())):
+            return None
+        return Left(label.key, as_map(label.at, cells), bool(label.parts), label.outside, label.each)
+
+    def since(self, root: RootBuffer, labels: Sequence[Label]) -> tuple[Symbol, ...]:
+        """The loops in which what is summed up in a buffer begins anew."""
+        return labels[-1].since if labels else tuple(self.loops[: self.depth.get(root, 0)])
