@@ -12,12 +12,14 @@ ALWAYS = {
     "naive": {"m": "20", "n": "18", "k": "10"}, "shared": {"m": "100", "n": "50", "k": "30"},
     "simt_pipelined": {"m": "70", "n": "70", "k": "40"}, "tensor": {"m": "300", "n": "264", "k": "72"},
     "igemm": {"n": "2", "c": "5", "k": "7", "h": "9", "w": "11"}, "softmax": {"m": "5", "n": "77"},
-    "layernorm_welford": {}, "argmax": {"m": "?"}, "sum": {"n": "99999"}, "scan": {"n": "99999"}, "simt_split_k": {"m": "70", "n": "50", "k": "300"},
+    "layernorm_welford": {}, "argmax": {"m": "?"}, "sum": {"n": "99999"}, "scan": {"n": "99999"},
+    "simt_split_k": {"m": "70", "n": "50", "k": "300"},
     "attention": {"n": "100", "m": "77"}, "igemm_pipelined": {},
 }  # fmt: skip
 SOMETIMES = {
     "simt": {"m": "?", "n": "?", "k": "?"}, "hopper": {"m": "300", "n": "264", "k": "72"}, "igemm_nchw": {},
-    "igemm_bias_relu": {}, "igemm_tensor_nchw": {}, "layernorm": {}, "igemm_hopper": {}, "igemm_tensor": {}, "tensor_split_k": {}, "igemm_split_k": {},
+    "igemm_bias_relu": {}, "igemm_tensor_nchw": {}, "layernorm": {}, "igemm_hopper": {}, "igemm_tensor": {},
+    "tensor_split_k": {}, "igemm_split_k": {},
     "attention_tensor": {},
 }  # fmt: skip
 RECIPES = ALWAYS | (SOMETIMES if "WEFT_SOAK" in os.environ else {})
