@@ -14,7 +14,8 @@ ALWAYS = {
     "igemm": {"n": "2", "c": "5", "k": "7", "h": "9", "w": "11"}, "softmax": {"m": "5", "n": "77"},
     "layernorm_welford": {}, "argmax": {"m": "?"}, "sum": {"n": "99999"}, "scan": {"n": "99999"},
     "simt_split_k": {"m": "70", "n": "50", "k": "300"},
-    "attention": {"n": "100", "m": "77"}, "igemm_pipelined": {},
+    "attention": {"n": "100", "m": "77"}, "igemm_pipelined": {}, "histogram": {"n": "99999", "bins": "1000"},
+    "concurrent_convs": {},
 }  # fmt: skip
 SOMETIMES = {
     "simt": {"m": "?", "n": "?", "k": "?"}, "hopper": {"m": "300", "n": "264", "k": "72"}, "igemm_nchw": {},

@@ -20,6 +20,7 @@ from .labels import (
     in_terms,
     remainder_of,
     unflattened,
+    value_of,
     with_digits,
 )  # fmt: skip
 from .left import Left, as_map
@@ -38,6 +39,7 @@ class Contents:
         given: the tensors that buffers of the kernel's arguments are.
         moved: by the location of an op whose results are returned, how far from their place they are written; None: not known.
         overwritten: results of which one part was written over another.
+        begun: the constant to which the terms of a result are added, where they are.
         parts: by location, what combines the parts that an earlier launch has made of an op's result.
     """
 
@@ -48,6 +50,7 @@ class Contents:
     given: dict[RootBuffer, Key] = field(default_factory=dict)
     moved: dict[str, int | None] = field(default_factory=dict)
     overwritten: set[Key] = field(default_factory=set)
+    begun: dict[Key, float] = field(default_factory=dict)
     parts: dict[str, PayloadOp] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -121,6 +124,34 @@ class Contents:
             return Read(None, (), TRUE, constant, since=since)
         return None
 
+    def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
+        """Elements of a buffer are updated, any of them: those of the host's, or parts of them in one that begins with nothing."""
+        before, cells = self._labels.get(root, ()), tuple(self._cell() for _ in root.shape)
+        value = value_of(before[-1].outside) if before and before[-1].key is None else None
+        same = bool(before) and before[-1].key == key
+        if not root.foreign and not same and (combiner not in ("addi", "addf") or value != 0):
+            return self.forget(root)
+        since = self.since(root, before)
+        self._begin(root, key)
+        parts = () if root.foreign else tuple(Linear.of(s) for s in since if s.high != 0)
+        at = tuple(map(Linear.of, cells))
+        self._written.add(root)
+        self._labels[root] = (Label(key, cells, (0,) * len(cells), at, parts=parts, since=since),)
+
+    def _begin(self, root: RootBuffer, key: Key) -> None:
+        """Note the constant to which terms are added in a buffer of the host's."""
+        labels = self._labels.get(root, ())
+        value = value_of(labels[-1].outside) if labels and labels[-1].key is None else None
+        if root.foreign and value is not None:
+            self.begun.setdefault(key, value)
+
+    def arrives(self, key: Key) -> bool:
+        """Whether results lie in a buffer of the host in the end, each of them in its place."""
+        return any(
+            label.key == key and not label.parts and label.at == tuple(Linear.of(c) for c in label.cells if isinstance(c, Symbol))
+            for root, labels in self._labels.items() if root.foreign for label in labels
+        )  # fmt: skip
+
     def kept(self) -> dict[RootBuffer, tuple[Label, ...]]:
         """What is known before a branch."""
         return dict(self._labels)
@@ -152,6 +183,8 @@ class Contents:
         self, cell: tuple[RootBuffer, Coordinates], what: Read, since: tuple[Symbol, ...], dims: Sequence[Symbol]
     ) -> None:
         """Add a sum, or its parts, to what has begun with a constant: each part once, else nothing is known any more."""
+        if what.key is not None:
+            self._begin(cell[0], what.key)
         own = {*since, *(s for form in cell[1] for s in form.symbols())}
         parts = {s for form in what.parts for s in form.symbols()}
         if any(s not in own and s not in parts and s.high != 0 for s in (*self.loops, *dims)):
@@ -204,7 +237,8 @@ class Contents:
         turns: list[int] = []
         ways: list[tuple[Symbol, Linear]] = []
         for coordinate, extent in zip(coordinates, root.shape, strict=True):
-            whole = remainder_of(coordinate, extent) if extent and not coordinate.is_constant else None
+            staged = not coordinate.is_constant and not root.foreign
+            whole = remainder_of(coordinate, extent) if extent and staged else None
             own = any(s not in outer for s in coordinate.symbols())
             symbol = self._cell(extent if whole is None else None)
             alone = whole is None and not own and extent != 1

@@ -20,7 +20,9 @@ from ...launch.kernel import Outlined
 from ...padding.identities import IDEMPOTENT, combination, identity
 from ...session.untouched import Untouched
 from ..solver import Unknown
+from .labels import value_of
 from .left import Left, found_in
+from .nests import NestExecuted
 from .once import Unclear, expect_once, expect_order, reads_outside
 from .payloads import BEFORE, CASTS, Coordinates, PayloadOp, PayloadOps, computes
 from .points import Executes, solved
@@ -80,6 +82,8 @@ def coverage(
         for execution in walk.executions:
             found.setdefault(execution.of, []).append(execution)
         judged = [_judged(executions, walk) for executions in found.values()]
+        judged += [_nest(nest, walk) for nest in walk.nests.executed()]
+        judged += [Coverage("assumed", PayloadOp.unknown(op), _STRANGE) for op in walk.strangers]
         right = {one.of.location for one in judged if one.verdict == "once"}
         left: dict[ir.Value, Left | None] = {}
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
@@ -88,6 +92,9 @@ def coverage(
                 known = made is None or not made.parts or (made.key is not None and made.key[1] in right)
                 left[operand] = made if known else None
         return judged, left
+
+
+_STRANGE = "which op of the payload it is, or which iteration of a loop around that, is not known"
 
 
 def _bind(
@@ -140,9 +147,27 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
         return Coverage("assumed", of, str(unclear))
     if wrong is not None:
         return Coverage("wrong", of, wrong)
-    sizes = "·".join(str(n.constant) if n.is_constant else "?" for n in extents)
     terms = "parts" if of.of_parts else "products" if _multiplies(execution) else "terms"
-    return Coverage("once", of, f"each of {sizes} {terms} once")
+    return Coverage("once", of, f"each of {_spelled(extents)} {terms} once")
+
+
+def _nest(nest: NestExecuted, walk: Walk) -> Coverage:
+    """Of loops of the payload."""
+    of, extents = nest.of, [n for n in nest.of.extents if n is not None]
+    unclear = nest.unclear or ("its size is not known" if len(extents) < len(of.extents) else "")
+    if unclear or nest.execution is None:
+        return Coverage("assumed", of, unclear)
+    try:
+        wrong = expect_once(nest.execution, nest.point, extents, walk.values)
+    except Unknown:
+        return Coverage("assumed", of, "the sets are too hard")
+    except Unclear as why:
+        return Coverage("assumed", of, str(why))
+    return Coverage("once", of, f"each of {_spelled(extents)} iterations once") if wrong is None else Coverage("wrong", of, wrong)
+
+
+def _spelled(extents: Sequence[Linear]) -> str:
+    return "·".join(str(n.constant) if n.is_constant else "?" for n in extents)
 
 
 def _multiplies(execution: Executes) -> bool:
@@ -158,15 +183,15 @@ def _wrong_start(execution: Executes, point: Coordinates) -> str | None:
             if label.key[0] not in ("returned", "argument", BEFORE) and label.key != of.writes[number].key:
                 raise Unclear("its results begin with those of another op")
             continue
-        held = None if label is None else _value(label.outside)
+        held = None if label is None else value_of(label.outside)
         if held is None or start is None:
             continue
         parted = bool(execution.parted(point, number)) and of.combiner not in IDEMPOTENT
-        if _same(held, _value(start)) and not parted:
+        if _same(held, value_of(start)) and not parted:
             continue
         neutral, those = (
             _changes_nothing(execution.op, held),
-            "each part of it" if parted else f"those of the payload with {_value(start)}",
+            "each part of it" if parted else f"those of the payload with {value_of(start)}",
         )
         if neutral is None:
             raise Unclear(f"its results begin with {held}, and {those}")
@@ -180,7 +205,7 @@ def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequen
     arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
     loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
     for value, read in zip([*arguments, *loads], execution.reads, strict=True):
-        padding = None if read is None or read.when == TRUE or read.key is None else _value(read.outside)
+        padding = None if read is None or read.when == TRUE or read.key is None else value_of(read.outside)
         role = None if padding is None else _role(execution.op, value)
         if read is None or padding is None or role is None or (role == "factor" and padding == 0):
             continue
@@ -229,13 +254,6 @@ def _changes_nothing(op: ir.Operation, value: float) -> bool | None:
     if isinstance(neutral, str) and neutral not in ends:
         return None  # an end of the element type
     return _same(value, ends[neutral] if isinstance(neutral, str) else neutral)
-
-
-def _value(attribute: ir.Attribute | None) -> float | None:
-    """The number that a constant is."""
-    if attribute is None or not isinstance(attribute, ir.FloatAttr | ir.IntegerAttr):
-        return None
-    return attribute.value
 
 
 def _same(one: float, other: float | None) -> bool:

@@ -92,6 +92,13 @@ class Label:
         return table
 
 
+def value_of(attribute: ir.Attribute | None) -> float | None:
+    """The number that a constant is."""
+    if attribute is None or not isinstance(attribute, ir.FloatAttr | ir.IntegerAttr):
+        return None
+    return attribute.value
+
+
 def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
     """A label of all stages, of those that are labelled one by one: what is in stage n moves on with n. For an element in one of
     these."""
@@ -184,6 +191,9 @@ def _mixed(one: Formula, other: Formula, mix: Callable[[Linear, Linear], Linear]
 
 def in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
     """A form with cells in the place of what they are: `128*b + 8*l + t` is `128*b + c`, if c is `8*l + t`."""
+    for cell, whole in ways:
+        if (form - whole).is_constant and not whole.is_constant:
+            return Linear.of(cell) + (form - whole).constant
     form = _whole_in_terms(form, ways)
     for term, count in list(form.terms.items()):
         if isinstance(term, Floor):

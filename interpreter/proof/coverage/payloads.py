@@ -77,6 +77,11 @@ class PayloadOp:
     divisor: Key | None = None
     of_parts: bool = False
 
+    @classmethod
+    def unknown(cls, op: ir.Operation) -> PayloadOp:
+        """In the place of one that is not known, which an op executes."""
+        return cls(str(op.location), op.name, (), (), (), (), (), (), False, Counter(), False, None)
+
     def is_running(self, output: int) -> bool:
         """Whether an output has an element of its own in each iteration of the reduction, of what has been summed up so far."""
         at = self.writes[output].at if output < len(self.writes) else ()

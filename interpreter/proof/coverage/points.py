@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...indices.linear import Floor, Formula, Linear, Symbol
@@ -71,19 +71,23 @@ def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | Non
 
     Each element gives an equation for each of its coordinates; one with a single dimension that is not known yet tells it.
     """
-    of, known = execution.of, dict[Symbol, Linear]()
-    waiting = list(_equations(execution, payload))
+    of = execution.of
+    known = solution(list(_equations(execution, payload)), of.dims)
+    return None if known is None else tuple(known[d] for d in of.dims)
+
+
+def solution(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol]) -> dict[Symbol, Linear] | None:
+    """Dimensions as forms, of equations of forms of dimensions with others; None where these do not tell all, or contradict."""
+    known: dict[Symbol, Linear] = {}
     while True:
-        found = [(symbol, form) for pair in waiting for symbol, form in _told(*pair, of.dims, known)]
-        if not found:
+        found = [(symbol, form) for pair in equations for symbol, form in _told(*pair, dims, known)]
+        alone = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0 and symbol not in known}
+        if not found and not alone:
             break
-        known.setdefault(*found[0])
-    known |= {symbol: Linear.of(0) for symbol in of.dims if symbol.high == 0 and symbol not in known}
-    if len(known) < len(of.dims) or any(
-        put_in(left, known) != right for left, right in waiting
-    ):  # all have to tell the same
+        known |= dict(found[:1]) or alone
+    if len(known) < len(dims) or any(put_in(left, known) != right for left, right in equations):  # all have to tell the same
         return None
-    return tuple(known[d] for d in of.dims)
+    return known
 
 
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
@@ -102,7 +106,7 @@ def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linea
 
 
 def _told(
-    left: Linear, right: Linear, dims: tuple[Symbol, ...], known: dict[Symbol, Linear]
+    left: Linear, right: Linear, dims: Sequence[Symbol], known: dict[Symbol, Linear]
 ) -> list[tuple[Symbol, Linear]]:
     """The dimension that an equation tells, where all others in it are known; none where it does not."""
     unknown = [s for s in dict.fromkeys(left.symbols()) if s in dims and s not in known]

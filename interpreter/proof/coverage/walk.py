@@ -25,6 +25,7 @@ from ...memory.views import is_view
 from ..kernels.roots import RootBuffer
 from .contents import Contents
 from .labels import Label, Read, trips_of
+from .nests import Nests
 from .payloads import (
     BEFORE,
     PARTS,
@@ -58,6 +59,10 @@ class Walk:
         self._starts: dict[ir.Operation, tuple[Label | None, ...]] = {}
         self._recording = True
         self._twice = False
+        self.nests = Nests(self.payload, self.held)
+        self.strangers: dict[ir.Operation, None] = {}
+        self._around: list[tuple[ir.Operation, tuple[Symbol, ...]]] = []
+        self._adding: dict[RootBuffer, ir.Operation] = {}
 
     # ---- the walk ------------------------------------------------------------------------------------------------------
 
@@ -69,6 +74,8 @@ class Walk:
             return self._choice(op)
         if is_structured(op):
             return self._structured(op)
+        if self.nests.visit(op, self._around, record=self._recording):
+            return
         if op.name in ("memref.alloc", "memref.alloca"):
             self.held.depth[self.held.views.of(op.results[0])[0].root] = len(self._loops)
             return
@@ -105,6 +112,7 @@ class Walk:
             self._bounds[op] = tuple(guards)
         counters = self._counters[op]
         self._loops += counters
+        self._around.append((op, counters))
         self._guards += (guards := self._bounds[op])
         again = op.name == "scf.for" and not self._twice
         if again:  # what an iteration finds of the one before it
@@ -113,6 +121,7 @@ class Walk:
             self._recording = recording
         self._body(body)
         self._twice = self._twice and not again
+        self._around.pop()
         del self._loops[len(self._loops) - len(counters) :]
         del self._guards[len(self._guards) - len(guards) :]
 
@@ -123,9 +132,10 @@ class Walk:
             self.visit(inner)
 
     def _choice(self, op: ir.Operation) -> None:
-        condition = self.values.condition(op.operands[0])
+        own = self.nests.is_branch(op)
+        condition = TRUE if own else self.values.condition(op.operands[0])
         before = self.held.kept()
-        for region, guard in zip(op.regions, (condition, condition.negate()), strict=False):
+        for region, guard in zip(op.regions, (condition, TRUE if own else condition.negate()), strict=False):
             if guard == FALSE:
                 continue
             self._guards.append(guard)
@@ -153,6 +163,9 @@ class Walk:
         ranges = tuple(less(Linear.of(d), n) for d, n in open_ends)
         before = [self.held.label_of(op.operands[n]) for n in outputs]
         if of is None:
+            updated = any(is_read(op, n) for n in outputs) and "reduction" in space.iterators
+            if self._recording and updated and self.payload.op(op) is None:
+                self.strangers.setdefault(op)
             for number, (cell, labels) in enumerate(zip(cells, before, strict=True)):
                 self._plain(op, number, cell, labels, [*reads, *inner], space)
             return
@@ -290,8 +303,11 @@ class Walk:
         known = [read for read in reads if read is not None and read.key is not None]
         dims = self._counters[op]
         if is_read(op, space.inputs + number):  # what is there stays what it is; a constant becomes what is added to it
-            begins = not labels or labels[-1].key is None
-            if len(known) == 1 and begins and made_by(yielded(op)[number], *_ADDING) is not None:
+            adds = len(known) == 1 and made_by(yielded(op)[number], *_ADDING) is not None
+            if adds and labels and labels[-1].key == known[0].key:  # each term once
+                return None if self._adding.get(cell[0]) == op else self.held.forget(cell[0])
+            if adds and (not labels or labels[-1].key is None or labels[-1].key[0] in ("argument", "returned")):
+                self._adding[cell[0]] = op
                 self.held.add(cell, known[0], self.held.since(cell[0], labels), dims)
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):

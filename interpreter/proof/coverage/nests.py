@@ -1,0 +1,263 @@
+"""Loops of the payload: whether a kernel executes each of their iterations once, on the elements that these are of.
+
+What is left of a nest of loops after tiling, coalescing and mapping are its accesses, which are found again by their locations. The
+elements that they read and write tell which iteration of the payload's loops a kernel executes. Loops inside that no statement has
+changed have to have the bounds that they had.
+
+    for i in 0 … n: H[X[i]] += 1                        X[16384*b + t] in the kernel: i is 16384*b + t
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
+from ...ir.mlir import ancestors, ir, made_by, operations, producer, users
+from ...ir.structured import body_of
+from ...loops.forall import without_affine_loops
+from ...memory.effects import combiner
+from ...memory.layouts import mixed
+from ...memory.table import ATOMIC
+from ...session.untouched import NESTED
+from ..kernels.roots import RootBuffer
+from .contents import Contents
+from .labels import Read, trips_of, value_of
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
+from .points import Executes, solution
+
+Bounds = tuple[frozenset[Linear], frozenset[Linear], Linear]
+"""The lower bounds of a loop, of which the largest counts, the upper ones, and the step."""
+
+
+@dataclass(frozen=True, eq=False)
+class NestDimension:
+    """A variable of a loop of the payload: the loop, its counter, how many iterations there are, and its bounds."""
+
+    loop: ir.Operation
+    symbol: Symbol
+    extent: Linear | None
+    bounds: Bounds
+
+
+@dataclass(frozen=True, eq=False)
+class NestAccess:
+    """An access of a nest, and the one of the kernel that executes it.
+
+    Args:
+        op, of: the two.
+        wanted: the subscripts of the payload's, in terms of its counters; at: of the kernel's, in terms of its own.
+        loops: around the kernel's, outermost first, with their counters.
+        guards: when it is executed.
+        cell: the element of a buffer that it changes; None of a load.
+    """
+
+    op: ir.Operation
+    of: ir.Operation
+    wanted: Coordinates
+    at: Coordinates
+    loops: tuple[tuple[ir.Operation, tuple[Symbol, ...]], ...]
+    guards: tuple[Formula, ...]
+    cell: tuple[RootBuffer, Coordinates] | None
+
+    @property
+    def key(self) -> Key:
+        """Of what it leaves."""
+        return ("nested", str(self.of.location), 0)
+
+
+@dataclass(frozen=True)
+class NestExecuted:
+    """A nest of which a kernel executes an access that changes memory; what is not known of it (`unclear`)."""
+
+    of: PayloadOp
+    execution: Executes | None = None
+    point: Coordinates = ()
+    unclear: str = ""
+
+
+@dataclass
+class Nests:
+    """The accesses of loops of the payload that a kernel executes.
+
+    Args:
+        payload: the untouched module.
+        held: what lies in the buffers of the kernel.
+    """
+
+    payload: PayloadOps
+    held: Contents
+    steps: list[NestAccess] = field(default_factory=list)
+    _lowered: dict[ir.Operation, tuple[ir.Operation, dict[str, ir.Operation]]] = field(default_factory=dict, repr=False)
+    _dimensions: dict[ir.Operation, tuple[NestDimension, ...]] = field(default_factory=dict, repr=False)
+
+    def is_branch(self, op: ir.Operation) -> bool:
+        """Whether a branch is one of the payload's own."""
+        return self._access(op) is not None
+
+    def visit(self, op: ir.Operation, loops: Sequence[tuple[ir.Operation, tuple[Symbol, ...]]], *, record: bool) -> bool:
+        """Note an access of a kernel, and what it leaves; False where it is none of the payload's loops."""
+        of = self._access(op)
+        if of is None or of.name != op.name or len(of.regions):
+            return False
+        values, number = self.held.values, 0 if op.name == "memref.load" else 1
+        self._around(of)
+        indices, wanted = ([values.linear(v) for v in list(each.operands)[number + 1 :]] for each in (op, of))
+        place = self.held.place(op.operands[number], indices)
+        read, element = self.held.at(op.operands[number], indices), self.payload.element_of(of.operands[number])(tuple(wanted))
+        if number == 0 and read is not None and read.key is not None:
+            told = element.at, read.at
+            if read.key != element.key:
+                return False
+        else:
+            told = tuple(wanted), tuple(indices) if place is None else place[1]
+        step = NestAccess(op, of, *told, tuple(loops), tuple(self.held.guards), place if number else None)
+        if record:
+            self.steps.append(step)
+        if number and place is None:
+            self.held.forget_value(op.operands[number])
+        elif number and place is not None:
+            self._leave(step, place)
+        return True
+
+    def executed(self) -> Iterator[NestExecuted]:
+        """The nests of which the kernel executes something that changes memory."""
+        written: dict[ir.Operation, list[NestAccess]] = {}
+        for step in self.steps:
+            if step.cell is not None:
+                written.setdefault(step.of, []).append(step)
+        for of, steps in written.items():
+            dims = self._around(of)
+            (step, *more), outer = steps, dims[0].loop
+            extents = tuple(dim.extent for dim in dims)
+            loads = (other.of for other in self.steps if other.op.name == "memref.load" and self._around(other.of)[0].loop == outer)
+            updates = of.name == ATOMIC or any(load.operands[0] == of.operands[1] for load in loads)
+            nest = PayloadOp(
+                str(outer.location), outer.name, tuple(range(len(dims))) if updates else (), tuple(dim.symbol for dim in dims),
+                extents, (), (), (), False, Counter(), False, None,
+            )  # fmt: skip
+            point = None if more else self._point(step)
+            if point is None:
+                few = "what it reads and writes does not tell which iteration it is"
+                yield NestExecuted(nest, unclear=f"{len(steps)} accesses of the kernel execute it" if more else few)
+            elif (begun := self.held.begun.get(step.key)) is not None and begun != (start := self._start(of)):
+                yield NestExecuted(nest, unclear=f"its results begin with {begun}, and those of the payload with {start}")
+            elif not self.held.arrives(step.key):
+                yield NestExecuted(nest, unclear="where its results go is not known")
+            else:
+                symbols = tuple(symbol for _, counters in step.loops for symbol in counters)
+                since = () if updates else symbols  # what is stored again is the same
+                yield NestExecuted(nest, Executes(step.op, nest, symbols, step.guards, (), (step.cell,), (), since), point)
+
+    def _start(self, of: ir.Operation) -> float | None:
+        """The constant that a buffer of the payload is filled with before a nest changes it."""
+        fills = [each for each in users(of.operands[1]) if each.name == "linalg.fill" and each.operands[1] == of.operands[1]]
+        constant = made_by(fills[-1].operands[0], "arith.constant") if len(fills) == 1 else None
+        return None if constant is None else value_of(constant.attributes["value"])
+
+    def _access(self, op: ir.Operation) -> ir.Operation | None:
+        """The payload's access at the location of one of the kernel's; affine loops as `scf`."""
+        nested = self.payload.untouched.nested
+        found = nested.get(location := str(op.location)) if nested and op.name.partition(".")[2] in NESTED else None
+        if found is None:
+            return None
+        function = next(each for each in ancestors(found) if each.name == "func.func")
+        if not any(each.name.startswith("affine.") for each in (found, *ancestors(found))):
+            return found
+        if function not in self._lowered:
+            lowered = function.clone()  # which lives as long as its name
+            without_affine_loops(lowered)
+            accesses = {str(each.location): each for each in operations(lowered) if each.name.partition(".")[2] in NESTED}
+            self._lowered[function] = lowered, accesses
+        return self._lowered[function][1].get(location)
+
+    def _around(self, of: ir.Operation) -> tuple[NestDimension, ...]:
+        """The loops around an access of the payload, outermost first; their variables become forms of their counters."""
+        loops = [each for each in ancestors(of) if each.name in ("scf.for", "scf.parallel", "scf.forall")]
+        return tuple(dim for loop in reversed(loops) for dim in self._of_loop(loop))
+
+    def _of_loop(self, loop: ir.Operation) -> tuple[NestDimension, ...]:
+        if loop not in self._dimensions:
+            values, made = self.held.values, []
+            for variable, bounds in zip(body_of(loop).arguments, self._bounds(loop), strict=False):
+                (low, high, step), extent = bounds, None
+                if len(low) == len(high) == 1:
+                    extent = trips_of(next(iter(low)), next(iter(high)), step)
+                most = None if extent is None else extent.bounds()[1]
+                counter = values.fresh("loop", NOTHING, 0, None if most is None else max(most - 1, 0))
+                start = next(iter(low)) if len(low) == 1 else None
+                form = Linear.of(counter) if start is None else start + values.product(Linear.of(counter), step)
+                values.bind(variable, form)
+                made.append(NestDimension(loop, counter, extent, bounds))
+            self._dimensions[loop] = tuple(made)
+        return self._dimensions[loop]
+
+    def _bounds(self, loop: ir.Operation) -> list[Bounds]:
+        values = self.held.values
+        if loop.name == "scf.forall":
+            rows = mixed(loop, "staticLowerBound", "staticUpperBound", "staticStep", first=0)
+            forms = [[frozenset({values.number(n)}) for n in row] for row in rows]
+        else:
+            count = 1 if loop.name == "scf.for" else len(body_of(loop).arguments)
+            operands = list(loop.operands)[: 3 * count]
+            forms = [[self._extremes(v, n == 0) for v in operands[n * count : (n + 1) * count]] for n in range(3)]
+        return [(low, high, next(iter(step))) for low, high, step in zip(*forms, strict=True)]
+
+    def _extremes(self, value: ir.Value, most: bool) -> frozenset[Linear]:
+        """Forms of which a bound is the largest, or the smallest."""
+        made = made_by(value, "affine.max" if most else "affine.min")
+        if made is None:
+            return frozenset({self.held.values.linear(value)})
+        operands = [self.held.values.linear(v) for v in made.operands]
+        return frozenset(self.held.values.affine_map(ir.AffineMapAttr(made.attributes["map"]).value, operands))
+
+    def _point(self, step: NestAccess) -> Coordinates | None:
+        """The iteration that a kernel's access is one of, in terms of its counters; None where that is not known, or where a loop
+        inside the nest is not what it was."""
+        dims = self._around(step.of)
+        symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, tuple[ir.Operation, Symbol]]()
+        equations: list[tuple[Linear, Linear]] = []
+        kept: dict[Symbol, Linear] = {}
+        for other in self.steps if step in self.steps else [*self.steps, step]:
+            if self._around(other.of)[0].loop != dims[0].loop:
+                continue
+            for dim in self._around(other.of):
+                if dim.symbol in symbols or dim in inner:
+                    continue
+                same = [(loop, counters[0]) for loop, counters in other.loops if loop.location == dim.loop.location]
+                if len(same) != 1 or same[0][0].name != "scf.for":
+                    return None
+                inner[dim] = same[0]
+                variable = self.held.values.linear(body_of(same[0][0]).arguments[0])
+                counter = Linear.of(0 if same[0][1].high == 0 else same[0][1])
+                kept[dim.symbol] = counter if len(dim.bounds[0]) == 1 else variable
+            if other.of.name != ATOMIC or not any(map(_is_of_data, list(other.of.operands)[2:])):
+                equations += [(put_in(wanted, kept), at) for wanted, at in zip(other.wanted, other.at, strict=True)]
+        found = solution(equations, symbols)
+        if found is None:
+            return None
+        table = found | kept
+        for dim, (loop, _) in inner.items():
+            low, high, by = dim.bounds
+            (its,) = self._bounds(loop)
+            if (frozenset(put_in(f, table) for f in low), frozenset(put_in(f, table) for f in high), by) != its:
+                return None
+        return tuple(found[symbol] for symbol in symbols)
+
+    def _leave(self, step: NestAccess, cell: tuple[RootBuffer, Coordinates]) -> None:
+        """Say what an access leaves in a buffer."""
+        if step.of.name == ATOMIC:
+            self.held.accumulate(cell[0], step.key, combiner(step.op))
+        elif (point := self._point(step)) is None:
+            self.held.forget(cell[0])
+        else:
+            table = {dim.symbol: form for dim, form in zip(self._around(step.of), point, strict=True)}
+            at = tuple(put_in(form, table) for form in step.wanted)
+            self.held.write(cell, Read(step.key, at, TRUE), ())
+
+
+def _is_of_data(index: ir.Value) -> bool:
+    """Whether an index is computed of what was read."""
+    made = producer(index)
+    return made is not None and (made.name == "memref.load" or any(map(_is_of_data, made.operands)))
