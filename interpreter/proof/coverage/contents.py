@@ -148,9 +148,14 @@ class Contents:
     def arrives(self, key: Key) -> bool:
         """Whether results lie in a buffer of the host in the end, each of them in its place."""
         return any(
-            label.key == key and not label.parts and label.at == tuple(Linear.of(c) for c in label.cells if isinstance(c, Symbol))
+            label.key == key and not label.parts and self._in_place(root, label)
             for root, labels in self._labels.items() if root.foreign for label in labels
         )  # fmt: skip
+
+    @staticmethod
+    def _in_place(root: RootBuffer, label: Label) -> bool:
+        forms = (Linear.of(cell) if isinstance(cell, Symbol) else cell for cell in label.cells)
+        return all(n == 1 or at == cell for n, at, cell in zip(root.shape, label.at, forms, strict=True))
 
     def kept(self) -> dict[RootBuffer, tuple[Label, ...]]:
         """What is known before a branch."""

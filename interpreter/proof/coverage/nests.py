@@ -20,6 +20,7 @@ from ...loops.forall import without_affine_loops
 from ...memory.effects import combiner
 from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
+from ...memory.views import way
 from ...session.untouched import NESTED
 from ..kernels.roots import RootBuffer
 from .contents import Contents
@@ -33,9 +34,10 @@ Bounds = tuple[frozenset[Linear], frozenset[Linear], Linear]
 
 @dataclass(frozen=True, eq=False)
 class NestDimension:
-    """A variable of a loop of the payload: the loop, its counter, how many iterations there are, and its bounds."""
+    """A variable of a loop of the payload: its number among the loop's, its counter, how many iterations there are, its bounds."""
 
     loop: ir.Operation
+    number: int
     symbol: Symbol
     extent: Linear | None
     bounds: Bounds
@@ -143,12 +145,17 @@ class Nests:
                 yield NestExecuted(nest, unclear=f"{len(steps)} accesses of the kernel execute it" if more else few)
             elif (begun := self.held.begun.get(step.key)) is not None and begun != (start := self._start(of)):
                 yield NestExecuted(nest, unclear=f"its results begin with {begun}, and those of the payload with {start}")
-            elif not self.held.arrives(step.key):
+            elif not self.held.arrives(step.key) and not self._is_inner(of.operands[1], outer):
                 yield NestExecuted(nest, unclear="where its results go is not known")
             else:
                 symbols = tuple(symbol for _, counters in step.loops for symbol in counters)
                 since = () if updates else symbols  # what is stored again is the same
                 yield NestExecuted(nest, Executes(step.op, nest, symbols, step.guards, (), (step.cell,), (), since), point)
+
+    @staticmethod
+    def _is_inner(value: ir.Value, outer: ir.Operation) -> bool:
+        """Whether a buffer of the payload is one of an iteration of a loop."""
+        return any(outer in ancestors(at.owner.operation) for at in way(value) if isinstance(at, ir.OpResult))
 
     def _start(self, of: ir.Operation) -> float | None:
         """The constant that a buffer of the payload is filled with before a nest changes it."""
@@ -189,7 +196,7 @@ class Nests:
                 start = next(iter(low)) if len(low) == 1 else None
                 form = Linear.of(counter) if start is None else start + values.product(Linear.of(counter), step)
                 values.bind(variable, form)
-                made.append(NestDimension(loop, counter, extent, bounds))
+                made.append(NestDimension(loop, len(made), counter, extent, bounds))
             self._dimensions[loop] = tuple(made)
         return self._dimensions[loop]
 
@@ -217,21 +224,21 @@ class Nests:
         inside the nest is not what it was."""
         dims = self._around(step.of)
         symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, tuple[ir.Operation, Symbol]]()
-        equations: list[tuple[Linear, Linear]] = []
+        equations = [(Linear.of(dim.symbol), _form(counter)) for dim in dims for counter in self._kept(dim, step)]
         kept: dict[Symbol, Linear] = {}
         for other in self.steps if step in self.steps else [*self.steps, step]:
-            if self._around(other.of)[0].loop != dims[0].loop:
+            around = self._around(other.of)
+            if around[: len(dims)] != dims[: len(around)]:  # in a loop beside it
                 continue
-            for dim in self._around(other.of):
-                if dim.symbol in symbols or dim in inner:
+            for dim in around[len(dims) :]:
+                if dim in inner:
                     continue
                 same = [(loop, counters[0]) for loop, counters in other.loops if loop.location == dim.loop.location]
                 if len(same) != 1 or same[0][0].name != "scf.for":
                     return None
                 inner[dim] = same[0]
                 variable = self.held.values.linear(body_of(same[0][0]).arguments[0])
-                counter = Linear.of(0 if same[0][1].high == 0 else same[0][1])
-                kept[dim.symbol] = counter if len(dim.bounds[0]) == 1 else variable
+                kept[dim.symbol] = _form(same[0][1]) if len(dim.bounds[0]) == 1 else variable
             if other.of.name != ATOMIC or not any(map(_is_of_data, list(other.of.operands)[2:])):
                 equations += [(put_in(wanted, kept), at) for wanted, at in zip(other.wanted, other.at, strict=True)]
         found = solution(equations, symbols)
@@ -245,6 +252,13 @@ class Nests:
                 return None
         return tuple(found[symbol] for symbol in symbols)
 
+    def _kept(self, dim: NestDimension, step: NestAccess) -> list[Symbol]:
+        """The counter of the kernel's loop that is still the payload's."""
+        same = [(loop, counters) for loop, counters in step.loops if loop.location == dim.loop.location]
+        if len(same) != 1 or (loop := same[0][0]).name != dim.loop.name or len(same[0][1]) <= dim.number:
+            return []
+        return [same[0][1][dim.number]] if self._bounds(loop)[dim.number] == dim.bounds else []
+
     def _leave(self, step: NestAccess, cell: tuple[RootBuffer, Coordinates]) -> None:
         """Say what an access leaves in a buffer."""
         if step.of.name == ATOMIC:
@@ -255,6 +269,10 @@ class Nests:
             table = {dim.symbol: form for dim, form in zip(self._around(step.of), point, strict=True)}
             at = tuple(put_in(form, table) for form in step.wanted)
             self.held.write(cell, Read(step.key, at, TRUE), ())
+
+
+def _form(counter: Symbol) -> Linear:
+    return Linear.of(0 if counter.high == 0 else counter)
 
 
 def _is_of_data(index: ir.Value) -> bool:
