@@ -24,7 +24,7 @@ from .labels import (
     with_digits,
 )  # fmt: skip
 from .left import Left, as_map
-from .once import covers
+from .once import covers, is_zero
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps
 
 
@@ -226,14 +226,9 @@ class Contents:
         places = [Linear.of(0), Linear.of(0)]
         for mine, its, n in zip(own.at, what.at, sizes, strict=False):
             places = [places[0] * n + mine, places[1] * n + its]
-        apart = places[0] - places[1]
-        known = (
-            apart.constant
-            if apart.is_constant and len(sizes) == len(own.at) == len(what.at) and 0 not in sizes[1:]
-            else None
-        )
-        if known != 0:
-            self.moved[what.key[1]] = known
+        apart, whole = places[0] - places[1], len(sizes) == len(own.at) == len(what.at) and 0 not in sizes[1:]
+        if not whole or not is_zero(apart, self.guards):
+            self.moved[what.key[1]] = apart.constant if whole and apart.is_constant else None
 
     def _inverted(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> Label:
         """The label in terms of the buffer's coordinates."""
@@ -298,7 +293,10 @@ class Contents:
         sizes = [self.values.extent(value, axis) for axis in range(len(root.shape))]
         if not any(covers(at, symbols, guards, sizes) for at, symbols, guards in self._stores.get(root, ())):
             return None
-        return Left(label.key, as_map(label.at, cells), bool(label.parts), label.outside, label.each)
+        used = {s for form in label.at for s in form.symbols()}
+        alone = iter([cell for cell, n in zip(cells, root.shape, strict=True) if n == 1 and cell not in used])
+        at = [Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at]  # of an axis with one element
+        return Left(label.key, as_map(at, cells), bool(label.parts), label.outside, label.each)
 
     def since(self, root: RootBuffer, labels: Sequence[Label]) -> tuple[Symbol, ...]:
         """The loops in which what is summed up in a buffer begins anew."""

@@ -15,7 +15,7 @@ from typing import Literal
 from ...indices.linear import TRUE, Linear
 from ...ir.functions import VERSION_OF
 from ...ir.mlir import ir, made_by, ops_of, producer
-from ...ir.structured import body_of, segments
+from ...ir.structured import body_of, element_type, segments
 from ...launch.kernel import Outlined
 from ...padding.identities import IDEMPOTENT, combination, identity
 from ...session.untouched import Untouched
@@ -249,11 +249,11 @@ def _changes_nothing(op: ir.Operation, value: float) -> bool | None:
     found = combination(op)
     if found is None:
         return None
-    neutral = identity(found.combiner)
-    ends = {"inf": math.inf, "-inf": -math.inf}
-    if isinstance(neutral, str) and neutral not in ends:
-        return None  # an end of the element type
-    return _same(value, ends[neutral] if isinstance(neutral, str) else neutral)
+    neutral, kind = identity(found.combiner), element_type(op.operands[-1])
+    ends: dict[object, float] = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+    if isinstance(kind, ir.IntegerType):  # as a constant is read: with a sign
+        ends = {"min": -(1 << kind.width - 1), "max": (1 << kind.width - 1) - 1, "umax": -1}
+    return _same(value, ends.get(neutral, neutral if isinstance(neutral, int | float) else None))
 
 
 def _same(one: float, other: float | None) -> bool:

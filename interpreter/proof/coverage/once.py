@@ -138,6 +138,16 @@ def covers(at: Sequence[Linear], symbols: Sequence[Symbol], guards: Sequence[For
         return False
 
 
+def is_zero(form: Linear, guards: Sequence[Formula]) -> bool:
+    """Whether a form is 0 wherever it is asked for."""
+    if form.is_constant:
+        return form.constant == 0
+    try:
+        return _point([*guards, either(at_least(form, 1), less(form, Linear.of(0)))]) is None
+    except Unknown:
+        return False
+
+
 def reads_outside(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], read: Read) -> bool:
     """Whether an iteration of a result that there is reads what is outside of a tensor, in the place of which is a constant.
 

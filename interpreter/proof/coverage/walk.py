@@ -22,6 +22,7 @@ from ...ir.structured import Structure, body_of, is_read, is_structured, structu
 from ...memory.effects import is_memref
 from ...memory.layouts import mixed
 from ...memory.views import is_view
+from ...padding.identities import combination
 from ..kernels.roots import RootBuffer
 from .contents import Contents
 from .labels import Label, Read, trips_of
@@ -155,7 +156,7 @@ class Walk:
         reads = [self._read(op, n, space, forms) for n in range(space.inputs)]
         inner = [self._loaded(load) for load in inside(body_of(op), "memref.load")]
         of = self._executed(
-            op, space, any(read is not None and read.key is not None and read.key[0] == PARTS for read in reads)
+            op, space, reads, any(read is not None and read.key is not None and read.key[0] == PARTS for read in reads)
         )
         outputs = range(space.inputs, space.inputs + space.outputs)
         cells = [self._cell_of(op.operands[n], space, n, forms) for n in outputs]
@@ -213,6 +214,18 @@ class Walk:
             of.writes[number].key, at, TRUE, None, execution.parted(point, number), since, execution.each(point)
         )
 
+    def _merges(self, op: ir.Operation, read: Read) -> bool:
+        """Whether an op combines a result, or a part of one, with what is there, as the payload combines its terms."""
+        found = combination(op)
+        if found is None or read.key is None or through_casts(found.term) not in list(body_of(op).arguments):
+            return False
+        if read.key[0] != "result":
+            return found.combiner in _ADDING
+        of = self.payload.at(read.key[1])
+        if of is None or read.key != of.writes[0].key:
+            return False
+        return found.combiner in _ADDING or (of.combiner is not None and found.combiner == of.combiner)
+
     def _masked(self, op: ir.Operation, space: Structure) -> list[Formula]:
         """When an iteration counts whose update is masked: where it does not, the results stay as they are."""
         out: list[Formula] = []
@@ -227,7 +240,7 @@ class Walk:
                 out += [self.values.condition(made.operands[0])] if kept == before else []
         return out
 
-    def _executed(self, op: ir.Operation, space: Structure, of_parts: bool) -> PayloadOp | None:
+    def _executed(self, op: ir.Operation, space: Structure, reads: Sequence[Read | None], of_parts: bool) -> PayloadOp | None:
         """The payload's op that an op of the kernel executes, or what combines the parts of its result; None for a copy of what
         that reads or makes, or of what it starts with."""
         of = None if op.name == "linalg.fill" else self.payload.op(op)
@@ -235,6 +248,9 @@ class Walk:
             of = self.payload.total_of(of)
         if of is not None and of_parts:
             return self.held.parts.get(of.location)
+        known = [read for read in reads if read is not None and read.key is not None]
+        if of is not None and len(known) == 1 and known[0].key == of.writes[0].key and self._merges(op, known[0]):
+            return None
         if (
             of is None
             or len(of.writes) != space.outputs
@@ -303,7 +319,7 @@ class Walk:
         known = [read for read in reads if read is not None and read.key is not None]
         dims = self._counters[op]
         if is_read(op, space.inputs + number):  # what is there stays what it is; a constant becomes what is added to it
-            adds = len(known) == 1 and made_by(yielded(op)[number], *_ADDING) is not None
+            adds = len(known) == 1 and (self._merges(op, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None)
             if adds and labels and labels[-1].key == known[0].key:  # each term once
                 return None if self._adding.get(cell[0]) == op else self.held.forget(cell[0])
             if adds and (not labels or labels[-1].key is None or labels[-1].key[0] in ("argument", "returned")):
@@ -344,6 +360,7 @@ _HARMLESS = frozenset({
     "nvgpu.mbarrier.arrive", "nvgpu.mbarrier.arrive.expect_tx", "nvgpu.mbarrier.try_wait.parity", "memref.load",
     "nvvm.bar.warp.sync", "ub.poison", "memref.assume_alignment",
 })  # fmt: skip
+
 _ADDING = ("arith.addf", "arith.addi")
 
 
