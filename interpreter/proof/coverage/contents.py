@@ -293,10 +293,12 @@ class Contents:
         sizes = [self.values.extent(value, axis) for axis in range(len(root.shape))]
         if not any(covers(at, symbols, guards, sizes) for at, symbols, guards in self._stores.get(root, ())):
             return None
+        if label.key is None:
+            return Left(None, as_map((), ()), constant=label.outside)
         used = {s for form in label.at for s in form.symbols()}
         alone = iter([cell for cell, n in zip(cells, root.shape, strict=True) if n == 1 and cell not in used])
         at = [Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at]  # of an axis with one element
-        return Left(label.key, as_map(at, cells), bool(label.parts), label.outside, label.each)
+        return Left(label.key, as_map(at, cells), bool(label.parts), None, label.each)
 
     def since(self, root: RootBuffer, labels: Sequence[Label]) -> tuple[Symbol, ...]:
         """The loops in which what is summed up in a buffer begins anew."""

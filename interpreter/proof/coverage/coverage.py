@@ -74,7 +74,7 @@ def coverage(
         payload = PayloadOps.of(untouched)
         walk = Walk(payload)
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
-            if isinstance(argument.type, ir.MemRefType):
+            if isinstance(argument.type, ir.MemRefType | ir.IndexType | ir.IntegerType):
                 _bind(walk, untouched.functions, argument, operand, loop)
         for view in kernel.entry.operations:
             walk.visit(view.operation)
@@ -100,14 +100,21 @@ _STRANGE = "which op of the payload it is, or which iteration of a loop around t
 def _bind(
     walk: Walk, functions: dict[str, ir.Operation], argument: ir.Value, operand: ir.Value, loop: ir.Operation
 ) -> None:
-    """Say what of the payload a buffer of the kernel is, that a function of it is passed, or returns; and what lies there."""
-    host, held = None if producer(operand) is not None else operand.owner.owner.operation, found_in(operand, loop)
+    """Say what of the payload an argument of the kernel is, that a function of it is passed, or returns; and what lies there."""
+    host = None if producer(operand) is not None else operand.owner.owner.operation
+    buffer = isinstance(argument.type, ir.MemRefType)
+    held = found_in(operand, loop) if buffer else None
     if host is None or host.name != "func.func":
-        walk.held.argument(argument, None, held)
+        if buffer:
+            walk.held.argument(argument, None, held)
         return
     name = ir.StringAttr(host.attributes[VERSION_OF if VERSION_OF in host.attributes else "sym_name"]).value
     number, function = ir.BlockArgument(operand).arg_number, functions.get(name)
     given = [] if function is None else list(function.regions[0].blocks[0].arguments)
+    if not buffer:
+        if number < len(given) and given[number].type == argument.type:
+            walk.values.bind(argument, walk.values.linear(given[number]))
+        return
     if number >= len(given):
         walk.held.argument(argument, ("returned", name, number - len(given)), held)
         return

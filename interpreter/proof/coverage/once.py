@@ -68,7 +68,9 @@ def expect_once(
         count, below = _count(form, guards)
         counts.append(count)
         inside += below
-    if (lost := _point([*inside, *valid, both(*guards).negate()])) is not None:
+    free = {s: Linear.of(0) for s in own if s not in used}  # of those that do not tell which it is, the first executes it
+    first = [guard.changed(lambda form: put_in(form, free)) for guard in guards]
+    if (lost := _point([*inside, *valid, both(*first).negate()])) is not None:
         if of.chooses:
             raise Unclear("its own conditions may leave out iterations")
         return f"iteration {_at(forms, lost)} is left out"
