@@ -34,7 +34,7 @@ class Coverage:
     """What has been found out of one reduction of the payload in a kernel.
 
     Args:
-        verdict: `once`: each iteration is executed once, for its own result; `wrong`: one is not; `assumed`: it is not known.
+        verdict: `once`: each iteration is executed once, for its own result; `wrong`: it seems that one is not; `assumed`: it is not known.
         of: the payload's op.
         words: how many iterations there are; what is wrong; or why it is not known.
     """
@@ -51,10 +51,9 @@ class Coverage:
     @property
     def line(self) -> str:
         """The verdict, for reports."""
-        what = {"once": "combination proven", "wrong": "combination wrong", "assumed": "combination assumed"}[
-            self.verdict
-        ]
-        return f"{what}: {self.words} ({self.op})"
+        what = "proven" if self.verdict == "once" else "assumed"  # values tell whether what looks wrong is
+        words = f"it seems that {self.words}" if self.verdict == "wrong" else self.words
+        return f"combination {what}: {words} ({self.op})"
 
 
 def coverage(
