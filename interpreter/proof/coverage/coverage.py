@@ -34,8 +34,8 @@ class Coverage:
     """What has been found out of one reduction of the payload in a kernel.
 
     Args:
-        verdict: `once`: each iteration is executed once, for its own result; `wrong`: it seems that one is not; `assumed`: it is not
-            known.
+        verdict: `once`: each iteration is executed once, for its own result; `wrong`: it seems that one is not; `assumed`: it is
+            not known.
         of: the payload's op.
         words: how many iterations there are; what is wrong; or why it is not known.
     """
