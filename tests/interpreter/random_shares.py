@@ -270,7 +270,7 @@ def threads(r: random.Random, one: Reduction) -> Team:
     loops = [taken[:2]] if together else [[axis] for axis in taken[:outer]]
     if not outer and r.random() < 0.15:
         return Team([], "threads(*)", "threads(x: 64)")
-    space = "grid" if outer and r.random() < 0.05 else "threads"
+    space = "grid" if outer and not one.after and r.random() < 0.05 else "threads"
     around = [(axes_of(space if n == 0 else "threads", loop, counts), [counts[a] for a in loop]) for n, loop in enumerate(loops)]
     return Team(around, axes_of("threads", own, counts), axes_of("threads", own[:1], counts))
 
@@ -364,12 +364,11 @@ def schedule(r: random.Random, one: Reduction) -> str:
     root, current, extents = "", main, [None if one.open else size for size in one.rows]
     if not grid and (r.random() < 0.8 or one.after or not team.around):
         root, current = s.blocks(main, rank, extents)
-    first = ""
     if one.after and not beside:
         alike = n == m == 1 and r.random() < 0.3
         if twice:
             s.follow = ours
-            first, current = s.nest(current, rank, [*extents], team)
+            _, current = s.nest(current, rank, [*extents], team)
         s.lines += [f"map {current} to {team.own if alike or twice else 'threads(*)'} cyclic"]
         current, rank = "g", m + n
     if not beside:
@@ -388,8 +387,7 @@ def schedule(r: random.Random, one: Reduction) -> str:
         how = "cyclic vector 2"
     s.lines += [f"map {current} to {team.own} {how}"]
     end = ["insert-barriers"] if r.random() < 0.95 else []
-    launched = [root or outermost or current, *([first] if first and not root else [])]
-    return "\n".join([*s.lines, *end, *(f"launch {loop}" for loop in launched)])
+    return "\n".join([*s.lines, *end, f"launch {root or outermost or current}"])
 
 
 def program(r: random.Random) -> tuple[str, str, Reduction]:
