@@ -97,12 +97,8 @@ _NO_FLAGS = {
 }  # fmt: skip
 """Flags of arithmetic, and what they are where they say nothing."""
 
-_OF_FINISHED = {
-    "func.func": ("llvm.emit_c_interface", "llvm.linkage"),
-    "memref.global": ("llvm.linkage", "llvm.mlir.name"),
-    "builtin.module": ("llvm.data_layout", "llvm.target_triple"),
-}
-"""Those that a scheduled module may have kept of its payload: what they say is not of its kernels."""
+_OF_MACHINES = ("llvm.", "nvvm.", "rocdl.", "spirv.")
+"""Beginnings of attributes that say something to what makes machine code."""
 
 _LINKAGES = frozenset(("external", "internal", "private"))
 """Those with which a function that is defined here is the one that is called."""
@@ -159,16 +155,16 @@ def _freedom(op: ir.Operation) -> Iterator[str]:
             index = name == "overflowFlags" and isinstance(op.results[0].type, ir.IndexType)  # upstream's lowering says so of these
             if not index and "none" not in str(op.attributes[name]):
                 yield name
-        elif name.endswith("_attrs") and "llvm." in str(op.attributes[name]):
+        elif name.endswith("_attrs") and any(dialect in str(op.attributes[name]) for dialect in _OF_MACHINES):
             if not all(_is_known(op, named.name) for entry in op.attributes[name] for named in ir.DictAttr(entry)):
                 yield name
-        elif name.startswith("llvm.") and name not in _OF_FINISHED.get(op.name, ()):
+        elif name.startswith(_OF_MACHINES):
             yield name
 
 
 def _is_known(op: ir.Operation, name: str) -> bool:
     """Whether a finished module may have an attribute of an argument."""
-    return not name.startswith("llvm.") or (op.name == "func.func" and name == NOALIAS)
+    return not name.startswith(_OF_MACHINES) or (op.name == "func.func" and name == NOALIAS)
 
 
 def expect_payload(module: ir.Module) -> None:

@@ -102,6 +102,9 @@ CHANGED = {
     "what a kernel's argument is for": (
         ["W0765"], "module.mlir", [('{weft.name = "C"}) kernel', '{llvm.readonly, weft.name = "C"}) kernel')]
     ),
+    "what a function is called": (
+        ["W0765"], "module.mlir", [('weft.name = "C"}) {', 'weft.name = "C"}) attributes {llvm.emit_c_interface} {')]
+    ),
     "what a function does": (["W0765"], "module.mlir", [("attributes {known", "attributes {llvm.readnone, known")]),
     "what memory is for": (["W0765"], "module.mlir", [("alloca() {", "alloca() {llvm.readnone, ")]),
     "fast arithmetic": (["W0765"], "module.mlir", [("mulf %5, %4 :", "mulf %5, %4 fastmath<fast> :")]),
@@ -195,7 +198,7 @@ def test_what_a_payload_lets_compilers_assume(tmp_path: Path) -> None:
     made = weft.build(SINGLE, tmp_path / "bundle", payload=FREE)
     text = (made / "module.mlir").read_text()
     assert audit_bundle(made).ok
-    assert "fastmath" not in text and "overflow" not in text and "nonnull" not in text and text.count("llvm.noalias") == 2
+    assert "fastmath" not in text and "overflow" not in text and text.count("llvm.") == text.count("llvm.noalias") == 2
 
 
 def test_json_and_exit_codes(bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
