@@ -45,4 +45,4 @@ def test_random_shares(first: int, tmp_path: Path) -> None:
         assert said == "right" or set(said.split()) <= set(REFUSED), f"seed {seed}: {said}\n{payload}\n{body}"
         found[said] += 1
     print(dict(found))
-    assert found["right"] >= EACH * 2 // 3, found
+    assert found["right"] > EACH // 2, found
