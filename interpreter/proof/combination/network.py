@@ -304,6 +304,20 @@ class Network(Arithmetic):
                 who = f"thread {self.block.ids[self.block.members(missing)[0]]}"
                 self.results[number].fail(f"{who} combines the parts with a result that it has not begun", f"in {describe(op)}")
         self._started[array] = self._started.get(array, 0) | active
+        if continues(op) and isinstance(value, Partial) and value.source is not None:
+            self._of_its_element(op, array, value, self._sure & active)
+
+    def _of_its_element(self, op: ir.Operation, array: ir.Value, value: Partial, active: Threads) -> None:
+        """An element of a result gets that element of the parts."""
+        result, many, places = self.results[value.source or 0], self.block.count, self._places(op)
+        if places is None or result.scan or ir.MemRefType(array.type).shape != ir.MemRefType(result.part.type).shape:
+            return
+        for t in self.block.members(active & ~value.bad):
+            row = value.rows[t]
+            if row and ((row & -row).bit_length() - 1) // many != places[t]:
+                which = ((row & -row).bit_length() - 1) // many
+                what = f"thread {self.block.ids[t]} combines element {which} of the parts with element {places[t]} of its result"
+                return result.fail(what, f"in {describe(op)}")
 
     def _from_outside(self, op: ir.Operation) -> Partial:
         """What a scan begins with: an identity, or what there was before."""
