@@ -19,11 +19,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
+import bundle_edits
 import numpy as np
+from contexts import one_context
 
 import weft
 from weft.auditing import audit_bundle
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.ir import mlir
 from weft.runtime.files.bundle import digests
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.native.device import CpuDevice
@@ -57,6 +60,7 @@ BUNDLES: dict[str, Callable[[Path], Path]] = {
     "naive": lambda at: weft.build("naive", at, settings={"m": 8, "n": 8, "k": 8}),
     "shared": lambda at: weft.build("shared", at, settings={"m": 16, "n": 16, "k": 20}),
     "sum": lambda at: weft.build("sum", at, settings={"n": 2000}),
+    "argmax": lambda at: weft.build("argmax", at, settings={"m": 2, "n": 70}),
     "open": lambda at: weft.build(OPEN, at, payload=OPEN_PAYLOAD),
 }
 """Sizes that are known and open, barriers, shared memory, what lanes exchange, what sizes have to agree in."""
@@ -205,10 +209,14 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def changed(files: Files, part: Part, draw: random.Random) -> Files:
     """The bundle with one change of that part; of texts, with the right digests."""
-    made = dict(files)
+    made, aimed = dict(files), draw.random() < 0.5
     if part == "plan.json":
-        return made | {part: changed_plan(files[part], draw)}
-    made[part] = changed_text(files[part], draw, PTX) if part == "kernels.cu" else changed_module(files[part], draw)
+        return made | {part: (bundle_edits.of_plan if aimed else changed_plan)(files[part], draw)}
+    if aimed:
+        edits = (bundle_edits.of_text,) if part == "kernels.cu" else (bundle_edits.flags, bundle_edits.types, bundle_edits.maps)
+        made[part] = draw.choice(edits)(files[part], draw)
+    else:
+        made[part] = changed_text(files[part], draw, PTX) if part == "kernels.cu" else changed_module(files[part], draw)
     plan = json.loads(files["plan.json"])
     plan["texts"] = dict(digests(made["kernels.cu"], made["module.mlir"]))
     return made | {"plan.json": json.dumps(plan, indent=1, ensure_ascii=False) + "\n"}
@@ -235,10 +243,21 @@ def outcome(files: Files, folder: Path) -> Outcome:
     return "no bundle" if {d.code for d in found.diagnostics} <= {"W0487", "W0626", "W0627"} else "refused"
 
 
+MARK = re.compile(r"fastmath<\w[^>]*>|overflow<\w[^>]*>|(?:llvm|nvvm)\.\w+|[a-z_]+ = true|passthrough|\w*exact\b")
+
+
+def marks(text: str) -> Counter[str]:
+    """Flags and attributes of a module, as far as they have names of their own. What an op is called does not count."""
+    module = mlir.parse(text, one_context())
+    return Counter(MARK.findall(str(module)))
+
+
 def behaves_alike(before: Files, after: Files, part: Part) -> bool:
     """Whether a change changes nothing: of a text and a plan by what they say, of a module by the numbers that it computes, too."""
     if part == "kernels.cu":
         return words(before[part]) == words(after[part])
+    if part == "module.mlir" and marks(before[part]) != marks(after[part]):
+        return False  # numbers do not show what a compiler may make of a flag
     if part == "plan.json":
         return load(before[part]) == load(after[part]) and load(before[part]).texts == load(after[part]).texts
     numbers = partial(_computed, load(before["plan.json"]))

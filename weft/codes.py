@@ -165,7 +165,8 @@ W0492 a payload without layers
 W0765 a bundle's module says more than a scheduled module does
     `module.mlir` has an op, an attribute or a type that neither kernels nor host functions have which `weft build`
     writes, or an index that the text leaves out, along an axis of one element, is not shown to be 0. `weft audit`
-    accepts only what text and plan show.
+    accepts only what text and plan show: `weft build` leaves out what a payload lets compilers assume (`fastmath`,
+    `overflow`, attributes in LLVM's name).
 W0766 a bundle's text is not what its module makes
     `weft audit` has emitted the kernels of `module.mlir` again, and `kernels.cu` is another text. A GPU would run what
     nothing has proven. Every difference counts, a comment, too.

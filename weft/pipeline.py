@@ -272,11 +272,13 @@ def bundled(made: Planned) -> tuple[Plan, str, str]:
     from .runtime.host.agreements import state_agreements
     from .runtime.host.functions import entry_function
     from .runtime.host.host import make_plan
+    from .runtime.native.admitted import without_freedom
 
     text = made.applied.text
     with made.applied.recipe.clock.phase("write"):
         module = mlir.parse(text, mlir.context())
         same = str(module) == text
+        without_freedom(module)
         state_agreements(entry_function(module, made.plan.entry), made.plan.agreements)
         plan, cuda = (made.plan, made.cuda) if same else (make_plan(module, made.plan.entry), emit(module))
         return plan, cuda, str(module)

@@ -22,6 +22,8 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
     whole = "have one processor do it whole: `threads(x: 1)`"
     if mapping.space not in ("lanes", "threads"):
         return f"`{mapping.space}` do not combine what they have made", "map it to `lanes` or `threads`, which do"
+    if mapping.vector > 1 and space.rank - 1 not in reduced:
+        return f"vectors lie along d{space.rank - 1}, and what is reduced does not", "leave `vector` out"
     if is_scan(op) and len(mapping.axes) > 1:
         hint = f"`tile` the parallel dimensions, and map the loop; or share it along one axis, `threads(x: 128)`; or {whole}"
         return f"`{mapping}` are processors in rows and columns, of which one row could share it", hint
@@ -36,8 +38,6 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
         if mapping.dist == "block":
             why = "a thread keeps what it takes at a time, which with `block` is all that it has"
             return why, "say `cyclic`, or `block-cyclic(n)`"
-        if mapping.vector > 1 and scan.dimension != space.rank - 1:
-            return f"vectors lie along d{space.rank - 1}, and not along it", "leave `vector` out"
         found = scan.combiner
     elif (found := combiner(op)) is None:
         return "its body is not one associative operation on the result so far and on a term that does not read it", whole

@@ -19,8 +19,9 @@ W0614 a combination of other parts than those that are stated
     A reduction or scan that processors share states whose parts make the result of each of them (`weft.participants` on what holds
     a thread's part, made by the maps). The kernel is followed from there, for all threads of a block: through shuffles, shared
     memory and combining ops to where the result is used. There it has to be made of the parts of exactly these threads, each once,
-    beginning with the combiner's identity. The witness names a thread, and a part that it lacks or has too many. It is no race, so
-    barriers do not help: the kernel would compute another number than the payload says.
+    beginning with the combiner's identity; and a thread that combines it with what its result was before has stored that, too. The
+    witness names a thread, and a part that it lacks or has too many. It is no race, so barriers do not help: the kernel would
+    compute another number than the payload says.
 
     wrong: sums over threads(x) of a row for each threads(y), whose warps add up all rows
     right: map row to threads(x: 1)

@@ -14,6 +14,7 @@ from functools import cache
 from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ancestors, context, ir, memref, operations, parse
 from ...interpreter.memory import mbarriers, warpgroups
+from ...interpreter.proof.hosts.windows import NOALIAS
 from ..host import arithmetic, kernels, memory, tensor_maps  # noqa: F401 - they fill the table of rules
 from ..host.program import RULES
 from ..kernel_form import FORM
@@ -91,6 +92,14 @@ _OF_LLVM = _named(
 )
 """Attributes in LLVM's name that state something of arguments, and those that name a function's interface or the machine."""
 
+_NO_FLAGS = {
+    "fastmath": "#arith.fastmath<none>", "fastmathFlags": "#llvm.fastmath<none>", "overflowFlags": "#arith.overflow<none>",
+}  # fmt: skip
+"""Flags of arithmetic, and what they are where they say nothing."""
+
+_OF_MACHINES = ("llvm.", "nvvm.", "rocdl.", "spirv.")
+"""Beginnings of attributes that say something to what makes machine code."""
+
 _LINKAGES = frozenset(("external", "internal", "private"))
 """Those with which a function that is defined here is the one that is called."""
 
@@ -119,21 +128,43 @@ def expect_finished(module: ir.Module) -> None:
         for name in op.attributes:
             if not ("." in name or name in _OF_EVERY_OP or hasattr(own, name) or hasattr(own, f"{name}_")):
                 raise NotLoopsError(op, f"the module has the attribute `{name}`, which `{op.name}` has not")
-        if (freedom := _freedom(op)) is not None:
-            raise NotLoopsError(op, f"the module has `{op.name}` with {freedom}, of which the text says nothing")
+        for name in _freedom(op):
+            said = op.attributes[name]
+            raise NotLoopsError(op, f"the module has `{op.name}` with `{name}` = {said}, of which the text says nothing")
 
 
-def _freedom(op: ir.Operation) -> str | None:
-    """What lets a compiler assume more of an op than the text says: of arithmetic, and of a function's arguments."""
-    for name in ("fastmath", "fastmathFlags"):
-        if name in op.attributes and "none" not in str(op.attributes[name]):
-            return str(op.attributes[name])
-    overflow = str(op.attributes["overflowFlags"]) if "overflowFlags" in op.attributes else "none"
-    if "none" not in overflow and not isinstance(op.results[0].type, ir.IndexType):  # of indices, upstream's lowering says so
-        return overflow
-    if op.name == "func.func" and "arg_attrs" in op.attributes and "llvm." in str(op.attributes["arg_attrs"]):
-        return f"arguments of {op.attributes['arg_attrs']}"
-    return None
+def without_freedom(module: ir.Module) -> None:
+    """Take out what a payload lets compilers assume: texts say nothing of it, and so the module of a bundle does not, either."""
+    for op in operations(module.operation):
+        for name in list(_freedom(op)):
+            if name.endswith("_attrs"):
+                entries = ([named for named in ir.DictAttr(entry) if _is_known(op, named.name)] for entry in op.attributes[name])
+                with op.context:
+                    kept = [ir.DictAttr.get({named.name: named.attr for named in entry}) for entry in entries]
+                    op.attributes[name] = ir.ArrayAttr.get(kept)
+            elif name in _NO_FLAGS:
+                op.attributes[name] = ir.Attribute.parse(_NO_FLAGS[name], op.context)
+            else:
+                del op.attributes[name]
+
+
+def _freedom(op: ir.Operation) -> Iterator[str]:
+    """Attributes that let a compiler assume more than the text says: of arithmetic, of functions and their arguments, of memory."""
+    for name in op.attributes:
+        if name in _NO_FLAGS:
+            index = name == "overflowFlags" and isinstance(op.results[0].type, ir.IndexType)  # upstream's lowering says so of these
+            if not index and "none" not in str(op.attributes[name]):
+                yield name
+        elif name.endswith("_attrs") and any(dialect in str(op.attributes[name]) for dialect in _OF_MACHINES):
+            if not all(_is_known(op, named.name) for entry in op.attributes[name] for named in ir.DictAttr(entry)):
+                yield name
+        elif name.startswith(_OF_MACHINES):
+            yield name
+
+
+def _is_known(op: ir.Operation, name: str) -> bool:
+    """Whether a finished module may have an attribute of an argument."""
+    return not name.startswith(_OF_MACHINES) or (op.name == "func.func" and name == NOALIAS)
 
 
 def expect_payload(module: ir.Module) -> None:

@@ -22,7 +22,7 @@ class Maker:
     def __init__(self, seed: int) -> None:
         self.draw = draw = random.Random(seed)
         self.threads = draw.choice([2, 4, 4, 4, 8, 8, 32, 32, 64, 96])
-        self.blocks = draw.choice([1, 1, 1, 2])
+        self.blocks = draw.choice([1, 1, 2])
         self.cluster = self.blocks == 2 and draw.random() < 0.5
         self.stages = draw.choice([1, 2, 2, 3, 3, 4])
         width = self.threads
@@ -119,11 +119,14 @@ class Maker:
         if memory is self.ring:
             return Use(what, memory, (self.stage(around), self.element(around, self.threads, count)), count)
         if memory is self.rows:
-            return Use("load" if what == "atomic" else what, memory, (self.element(around, self.threads), Expr("0")), 8)
+            wide = draw.choice([8, 8, 8, 2, 1])
+            column = Expr(str(wide * draw.randrange(8 // wide)))
+            return Use("load" if what == "atomic" else what, memory, (self.element(around, self.threads), column), wide)
         if memory is self.out or memory is self.source:
             if what == "load":
                 memory = self.source
-            at = self.element(around, self.threads, count).text + f" + {self.threads} * b"
+            apart = 0 if draw.random() < 0.4 else self.threads  # of two blocks
+            at = self.element(around, self.threads, count).text + f" + {apart} * b"
             return Use(what, memory, (Expr(at),), count)
         return Use(what, memory, (self.element(around, 2 * self.threads, count),), count)
 

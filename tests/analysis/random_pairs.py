@@ -66,6 +66,7 @@ class Use:
                 out.line(f"{out.fresh()} = memref.atomic_rmw addf %{kind}, %{name}[{at}] : ({kind}, {type_}) -> {kind}")
 
     def run(self, env: Env, trace: Thread) -> None:
+        trace.doing = self, frozenset(env.items())
         trace.touch(self, tuple(e.value(env) for e in self.index), self.what != "load", self.what == "atomic")
 
 
@@ -85,6 +86,7 @@ class Copy:
         out.line(f"{out.fresh()} = nvgpu.device_async_copy %{self.source.name}[{begin}], %{self.memory.name}[{at}], {moved}")
 
     def run(self, env: Env, trace: Thread) -> None:
+        trace.doing = self, frozenset(env.items())
         trace.begin(self, tuple(e.value(env) for e in self.index), self.begin.value(env))
 
 
@@ -102,6 +104,7 @@ class Matrices:
         out.line(f"{out.fresh()} = nvgpu.ldmatrix %{self.memory.name}[{row}, %zero] {said}")
 
     def run(self, env: Env, trace: Thread) -> None:
+        trace.doing = self, frozenset(env.items())
         if env["t"] % WARP < 8 * self.tiles:
             trace.touch(Use("load", self.memory, (), 8), (self.row.value(env), 0), False, False)
 
@@ -158,7 +161,7 @@ class Told:
 @dataclass(eq=False)
 class Event:
     """An access of one element; `begin`, `end`: in events of its thread; `seen`: by space, of each thread, how many events are
-    over when it begins."""
+    over when it begins; `doing`: the op, and what counters are; `group`: how many groups of copies its thread has made."""
 
     thread: int
     block: int
@@ -168,6 +171,8 @@ class Event:
     reads: bool
     begin: int
     end: int | None = None
+    doing: tuple[Node, frozenset[tuple[str, int]]] | None = None
+    group: int = 0
     seen: dict[str, dict[int, int]] = field(default_factory=dict)
 
     def before(self, other: Event, space: str) -> bool:
@@ -185,6 +190,7 @@ class Thread:
         self.number, self.block, self.flags = number, block, flags
         self.steps: list[list[Event] | Sync] = []
         self.groups = 0
+        self.doing: tuple[Node, frozenset[tuple[str, int]]] | None = None
         self.flying: list[tuple[int, Event]] = []
 
     def touch(self, use: Use, at: tuple[int, ...], writes: bool, atomic: bool) -> None:
@@ -193,7 +199,9 @@ class Thread:
         home = self.block if use.memory.shared else -1
         reads = atomic or not writes
         where = [(use.memory.name, home, flat + n) for n in range(use.count)]
-        self.steps.append([Event(self.number, self.block, place, writes, atomic, reads, now, now) for place in where])
+        self.steps.append([
+            Event(self.number, self.block, place, writes, atomic, reads, now, now, self.doing, self.groups) for place in where
+        ])
 
     def begin(self, copy: Copy, at: tuple[int, ...], source: int) -> None:
         self.touch(Use("store", copy.memory, (), copy.count), at, True, False)

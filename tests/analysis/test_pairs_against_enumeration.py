@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from contexts import one_context
+from pair_cells import TABLE, histogram
 from pair_makers import random_kernel
 from random_pairs import Kernel
 
@@ -29,6 +30,8 @@ BATCH = 25
 KERNELS = 5000 if SOAK else 200
 SIZES = range(-4, 10)
 DTYPES = {"f32": np.float32, "f16": np.float16}
+TABLED = 5000 if SOAK else 200
+"""Kernels that have to have all cells of the table of pairs; a few of them at least what is most of it."""
 MOST_ASSUMED = 0.1
 """Of right kernels, those that are refused because something is assumed: where data decides."""
 
@@ -93,3 +96,13 @@ def test_all_witnesses_agree(start: int) -> None:
     found = Counter(map(compare, range(start, start + BATCH)))
     assert found["racy"] and found["right"], "the sample must hold kernels of both kinds"
     assert found["assumed"] <= 1 + MOST_ASSUMED * BATCH, found
+
+
+def test_cells_of_the_table() -> None:
+    """All pairs of agents in all relations are among what is drawn; in a few kernels each kind with each relation of threads."""
+    found = histogram(map(random_kernel, range(FIRST, FIRST + TABLED)))
+    print("\n".join(f"{' | '.join(cell)}: {found[cell]}" for cell in sorted(TABLE)))
+    assert set(found) <= TABLE
+    if SOAK:
+        assert set(found) == TABLE, sorted(TABLE - set(found))
+    assert {(kind, ops, threads) for _, kind, ops, threads, _ in found} == {c[1:4] for c in TABLE}

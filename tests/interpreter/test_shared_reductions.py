@@ -318,3 +318,84 @@ def test_a_row_is_read_once(tmp_path: Path) -> None:
     payload = rows(random.Random(12))[0]
     made = scheduled(payload, STAGED.format(more=""), tmp_path)
     assert made.applied.text.count("memref.load %arg0") == 1 and "x_tile" in made.cuda
+
+
+MOST_OFF = """\
+func.func @f(%x: tensor<7x40xi64>) -> tensor<7xi64> {
+  %most = arith.constant 99 : i64
+  %two = arith.constant 2 : i64
+  %e = tensor.empty() : tensor<7xi64>
+  %z = linalg.fill ins(%most : i64) outs(%e : tensor<7xi64>) -> tensor<7xi64>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x : tensor<7x40xi64>) outs(%z : tensor<7xi64>) {
+  ^bb0(%a: i64, %o: i64):
+    %u = arith.minsi %o, %a : i64
+    linalg.yield %u : i64
+  } -> tensor<7xi64>
+  %y = linalg.fill ins(%two : i64) outs(%e : tensor<7xi64>) -> tensor<7xi64>
+  %w = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x, %r : tensor<7x40xi64>, tensor<7xi64>) outs(%y : tensor<7xi64>) {
+  ^bb0(%a: i64, %b: i64, %o: i64):
+    %d = arith.subi %a, %b : i64
+    %u = arith.addi %o, %d : i64
+    linalg.yield %u : i64
+  } -> tensor<7xi64>
+  return %w : tensor<7xi64>
+}
+"""
+
+
+@pytest.mark.parametrize(("rows", "shared"), [
+    ("threads(x: 4)", "threads(y: 16)"), ("threads(z: 2)", "threads(x: 8)"), ("warps(x: 4)", "lanes(y: 8)"),
+])  # fmt: skip
+@pytest.mark.parametrize("height", [1, 2])
+def test_who_shares_a_reduction_begins_it(rows: str, shared: str, height: int, tmp_path: Path) -> None:
+    """Where a barrier splits the loop over rows between the result's first value and its parts, it was the first thread along the
+    shared axes that had a first value, and all of them the sum."""
+    body = f"""let g = match linalg.generic #0
+let w = match linalg.generic #1
+let z = match linalg.fill #0
+let y = match linalg.fill #1
+let (t, o) = tile w [{height}]
+fuse g into t
+fuse z into t
+fuse y into t
+map t to blocks(x)
+let (t2, o2) = tile o [{height}]
+fuse y into t2
+map t2 to {rows} cyclic
+map o2 to {shared} cyclic
+let (t3, o3) = tile g [1]
+fuse z into t3
+map t3 to {rows} cyclic
+map o3 to {shared} cyclic
+insert-barriers
+launch t"""
+    expect_right(scheduled(MOST_OFF, body, tmp_path), 3, body, native=True)
+
+
+ACROSS = """\
+func.func @f(%x: tensor<13x32xi64>) -> tensor<13xi64> {
+  %c = arith.constant 0 : i64
+  %e = tensor.empty() : tensor<13xi64>
+  %s = linalg.fill ins(%c : i64) outs(%e : tensor<13xi64>) -> tensor<13xi64>
+  %r = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (i)>],
+      iterator_types = ["reduction", "parallel"]} ins(%x : tensor<13x32xi64>) outs(%s : tensor<13xi64>) {
+  ^bb0(%a: i64, %o: i64):
+    %u = arith.addi %o, %a : i64
+    linalg.yield %u : i64
+  } -> tensor<13xi64>
+  return %r : tensor<13xi64>
+}
+"""
+
+
+@pytest.mark.parametrize(("space", "found"), [
+    ("threads(x: 2) cyclic", "right"), ("lanes cyclic", "right"), ("threads(x: 3) block", "right"),
+    ("threads(x: 2) cyclic vector 2", "W0343"), ("lanes block vector 2", "W0343"),
+])  # fmt: skip
+def test_what_is_reduced_is_not_the_last_dimension(space: str, found: str, tmp_path: Path) -> None:
+    """Vectors lie along the last one: taken for iterations of what is reduced they left half of it out."""
+    body = "let g = match linalg.generic\nlet init = match linalg.fill\nlet (t, o) = tile g [_, 2]\nfuse init into t\n"
+    body += f"map t to blocks(x)\nmap o to {space}\ninsert-barriers\nlaunch t"
+    assert verdict(ACROSS, body, tmp_path, 1, native=True) == found

@@ -151,6 +151,10 @@ func.func @f(%x: tensor<4x96xf32>) -> (tensor<4xf32>, tensor<4x96xf32>) {
 """
 ROW = "let (t, one) = tile g [1]\nfuse z into t\nmap t to blocks(x)\n"
 COLUMN = "let h = interchange g [1, 0]\nlet (t, one) = tile h [0, 2]\nfuse z into t\nmap t to blocks(x)\n"
+FILLED = "let (t, three) = tile g [3]\nfuse z into t\nmap t to blocks(x)\nmap z to threads(*) cyclic\n"
+FILLED += "let (w, row) = tile three [1]\nmap w to threads(y: 4)\n"
+WARPS = "let (t, two) = tile g [2]\nfuse z into t\nmap t to blocks(x)\n"
+WARPS += "let (w, row) = tile two [1]\nfuse z into w\nmap w to warps(x: 4)\n"
 STAGED = ROW + "let (a, copy) = promote-to-shared one.in0\n"
 
 
@@ -165,6 +169,8 @@ STAGED = ROW + "let (a, copy) = promote-to-shared one.in0\n"
         (ROW + "map one to threads(x: 32) block\n", "W0343"),
         (ROW + "map one to threads(x: 48) cyclic\n", "W0343"),  # no whole warps
         ("map g to blocks(x: 4) cyclic\nlet t = match linalg.fill\n", "W0343"),
+        (FILLED + "map row to threads(x: 32) cyclic\n", "right"),  # of four rows of threads three have one
+        (WARPS + "map row to lanes cyclic\n", "right"),  # of four warps two have a row, and two rounds each
         (STAGED + "map copy to threads(*) cyclic\nmap one to threads(x: 64) cyclic vector 4\n", "right"),
         (STAGED + "map copy to threads(x: 64) cyclic\nmap one to lanes cyclic\n", "right"),  # by the first of two warps
         (STAGED + "map copy to threads(y: 2, x: 32) cyclic\nmap one to threads(x: 32) cyclic\n", "W0352"),  # half of a block

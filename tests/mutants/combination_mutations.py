@@ -14,7 +14,7 @@ from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.memory.lanes import SHUFFLE
 from weft.interpreter.padding.identities import COMMUTATIVE
 from weft.interpreter.proof.combination.combination import is_marked
-from weft.interpreter.proof.combination.reached import LOAD, STORE, Reached, array_of
+from weft.interpreter.proof.combination.reached import LOAD, STORE, Reached, array_of, continues
 
 
 def mutants(text: str, kind: str, r: random.Random, most: int) -> Iterator[Mutant]:
@@ -153,6 +153,24 @@ def cells(module: ir.Module) -> list[Site]:
     return found
 
 
+def starts(module: ir.Module) -> list[Site]:
+    """One thread alone stores what a result begins with, in an array that each thread has of its own."""
+
+    def alone(op: ir.Operation) -> str:
+        what = f"only thread 0 does {op}"
+        with ir.InsertionPoint(op):
+            thread = mlir.gpu.thread_id(mlir.gpu.Dimension.x)
+            zero = mlir.arith.constant(ir.IndexType.get(), 0)
+            choice = mlir.scf.IfOp(mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, thread, zero))
+            with ir.InsertionPoint(choice.then_block):
+                end = mlir.scf.YieldOp([])
+        op.move_before(end.operation)
+        return what
+
+    begun = [op for r, op in _ops(module) if op.name == STORE and array_of(op) in r.results and not continues(op)]
+    return [partial(alone, op) for op in begun]
+
+
 def participants(module: ir.Module) -> list[Site]:
     """Who takes part is stated otherwise: along one axis more, or less."""
 
@@ -175,5 +193,5 @@ def participants(module: ir.Module) -> list[Site]:
 
 SITES: dict[str, Callable[[ir.Module], list[Site]]] = {
     "combine": combines, "doubled": doubled, "distance": distances, "identity": identities, "guard": guards, "cell": cells,
-    "participants": participants,
+    "start": starts, "participants": participants,
 }  # fmt: skip

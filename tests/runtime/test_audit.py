@@ -99,6 +99,15 @@ CHANGED = {
     "one more kernel": (["W0766"], "kernels.cu", [('extern "C"', '__device__ int other;\nextern "C"')]),
     "an attribute that none has": (["W0765"], "module.mlir", [("known_grid_size", "passthrough")]),
     "assembler of the module": (["W0765"], "module.mlir", [("{gpu.cont", '{llvm.module_asm = ["ud2"], gpu.cont')]),
+    "what a kernel's argument is for": (
+        ["W0765"], "module.mlir", [('{weft.name = "C"}) kernel', '{llvm.readonly, weft.name = "C"}) kernel')]
+    ),
+    "what a function is called": (
+        ["W0765"], "module.mlir", [('weft.name = "C"}) {', 'weft.name = "C"}) attributes {llvm.emit_c_interface} {')]
+    ),
+    "what a function does": (["W0765"], "module.mlir", [("attributes {known", "attributes {llvm.readnone, known")]),
+    "what memory is for": (["W0765"], "module.mlir", [("alloca() {", "alloca() {llvm.readnone, ")]),
+    "fast arithmetic": (["W0765"], "module.mlir", [("mulf %5, %4 :", "mulf %5, %4 fastmath<fast> :")]),
     "an index that the text leaves out": (["W0765"], "module.mlir", [("%alloca[%c0, %c0]", "%alloca[%c8, %c0]")]),
     "another grid": (["W0767"], "plan.json", [('"grid": [1, 1, 1]', '"grid": [1, 2, 1]')]),
 }  # fmt: skip
@@ -147,22 +156,49 @@ def test_a_bundle_without_digests(bundle: Path) -> None:
     assert codes(bundle) == ["W0767"]
 
 
+SINGLE = """schedule s() {
+  let sum = match linalg.generic
+  map sum to threads(x: 32)
+  launch sum
+}"""
+
+
 def test_a_mark_of_what_is_not_proven(tmp_path: Path) -> None:
     """It is in the plan, too."""
-    text = """schedule s() {
-      let sum = match linalg.generic
-      map sum to threads(x: 32)
-      launch sum
-    }"""
     payload = """func.func @f(%x: memref<32xf32>, %y: memref<32xf32>) {
       linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
         ins(%x : memref<32xf32>) outs(%y : memref<32xf32>) { ^bb0(%a: f32, %o: f32): linalg.yield %a : f32 }
       return }"""
-    made = weft.build(text, tmp_path / "bundle", payload=payload)
+    made = weft.build(SINGLE, tmp_path / "bundle", payload=payload)
     module = made / "module.mlir"
     replaced(module, ("kernel attributes {", 'kernel attributes {weft.unproven = "let through", '))
     found = audit_bundle(made)
     assert "plan.json" in found.different
+
+
+FREE = """module attributes {llvm.data_layout = "e-m:e-i64:64", llvm.target_triple = "x86_64-unknown-linux-gnu"} {
+  func.func @f(%x: memref<32xi32> {llvm.noalias, llvm.nonnull}, %y: memref<32xi32> {llvm.noalias, llvm.writeonly})
+      attributes {llvm.linkage = #llvm.linkage<external>, llvm.emit_c_interface} {
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%x : memref<32xi32>) outs(%y : memref<32xi32>) {
+    ^bb0(%a: i32, %o: i32):
+      %b = arith.addi %a, %a overflow<nsw> : i32
+      %c = arith.sitofp %b : i32 to f32
+      %d = arith.mulf %c, %c fastmath<fast> : f32
+      %e = arith.fptosi %d : f32 to i32
+      linalg.yield %e : i32
+    }
+    return
+  }
+}"""
+
+
+def test_what_a_payload_lets_compilers_assume(tmp_path: Path) -> None:
+    """It is no part of a bundle, whose text does not say it, either: what was built passes."""
+    made = weft.build(SINGLE, tmp_path / "bundle", payload=FREE)
+    text = (made / "module.mlir").read_text()
+    assert audit_bundle(made).ok
+    assert "fastmath" not in text and "overflow" not in text and text.count("llvm.") == text.count("llvm.noalias") == 2
 
 
 def test_json_and_exit_codes(bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,13 +15,13 @@ from math import prod
 from ...indices.arithmetic import Sum
 from ...ir.element_sizes import element_bytes
 from ...ir.functions import name_of
-from ...ir.mlir import ahead_of, ir, is_used, made_by, maker, memref, operations
-from ...ir.structured import body_of, is_structured
+from ...ir.mlir import ahead_of, ir, is_used, made_by, made_within, maker, memref, operations
+from ...ir.structured import body_of
 from ...mapping.mapping import loop_dimensions, mapping_of
 from ...memory.effects import written
 from ...memory.fragments import REGISTERS_OF_LHS, instruction_of
 from ...memory.limits import OF_A_THREAD, WARP
-from ...memory.views import behind
+from ...memory.views import behind, is_own_array
 from ...session.rewriter import refuse
 from ..tiles import is_in_thread
 from ..views import all_users, drop_dead_view, is_temporary, own_array, subview
@@ -91,18 +91,24 @@ def own_array_of(alloc: ir.Operation) -> OwnArray:
 
 
 def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
-    """Whether an op writes nothing but elements of which several threads have a copy: all of them do it. Raises W0380."""
-    targets = [behind(value) for inner in operations(op) if is_structured(inner) for value in written(inner)]
-    copies = [array.value for array in arrays if array.shared_out]
+    """Whether an op writes nothing but elements of which several threads have a copy: all of them do it. Raises W0380.
+
+    Arrays made in front of the op that are none of `arrays` are copies that every thread has of all of it; one that is made inside
+    is each thread's anyway.
+    """
+    targets = [behind(value) for inner in operations(op) for value in written(inner)]
+    targets = [target for target in targets if not (is_own_array(target) and made_within(target, op))]
+    apart = [array.value for array in arrays if not array.shared_out]
+    copies = [target for target in targets if is_own_array(target) and target not in apart]
     others = [target for target in targets if target not in copies]
-    if others and len(others) < len(targets):
+    if others and copies:
         name = name_of(others[0])
         other = f"`{name}`" if name else "another result"
         raise refuse(
             "W0380", f"several threads have copies of what the op writes, and {other} is one for all of them", op,
             "let an op of its own write that, or map whoever looks at it alike",
         )  # fmt: skip
-    return bool(targets) and not others
+    return bool(copies) and not others
 
 
 def read_owned_as_operands(root: ir.Operation) -> bool:

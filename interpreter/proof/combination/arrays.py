@@ -83,12 +83,12 @@ class Arrays:
 
     def read_shared(self, array: ir.Value, places: Sequence[int], active: Threads) -> Partial | None:
         """What each thread finds at its place of an array that all of them share; None where that is made of no part."""
-        cells = self.shared.get(array, {})
-        found = {place: cells.get(place) for place in dict.fromkeys(places)}
+        cells, members = self.shared.get(array, {}), self.block.members(active)
+        found = {place: cells.get(place) for place in dict.fromkeys(places[t] for t in members)}
         held = [one for one in found.values() if one is not None]
         if len(held) == len(found) and all(one.source is None for one in held):
             return None
-        rows = [0 if (one := found[place]) is None else one.row for place in places]
+        rows = [0 if (one := found.get(place)) is None else one.row for place in places]
         sources = {one.source for one in held} - {None}
         by = frozenset[str]().union(*(one.by for one in held))
         identities = frozenset[tuple[ir.Attribute, str]]().union(*(one.identities for one in held))
@@ -96,8 +96,8 @@ class Arrays:
         missing = OTHER if array in self.blurred else UNWRITTEN
         for fault in dict.fromkeys(missing if one is None else one.fault for one in found.values()):
             if fault is not None:
-                where = (missing if (one := found[place]) is None else one.fault for place in places)
-                made = made.spoiled(self.block.those(each == fault for each in where), fault)
+                where = (missing if (one := found.get(place)) is None else one.fault for place in places)
+                made = made.spoiled(self.block.those(each == fault for each in where) & active, fault)
         if len(sources) > 1:
             made = made.spoiled(self.block.every, Doubt("an array holds parts of two different results"))
         return made

@@ -25,9 +25,11 @@ from .arithmetic import Arithmetic, Followed, unchanged
 from .arrays import OTHER, Arrays
 from .judged import Result, before_bit
 from .partial import Doubt, Partial
-from .reached import LOAD, STORE, Reached, array_of, places_of
+from .reached import LOAD, STORE, Reached, array_of, continues, places_of
 from .threads import Block, Blurred, Threads, Unfollowed
 
+Numbers = list[int] | None
+"""Of each thread; None where it is not known."""
 MOST_ITERATIONS, MOST_OPS = 256, 40_000
 """Of a loop that are followed one by one; and of all loops together."""
 
@@ -52,6 +54,10 @@ class Network(Arithmetic):
         self._shared = {array for array in self.reached.arrays if made_by(array, "memref.alloca") is None}
         self._counters: dict[ir.Value, Symbol] = {}
         self._left = MOST_OPS
+        self._sure = block.every
+        """Of the threads that may be where the kernel is followed, those that surely are."""
+        self._started = dict[ir.Value, Threads]()
+        """By array of results, the threads that have stored what their results begin with."""
 
     def follow(self) -> None:
         """Go through the kernel. Raises `Unfollowed`."""
@@ -90,14 +96,17 @@ class Network(Arithmetic):
         unsure = may & ~must & active
         ways = [(0, may & active), (1, active & ~must)]
         before, ends, yielded = self.memory, list[Arrays](), list[list[Followed | None]]()
+        sure = self._sure
         for number, threads in ways:
             self.memory = before.copy() if unsure else self.memory
+            self._sure = sure & (~may if number else must)
             there = len(op.regions[number].blocks) > 0
             if threads and there:
                 self._region(op, number, threads)
             last = list(op.regions[number].blocks[0].operations)[-1] if there else None
             yielded.append([self.values.get(v) for v in last.operands] if last is not None and len(op.results) else [])
             ends.append(self.memory)
+        self._sure = sure
         if unsure:
             self.memory = ends[0].joined(ends[1], unsure, self.sources)
             rest = self.block.every & ~may
@@ -117,6 +126,17 @@ class Network(Arithmetic):
             self.bind(result, self.values.get(init))
         if not inside:
             return
+        sure, self._sure = self._sure, self._sure & (0 if runs is None else runs)
+        try:
+            self._followed(op, inside, carried, low, high, step, runs)
+        finally:
+            self._sure = sure
+
+    def _followed(
+        self, op: ir.Operation, inside: Threads, carried: Sequence[ir.Value],
+        low: Numbers, high: Numbers, step: Numbers, runs: Threads | None,
+    ) -> None:
+        """A loop that some threads enter: as long as anything changes, or iteration by iteration."""
         known = low is not None and high is not None and step is not None
         alike = known and all(len(set(ends or ())) == 1 for ends in (low, high, step))
         each = range(low[0], high[0], step[0]) if alike and low and high and step and step[0] > 0 else None
@@ -246,6 +266,8 @@ class Network(Arithmetic):
 
     def _store(self, op: ir.Operation, active: Threads) -> None:
         value, array = self.values.get(op.operands[0]), op.operands[1]
+        if array in self.reached.results:
+            self._started_with(op, array, value, active)
         if value is None and array in self._kept:
             value = self._from_outside(op)
         if value is None and array in self._shared and self._places(op) is None:
@@ -273,6 +295,30 @@ class Network(Arithmetic):
             if self.memory.holds(array):
                 self.memory.overwritten(array, self._place(op), active)
 
+    def _started_with(self, op: ir.Operation, array: ir.Value, value: Followed | None, active: Threads) -> None:
+        """Parts are combined into results by those who have stored what these begin with."""
+        missing = self._sure & active & ~self._started.get(array, 0)
+        if continues(op) and value is not None and missing:
+            numbers = {one.source for one in ((value,) if isinstance(value, Partial) else value.of)}
+            for number in (one for one in numbers if one is not None):
+                who = f"thread {self.block.ids[self.block.members(missing)[0]]}"
+                self.results[number].fail(f"{who} combines the parts with a result that it has not begun", f"in {describe(op)}")
+        self._started[array] = self._started.get(array, 0) | active
+        if continues(op) and isinstance(value, Partial) and value.source is not None:
+            self._of_its_element(op, array, value, self._sure & active)
+
+    def _of_its_element(self, op: ir.Operation, array: ir.Value, value: Partial, active: Threads) -> None:
+        """An element of a result gets that element of the parts."""
+        result, many, places = self.results[value.source or 0], self.block.count, self._places(op)
+        if places is None or result.scan or ir.MemRefType(array.type).shape != ir.MemRefType(result.part.type).shape:
+            return
+        for t in self.block.members(active & ~value.bad):
+            row = value.rows[t]
+            if row and ((row & -row).bit_length() - 1) // many != places[t]:
+                which = ((row & -row).bit_length() - 1) // many
+                what = f"thread {self.block.ids[t]} combines element {which} of the parts with element {places[t]} of its result"
+                return result.fail(what, f"in {describe(op)}")
+
     def _from_outside(self, op: ir.Operation) -> Partial:
         """What a scan begins with: an identity, or what there was before."""
         constant = self.constant(op.operands[0], op)
@@ -289,7 +335,7 @@ class Network(Arithmetic):
             return
         for place in set(places):
             result.written[place] = result.written.get(place, 0) & ~active
-        if not first and active == self.block.every and set(places) == {0}:
+        if not first and not result.contributing & ~active and set(places) == {0}:
             self._begin_round(number)
 
     def _begin_round(self, number: int) -> None:

@@ -24,6 +24,7 @@ class Reached:
         values: what may be made of parts, and arrays that may hold it.
         arrays: those that may hold parts on their way; `odd`: those of them that are accessed by more than loads and stores of
             elements.
+        results: arrays of a thread that parts are combined into: what a thread's result begins with is stored there, too.
     """
 
     def __init__(self, kernel: ir.Operation, parts: Iterable[ir.Value]) -> None:
@@ -34,6 +35,7 @@ class Reached:
         self.carried -= set(self.parts)
         self.arrays: set[ir.Value] = {*self.parts, *self.begins.values()}
         self.odd: set[ir.Value] = set()
+        self.results: set[ir.Value] = set()
         self.ops: set[ir.Operation] = set()
         self.values: set[ir.Value] = set()
         self._blocks: dict[tuple[ir.Operation, int], list[ir.Operation]] = {}
@@ -75,9 +77,13 @@ class Reached:
                     continue
                 if op.name == STORE:
                     array = op.operands[1]
-                    if op.operands[0] == value and _is_own_memory(array) and not self._ends(op):
+                    if op.operands[0] != value or not _is_own_memory(array):
+                        continue
+                    if not self._ends(op):
                         self.arrays.add(array)
                         wait_for(array)
+                    elif made_by(array, "memref.alloca") is not None and all(u.name in (LOAD, STORE) for u in users(array)):
+                        self.results.add(array)
                 elif op.name == "scf.yield":
                     self._handed_on(op, value, wait_for)
                 else:
@@ -87,6 +93,9 @@ class Reached:
                     for number, init in enumerate(list(op.operands)[3:]):
                         if init == value:
                             wait_for(op.regions[0].blocks[0].arguments[number + 1])
+        begin = [store for array in self.results for store in _stores(array) if store not in self.ops]
+        self.ops.update(store for store in begin if self._is_followed(store))
+        self.results -= {store.operands[1] for store in begin if store not in self.ops}
         around = set[ir.Operation]()
         for part in self.parts:
             around.add(maker(part))
@@ -96,6 +105,15 @@ class Reached:
                     break
                 self.ops.add(outer)
         self.ops |= around
+
+    def _is_followed(self, op: ir.Operation) -> bool:
+        """Whether loops and conditions are all that is around an op, or what is followed anyway."""
+        for outer in ancestors(op):
+            if outer == self.kernel or outer in self.ops:
+                return True
+            if outer.name not in ("scf.if", "scf.for"):
+                return False
+        return False
 
     @staticmethod
     def _handed_on(op: ir.Operation, value: ir.Value, wait_for: Callable[[ir.Value], None]) -> None:
@@ -109,7 +127,7 @@ class Reached:
     def _ends(self, store: ir.Operation) -> bool:
         """Whether a store combines with what the array held: it holds a result then, and no parts any more."""
         array = store.operands[1]
-        return array not in self.arrays and array not in self.carried and _reads(store.operands[0], array, 12)
+        return array not in self.arrays and array not in self.carried and continues(store)
 
 
 def array_of(access: ir.Operation) -> ir.Value:
@@ -151,6 +169,11 @@ def _own_arrays(value: ir.Value, depth: int) -> set[ir.Value]:
     if not made.name.startswith("arith."):
         return set()
     return {array for operand in made.operands for array in _own_arrays(operand, depth - 1)}
+
+
+def continues(store: ir.Operation) -> bool:
+    """Whether arithmetic makes what is stored of an element of the same array."""
+    return _reads(store.operands[0], store.operands[1], 12)
 
 
 def _reads(value: ir.Value, array: ir.Value, depth: int) -> bool:
