@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError, fail
+from ..plan.signature import Argument
 from .compare import Comparison, compare
 from .judging import Arbiter, Arrays
 from .runner import RunResult, resolved, run_plan
+from .snapshots import LaunchComparison, Snapshot, fits, unwritten, with_snapshots, without
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +43,7 @@ class Task:
         most: inputs are integers of at most this magnitude, and outputs have to be equal; None: random numbers, and equal as far
             as `weft run` asks for it.
         seed: of the inputs.
+        snapshots: what is compared of launches whose results others read; the payload returns more for that.
     """
 
     plan: Plan
@@ -54,6 +56,7 @@ class Task:
     most: int | None
     indexed: bool = False
     seed: int = 0
+    snapshots: tuple[Snapshot, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class ComparedRun:
         found: races and faults that the simulator has seen, one line each.
         version: which one ran, of several.
         undefined: where they differ, what leaves undefined what they compute of these numbers: an access out of bounds.
+        launches: what launches left in buffers that others read, of what could be compared.
     """
 
     size: int | None
@@ -75,16 +79,28 @@ class ComparedRun:
     found: tuple[str, ...] = ()
     version: int | None = None
     undefined: str | None = None
+    launches: tuple[LaunchComparison, ...] = ()
+
+    @property
+    def wrong_launch(self) -> LaunchComparison | None:
+        """The first launch that differs."""
+        return next((one for one in self.launches if not one.comparison.ok), None)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all that was compared is equal."""
+        return self.comparison.ok and self.wrong_launch is None
 
 
 @dataclass(frozen=True)
 class ComparedRuns:
     """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: there are none, because
-    the simulator alone can run the kernels, and would take too long."""
+    the simulator alone can run the kernels, and would take too long. `exact`: inputs were integers, and outputs had to be equal."""
 
     done: tuple[ComparedRun, ...]
     refused: tuple[int | None, ...] = ()
     too_long: bool = False
+    exact: bool = False
 
 
 def side_by_side(task: Task) -> ComparedRuns:
@@ -92,6 +108,7 @@ def side_by_side(task: Task) -> ComparedRuns:
 
     Errors: those of `CompiledPayload`, and of both devices.
     """
+    task = replace(task, plan=with_snapshots(task.plan, task.snapshots))
     inputs = dict(_inputs(task))
     refused = tuple(size for size in task.sizes if size not in inputs)
     from ..native.device import CpuDevice
@@ -112,12 +129,12 @@ def side_by_side(task: Task) -> ComparedRuns:
     payload = _payload(task)
     done: list[ComparedRun] = []
     for size, result in zip(inputs, ran, strict=True):
-        done.append(_beside(task, payload, device, size, inputs[size], result))
-        if not done[-1].comparison.ok and task.indexed and task.work <= task.most_simulated:
+        done.append(_Sides(task, payload, device, size, inputs[size], result).compared())
+        if not done[-1].ok and task.indexed and task.work <= task.most_simulated:
             done[-1] = replace(done[-1], undefined=_undefined(task, inputs[size]))
-        if not done[-1].comparison.ok or done[-1].found:
+        if not done[-1].ok or done[-1].found:
             break
-    return ComparedRuns(tuple(done), refused)
+    return ComparedRuns(tuple(done), refused, exact=task.most is not None)
 
 
 def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]:
@@ -185,34 +202,85 @@ def _payload(task: Task) -> CompiledPayload:
     return CompiledPayload(task.payload, task.signature.entry, effort=_effort(task))
 
 
-def _beside(
-    task: Task, payload: CompiledPayload, device: Device, size: int | None, arrays: Arrays, result: RunResult
-) -> ComparedRun:
-    got, rounded = _outputs(task, arrays, result), task.plan.rounded
-    expected = payload(arrays)
-    found = compare(task.signature, got, expected, rounded=rounded, exact=task.most is not None)
-    if not found.ok and task.most is None:
+class _Sides:
+    """A run of the kernels beside the payload, on the same numbers."""
 
-        @cache
-        def compiled(floats: Floats) -> CompiledPayload:
-            from ..reference.reference import CompiledPayload
+    def __init__(
+        self, task: Task, payload: CompiledPayload, device: Device, size: int | None, arrays: Arrays, result: RunResult
+    ) -> None:
+        self.task, self.device, self.size, self.arrays, self.result = task, device, size, arrays, result
+        self.compiled: dict[Floats, CompiledPayload] = {"f32": payload}
+        self.got, self.expected = _outputs(task, arrays, result), payload(arrays)
 
-            return payload if floats == "f32" else CompiledPayload(task.payload, task.signature.entry, floats)
+    def compared(self) -> ComparedRun:
+        """Outputs, and what launches have left in other buffers."""
+        found = self._judged(self.task.signature, dict, dict)
+        launches = tuple(one for snapshot in self.task.snapshots if (one := self._launch(snapshot)) is not None)
+        wrong = (*map(str, self.result.races or ()), *map(str, self.result.faults or ()))
+        outputs = tuple(replace(o, array=None) for o in found.outputs)
+        version = self.result.version
+        return ComparedRun(self.size, self.device.target, replace(found, outputs=outputs), wrong, version, launches=launches)
+
+    def _launch(self, snapshot: Snapshot) -> LaunchComparison | None:
+        """What a launch left in a buffer, beside the value of the payload that it is; else beside the nearest one of those of which
+        it has to be one. None where it need not be one, and is none."""
+        got, name = self.got[snapshot.name], snapshot.name
+        dtype = next(b.dtype for b in self.task.plan.buffers if b.name == name)
+        if (left := unwritten(got, dtype)) is None:
+            return None
+        inputs = tuple(replace(a, role="input") for a in self.task.signature.arguments)
+        signature = replace(self.task.signature, arguments=inputs, results=(Argument(name, dtype, got.shape, "output"),))
+        found: list[LaunchComparison] = []
+        for value in (*snapshot.wanted, *snapshot.other):
+            if not fits(got, self.expected[value]):
+                continue
+
+            def mine(outputs: Arrays) -> Arrays:
+                return {name: without(outputs[name], left)}
+
+            def theirs(outputs: Arrays, value: str = value) -> Arrays:
+                return {name: without(outputs[value], left)}
+
+            (one,) = self._judged(signature, mine, theirs, reconsider=value in snapshot.wanted).outputs
+            found.append(LaunchComparison(snapshot, value, replace(one, array=None)))
+            if one.ok:
+                return found[-1]
+        wrong = [one for one in found if one.of in snapshot.wanted]
+        return min(wrong, key=lambda one: one.comparison.error or 0.0, default=None)
+
+    def _judged(
+        self, signature: FunctionSignature, mine: Selected, theirs: Selected, reconsider: bool = True
+    ) -> Comparison:
+        """What is selected of the run beside what is of the payload's values."""
+        task, rounded = self.task, self.task.plan.rounded
+        got, expected = mine(self.got), theirs(self.expected)
+        found = compare(signature, got, expected, rounded=rounded, exact=task.most is not None)
+        if found.ok or task.most is not None or not reconsider:
+            return found
 
         def run(others: Arrays) -> Arrays:
-            (again,) = _run(task, device, {size: others})
-            return _outputs(task, others, again)
+            (again,) = _run(task, self.device, {self.size: others})
+            return mine(_outputs(task, others, again))
 
         def computed(given: Arrays, floats: Floats) -> Arrays:
-            return compiled(floats)(given)
+            return theirs(self._payload(floats)(given))
 
-        arbiter = Arbiter(task.signature, lambda given: computed(given, "f64"), computed, run, rounded)
+        arbiter = Arbiter(signature, lambda given: computed(given, "f64"), computed, run, rounded)
         with suppress(WeftError):  # a payload that has no f64 is compared with what it gives
-            better = arbiter.reconsidered(arrays, got, expected, found)
+            better = arbiter.reconsidered(self.arrays, got, expected, found)
             found = found if better is None else better[0]
-    wrong = (*map(str, result.races or ()), *map(str, result.faults or ()))
-    outputs = tuple(replace(o, array=None) for o in found.outputs)
-    return ComparedRun(size, device.target, replace(found, outputs=outputs), wrong, result.version)
+        return found
+
+    def _payload(self, floats: Floats) -> CompiledPayload:
+        from ..reference.reference import CompiledPayload
+
+        if floats not in self.compiled:
+            self.compiled[floats] = CompiledPayload(self.task.payload, self.task.signature.entry, floats)
+        return self.compiled[floats]
+
+
+Selected = Callable[[Arrays], Arrays]
+"""Some of the arrays, by the names that are compared."""
 
 
 def _outputs(task: Task, arrays: Arrays, result: RunResult) -> dict[str, np.ndarray]:

@@ -189,11 +189,11 @@ def test_it_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def counted(one: Planned, entry: str | None) -> ComparedOnce:
         calls.append(one.applied.recipe.name)
-        return ComparedOnce(("here",))
+        return ComparedOnce(("here",), summary="all of it")
 
     monkeypatch.setattr(once, "_compared", counted)
     for _ in range(2):
-        assert compared(made("naive", m=17), None) == ComparedOnce(("here",))
+        assert compared(made("naive", m=17), None) == ComparedOnce(("here",), summary="all of it")
     assert len(calls) == 1
     assert not once.expected(api.load("naive", settings={"m": 17}), None)
     for settings in ({"m": 18}, {"m": 17, "bm": 8}, {"m": 17, "type": "f64"}):
