@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError, fail
+from ..plan.dtypes import poisoned
 from ..plan.signature import Argument
-from .compare import Comparison, compare
+from ..plan.snapshots import Snapshot, touched, with_snapshots
+from .compare import Comparison, OutputComparison, compare
 from .judging import Arbiter, Arrays
 from .runner import RunResult, resolved, run_plan
-from .snapshots import LaunchComparison, Snapshot, fits, unwritten, with_snapshots, without
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +58,15 @@ class Task:
     indexed: bool = False
     seed: int = 0
     snapshots: tuple[Snapshot, ...] = ()
+
+
+@dataclass(frozen=True)
+class LaunchComparison:
+    """A snapshot beside the payload's value `of` which it is, or has to be. `comparison` has a reason where it differs."""
+
+    snapshot: Snapshot
+    of: str
+    comparison: OutputComparison
 
 
 @dataclass(frozen=True)
@@ -226,20 +236,20 @@ class _Sides:
         it has to be one. None where it need not be one, and is none."""
         got, name = self.got[snapshot.name], snapshot.name
         dtype = next(b.dtype for b in self.task.plan.buffers if b.name == name)
-        if (left := unwritten(got, dtype)) is None:
+        if (left := _unwritten(got, dtype)) is None:
             return None
         inputs = tuple(replace(a, role="input") for a in self.task.signature.arguments)
         signature = replace(self.task.signature, arguments=inputs, results=(Argument(name, dtype, got.shape, "output"),))
         found: list[LaunchComparison] = []
         for value in (*snapshot.wanted, *snapshot.other):
-            if not fits(got, self.expected[value]):
+            if not _fits(got, self.expected[value]):
                 continue
 
             def mine(outputs: Arrays) -> Arrays:
-                return {name: without(outputs[name], left)}
+                return {name: _without(outputs[name], left)}
 
             def theirs(outputs: Arrays, value: str = value) -> Arrays:
-                return {name: without(outputs[value], left)}
+                return {name: _without(outputs[value], left)}
 
             (one,) = self._judged(signature, mine, theirs, reconsider=value in snapshot.wanted).outputs
             found.append(LaunchComparison(snapshot, value, replace(one, array=None)))
@@ -286,3 +296,30 @@ Selected = Callable[[Arrays], Arrays]
 def _outputs(task: Task, arrays: Arrays, result: RunResult) -> dict[str, np.ndarray]:
     """All that the kernels have written."""
     return {a.name: arrays[a.name] for a in task.signature.arguments if a.role == "inout"} | dict(result.outputs)
+
+
+def kernels_compared(plan: Plan, version: int | None, compared: Iterable[LaunchComparison]) -> tuple[set[str], set[str]]:
+    """The kernels of a run of which something that a launch of them writes was compared, a snapshot or the last contents of an
+    output; and all that were launched."""
+    launches = [step for step in plan.launches if step.in_version in (None, version)]
+    last = {name: step.kernel for step in launches for name in touched(step) if name is not None}
+    alone = {one.snapshot.kernel for one in compared} | {last[b.name] for b in plan.outputs if b.name in last}
+    return alone, {step.kernel for step in launches}
+
+
+def _fits(got: np.ndarray, value: np.ndarray) -> bool:
+    """Whether both have the same sizes but for those that are 1."""
+    return [n for n in got.shape if n != 1] == [n for n in value.shape if n != 1]
+
+
+def _unwritten(got: np.ndarray, dtype: str) -> np.ndarray | None:
+    """The elements of a snapshot that no launch has written; None where there is no other."""
+    left = poisoned(got, dtype)
+    return None if got.size and left.all() else left
+
+
+def _without(array: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """An array in the shape of `left`, and 0 where that is marked."""
+    mine = array.reshape(left.shape).copy()
+    mine[left] = 0
+    return mine

@@ -173,12 +173,18 @@ def test_all_that_builds_compares(
         weft.compile("mine.weft", settings=settings, target="cpu")
 
 
-def test_what_is_compared_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_compared_says_on_what(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["build", "naive", "--set", "m=17", "--set", "k=9", "--set", "n=5", "-o", str(tmp_path / "b")]) == 0
-    assert "values not compared" not in capsys.readouterr().err
+    summary = "exactly, on integers; A: 17x9xf32, B: 9x5xf32; on the CPU; 1 of 1 kernel"
+    assert capsys.readouterr().err.splitlines()[0] == f"values compared: {summary}"
     assert "unchecked" not in (tmp_path / "b" / "plan.json").read_text()
-    assert read_bundle(tmp_path / "b").plan.unchecked is None
-    assert api.run(tmp_path / "b", target="cpu").to_json()["unchecked"] is None
+    plan = read_bundle(tmp_path / "b").plan
+    assert plan.unchecked is None and plan.compared == summary
+    report = api.run(tmp_path / "b", target="cpu").to_json()
+    assert report["unchecked"] is None and report["compared"] == summary
+    kernel = weft.compile("naive", settings={"m": 17, "k": 9, "n": 5}, target="cpu")
+    assert kernel.report["compared"] == summary
+    assert cli.run(["audit", str(tmp_path / "b")]) == 0
 
 
 # ---- once --------------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from ..runtime.cuda.module import kernel_functions
 from ..runtime.host.functions import array_type, entry_function, is_written
 from ..runtime.plan.plan import Copy, Free, Launch, Plan, used_buffers
 from ..runtime.plan.signature import Argument
-from ..runtime.run.snapshots import Snapshot, touched
+from ..runtime.plan.snapshots import Snapshot, touched
 
 SEVERAL = -1
 """In the place of the number of a part, where several have a location."""

@@ -21,6 +21,7 @@ from .work import PayloadWork, work_of
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
+    from ..runtime.plan.plan import Plan
     from ..runtime.plan.signature import FunctionSignature
 
 FOREIGN = ("run-pass", "transform")
@@ -42,6 +43,17 @@ class ComparedOnce:
     equal: tuple[str, ...] = ()
     unchecked: str | None = None
     summary: str | None = None
+
+    @property
+    def line(self) -> str | None:
+        """What a command says; None where nothing is launched."""
+        if self.unchecked is not None:
+            return f"values not compared: {self.unchecked}"
+        return None if self.summary is None else f"values compared: {self.summary}"
+
+    def marked(self, plan: Plan) -> Plan:
+        """A plan that says so, too."""
+        return replace(plan, compared=self.summary, unchecked=self.unchecked)
 
 
 def _equal(lines: tuple[str, ...]) -> ComparedOnce:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from ..dsl.diagnostics import Diagnostic, WeftError, count, fail
 from ..pipeline import Planned
 from ..runtime.plan.dtypes import FLOATS
-from ..runtime.run.comparing import ComparedRun, ComparedRuns
-from ..runtime.run.snapshots import kernels_compared
+from ..runtime.run.comparing import ComparedRun, ComparedRuns, kernels_compared
 
 if TYPE_CHECKING:
     from ..runtime.plan.signature import FunctionSignature
@@ -33,14 +32,14 @@ def said(made: Planned, named: FunctionSignature, runs: ComparedRuns, *, smaller
 
 
 def _summary(made: Planned, named: FunctionSignature, runs: ComparedRuns, smaller: bool) -> str:
-    """`A 4x8xf32, B 8x4xf32, exactly, on integers, on the CPU; 1 of 1 kernel`."""
+    """`exactly, on integers; A: 4x8xf32, B: 8x4xf32; on the CPU; 1 of 1 kernel`."""
     first, *more = runs.done
     sizes = _sizes(made, named, first)
     if more:
         sizes = f"{count(len(runs.done), 'size')} of what is open, from {first.size} to {more[-1].size}"
     if smaller:
-        sizes = f"a smaller payload ({sizes})"
-    return f"{sizes}, {_how(runs)}, {_device(first)}; {_kernels(made, runs.done)}"
+        sizes = f"of a smaller payload: {sizes}"
+    return f"{_how(runs)}; {sizes}; {_device(first)}; {_kernels(made, runs.done)}"
 
 
 def _how(runs: ComparedRuns) -> str:

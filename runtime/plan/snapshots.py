@@ -6,19 +6,16 @@ what that writes is an output, or nothing reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from ..plan.plan import AnyStep, Buffer, BufferView, Copy, Launch, Plan, views
-from ..plan.resolve import fold
+from .plan import AnyStep, Buffer, BufferView, Copy, Launch, Plan, views
+from .resolve import fold
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from ..plan.sizes import Size
-    from .compare import OutputComparison
+    from .sizes import Size
 
 
 @dataclass(frozen=True)
@@ -39,15 +36,6 @@ class Snapshot:
     buffer: str
     wanted: tuple[str, ...]
     other: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class LaunchComparison:
-    """A snapshot beside the payload's value `of` which it is, or has to be. `comparison` has a reason where it differs."""
-
-    snapshot: Snapshot
-    of: str
-    comparison: OutputComparison
 
 
 def with_snapshots(plan: Plan, snapshots: Sequence[Snapshot]) -> Plan:
@@ -89,34 +77,3 @@ def touched(step: Launch) -> list[str | None]:
     """Of each argument of a launch, the buffer that it is a window of."""
     shown = {place: view.buffer for place, view in views(step)}
     return [shown.get(f"args[{n}]", shown.get(f"args[{n}].tensor")) for n in range(len(step.args))]
-
-
-
-
-def kernels_compared(plan: Plan, version: int | None, compared: Iterable[LaunchComparison]) -> tuple[set[str], set[str]]:
-    """The kernels of a run of which something that a launch of them writes was compared, a snapshot or the last contents of an
-    output; and all that were launched."""
-    launches = [step for step in plan.launches if step.in_version in (None, version)]
-    last = {name: step.kernel for step in launches for name in touched(step) if name is not None}
-    alone = {one.snapshot.kernel for one in compared} | {last[b.name] for b in plan.outputs if b.name in last}
-    return alone, {step.kernel for step in launches}
-
-
-def fits(got: np.ndarray, value: np.ndarray) -> bool:
-    """Whether both have the same sizes but for those that are 1."""
-    return [n for n in got.shape if n != 1] == [n for n in value.shape if n != 1]
-
-
-def unwritten(got: np.ndarray, dtype: str) -> np.ndarray | None:
-    """The elements of a snapshot that no launch has written; None where there is no other."""
-    from ..plan.dtypes import poisoned
-
-    left = poisoned(got, dtype)
-    return None if got.size and left.all() else left
-
-
-def without(array: np.ndarray, left: np.ndarray) -> np.ndarray:
-    """An array in the shape of `left`, and 0 where that is marked."""
-    mine = array.reshape(left.shape).copy()
-    mine[left] = 0
-    return mine
