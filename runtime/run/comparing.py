@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NATIVE = "W0725"
 """What the CPU cannot run; the simulator may."""
-SMALL_WORK = 1 << 24
+SMALL_WORK = 200_000_000
 """Operations up to which it takes longer to optimize the code than to run it as it is."""
 
 
@@ -149,11 +149,12 @@ def side_by_side(task: Task) -> ComparedRuns:
 
 def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]:
     """For each size that the plan takes, an array per argument. Raises why it takes none of them."""
-    from ..files.inputs import integral_inputs, random_inputs, sized
+    from ..files.fitting import fitted
+    from ..files.inputs import integral_inputs, random_inputs
 
     refusals: list[WeftError] = []
     for size in task.sizes:
-        signature = sized(task.signature, {}, task.plan.agreements, size)
+        signature = task.signature if size is None else fitted(task.signature, task.plan, size)
         made = random_inputs(signature, task.seed) if task.most is None else integral_inputs(signature, task.most, task.seed)
         try:
             if task.indexed:

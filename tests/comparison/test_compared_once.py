@@ -30,6 +30,7 @@ from weft.runtime.plan.dtypes import narrow
 from weft.runtime.plan.signature import Argument, FunctionSignature
 from weft.runtime.run.compare import compare
 
+DOCS = Path(__file__).parents[2] / "docs"
 SOAK = "WEFT_SOAK" in os.environ
 Settings = dict[str, str]
 Mutation = Callable[[ir.Module], None]
@@ -347,11 +348,19 @@ def test_recipes(choice: Choice) -> None:
     assert found.equal and found.unchecked is None
 
 
-@pytest.mark.skipif(not SOAK, reason="all recipes at their defaults")
-@pytest.mark.parametrize("name", schedules())
-def test_recipes_as_they_are(name: str) -> None:
-    found = compared(planned(applied(Choice(name).open())), None)
+RUNGS = sorted(path for ladder in ("tutorial", "reductions", "attention", "warpgroups") for path in (DOCS / ladder).glob("*.weft"))
+
+
+@pytest.mark.skipif(not SOAK, reason="all recipes and rungs of the ladders at their defaults")
+@pytest.mark.parametrize("file", [*schedules(), *map(str, RUNGS)], ids=lambda file: Path(file).stem)
+def test_recipes_and_rungs_as_they_are(file: str) -> None:
+    found = compared(planned(applied(Choice(file).open())), None)
     assert found.equal and found.unchecked is None
+
+
+def test_the_ladders_are_there() -> None:
+    """All schedules of the pages are rungs of one."""
+    assert set(RUNGS) == set(DOCS.glob("**/*.weft"))
 
 
 def test_unproven_kernels_are_compared_too(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from ..interpreter.memory.views import behind
 from ..interpreter.session.rewriter import describe
 from ..runtime.cuda.module import kernel_functions
 from ..runtime.host.functions import array_type, entry_function, is_written
-from ..runtime.plan.plan import Copy, Free, Launch, Plan, used_buffers
+from ..runtime.plan.plan import Copy, Free, Launch, Plan, PlanStep, used_buffers
 from ..runtime.plan.signature import Argument
 from ..runtime.plan.snapshots import Snapshot, touched
 
@@ -206,7 +206,7 @@ def snapshots(
     found: list[Snapshot] = []
     for one, name in seen:
         here = executed[one.number]
-        later = frozenset(p for more in launched[one.number + 1 :] if _together(one, more) for p in executed[more.number])
+        later = frozenset(p for more in launched[one.number + 1 :] if _together(one.step, more.step) for p in executed[more.number])
         fitting = [v for v in trace.values if v.of.dtype == buffers[name].dtype and _fit(v.of.shape or (), buffers[name].shape)]
         made = [v for v in fitting if v.part in here]
         own = [v for v in made if v.is_passed_on(made, here)]
@@ -223,14 +223,14 @@ def snapshots(
 
 def _is_used_later(plan: Plan, one: _Launched, name: str, is_output: bool) -> bool:
     """Whether a buffer is read after a launch, or written again: what is last in an output is compared as such."""
-    steps = [n for n, step in enumerate(plan.steps) if isinstance(step, Launch)]
-    later = [step for step in plan.steps[steps[one.number] + 1 :] if name in used_buffers(step) and not isinstance(step, Free)]
+    place = [n for n, step in enumerate(plan.steps) if isinstance(step, Launch)][one.number]
+    later = [s for s in plan.steps[place + 1 :] if name in used_buffers(s) and not isinstance(s, Free) and _together(one.step, s)]
     return any(not is_output or not isinstance(step, Copy) or step.target.buffer == name for step in later)
 
 
-def _together(one: _Launched, other: _Launched) -> bool:
-    """Whether both are launched in a run: no two versions are."""
-    return None in (one.step.in_version, other.step.in_version) or one.step.in_version == other.step.in_version
+def _together(one: PlanStep, other: PlanStep) -> bool:
+    """Whether both are done in a run: those of two versions are not."""
+    return None in (one.in_version, other.in_version) or one.in_version == other.in_version
 
 
 def _fit(shape: Sequence[int | None], sizes: Sequence[object]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from ..runtime.plan.plan import Plan
     from ..runtime.plan.signature import FunctionSignature
 
+MOST_SIMULATED = 1 << 26
+"""Operations of a payload that take the simulator half a second; a builder's is made smaller, rather."""
 FOREIGN = ("run-pass", "transform")
 """Statements that do what upstream's passes do."""
 ASKED = "`--unchecked` was given"
@@ -131,12 +134,16 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
     named = signature(payload, made.plan.entry)
     if not any(None in (a.shape or ()) for a in named.arguments):
         work = work_of(payload, named, 1)
-        if work.operations <= MOST_WORK:
-            expect_memory(made.plan)
+        if work.operations > MOST_WORK:
+            return _smaller(made, entry, work)
+        expect_memory(made.plan)
+        simulated = MOST_SIMULATED if made.applied.recipe.payload_values else MOST_WORK
+        done = _tried(made, named, work, (None,), simulated)
+        if done.too_long:  # for the simulator
+            with suppress(_NotSmallerError):
+                return _smaller(made, entry, work)
             done = _tried(made, named, work, (None,))
-            if not done.too_long:
-                return _equal(said(made, named, done))
-        return _smaller(made, entry, work)
+        return _equal(said(made, named, done))
     sizes = open_sizes(made.plan)
     works = {size: work_of(payload, named, size) for size in sizes}
     sizes = tuple(size for size in sizes if works[size].operations <= MOST_WORK)
@@ -182,11 +189,15 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnc
             return _equal(said(other, named, done, smaller=True))
     notes = () if refused is None else (f"of a smaller payload: {refused.diagnostics[0].message}",)
     message = f"the payload is too large to be compared with ({too_long(work)}), and no smaller one is taken by this schedule"
-    raise fail("W0081", message, hint=f"compare it yourself: `weft run {recipe.choice.file} --target cpu`; {ACCEPTED}", notes=notes)
+    hint = f"compare it yourself: `weft run {recipe.choice.file} --target cpu`; {ACCEPTED}"
+    raise _NotSmallerError(Diagnostic("W0081", message, hint=hint, notes=notes))
 
 
-def _tried(made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Sequence[int | None]) -> ComparedRuns:
-    """What runs beside the payload gave. Raises W0081 where one of both does not run."""
+def _tried(
+    made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Sequence[int | None], simulated: int = MOST_WORK
+) -> ComparedRuns:
+    """What runs beside the payload gave; of more than `simulated` operations, the simulator runs none. Raises W0081 where one of
+    both does not run."""
     from ..runtime.reference.worker import Died, call
 
     payload = made.applied.payload
@@ -194,7 +205,7 @@ def _tried(made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Se
     looked, trace = snapshots(made.applied.module, made.plan, payload, rewritten=rewritten)
     task = Task(
         made.plan, made.applied.located_text, _bytecode(payload if trace is None else trace.module), named, tuple(sizes),
-        work.operations, MOST_WORK, work.most, work.indexed, snapshots=looked,
+        work.operations, simulated, work.most, work.indexed, snapshots=looked,
     )  # fmt: skip
     name = made.applied.recipe.name
     try:
@@ -210,6 +221,10 @@ def _tried(made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Se
         notes = (f"probably {words.cause}",) if words.cause else ()
         message = f"`{name}` cannot be compared with its payload: {words.signal} has ended {death.stage or 'the comparison'}"
         raise fail("W0081", message, hint=f"`weft run … --target sim` shows what it does; {ACCEPTED}", notes=notes) from None
+
+
+class _NotSmallerError(WeftError):
+    """No smaller payload of the builder is taken."""
 
 
 SIZES = "W0717"

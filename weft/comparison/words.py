@@ -64,9 +64,9 @@ def _kernels(made: Planned, runs: Iterable[ComparedRun]) -> str:
 
 
 def _sizes(made: Planned, named: FunctionSignature, run: ComparedRun) -> str:
-    from ..runtime.files.inputs import sized
+    from ..runtime.files.fitting import fitted
 
-    given = sized(named, {}, made.plan.agreements, run.size) if run.size is not None else named
+    given = fitted(named, made.plan, run.size) if run.size is not None else named
     return ", ".join(map(str, given.arguments))
 
 
