@@ -123,7 +123,6 @@ def side_by_side(task: Task) -> ComparedRuns:
     refused = tuple(size for size in task.sizes if size not in inputs)
     from ..native.device import CpuDevice
     from ..reference.worker import begin
-    from ..simulator.device import SimDevice
 
     begin("the kernels")
     device: Device = CpuDevice(1, _effort(task))
@@ -134,6 +133,8 @@ def side_by_side(task: Task) -> ComparedRuns:
             raise
         if task.work > task.most_simulated:
             return ComparedRuns((), refused, too_long=True)
+        from ..simulator.device import SimDevice  # which takes as long to import as many a comparison
+
         device = SimDevice()
         ran = list(_run(task, device, inputs))
     payload = _payload(task)
