@@ -265,4 +265,4 @@ def test_w0802_names_the_dialects(capsys: pytest.CaptureFixture[str]) -> None:
     """All that payloads may be written in."""
     assert cli.run(["explain", "W0802"]) == 0
     words = set(capsys.readouterr().out.replace("(", " ").replace(")", " ").replace(",", " ").split())
-    assert admitted._DIALECTS <= words
+    assert words >= admitted._DIALECTS
