@@ -223,8 +223,8 @@ W0802 the CPU reference cannot run this op
     `--reference none`.
 
     A payload is compiled and run on this machine, so only what is on a list is let in: upstream's dialects that say
-    what is computed (affine, arith, bufferization, cf, complex, func, gpu, index, linalg, math, memref, scf, tensor,
-    ub, vector), and of `llvm` functions of numbers such as `llvm.intr.maxnum`. Pointers, inline assembler, calls of
+    what is computed (affine, arith, bufferization, cf, complex, func, gpu, index, linalg, math, memref, scf, shape,
+    tensor, tosa, ub, vector), and of `llvm` functions of numbers such as `llvm.intr.maxnum`. Pointers, inline assembler, calls of
     functions that are only declared, memory that is only declared, and attributes by which LLVM would do something of
     its own (`passthrough`, `llvm.module_asm`, a linkage) are not.
 

@@ -146,7 +146,8 @@ def _text(bundle: Bundle, wanted: str) -> Iterator[tuple[str, Diagnostic]]:
 
 
 def _plan(bundle: Bundle, wanted: Plan) -> Iterator[tuple[str, Diagnostic]]:
-    signed = replace(wanted, texts=digests(bundle.cuda, bundle.module), unchecked=bundle.plan.unchecked)
+    of, plan = digests(bundle.cuda, bundle.module), bundle.plan
+    signed = replace(wanted, texts=of, compared=plan.compared, unchecked=plan.unchecked)
     given, made = dump(bundle.plan), dump(signed)
     if given == made:
         return

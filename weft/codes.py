@@ -64,8 +64,9 @@ W0080 kernels that do not compute what their payload does
     `weft build`, `weft.compile` and `golden --update` run the kernels once beside the untouched payload before anything is
     written, natively or on the simulator: on small integers, of which sums are exact in any order, where the payload
     allows it; else on random numbers, equal as far as `weft run` asks for it. Where sizes are open: at 0, 1, a prime, and
-    around whole tiles. They differ, or race there. That is a defect of Weft, or of a pass that the schedule runs: please
-    report it.
+    around whole tiles. They differ, or race there. A launch is named that leaves something else in a buffer than the
+    payload's op makes, even if a later launch hides it. That is a defect of Weft, or of a pass that the schedule runs:
+    please report it.
 
     right:  weft run mine.weft --target sim
     right:  weft build mine.weft -o bundle --unchecked

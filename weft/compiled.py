@@ -9,7 +9,6 @@ import shutil
 import threading
 from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from . import __version__
@@ -65,7 +64,7 @@ def _made(recipe: Recipe, entry: str | None, key: str) -> Compiled:
 
     done = applied(recipe)
     one = planned(done, entry)
-    plan = replace(one.plan, unchecked=compared(one, entry).unchecked)
+    plan = compared(one, entry).marked(one.plan)
     steps = tuple((step.text, step.remarks) for step in done.session.steps)
     made = Compiled(recipe.name, plan, one.cuda, done.text, plan_signature(plan), steps)
     with suppress(OSError, WeftError):  # a folder that cannot be written keeps nothing and stops nobody

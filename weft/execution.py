@@ -206,6 +206,5 @@ def build_bundle(
             expected = reference(done.payload, made.plan.entry, arrays)
             own = own_outputs(wanted, lambda: reference(done.payload, made.plan.entry, arrays, "own"), expected)
     with clock.phase("write"):
-        plan = replace(plan, unchecked=found.unchecked)
-        write_bundle(output, plan, cuda, module, inputs=arrays, expected=expected, own=own)
+        write_bundle(output, found.marked(plan), cuda, module, inputs=arrays, expected=expected, own=own)
     return done, found

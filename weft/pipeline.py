@@ -84,8 +84,8 @@ class Choice:
         unproven: kernels that are not proven race-free are let through.
         text: the schedule's text, instead of a file.
         program: the payload's text, or what a schedule says to name a builder, instead of a file.
-        unchecked: kernels are built without being compared with the payload, and whatever could not be shown of what they
-            compute.
+        unchecked: kernels are built without being compared with their payload, also where it is not proven what they combine;
+            what is built says so. That they are race-free is proven all the same, unless `unproven` lets them through.
     """
 
     file: str

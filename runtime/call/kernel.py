@@ -127,6 +127,7 @@ class Kernel:
             "device": self._target.device.name,
             "signature": str(self.signature),
             "kernels": [{key: getattr(k, key) for key in ("name", "shared_bytes", "unproven")} for k in self.plan.kernels],
+            "compared": self.plan.compared,
             "unchecked": self.plan.unchecked,
             "assumed": [said(each) for each in self.plan.versions or (self.plan.assumptions,)],
             "steps": [{"statement": text, "remarks": list(remarks)} for text, remarks in self._made.steps],

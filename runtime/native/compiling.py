@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
@@ -27,6 +27,8 @@ WAY_OUT = "the simulator may run it: `weft run … --target sim`"
 KEPT = 128
 """Compiled texts that are kept in memory, for whoever loads one again."""
 
+_Taken = tuple[str, tuple[int | None, ...] | None]
+"""The element type and the shape of an argument, as `MachineCode` has it."""
 _prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
@@ -43,7 +45,7 @@ class MachineCode:
     """
 
     call: Callable[[int], None]
-    arguments: tuple[tuple[str, tuple[int | None, ...] | None], ...]
+    arguments: tuple[_Taken, ...]
     block: tuple[int, int, int] | None
     grid: tuple[int, int, int] | None
     engine: Any
@@ -81,7 +83,7 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool, effort: int) 
             for function in functions
         ]
         lower(module)
-        _advise(module, names, distinct)
+        _advise(module, dict(zip(names, arguments, strict=True)), distinct)
         engine = execution_engine(module, effort)
         addresses = [engine.raw_lookup(name) for name in names]
         if not all(addresses):
@@ -99,15 +101,16 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool, effort: int) 
     }
 
 
-def _advise(module: ir.Module, names: Sequence[str], distinct: bool) -> None:
+def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct: bool) -> None:
     """What LLVM would not find out: that no two arguments point to the same, which upstream forgets where it takes memrefs apart;
     and that a second copy of each of these functions, in the one that unpacks its arguments, is not worth the time."""
     with module.context:
-        mark, nothing = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()}), ir.DictAttr.get({})
+        mark, nothing = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()} if distinct else {}), ir.DictAttr.get({})
         for function in operations(module.operation, "llvm.func"):
-            if symbol(function) not in names:
+            if symbol(function) not in kernels:
                 continue
             function.attributes["no_inline"] = ir.UnitAttr.get()
-            types = [argument.type for argument in function.regions[0].blocks[0].arguments]
-            marks = [mark if distinct and str(each) == "!llvm.ptr" else nothing for each in types]
+            marks = [nothing] * LEADING  # what LLVM's dialect says of the arguments would have upstream import all of its ops
+            for _, shape in kernels[symbol(function)]:
+                marks += [nothing] if shape is None else [mark, mark, *[nothing] * (1 + 2 * len(shape))]
             function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)

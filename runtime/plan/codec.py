@@ -49,7 +49,7 @@ MAX_DEPTH = 64
 INT64 = range(-(2**63), 2**63)
 
 OPTIONAL = {"data", "unproven", "requires", "rounded", "fewest_streams", "arguments", "texts", "taken", "in_version"}
-OPTIONAL |= {"most", "agreements", "assumptions", "versions", "unchecked", "reciprocals", "narrow", "boxes", "window"}
+OPTIONAL |= {"most", "agreements", "assumptions", "versions", "compared", "unchecked", "reciprocals", "narrow", "boxes", "window"}
 """Keys that are left out where there is nothing to say."""
 
 GEOMETRY = {"shape", "strides", "offset"}

@@ -303,8 +303,8 @@ class Plan:
     last. `fewest_streams`: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
     `agreements`, `assumptions`: what is checked of the sizes before a run. `versions`: what each version of the plan assumes, where
     there are several: a run does the first whose assumptions hold. `taken`: that one's number, once the sizes are known.
-    `arguments`: the names of the entry's arguments in order, where that is not the buffers and then the scalars. `unchecked`: why
-    what the kernels compute was not compared with the payload before they were built.
+    `arguments`: the names of the entry's arguments in order, where that is not the buffers and then the scalars. `compared`:
+    on what the kernels were compared with the payload before they were built; `unchecked`: why they were not.
     """
 
     entry: str
@@ -319,6 +319,7 @@ class Plan:
     assumptions: tuple[Assumption, ...] = ()
     versions: tuple[tuple[Assumption, ...], ...] = ()
     taken: int | None = None
+    compared: str | None = None
     unchecked: str | None = None
     texts: Texts = field(default=(), compare=False)
     """Of a bundle: the files that were written with the plan, and the SHA-256 of each."""

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError, fail
-from .compare import Comparison, compare
+from ..plan.dtypes import poisoned
+from ..plan.signature import Argument
+from ..plan.snapshots import Snapshot, touched, with_snapshots
+from .compare import Comparison, OutputComparison, compare
 from .judging import Arbiter, Arrays
 from .runner import RunResult, resolved, run_plan
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 NATIVE = "W0725"
 """What the CPU cannot run; the simulator may."""
-SMALL_WORK = 1 << 24
+SMALL_WORK = 200_000_000
 """Operations up to which it takes longer to optimize the code than to run it as it is."""
 
 
@@ -42,6 +44,7 @@ class Task:
         most: inputs are integers of at most this magnitude, and outputs have to be equal; None: random numbers, and equal as far
             as `weft run` asks for it.
         seed: of the inputs.
+        snapshots: what is compared of launches whose results others read; the payload returns more for that.
     """
 
     plan: Plan
@@ -54,6 +57,16 @@ class Task:
     most: int | None
     indexed: bool = False
     seed: int = 0
+    snapshots: tuple[Snapshot, ...] = ()
+
+
+@dataclass(frozen=True)
+class LaunchComparison:
+    """A snapshot beside the payload's value `of` which it is, or has to be. `comparison` has a reason where it differs."""
+
+    snapshot: Snapshot
+    of: str
+    comparison: OutputComparison
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,7 @@ class ComparedRun:
         found: races and faults that the simulator has seen, one line each.
         version: which one ran, of several.
         undefined: where they differ, what leaves undefined what they compute of these numbers: an access out of bounds.
+        launches: what launches left in buffers that others read, of what could be compared.
     """
 
     size: int | None
@@ -75,16 +89,28 @@ class ComparedRun:
     found: tuple[str, ...] = ()
     version: int | None = None
     undefined: str | None = None
+    launches: tuple[LaunchComparison, ...] = ()
+
+    @property
+    def wrong_launch(self) -> LaunchComparison | None:
+        """The first launch that differs."""
+        return next((one for one in self.launches if not one.comparison.ok), None)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all that was compared is equal."""
+        return self.comparison.ok and self.wrong_launch is None
 
 
 @dataclass(frozen=True)
 class ComparedRuns:
     """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: there are none, because
-    the simulator alone can run the kernels, and would take too long."""
+    the simulator alone can run the kernels, and would take too long. `exact`: inputs were integers, and outputs had to be equal."""
 
     done: tuple[ComparedRun, ...]
     refused: tuple[int | None, ...] = ()
     too_long: bool = False
+    exact: bool = False
 
 
 def side_by_side(task: Task) -> ComparedRuns:
@@ -92,11 +118,11 @@ def side_by_side(task: Task) -> ComparedRuns:
 
     Errors: those of `CompiledPayload`, and of both devices.
     """
+    task = replace(task, plan=with_snapshots(task.plan, task.snapshots))
     inputs = dict(_inputs(task))
     refused = tuple(size for size in task.sizes if size not in inputs)
     from ..native.device import CpuDevice
     from ..reference.worker import begin
-    from ..simulator.device import SimDevice
 
     begin("the kernels")
     device: Device = CpuDevice(1, _effort(task))
@@ -107,26 +133,29 @@ def side_by_side(task: Task) -> ComparedRuns:
             raise
         if task.work > task.most_simulated:
             return ComparedRuns((), refused, too_long=True)
+        from ..simulator.device import SimDevice  # which takes as long to import as many a comparison
+
         device = SimDevice()
         ran = list(_run(task, device, inputs))
     payload = _payload(task)
     done: list[ComparedRun] = []
     for size, result in zip(inputs, ran, strict=True):
-        done.append(_beside(task, payload, device, size, inputs[size], result))
-        if not done[-1].comparison.ok and task.indexed and task.work <= task.most_simulated:
+        done.append(_Sides(task, payload, device, size, inputs[size], result).compared())
+        if not done[-1].ok and task.indexed and task.work <= task.most_simulated:
             done[-1] = replace(done[-1], undefined=_undefined(task, inputs[size]))
-        if not done[-1].comparison.ok or done[-1].found:
+        if not done[-1].ok or done[-1].found:
             break
-    return ComparedRuns(tuple(done), refused)
+    return ComparedRuns(tuple(done), refused, exact=task.most is not None)
 
 
 def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]:
     """For each size that the plan takes, an array per argument. Raises why it takes none of them."""
-    from ..files.inputs import integral_inputs, random_inputs, sized
+    from ..files.fitting import fitted
+    from ..files.inputs import integral_inputs, random_inputs
 
     refusals: list[WeftError] = []
     for size in task.sizes:
-        signature = sized(task.signature, {}, task.plan.agreements, size)
+        signature = task.signature if size is None else fitted(task.signature, task.plan, size)
         made = random_inputs(signature, task.seed) if task.most is None else integral_inputs(signature, task.most, task.seed)
         try:
             if task.indexed:
@@ -185,36 +214,114 @@ def _payload(task: Task) -> CompiledPayload:
     return CompiledPayload(task.payload, task.signature.entry, effort=_effort(task))
 
 
-def _beside(
-    task: Task, payload: CompiledPayload, device: Device, size: int | None, arrays: Arrays, result: RunResult
-) -> ComparedRun:
-    got, rounded = _outputs(task, arrays, result), task.plan.rounded
-    expected = payload(arrays)
-    found = compare(task.signature, got, expected, rounded=rounded, exact=task.most is not None)
-    if not found.ok and task.most is None:
+class _Sides:
+    """A run of the kernels beside the payload, on the same numbers."""
 
-        @cache
-        def compiled(floats: Floats) -> CompiledPayload:
-            from ..reference.reference import CompiledPayload
+    def __init__(
+        self, task: Task, payload: CompiledPayload, device: Device, size: int | None, arrays: Arrays, result: RunResult
+    ) -> None:
+        self.task, self.device, self.size, self.arrays, self.result = task, device, size, arrays, result
+        self.compiled: dict[Floats, CompiledPayload] = {"f32": payload}
+        self.got, self.expected = _outputs(task, arrays, result), payload(arrays)
 
-            return payload if floats == "f32" else CompiledPayload(task.payload, task.signature.entry, floats)
+    def compared(self) -> ComparedRun:
+        """Outputs, and what launches have left in other buffers."""
+        found = self._judged(self.task.signature, dict, dict)
+        launches = tuple(one for snapshot in self.task.snapshots if (one := self._launch(snapshot)) is not None)
+        wrong = (*map(str, self.result.races or ()), *map(str, self.result.faults or ()))
+        outputs = tuple(replace(o, array=None) for o in found.outputs)
+        version = self.result.version
+        return ComparedRun(self.size, self.device.target, replace(found, outputs=outputs), wrong, version, launches=launches)
+
+    def _launch(self, snapshot: Snapshot) -> LaunchComparison | None:
+        """What a launch left in a buffer, beside the value of the payload that it is; else beside the nearest one of those of which
+        it has to be one. None where it need not be one, and is none."""
+        got, name = self.got[snapshot.name], snapshot.name
+        dtype = next(b.dtype for b in self.task.plan.buffers if b.name == name)
+        if (left := _unwritten(got, dtype)) is None:
+            return None
+        inputs = tuple(replace(a, role="input") for a in self.task.signature.arguments)
+        signature = replace(self.task.signature, arguments=inputs, results=(Argument(name, dtype, got.shape, "output"),))
+        found: list[LaunchComparison] = []
+        for value in (*snapshot.wanted, *snapshot.other):
+            if not _fits(got, self.expected[value]):
+                continue
+
+            def mine(outputs: Arrays) -> Arrays:
+                return {name: _without(outputs[name], left)}
+
+            def theirs(outputs: Arrays, value: str = value) -> Arrays:
+                return {name: _without(outputs[value], left)}
+
+            (one,) = self._judged(signature, mine, theirs, reconsider=value in snapshot.wanted).outputs
+            found.append(LaunchComparison(snapshot, value, replace(one, array=None)))
+            if one.ok:
+                return found[-1]
+        wrong = [one for one in found if one.of in snapshot.wanted]
+        return min(wrong, key=lambda one: one.comparison.error or 0.0, default=None)
+
+    def _judged(
+        self, signature: FunctionSignature, mine: Selected, theirs: Selected, reconsider: bool = True
+    ) -> Comparison:
+        """What is selected of the run beside what is of the payload's values."""
+        task, rounded = self.task, self.task.plan.rounded
+        got, expected = mine(self.got), theirs(self.expected)
+        found = compare(signature, got, expected, rounded=rounded, exact=task.most is not None)
+        if found.ok or task.most is not None or not reconsider:
+            return found
 
         def run(others: Arrays) -> Arrays:
-            (again,) = _run(task, device, {size: others})
-            return _outputs(task, others, again)
+            (again,) = _run(task, self.device, {self.size: others})
+            return mine(_outputs(task, others, again))
 
         def computed(given: Arrays, floats: Floats) -> Arrays:
-            return compiled(floats)(given)
+            return theirs(self._payload(floats)(given))
 
-        arbiter = Arbiter(task.signature, lambda given: computed(given, "f64"), computed, run, rounded)
+        arbiter = Arbiter(signature, lambda given: computed(given, "f64"), computed, run, rounded)
         with suppress(WeftError):  # a payload that has no f64 is compared with what it gives
-            better = arbiter.reconsidered(arrays, got, expected, found)
+            better = arbiter.reconsidered(self.arrays, got, expected, found)
             found = found if better is None else better[0]
-    wrong = (*map(str, result.races or ()), *map(str, result.faults or ()))
-    outputs = tuple(replace(o, array=None) for o in found.outputs)
-    return ComparedRun(size, device.target, replace(found, outputs=outputs), wrong, result.version)
+        return found
+
+    def _payload(self, floats: Floats) -> CompiledPayload:
+        from ..reference.reference import CompiledPayload
+
+        if floats not in self.compiled:
+            self.compiled[floats] = CompiledPayload(self.task.payload, self.task.signature.entry, floats)
+        return self.compiled[floats]
+
+
+Selected = Callable[[Arrays], Arrays]
+"""Some of the arrays, by the names that are compared."""
 
 
 def _outputs(task: Task, arrays: Arrays, result: RunResult) -> dict[str, np.ndarray]:
     """All that the kernels have written."""
     return {a.name: arrays[a.name] for a in task.signature.arguments if a.role == "inout"} | dict(result.outputs)
+
+
+def kernels_compared(plan: Plan, version: int | None, compared: Iterable[LaunchComparison]) -> tuple[set[str], set[str]]:
+    """The kernels of a run of which something that a launch of them writes was compared, a snapshot or the last contents of an
+    output; and all that were launched."""
+    launches = [step for step in plan.launches if step.in_version in (None, version)]
+    last = {name: step.kernel for step in launches for name in touched(step) if name is not None}
+    alone = {one.snapshot.kernel for one in compared} | {last[b.name] for b in plan.outputs if b.name in last}
+    return alone, {step.kernel for step in launches}
+
+
+def _fits(got: np.ndarray, value: np.ndarray) -> bool:
+    """Whether both have the same sizes but for those that are 1."""
+    return [n for n in got.shape if n != 1] == [n for n in value.shape if n != 1]
+
+
+def _unwritten(got: np.ndarray, dtype: str) -> np.ndarray | None:
+    """The elements of a snapshot that no launch has written; None where there is no other."""
+    left = poisoned(got, dtype)
+    return None if got.size and left.all() else left
+
+
+def _without(array: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """An array in the shape of `left`, and 0 where that is marked."""
+    mine = array.reshape(left.shape).copy()
+    mine[left] = 0
+    return mine

@@ -175,6 +175,7 @@ class Program:
             faults=None if result.faults is None else tuple(map(str, result.faults)),
             version=ran(plan, result.version),
             fewest_streams=plan.fewest_streams,
+            compared=plan.compared,
             unchecked=plan.unchecked,
             seconds={**clock.seconds},
             bank_conflicts=bank_accesses(result.banks, self.statements),

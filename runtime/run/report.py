@@ -46,6 +46,7 @@ class Report:
         version: which one ran, of several; else None.
         fewest_streams: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
         seconds: by phase, in order.
+        compared: of a bundle, on what its kernels were compared with their payload when it was built.
         unchecked: of a bundle, why its kernels were not compared with their payload when it was built; None where they were.
         edited: of a bundle, the files that are not as they were built; None where that can't be known, or nothing was read from
             one.
@@ -71,6 +72,7 @@ class Report:
     traffic: tuple[BufferTraffic, ...] | None = None
     version: RanVersion | None = None
     fewest_streams: int | None = None
+    compared: str | None = None
     unchecked: str | None = None
     edited: tuple[str, ...] | None = None
 

@@ -30,6 +30,7 @@ from weft.runtime.plan.dtypes import narrow
 from weft.runtime.plan.signature import Argument, FunctionSignature
 from weft.runtime.run.compare import compare
 
+DOCS = Path(__file__).parents[2] / "docs"
 SOAK = "WEFT_SOAK" in os.environ
 Settings = dict[str, str]
 Mutation = Callable[[ir.Module], None]
@@ -173,12 +174,18 @@ def test_all_that_builds_compares(
         weft.compile("mine.weft", settings=settings, target="cpu")
 
 
-def test_what_is_compared_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_compared_says_on_what(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["build", "naive", "--set", "m=17", "--set", "k=9", "--set", "n=5", "-o", str(tmp_path / "b")]) == 0
-    assert "values not compared" not in capsys.readouterr().err
+    summary = "exactly, on integers; A: 17x9xf32, B: 9x5xf32; on the CPU; 1 of 1 kernel"
+    assert capsys.readouterr().err.splitlines()[0] == f"values compared: {summary}"
     assert "unchecked" not in (tmp_path / "b" / "plan.json").read_text()
-    assert read_bundle(tmp_path / "b").plan.unchecked is None
-    assert api.run(tmp_path / "b", target="cpu").to_json()["unchecked"] is None
+    plan = read_bundle(tmp_path / "b").plan
+    assert plan.unchecked is None and plan.compared == summary
+    report = api.run(tmp_path / "b", target="cpu").to_json()
+    assert report["unchecked"] is None and report["compared"] == summary
+    kernel = weft.compile("naive", settings={"m": 17, "k": 9, "n": 5}, target="cpu")
+    assert kernel.report["compared"] == summary
+    assert cli.run(["audit", str(tmp_path / "b")]) == 0
 
 
 # ---- once --------------------------------------------------------------------------------------------------------------
@@ -189,11 +196,11 @@ def test_it_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def counted(one: Planned, entry: str | None) -> ComparedOnce:
         calls.append(one.applied.recipe.name)
-        return ComparedOnce(("here",))
+        return ComparedOnce(("here",), summary="all of it")
 
     monkeypatch.setattr(once, "_compared", counted)
     for _ in range(2):
-        assert compared(made("naive", m=17), None) == ComparedOnce(("here",))
+        assert compared(made("naive", m=17), None) == ComparedOnce(("here",), summary="all of it")
     assert len(calls) == 1
     assert not once.expected(api.load("naive", settings={"m": 17}), None)
     for settings in ({"m": 18}, {"m": 17, "bm": 8}, {"m": 17, "type": "f64"}):
@@ -341,10 +348,13 @@ def test_recipes(choice: Choice) -> None:
     assert found.equal and found.unchecked is None
 
 
-@pytest.mark.skipif(not SOAK, reason="all recipes at their defaults")
-@pytest.mark.parametrize("name", schedules())
-def test_recipes_as_they_are(name: str) -> None:
-    found = compared(planned(applied(Choice(name).open())), None)
+RUNGS = sorted(DOCS.glob("**/*.weft"))
+
+
+@pytest.mark.skipif(not SOAK, reason="all recipes and rungs of the ladders at their defaults")
+@pytest.mark.parametrize("file", [*schedules(), *map(str, RUNGS)], ids=lambda file: Path(file).stem)
+def test_recipes_and_rungs_as_they_are(file: str) -> None:
+    found = compared(planned(applied(Choice(file).open())), None)
     assert found.equal and found.unchecked is None
 
 

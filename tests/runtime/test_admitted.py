@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 
 import weft
+from weft import cli
 from weft.dsl.diagnostics import Source, WeftError
 from weft.payloads.payload import parse_payload
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
+from weft.runtime.native import admitted
 from weft.runtime.reference.reference import reference
 
 A = "%a: memref<4xf32>"
@@ -257,3 +259,10 @@ def test_sizes_that_no_machine_has(size: int, naive: Path, tmp_path: Path) -> No
     (bundle / "plan.json").write_text(json.dumps(plan))
     with pytest.raises(WeftError, match="W070"):
         weft.load_bundle(bundle, target="cpu")
+
+
+def test_w0802_names_the_dialects(capsys: pytest.CaptureFixture[str]) -> None:
+    """All that payloads may be written in."""
+    assert cli.run(["explain", "W0802"]) == 0
+    words = set(capsys.readouterr().out.replace("(", " ").replace(")", " ").replace(",", " ").split())
+    assert words >= admitted._DIALECTS

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ..dsl.diagnostics import Diagnostic, WeftError, count, fail
+from ..dsl.diagnostics import Diagnostic, WeftError, fail
 from ..interpreter.ir.functions import VERSION_OF
 from ..pipeline import Applied, Planned, Recipe, applied, planned
 from ..runtime.run.clock import Clock
-from ..runtime.run.comparing import ComparedRun, ComparedRuns, Task, side_by_side
+from ..runtime.run.comparing import ComparedRuns, Task, side_by_side
 from . import kept
+from .launches import snapshots
 from .sizes import TRIES, open_sizes, smaller
+from .words import ACCEPTED, MOST_WORK, said, too_long
 from .work import PayloadWork, work_of
 
 if TYPE_CHECKING:
     from ..interpreter.ir.mlir import ir
+    from ..runtime.plan.plan import Plan
     from ..runtime.plan.signature import FunctionSignature
 
+MOST_SIMULATED = 1 << 26
+"""Operations of a payload that take the simulator half a second; a builder's is made smaller, rather."""
+FOREIGN = ("run-pass", "transform")
+"""Statements that do what upstream's passes do."""
 ASKED = "`--unchecked` was given"
 """Why nothing was compared, where nobody wanted it."""
-MOST_WORK = 300_000_000
-"""Operations of a payload that take a CPU about 50 ms, and the simulator one to two seconds."""
-SECONDS_EACH = 0.05 / MOST_WORK
-ACCEPTED = "`--unchecked` (`unchecked=True` in Python) builds it as it is, and marks it"
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,29 @@ class ComparedOnce:
 
     Args:
         equal: where they give the same, a line each; empty where nothing was compared.
+        summary: what was compared, in a line.
         unchecked: why nothing was compared; None where it was, or nothing is launched.
     """
 
     equal: tuple[str, ...] = ()
     unchecked: str | None = None
+    summary: str | None = None
+
+    @property
+    def line(self) -> str | None:
+        """What a command says; None where nothing is launched."""
+        if self.unchecked is not None:
+            return f"values not compared: {self.unchecked}"
+        return None if self.summary is None else f"values compared: {self.summary}"
+
+    def marked(self, plan: Plan) -> Plan:
+        """A plan that says so, too."""
+        return replace(plan, compared=self.summary, unchecked=self.unchecked)
+
+
+def _equal(lines: tuple[str, ...]) -> ComparedOnce:
+    """Of what `said` gives."""
+    return ComparedOnce(lines[1:], summary=lines[0])
 
 
 def expected(recipe: Recipe, entry: str | None) -> bool:
@@ -61,14 +83,14 @@ def compared(made: Planned, entry: str | None) -> ComparedOnce:
     texts = [made.applied.text, recipe.payload.text, made.plan.entry]
     key = kept.key_of(*texts, *([of_recipe] if recipe.payload_values else []))
     with recipe.clock.phase("check"):
-        equal = kept.found(key)
-        if equal is None:
+        lines = kept.found(key)
+        if lines is None:
             found = _compared(made, entry)
-            if found.unchecked is not None:
+            if found.summary is None:
                 return found
-            kept.keep(key, equal := found.equal)
-        kept.keep(of_recipe, equal)
-        return ComparedOnce(equal)
+            kept.keep(key, lines := (found.summary, *found.equal))
+        kept.keep(of_recipe, lines)
+        return _equal(lines)
 
 
 def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
@@ -112,24 +134,28 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
     named = signature(payload, made.plan.entry)
     if not any(None in (a.shape or ()) for a in named.arguments):
         work = work_of(payload, named, 1)
-        if work.operations <= MOST_WORK:
-            expect_memory(made.plan)
+        if work.operations > MOST_WORK:
+            return _smaller(made, entry, work)
+        expect_memory(made.plan)
+        simulated = MOST_SIMULATED if made.applied.recipe.payload_values else MOST_WORK
+        done = _tried(made, named, work, (None,), simulated)
+        if done.too_long:  # for the simulator
+            with suppress(_NotSmallerError):
+                return _smaller(made, entry, work)
             done = _tried(made, named, work, (None,))
-            if not done.too_long:
-                return ComparedOnce(_said(made, named, done))
-        return _smaller(made, entry, work)
+        return _equal(said(made, named, done))
     sizes = open_sizes(made.plan)
     works = {size: work_of(payload, named, size) for size in sizes}
     sizes = tuple(size for size in sizes if works[size].operations <= MOST_WORK)
     if not sizes:
-        return _expect_proven(made, ComparedOnce(unchecked=_too_long(works[1])))
+        return _expect_proven(made, ComparedOnce(unchecked=too_long(works[1])))
     try:
         done = _tried(made, named, works[max(sizes)], sizes)
     except _NoSizesError as none:
         return ComparedOnce(unchecked=f"none of the sizes {', '.join(map(str, sizes))} for all that is open fits: {none}")
     if done.too_long:
-        return _expect_proven(made, ComparedOnce(unchecked=_too_long(works[max(sizes)])))
-    return ComparedOnce(_said(made, named, done))
+        return _expect_proven(made, ComparedOnce(unchecked=too_long(works[max(sizes)])))
+    return _equal(said(made, named, done))
 
 
 def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnce:
@@ -138,7 +164,7 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnc
 
     recipe = made.applied.recipe
     if not recipe.payload_values:
-        return _expect_proven(made, ComparedOnce(unchecked=_too_long(work)))
+        return _expect_proven(made, ComparedOnce(unchecked=too_long(work)))
     steps = [step.text for step in made.applied.session.steps]
     others: list[Planned] = []
     refused: WeftError | None = None
@@ -160,19 +186,26 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnc
         less = work_of(other.applied.payload, named, 1)
         done = _tried(other, named, less, (None,))
         if not done.too_long:
-            return ComparedOnce(_said(other, named, done))
+            return _equal(said(other, named, done, smaller=True))
     notes = () if refused is None else (f"of a smaller payload: {refused.diagnostics[0].message}",)
-    message = f"the payload is too large to be compared with ({_too_long(work)}), and no smaller one is taken by this schedule"
-    raise fail("W0081", message, hint=f"compare it yourself: `weft run {recipe.choice.file} --target cpu`; {ACCEPTED}", notes=notes)
+    message = f"the payload is too large to be compared with ({too_long(work)}), and no smaller one is taken by this schedule"
+    hint = f"compare it yourself: `weft run {recipe.choice.file} --target cpu`; {ACCEPTED}"
+    raise _NotSmallerError(Diagnostic("W0081", message, hint=hint, notes=notes))
 
 
-def _tried(made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Sequence[int | None]) -> ComparedRuns:
-    """What runs beside the payload gave. Raises W0081 where one of both does not run."""
+def _tried(
+    made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Sequence[int | None], simulated: int = MOST_WORK
+) -> ComparedRuns:
+    """What runs beside the payload gave; of more than `simulated` operations, the simulator runs none. Raises W0081 where one of
+    both does not run."""
     from ..runtime.reference.worker import Died, call
 
+    payload = made.applied.payload
+    rewritten = any(step.keyword in FOREIGN for step in made.applied.session.steps)
+    looked, trace = snapshots(made.applied.module, made.plan, payload, rewritten=rewritten)
     task = Task(
-        made.plan, made.applied.located_text, _bytecode(made.applied.payload), named, tuple(sizes), work.operations, MOST_WORK,
-        work.most, work.indexed,
+        made.plan, made.applied.located_text, _bytecode(payload if trace is None else trace.module), named, tuple(sizes),
+        work.operations, simulated, work.most, work.indexed, snapshots=looked,
     )  # fmt: skip
     name = made.applied.recipe.name
     try:
@@ -188,6 +221,10 @@ def _tried(made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Se
         notes = (f"probably {words.cause}",) if words.cause else ()
         message = f"`{name}` cannot be compared with its payload: {words.signal} has ended {death.stage or 'the comparison'}"
         raise fail("W0081", message, hint=f"`weft run … --target sim` shows what it does; {ACCEPTED}", notes=notes) from None
+
+
+class _NotSmallerError(WeftError):
+    """No smaller payload of the builder is taken."""
 
 
 SIZES = "W0717"
@@ -208,46 +245,3 @@ def _bytecode(module: ir.Module) -> bytes:
     code = io.BytesIO()
     module.operation.write_bytecode(code)
     return code.getvalue()
-
-
-def _said(made: Planned, named: FunctionSignature, runs: ComparedRuns) -> tuple[str, ...]:
-    """Where all is equal, a line for each run. Raises W0080 for what is not."""
-    for run in runs.done:
-        if run.undefined is not None:
-            name, message = made.applied.recipe.name, f"of random numbers what it computes is undefined: {run.undefined}"
-            raise fail("W0081", f"the kernels of `{name}` cannot be compared with their payload: {message}", hint=ACCEPTED)
-        if not run.comparison.ok or (run.found and not made.applied.unproven):
-            raise _differs(made, named, run)
-    return tuple(_where(made, named, run) for run in runs.done)
-
-
-def _where(made: Planned, named: FunctionSignature, run: ComparedRun) -> str:
-    """`A 4x8xf32, B 8x4xf32 on the CPU`."""
-    from ..runtime.files.inputs import sized
-
-    given = sized(named, {}, made.plan.agreements, run.size) if run.size is not None else named
-    version = f", version {run.version + 1} of {len(made.plan.versions)}" if run.version is not None else ""
-    return f"{', '.join(map(str, given.arguments))}: on the {'simulator' if run.target == 'sim' else 'CPU'}{version}"
-
-
-def _differs(made: Planned, named: FunctionSignature, run: ComparedRun) -> WeftError:
-    recipe = made.applied.recipe
-    notes = [f"with {_where(made, named, run)}"]
-    wrong = [output for output in run.comparison.outputs if not output.ok]
-    notes += [f"`{output.name}`: {output.reason}" for output in wrong]
-    notes += [*run.found[:3]]
-    what = "do not compute what its payload does" if wrong else "race or fault on the simulator"
-    message = f"the kernels of `{recipe.name}` {what}"
-    if wrong:
-        message += f": `{wrong[0].name}` differs"
-    hint = f"`weft run {recipe.choice.file or '…'} --target sim` shows more; {ACCEPTED}"
-    return WeftError(Diagnostic("W0080", message, notes=tuple(notes), hint=hint))
-
-
-def _too_long(work: PayloadWork) -> str:
-    """Why nothing was compared, and where most of it is."""
-    parts = sorted(work.parts, key=lambda part: -part.operations)
-    long = [part for part in parts if part.operations > MOST_WORK] or parts[:1]
-    places = "; ".join(f"{part.place} takes {part.operations * SECONDS_EACH:.1f} s" for part in long[:3])
-    seconds = f"the payload takes about {work.operations * SECONDS_EACH:.1f} s on a CPU, more than 50 ms"
-    return f"{seconds}, {count(len(long), 'op')} of {len(parts)} too long alone: {places}"

@@ -66,11 +66,11 @@ class Maker:
         """The files that it is made of, and what to call each."""
         return self._applied(golden).recipe.reads
 
-    def check(self, golden: Golden) -> None:
-        """Compare the kernels with their payload. Raises W0080, W0081."""
+    def check(self, golden: Golden) -> tuple[str, ...]:
+        """Compare the kernels with their payload, and say on what, a line each. Raises W0080, W0081."""
         from ..comparison.once import compared_all
 
-        compared_all(self._applied(golden))
+        return tuple(one.line for one in compared_all(self._applied(golden)) if one.line is not None)
 
     def _applied(self, golden: Golden) -> Applied:
         schedule = golden.path.parent / golden.schedule
@@ -134,11 +134,13 @@ def _unclear(golden: Golden, words: str, number: int | None, steps: Sequence[Ste
 
 @dataclass(frozen=True)
 class GoldenChange:
-    """How a golden and what is made today differ, as the lines of a unified diff; none of them if they are alike."""
+    """How a golden and what is made today differ, as the lines of a unified diff; none of them if they are alike. `compared`: on
+    what the kernels were compared with their payload before it was written, a line each."""
 
     path: str
     lines: tuple[str, ...]
     new: bool = False
+    compared: tuple[str, ...] = ()
 
     @classmethod
     def between(cls, path: str, kept: str, now: str) -> GoldenChange:
@@ -192,7 +194,7 @@ def update(golden: Golden, maker: Maker) -> GoldenChange | None:
         read_golden(golden.path)
     change = GoldenChange(str(golden.path), (), new=True) if new else _change(golden, now)
     if change is not None:
-        maker.check(golden)
+        change = replace(change, compared=maker.check(golden))
         write_file(golden.path, f"{golden.header}\n{now}".encode())
     return change
 

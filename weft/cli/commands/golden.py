@@ -121,6 +121,8 @@ class Run:
             return
         what = "new" if change.new else change.summary
         say(f"{golden.path}: {f'written, {what}' if written else 'differs'}")
+        for line in change.compared:
+            say(line)
         sys.stderr.writelines(f"{line}\n" for line in change.shown(colored(), not self.full))
         if not written:
             raise change.error

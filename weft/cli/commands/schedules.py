@@ -283,8 +283,8 @@ def build(
         done, compared = build_bundle(chosen.open(clock), entry, output, data_seed, inputs, wanted, open_)
     for remark in done.unproven:
         say(remark)
-    if compared.unchecked is not None:
-        say(f"values not compared: {compared.unchecked}")
+    if compared.line is not None:
+        say(compared.line)
     say(f"{output}: written")
 
 

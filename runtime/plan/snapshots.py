@@ -1,0 +1,79 @@
+"""What launches leave in buffers, beside the values of the payload: errors that later launches hide, found where they are made.
+
+A plan with snapshots copies what a launch has written into an output of its own, right after it. Plans with one launch have none:
+what that writes is an output, or nothing reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from .plan import AnyStep, Buffer, BufferView, Copy, Launch, Plan, views
+from .resolve import fold
+
+if TYPE_CHECKING:
+    from .sizes import Size
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A buffer after a launch.
+
+    Args:
+        name: of the output that holds it.
+        launch: the number of the launch among those of the plan, from 0; `kernel`: of that launch.
+        buffer: what was copied.
+        wanted: names of the values of the payload of which it has to be one.
+        other: names of values that it may be as well, and then is right.
+    """
+
+    name: str
+    launch: int
+    kernel: str
+    buffer: str
+    wanted: tuple[str, ...]
+    other: tuple[str, ...]
+
+
+def with_snapshots(plan: Plan, snapshots: Sequence[Snapshot]) -> Plan:
+    """The plan that copies each snapshot's buffer after its launch, on the launch's stream; what waits for the launch waits for
+    the copies of it."""
+    if not snapshots:
+        return plan
+    buffers = {b.name: b for b in plan.buffers}
+    added = [Buffer(s.name, buffers[s.buffer].dtype, buffers[s.buffer].shape, "output") for s in snapshots]
+    steps: list[AnyStep] = []
+    moved: dict[int, int] = {}
+    launches = 0
+    for number, step in enumerate(plan.steps):
+        steps.append(replace(step, after=tuple(moved[n] for n in step.after)))
+        if isinstance(step, Launch):
+            for one in (s for s in snapshots if s.launch == launches):
+                steps.append(
+                    Copy(
+                        source=_whole(buffers[one.buffer]),
+                        target=_whole(replace(buffers[one.buffer], name=one.name)),
+                        stream=step.stream,
+                        in_version=step.in_version,
+                    )
+                )
+            launches += 1
+        moved[number] = len(steps) - 1
+    return replace(plan, buffers=(*plan.buffers, *added), steps=tuple(steps))
+
+
+def _whole(buffer: Buffer) -> BufferView:
+    def times(inner: Size, size: Size) -> Size:
+        return fold("mul", inner, size)
+
+    strides = [*accumulate(reversed(buffer.shape[1:]), times, initial=1)] if buffer.shape else []
+    return BufferView(buffer.name, 0, buffer.shape, tuple(reversed(strides)))
+
+
+def touched(step: Launch) -> list[str | None]:
+    """Of each argument of a launch, the buffer that it is a window of."""
+    shown = {place: view.buffer for place, view in views(step)}
+    return [shown.get(f"args[{n}]", shown.get(f"args[{n}].tensor")) for n in range(len(step.args))]
