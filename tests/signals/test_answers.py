@@ -17,7 +17,6 @@ from weft.interpreter.proof.signals.instances import Answers
 from weft.interpreter.proof.signals.judgement import SignalTrials, judge_signals
 from weft.interpreter.proof.solver import BUDGET, Solver, Unknown
 
-
 MODULE = mlir.parse(Product(k=1024).ring(), one_context())
 
 
