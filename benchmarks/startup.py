@@ -1,37 +1,223 @@
-"""How long the command line takes to start: whole processes, best and median of several.
+"""Processor time (user and system) of whole processes, and what proofs cost: least of several, the sides taking turns.
 
-    python benchmarks/startup.py
+    python benchmarks/startup.py [--against TREE] [--triton PYTHON] [--rounds N] [PART …]
+
+`TREE` is another checkout of Weft, of any age; both are run from their sources (without the parse tables of a wheel, with byte code
+cached). `PYTHON` has Triton, whose tutorial's product of matrices is compiled beside `hopper`: its wheel compiles without a GPU.
+The parts: `processes`, `hopper` and `bitonic`, all if none is given.
 """
 
 from __future__ import annotations
 
-import statistics
+import argparse
+import itertools
+import math
+import os
+import resource
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from session import HERE, packages
+
+SMALL = [word for size in "mnk" for word in ("--set", f"{size}=64")]
+PROCESSES = {
+    "python -c 'import numpy'": ["-c", "import numpy"],
+    "weft --version": ["-m", "weft", "--version"],
+    "weft --help": ["-m", "weft", "--help"],
+    "weft check shared": ["-m", "weft", "check", "shared"],
+    "weft apply shared": ["-m", "weft", "apply", "shared"],
+    "weft apply simt": ["-m", "weft", "apply", "simt"],
+    "weft run shared, 64³, simulator": ["-m", "weft", "run", "shared", "--target", "sim", *SMALL],
+}
+SQUARE = ("m=4096", "n=4096", "k=4096")
+HOPPER = {
+    "hopper": ("hopper", *SQUARE),
+    "hopper, blocks that stay, clusters": ("hopper", *SQUARE, "blocks=132", "group=16", "cluster=2"),
+}
+APPLIED = """
+import sys, time
+from weft import pipeline
+import weft.interpreter.session.session
+name, *settings = sys.argv[1:]
+given = dict(each.split("=") for each in settings)
+recipe = pipeline.Choice(name, None, given).open() if hasattr(pipeline, "Choice") else pipeline.Recipe.open(name, None, given)
+started = time.process_time()
+pipeline.applied(recipe)
+print(time.process_time() - started)
+"""
+"""What a schedule costs with its proofs, imports not counted."""
+BARRIERS = """
+import sys, time
+time.perf_counter = time.process_time  # what sessions measure their steps with
+from weft import pipeline
+recipe = pipeline.Choice(sys.argv[1]).open() if hasattr(pipeline, "Choice") else pipeline.Recipe.open(sys.argv[1])
+print(sum(step.seconds for step in pipeline.applied(recipe).session.steps if step.text == "insert-barriers"))
+"""
+TRITON = """
 import time
+import triton, triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+started = time.process_time()
 
-COMMANDS = (
-    ("python, doing nothing", [sys.executable, "-c", "pass"]),
-    ("weft --version", [sys.executable, "-m", "weft", "--version"]),
-    ("weft --help", [sys.executable, "-m", "weft", "--help"]),
-    ("weft check shared", [sys.executable, "-m", "weft", "check", "shared"]),
-    ("weft apply shared", [sys.executable, "-m", "weft", "apply", "shared"]),
-    ("weft run shared, 64³, simulator", [
-        sys.executable, "-m", "weft", "run", "shared", "--target", "sim", "--set", "m=64", "--set", "n=64", "--set", "k=64",
-    ]),
-)  # fmt: skip
+@triton.jit
+def product(a, b, c, M, N, K, sam, sak, sbk, sbn, scm, scn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, G: tl.constexpr):
+    pid = tl.program_id(0)
+    rows, columns = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    first = pid // (G * columns) * G
+    height = min(rows - first, G)
+    pm, pn = first + ((pid % (G * columns)) % height), (pid % (G * columns)) // height
+    om, on, ok = (pm * BM + tl.arange(0, BM)) % M, (pn * BN + tl.arange(0, BN)) % N, tl.arange(0, BK)
+    ap, bp = a + om[:, None] * sam + ok[None, :] * sak, b + ok[:, None] * sbk + on[None, :] * sbn
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        x = tl.load(ap, mask=ok[None, :] < K - k * BK, other=0.0)
+        y = tl.load(bp, mask=ok[:, None] < K - k * BK, other=0.0)
+        acc = tl.dot(x, y, acc)
+        ap += BK * sak
+        bp += BK * sbk
+    cm, cn = pm * BM + tl.arange(0, BM), pn * BN + tl.arange(0, BN)
+    tl.store(c + scm * cm[:, None] + scn * cn[None, :], acc.to(c.dtype.element_ty), mask=(cm[:, None] < M) & (cn[None, :] < N))
 
-RUNS = 7
+constants = {"sak": 1, "sbn": 1, "scn": 1, "BM": 128, "BN": 256, "BK": 64, "G": 8}
+numbers = ("M", "N", "K", "sam", "sbk", "scm")
+signature = dict.fromkeys("abc", "*bf16") | dict.fromkeys(numbers, "i32") | dict.fromkeys(constants, "constexpr")
+names = [n for n in "a b c M N K sam sak sbk sbn scm scn BM BN BK G".split()]
+source = ASTSource(fn=product, signature={n: signature[n] for n in names}, constexprs=constants,
+    attrs={(n,): [["tt.divisibility", 16]] for n in (0, 1, 2, 3, 4, 5, 6, 8, 10)})
+compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 8, "num_stages": 3})
+assert "wgmma.mma_async" in compiled.asm["ptx"]
+print(time.process_time() - started)
+"""
+LENGTHS = (16, 32, 64, 128)
+
+
+def bitonic(length: int, folder: Path) -> tuple[str, int]:
+    """A sort of rows by a network, one mapped loop for each of its steps: the schedule's path, and how many loops there are."""
+    row, loops, size = f"memref<20x{length}xf32>", [], 2
+    while size <= length:
+        step = size // 2
+        while step:
+            at = f"%t + (%t floordiv {step}) * {step}"
+            up = f"affine_map<(t) -> (((t + (t floordiv {step}) * {step}) floordiv {size}) mod 2)>(%t)"
+            loops.append(f"""
+    affine.for %t = 0 to {length // 2} {{
+      %up = affine.apply {up}
+      %c0 = arith.constant 0 : index
+      %d = arith.cmpi eq, %up, %c0 : index
+      %a = affine.load %x[%r, {at}] : {row}
+      %b = affine.load %x[%r, {at} + {step}] : {row}
+      %lo = arith.minimumf %a, %b : f32
+      %hi = arith.maximumf %a, %b : f32
+      %p = arith.select %d, %lo, %hi : f32
+      %q = arith.select %d, %hi, %lo : f32
+      affine.store %p, %x[%r, {at}] : {row}
+      affine.store %q, %x[%r, {at} + {step}] : {row}
+    }}""")
+            step //= 2
+        size *= 2
+    payload = f"func.func @sort(%x: {row}) {{\n  affine.parallel (%r) = (0) to (20) {{{''.join(loops)}\n  }}\n  return\n}}\n"
+    (folder / f"bitonic{length}.mlir").write_text(payload, encoding="utf-8")
+    path = folder / f"bitonic{length}.weft"
+    path.write_text(f"""payload "bitonic{length}.mlir"
+
+schedule bitonic() {{
+  let rows = match affine.parallel
+  let steps = match* affine.for in rows
+  map rows to blocks(x)
+  map steps to threads(x: {length // 2})
+  insert-barriers
+  launch rows
+}}
+""", encoding="utf-8")  # fmt: skip
+    return str(path), len(loops)
+
+
+class Sides:
+    """The checkouts that take turns. `paths`: of each, the folder that `weft` is imported from."""
+
+    def __init__(self, paths: dict[str, Path], rounds: int) -> None:
+        self.paths, self.rounds = paths, rounds
+
+    def run(self, side: str, arguments: Sequence[str], python: str = sys.executable, **more: str) -> tuple[float, str]:
+        """Processor time in seconds of a process and those that it starts, and its output."""
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        environment |= {"PYTHONPATH": str(self.paths[side]), **more}
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [python, *arguments], env=environment, cwd=folder, capture_output=True, text=True, timeout=600, check=False
+            )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode:
+            raise SystemExit(f"{side}: {' '.join(arguments)[-200:]}: {done.stderr[-2000:]}")
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+
+    def told(self, side: str, program: str, *arguments: str) -> float:
+        """What a program says that it took."""
+        return float(self.run(side, ["-c", program, *arguments])[1])
+
+    def table(self, heading: str, rows: dict[str, Callable[[str], float]], rounds: int) -> dict[str, dict[str, float]]:
+        """By row and side, the least of some rounds; printed."""
+        found: dict[str, dict[str, float]] = {row: {} for row in rows}
+        for _ in range(rounds):
+            for row, measured in rows.items():
+                for side in self.paths:
+                    found[row][side] = min(measured(side), found[row].get(side, math.inf))
+        print(f"{heading:<42}" + "".join(f"{side:>10}" for side in self.paths) + ("  new / old" if "old" in self.paths else ""))
+        for row, seconds in found.items():
+            ratio = f"{seconds['new'] / seconds['old']:11.2f}" if "old" in seconds else ""
+            print(f"{row:<42}" + "".join(f"{each:9.3f}s" for each in seconds.values()) + ratio, flush=True)
+        return found
+
+
+def exponents(seconds: Iterable[tuple[int, float]]) -> str:
+    """How time grows with a number, between neighbours: `16 → 32: 1.9`."""
+    points = list(seconds)
+    pairs = itertools.pairwise(points)
+    return ", ".join(f"{a} → {b} loops: {math.log(t / s) / math.log(b / a):.2f}" for (a, s), (b, t) in pairs)
 
 
 def main() -> None:
-    for name, command in COMMANDS:
-        seconds = []
-        for _ in range(RUNS):
-            start = time.perf_counter()
-            subprocess.run(command, check=True, capture_output=True)
-            seconds.append(time.perf_counter() - start)
-        print(f"{name:<34} best {min(seconds) * 1e3:6.0f} ms   median {statistics.median(seconds) * 1e3:6.0f} ms")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--against", type=Path, metavar="TREE")
+    parser.add_argument("--triton", metavar="PYTHON")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("parts", nargs="*", default=("processes", "hopper", "bitonic"))
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        paths = {} if given.against is None else {"old": packages(given.against.resolve(), folder)}
+        sides, few = Sides({**paths, "new": HERE}, given.rounds), max(1, given.rounds // 3)
+        if "processes" in given.parts:
+            for arguments in PROCESSES.values():
+                for side in sides.paths:
+                    sides.run(side, arguments)  # byte code, parse tables
+            whole = {row: lambda side, a=arguments: sides.run(side, a)[0] for row, arguments in PROCESSES.items()}
+            sides.table("whole processes", whole, sides.rounds)
+        if "hopper" in given.parts:
+            made = {row: lambda side, a=given_: sides.told(side, APPLIED, *a) for row, given_ in HOPPER.items()}
+            sides.table("scheduled and proven, without imports", made, few)
+            if given.triton:
+                triton = Sides({"new": HERE}, few)
+                tutorial = {"Triton's tutorial, to machine code": lambda side: float(
+                    triton.run(side, [_script(folder)], given.triton, TRITON_CACHE_DIR=tempfile.mkdtemp(dir=folder))[1]
+                )}  # fmt: skip
+                triton.table("compiled and not proven, without imports", tutorial, few)
+        if "bitonic" in given.parts:
+            sorts = [bitonic(length, folder) for length in LENGTHS]
+            rows = {f"{count} mapped loops": lambda side, p=path: sides.told(side, BARRIERS, p) for path, count in sorts}
+            found = sides.table("`insert-barriers` of a bitonic sort", rows, few)
+            print("exponents:", exponents((count, found[f"{count} mapped loops"]["new"]) for _, count in sorts))
+
+
+def _script(folder: Path) -> str:
+    """Triton reads a kernel's source from its file."""
+    (folder / "tutorial.py").write_text(TRITON, encoding="utf-8")
+    return str(folder / "tutorial.py")
 
 
 if __name__ == "__main__":

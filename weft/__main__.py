@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+
+YOUNG = 50_000
+"""Objects that are made before the garbage collector looks at them: nearly all that a start makes stays."""
 
 
 def main() -> None:
@@ -21,6 +25,7 @@ def main() -> None:
 def _command(arguments: list[str]) -> int:
     from .cli.console import flushed
 
+    gc.set_threshold(YOUNG)
     try:
         from .cli import run
         from .cli.supervisor import raise_what_was_put_off

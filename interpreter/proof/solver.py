@@ -9,8 +9,8 @@ that is in one for too long.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import islpy as isl
 
@@ -33,12 +33,28 @@ are likely to be, and each of them takes about a second."""
 T = TypeVar("T")
 
 
+class Alike:
+    """What is known of all questions that are written alike."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Any] = {}
+
+    def once(self, what: str, find: Callable[[], T]) -> T:
+        """Found where it is not known yet. What has no answer is asked again."""
+        if what not in self._known:
+            self._known[what] = find()
+        return self._known[what]
+
+
 class Solver:
     """An ISL context with a budget.
 
     Args:
         limit: the most operations that one question may take.
         budget: the most that all of them may.
+
+    Attributes:
+        alike: answers, by all that the questions are made of.
     """
 
     def __init__(self, limit: int = LIMITS[-1], budget: int = BUDGET) -> None:
@@ -49,6 +65,7 @@ class Solver:
         self.lost = 0
         self.questions = 0
         self._sets: dict[str, isl.Set] = {}
+        self.alike: dict[Hashable, Alike] = {}
 
     def spend(self, work: int) -> None:
         """Work done elsewhere, in about as many operations. Raises `Unknown` if nothing is left."""

@@ -191,6 +191,8 @@ class _Choice:
 
 
 def _cheapest(demands: Sequence[_Demand], cost: dict[int, Cost]) -> _Choice:
+    apart = {(frozenset(d.whole), id(d) if d.part else 0): d for d in reversed(demands)}  # many are met by the same barriers
+    demands = list(reversed(apart.values()))
     everything = frozenset(n for d in demands for n in d.useful)
     greedy = everything
     for number in sorted(everything, key=lambda n: cost[n], reverse=True):  # remove what can be removed, dearest first

@@ -25,7 +25,7 @@ from ..combination.judged import Combined
 from ..kernels.kernels import kernel_model, kernel_uses, model_of
 from ..kernels.model import Barrier, KernelModel
 from ..signals.counts import SignalFault
-from ..signals.judgement import SignalJudgement, judge_signals
+from ..signals.judgement import SignalJudgement, SignalTrials, judge_signals
 from .barriers import superfluous_barriers
 from .conflicts import UNCOUNTED, Conflict, conflicts, conflicts_between_blocks, of_block
 from .unwritten import UnwrittenRead, unwritten_reads
@@ -143,7 +143,8 @@ class Findings:
         if not self.clean or not self.ordered:
             return superfluous_barriers(self.model) if self.clean else []
         every = self.model.barriers
-        return [b for b in every if judge_signals(self.model, [other for other in every if other is not b]).clean]
+        trials = SignalTrials(self.model)
+        return [b for b in every if judge_signals(self.model, [other for other in every if other is not b], trials).clean]
 
     def diagnostics(self) -> list[Diagnostic]:
         """All of it; of many conflicts the first few."""

@@ -24,7 +24,7 @@ from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equa
 from ...memory.limits import WARP
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Loop, PlaceStep
-from ..solver import BarrierNaming, Naming, Solver, Unknown, coordinates, described
+from ..solver import Alike, BarrierNaming, Naming, Solver, Unknown, coordinates, described
 from .phases import Steps, meeting
 
 
@@ -98,12 +98,26 @@ class PairClass:
             self.known = None if self.still.known is None else self._moved(self.still)
             if self.known is not None or self.still.known is None:
                 return self.known is not None
+        self.known = self.alike.once("known", self._some)
+        return self.known is not None
+
+    def _some(self) -> isl.Point | None:
         names, parts = self._described
+        found: isl.Point | None = None
         if self.loop is not None:
             following = equal(Linear.of(self.x(self.loop.counter)) + 1, Linear.of(self.y(self.loop.counter)))
-            self.known = self.solver.point(names, [*parts, following], names)
-        self.known = self.known or self.solver.point(names, parts, names)
-        return self.known is not None
+            found = self.solver.point(names, [*parts, following], names)
+        return found or self.solver.point(names, parts, names)
+
+    @cached_property
+    def alike(self) -> Alike:
+        """What is found of all classes that are described alike: by all that `_described` is made of, the model aside."""
+        sides = (
+            (a.place.guards, a.when, a.place.loops, a.coordinates, a.part) for a in (self.first, self.second)
+        )
+        way = self.first is self.second, self.first.buffer is self.second.buffer, self.same_block
+        key = type(self), self.model, *way, self.shared, self.equal, self.carried, *sides
+        return self.solver.alike.setdefault(key, Alike())
 
     def _goes_on(self, still: PairClass) -> bool:
         """Whether nothing depends on the iteration: two that collide in one do so in different ones, and the other way round."""
@@ -258,8 +272,11 @@ class PairClass:
     @cached_property
     def in_one_warp(self) -> bool:
         """Whether all collisions are of two threads of one warp. Raises Unknown."""
+        return not self.known_in_two_warps and self.alike.once("in one warp", self._never_two_warps)
+
+    def _never_two_warps(self) -> bool:
         names, parts = self._described
-        return not self.known_in_two_warps and self.solver.point(names, [*parts, self._two_groups(WARP)], names) is None
+        return self.solver.point(names, [*parts, self._two_groups(WARP)], names) is None
 
     @cached_property
     def known_in_two_warps(self) -> bool:

@@ -13,16 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+import islpy as isl
+
 from ...memory.warpgroups import GROUP
 from ..kernels.model import Barrier, KernelModel
 from ..races.barriers import ChosenBarriers
 from ..races.conflicts import Conflict
-from ..solver import Solver, Unknown
+from ..solver import Unknown
 from .conflicts import Asynchronous, Unordered
 from .counts import SignalFault
-from .faults import SignalJudge
 from .instances import VagueError
-from .judgement import are_ordered, judge_signals
+from .judgement import SignalTrials, judge_signals
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,9 @@ def choose_for_signals(model: KernelModel, existing: frozenset[int]) -> OrderedC
     fixed = [b for b in model.barriers if b.candidate is None]
     proposed = {b.candidate: b for b in sorted(model.barriers, key=lambda b: b.place.order) if b.candidate is not None}
     cost = {n: (b.weight, n not in existing, -place) for place, (n, b) in enumerate(proposed.items())}
-    some = _Unordered.of(model, fixed)
-    ways = [lambda barriers: are_ordered(model, barriers)] if some is None else [some.settled, lambda b: are_ordered(model, b)]
+    trials = SignalTrials(model)
+    some = _Unordered.of(trials, fixed)
+    ways = [trials.are_ordered] if some is None else [some.settled, trials.are_ordered]
     for settles in ways:
         near = [n for n, b in proposed.items() if some is None or b.place.steps in some.around]
         for order in dict.fromkeys((tuple(near), tuple(proposed))):
@@ -54,9 +56,9 @@ def choose_for_signals(model: KernelModel, existing: frozenset[int]) -> OrderedC
             numbers, exact = chosen
             narrower = _narrowed(model, numbers, fixed, proposed, settles)
             for barriers in (narrower, {n: proposed[n] for n in numbers}):
-                if are_ordered(model, (*fixed, *barriers.values())):
-                    return _said(model, fixed, barriers, exact)
-    everything = judge_signals(model, (*fixed, *proposed.values()))
+                if trials.are_ordered((*fixed, *barriers.values())):
+                    return _said(trials, fixed, barriers, exact)
+    everything = judge_signals(model, (*fixed, *proposed.values()), trials)
     return OrderedChoice(ChosenBarriers((), {}, {}, tuple(everything.conflicts)), tuple(everything.faults), False)
 
 
@@ -92,14 +94,15 @@ def _narrowed(
     return chosen
 
 
-def _said(model: KernelModel, fixed: list[Barrier], barriers: dict[int, Barrier], exact: bool) -> OrderedChoice:
+def _said(trials: SignalTrials, fixed: list[Barrier], barriers: dict[int, Barrier], exact: bool) -> OrderedChoice:
     reasons: dict[int, tuple[Conflict, ...]] = {}
     for n in barriers:
-        reasons[n] = tuple(judge_signals(model, (*fixed, *(b for m, b in barriers.items() if m != n))).conflicts)
+        others = (b for m, b in barriers.items() if m != n)
+        reasons[n] = tuple(judge_signals(trials.model, (*fixed, *others), trials).conflicts)
     spaces = {n: frozenset(c.space for c in found) | {"workgroup"} for n, found in reasons.items()}
     of_groups = frozenset(n for n, b in barriers.items() if b.threads == GROUP and b.narrow)
     choice = ChosenBarriers(tuple(barriers), reasons, spaces, (), exact, of_groups=of_groups)
-    return OrderedChoice(choice, (), judge_signals(model, (*fixed, *barriers.values())).clean)
+    return OrderedChoice(choice, (), judge_signals(trials.model, (*fixed, *barriers.values()), trials).clean)
 
 
 @dataclass(frozen=True)
@@ -107,30 +110,31 @@ class _Unordered:
     """What is unordered in a kernel without a barrier of those that are proposed, where nothing else is wrong with it.
 
     Args:
+        pairs: those of each two accesses that are left, where it is known which.
         around: the blocks of ops that stand around it, by what leads there.
     """
 
-    judge: SignalJudge
-    pairs: tuple[Unordered, ...]
+    trials: SignalTrials
+    pairs: tuple[tuple[Unordered, isl.Map | None], ...]
     around: frozenset[object]
 
     @classmethod
-    def of(cls, model: KernelModel, fixed: list[Barrier]) -> _Unordered | None:
+    def of(cls, trials: SignalTrials, fixed: list[Barrier]) -> _Unordered | None:
         try:
-            judge = SignalJudge(model, tuple(fixed), Solver())
+            judge = trials.judge(fixed)
             found = Asynchronous(judge)
             if next(judge.faults(), None) is not None or next(found.faults(), None) is not None:
                 return None
             pairs = tuple(found.unordered())
         except (VagueError, Unknown):
             return None
-        places = [access.place for pair in pairs for access in (pair.first, pair.second)]
-        return cls(judge, pairs, frozenset(p.steps[:depth] for p in places for depth in range(len(p.steps) + 1)))
+        places = [access.place for pair, _ in pairs for access in (pair.first, pair.second)]
+        return cls(trials, pairs, frozenset(p.steps[:depth] for p in places for depth in range(len(p.steps) + 1)))
 
     def settled(self, barriers: Iterable[Barrier]) -> bool:
         """Whether these barriers order it."""
-        self.judge.instances.solver.renew()
         try:
-            return all(map(Asynchronous(self.judge.having(tuple(barriers))).orders, self.pairs))
+            found = Asynchronous(self.trials.judge(barriers))
+            return all(found.orders(pair, left) for pair, left in self.pairs)
         except (VagueError, Unknown):
             return False

@@ -111,7 +111,7 @@ class Asynchronous:
 
     def conflicts(self) -> Iterator[Conflict]:
         """Those within a block, or a cluster."""
-        for pair, left in self._pairs():
+        for pair, left in self.unordered():
             found, unfenced, flying = None, False, False
             try:
                 if left is not None:
@@ -159,21 +159,17 @@ class Asynchronous:
         vague = {pair.first.flight, pair.second.flight} & self.groups.vague
         return replace(conflict, assumption=UNCOUNTED) if vague and not conflict.assumed else conflict
 
-    def unordered(self) -> Iterator[Unordered]:
-        """The pairs of accesses of those."""
-        return (pair for pair, _ in self._pairs())
+    def orders(self, pair: Unordered, some: isl.Map | None = None) -> bool:
+        """Whether nothing is left unordered of a pair; or of `some` of its instances. Raises Unknown."""
+        return self._left(pair, fences=True, some=some) is None
 
-    def orders(self, pair: Unordered) -> bool:
-        """Whether nothing is left unordered of a pair. Raises Unknown."""
-        return self._left(pair, fences=True) is None
-
-    def _pairs(self) -> Iterator[tuple[Unordered, isl.Map | None]]:
+    def unordered(self) -> Iterator[tuple[Unordered, isl.Map | None]]:
         """Pairs that nothing orders; without a relation where it is not known."""
         alone = self.model.shape.threads == 1 and self.model.shape.blocks == 1
         if alone and not any(access.late for access in self.model.accesses):
             return
         for a, b in pairs_of(self.model):
-            pair = Unordered(self.model, a, b, (), 0, False, self.instances.solver, instances=self.instances)
+            pair = self._of_two(a, b)
             try:
                 left = self._left(pair, fences=True)
                 if left is not None:
@@ -181,9 +177,13 @@ class Asynchronous:
             except Unknown:
                 yield pair, None
 
-    def _left(self, pair: Unordered, *, fences: bool) -> isl.Map | None:
-        """The pairs that nothing orders; None if there are none."""
-        left, kind = pair.pairs, space_of_both(pair.first, pair.second)
+    def _of_two(self, a: Access, b: Access) -> Unordered:
+        here = self.instances
+        return here.once(("pair", a, b), lambda: Unordered(self.model, a, b, (), 0, False, here.solver, instances=here))
+
+    def _left(self, pair: Unordered, *, fences: bool, some: isl.Map | None = None) -> isl.Map | None:
+        """The pairs (or `some` of them) that nothing orders; None if there are none."""
+        left, kind = pair.pairs if some is None else some, space_of_both(pair.first, pair.second)
         if self.instances.is_empty(left):
             return None
         space: Kind = "global" if kind == "global" else "workgroup" if kind == "workgroup" else "any"

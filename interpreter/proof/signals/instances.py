@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
 import islpy as isl
 
@@ -36,7 +37,7 @@ class VagueError(Exception):
         self.op, self.why = op, why
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Point:
     """Where something happens: at a place, under a condition.
 
@@ -51,19 +52,60 @@ class Point:
     sure: bool = True
 
 
+T = TypeVar("T")
+Relation = isl.Map | isl.Set
+
+
+class Answers:
+    """What ISL has answered about relations of one context: a question that is repeated costs nothing, of the budget neither.
+
+    Relations are compared as they are written, and kept as long as this is. What had no answer (`Unknown`) is asked again.
+    """
+
+    def __init__(self) -> None:
+        self._alike: dict[tuple[type, int], list[Relation]] = {}
+        self._kept: set[int] = set()
+        self._found: dict[tuple[object, ...], object] = {}
+
+    def one(self, what: T) -> T:
+        """The first that was written as this one is; it is taken for all of them."""
+        if not isinstance(what, Relation) or id(what) in self._kept:
+            return what
+        alike = self._alike.setdefault((type(what), hash(what)), [])
+        for other in cast(list[Any], alike):
+            if other.plain_is_equal(what):
+                return other
+        alike.append(what)
+        self._kept.add(id(what))
+        return what
+
+    def of(self, question: Callable[..., T], *relations: Relation, ask: Callable[[Callable[[], T]], T]) -> T:
+        """The answer to a question about relations, which `ask` asks where it is a new one. Raises Unknown."""
+        known = [self.one(each) for each in relations]
+        key = (question, *map(id, known))
+        if key not in self._found:
+            self._found[key] = self.one(ask(lambda: question(*known)))
+        return cast(T, self._found[key])
+
+
 class Instances:
     """The instances of a kernel's ops.
 
     Args:
         model: the kernel.
         solver: who is asked.
+
+    Attributes:
+        answers: what was asked of their relations.
+        known: what is found once of a model, whatever barriers it has, by what it is.
     """
 
     def __init__(self, model: KernelModel, solver: Solver) -> None:
         self.model, self.solver = model, solver
         ids = (model.values.rank, *model.values.thread_ids())
         self.threads = tuple(dict.fromkeys(symbol for form in ids for symbol in form.symbols()))
-        self._before: dict[tuple[Place, Place], isl.Map] = {}
+        self.answers = Answers()
+        self.known: dict[tuple[object, ...], Any] = {}
 
     def dimensions(self, place: Place) -> list[Symbol]:
         """What tells the instances of an op apart."""
@@ -141,32 +183,54 @@ class Instances:
 
     def before(self, a: Point, b: Point) -> isl.Map:
         """The order of the program."""
-        return self.relation(a, b, lambda x, y: [*self.same_thread(x, y), self.earlier(a.place, b.place, x, y)])
+
+        def said(x: Naming, y: Naming) -> list[Formula]:
+            return [*self.same_thread(x, y), self.earlier(a.place, b.place, x, y)]
+
+        return self.once(("before", a, b), lambda: self.relation(a, b, said))
 
     def held_up(self, a: Point, b: Point) -> isl.Map:
         """What must be over for `b` to be reached: what its thread does before, and what the other lanes of its warp do. They go on
         together behind what divides them: where lanes meet again is the compiler's choice, whatever else they could do."""
         if self.model.warp is None:
             return self.before(a, b)
-        return self.relation(a, b, lambda x, y: [*self.same_group(x, y, WARP), self.earlier(a.place, b.place, x, y, lanes=True)])
+
+        def said(x: Naming, y: Naming) -> list[Formula]:
+            return [*self.same_group(x, y, WARP), self.earlier(a.place, b.place, x, y, lanes=True)]
+
+        return self.once(("held up", a, b), lambda: self.relation(a, b, said))
 
     # ---- ISL, under the solver's budget ---------------------------------------------------------------------------------------
 
     def then(self, a: isl.Map, b: isl.Map) -> isl.Map:
         """One relation behind the other."""
-        return self.solver.ask(lambda: a.apply_range(b).coalesce())
+        return self.answers.of(_then, a, b, ask=self.solver.ask)
 
     def union(self, a: isl.Map | None, b: isl.Map) -> isl.Map:
         """Either of them."""
-        return b if a is None else self.solver.ask(lambda: a.union(b).coalesce())
+        return b if a is None else self.answers.of(_union, a, b, ask=self.solver.ask)
 
     def without(self, a: isl.Map, b: isl.Map) -> isl.Map:
         """What the second does not hold of."""
-        return self.solver.ask(lambda: a.subtract(b))
+        return self.answers.of(isl.Map.subtract, a, b, ask=self.solver.ask)
+
+    def common(self, a: isl.Map, b: isl.Map) -> isl.Map:
+        """Where both hold."""
+        return self.answers.of(isl.Map.intersect, a, b, ask=self.solver.ask)
 
     def is_empty(self, a: isl.Map | isl.Set) -> bool:
         """Whether there is none."""
-        return a.plain_is_empty() or self.solver.ask(lambda: a.is_empty())
+        return a.plain_is_empty() or self.answers.of(_is_empty, a, ask=self.solver.ask)
+
+    def is_within(self, a: isl.Map, b: isl.Map) -> bool:
+        """Whether the second holds wherever the first does."""
+        return self.answers.of(isl.Map.is_subset, a, b, ask=self.solver.ask)
+
+    def once(self, what: tuple[object, ...], find: Callable[[], T]) -> T:
+        """What is found of the model itself. What has no answer is looked for again."""
+        if what not in self.known:
+            self.known[what] = self.answers.one(find())
+        return self.known[what]
 
     # ---- witnesses ----------------------------------------------------------------------------------------------------------
 
@@ -207,6 +271,18 @@ class Instances:
         if self.model.shape.blocks == 1:
             return ""
         return f"block {self.model.values.rank.value(point) or 0} of the cluster, "
+
+
+def _then(a: isl.Map, b: isl.Map) -> isl.Map:
+    return a.apply_range(b).coalesce()
+
+
+def _union(a: isl.Map, b: isl.Map) -> isl.Map:
+    return a.union(b).coalesce()
+
+
+def _is_empty(a: Relation) -> bool:
+    return a.is_empty()
 
 
 def same_for_all(symbol: Symbol) -> bool:

@@ -35,24 +35,46 @@ class SignalJudgement:
         return [] if self.found is None else list(dict.fromkeys(self.found.unwritten()))
 
 
-def are_ordered(model: KernelModel, barriers: Iterable[Barrier]) -> bool:
-    """Whether nothing is wrong with the order of a kernel that has these barriers."""
-    try:
-        judge = SignalJudge(model, tuple(barriers), Solver())
-        found = Asynchronous(judge)
-        return next(chain(judge.faults(), found.faults(), found.conflicts()), None) is None
-    except (VagueError, Unknown):
-        return False
+class SignalTrials:
+    """A kernel that is judged with several choices of barriers. What no barrier changes is found once, and what ISL has answered is
+    remembered as long as this is there; each judgement has a budget of its own."""
+
+    def __init__(self, model: KernelModel) -> None:
+        self.model = model
+        self._any: SignalJudge | None = None
+
+    def judge(self, barriers: Iterable[Barrier]) -> SignalJudge:
+        """With these barriers. Raises VagueError, Unknown."""
+        if self._any is None:
+            self._any = SignalJudge(self.model, tuple(barriers), Solver())
+            return self._any
+        self._any.instances.solver.renew()
+        return self._any.having(tuple(barriers))
+
+    def are_ordered(self, barriers: Iterable[Barrier]) -> bool:
+        """Whether nothing is wrong with the order of the kernel with these."""
+        try:
+            judge = self.judge(barriers)
+            found = Asynchronous(judge)
+            return next(chain(judge.faults(), found.faults(), found.conflicts()), None) is None
+        except (VagueError, Unknown):
+            return False
 
 
-def judge_signals(model: KernelModel, barriers: Iterable[Barrier] | None = None) -> SignalJudgement:
-    """Judge a kernel's memory barriers, and the accesses within a block. `barriers`: those of the model, if None.
+def judge_signals(
+    model: KernelModel, barriers: Iterable[Barrier] | None = None, trials: SignalTrials | None = None
+) -> SignalJudgement:
+    """Judge a kernel's memory barriers, and the accesses within a block.
+
+    Args:
+        barriers: those of the model, if None.
+        trials: of the same model, what is known from other choices of barriers.
 
     Where nothing is asynchronous but copies, threads wait for nothing but barriers that all of them reach: there are no faults.
     """
     out = SignalJudgement()
     try:
-        judge = SignalJudge(model, tuple(model.barriers if barriers is None else barriers), Solver())
+        judge = (trials or SignalTrials(model)).judge(model.barriers if barriers is None else barriers)
         out.faults += judge.faults() if model.is_asynchronous else ()
         out.found = Asynchronous(judge)
         out.faults += out.found.faults()

@@ -30,7 +30,7 @@ Kind = Literal["workgroup", "global", "any", "time"]
 arrivals say that are relaxed."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class OrderNode:
     """An op that others see the end of, or who sees it."""
 
@@ -73,8 +73,6 @@ class Order:
         ]  # fmt: skip
         self.nodes = [*signals, *blocks, *products, *meetings]
         self._waiting = {node.point.place for node in self.nodes if node.waits}
-        self._edges: dict[tuple[OrderNode, OrderNode], isl.Map | None] = {}
-        self._steps: dict[tuple[Point, OrderNode], isl.Map] = {}
         self._reached: dict[tuple[OrderNode, Kind], dict[OrderNode, isl.Map]] = {}
 
     def _is_told_by_bytes(self, signal: Signal) -> bool:
@@ -115,29 +113,25 @@ class Order:
     def same_phase(self, a: Signal, b: Signal, later: int = 0) -> isl.Map:
         """Those of one barrier where `b` is of a phase so many later."""
         mine, its = self.phases[a], self.phases[b]
-        return self.instances.relation(point_of(a), point_of(b), lambda x, y: [
-            *of_one_barrier(a, b, x, y), equal(x.form(mine) + later, y.form(its))
-        ])  # fmt: skip
+
+        def said(x: Naming, y: Naming) -> list[Formula]:
+            return [*of_one_barrier(a, b, x, y), equal(x.form(mine) + later, y.form(its))]
+
+        return self.instances.once(("phase", a, b, later), lambda: self.instances.relation(point_of(a), point_of(b), said))
 
     def _edge(self, a: OrderNode, b: OrderNode) -> isl.Map:
-        found = self._edges.get((a, b))
-        if found is None:
-            if isinstance(a.thing, Signal) and isinstance(b.thing, Signal):
-                found = self.same_phase(a.thing, b.thing)
-            else:
-                barrier, here = a.thing, self.instances
-                assert not isinstance(barrier, Signal)
+        if isinstance(a.thing, Signal) and isinstance(b.thing, Signal):
+            return self.same_phase(a.thing, b.thing)
+        barrier, here = a.thing, self.instances
+        assert not isinstance(barrier, Signal)
 
-                def together(x: Naming, y: Naming) -> list[Formula]:
-                    if isinstance(barrier, Gathering):
-                        return []
-                    return here.same_group(x, y, barrier.threads) if barrier.narrow else here.same_block(x, y)
+        def said(x: Naming, y: Naming) -> list[Formula]:
+            group = [] if isinstance(barrier, Gathering) else here.same_block(x, y)
+            if isinstance(barrier, Barrier) and barrier.narrow:
+                group = here.same_group(x, y, barrier.threads)
+            return [*here.same_iterations(a.point.place, x, y), *group]
 
-                found = here.relation(a.point, b.point, lambda x, y: [
-                    *here.same_iterations(a.point.place, x, y), *together(x, y)
-                ])  # fmt: skip
-            self._edges[a, b] = found
-        return found
+        return here.once(("meets", a, b), lambda: here.relation(a.point, b.point, said))
 
     @cached_property
     def _ends(self) -> dict[OrderNode, list[tuple[OrderNode, isl.Map]]]:
@@ -161,16 +155,12 @@ class Order:
             yield from (equal(_of(x, loop), _of(y, loop)) for loop in start.place.loops if loop in around)
             yield from (equal(_of(y, loop), x.form(counter)) for loop, counter in landing.at)
 
-        return here.relation(start, Point(landing.place, start.op), said)
+        end = Point(landing.place, start.op)
+        return here.once(("landed", start, landing, threads), lambda: here.relation(start, end, said))
 
     @cached_property
     def _senders(self) -> list[OrderNode]:
         return [n for n in self.nodes if n.sends]
-
-    def _before(self, a: Point, b: OrderNode) -> isl.Map:
-        if (a, b) not in self._steps:
-            self._steps[a, b] = self.instances.before(a, b.point)
-        return self._steps[a, b]
 
     def _hop(self, start: Point, kind: Kind) -> dict[OrderNode, isl.Map]:
         """Who sees an end that comes behind the start in its thread."""
@@ -181,7 +171,7 @@ class Order:
             by_bytes = isinstance(sender.thing, Signal) and sender.thing.kind == "load"
             if by_bytes and not (kind == "time" and start.place in self._waiting):
                 continue  # what its thread does before it may be done after its bytes have come, but no wait is
-            there = self._before(start, sender)
+            there = self.instances.before(start, sender.point)
             if there.plain_is_empty():
                 continue
             for node, edge in self.seen(sender, kind):
@@ -192,7 +182,7 @@ class Order:
         """Whether it is new."""
         if self.instances.is_empty(found):
             return False
-        if node in to and self.instances.solver.ask(lambda: found.is_subset(to[node])):
+        if node in to and self.instances.is_within(found, to[node]):
             return False
         to[node] = self.instances.union(to.get(node), found)
         return True
