@@ -84,7 +84,7 @@ W0719 random inputs need shapes
     The function has dynamic dimensions (`?`), so the shapes of random arrays are not known. Supply the arrays:
     `--inputs x.npz`.
 W0720 no GPU to run on
-    CuPy is not installed, CUDA does not start, or there is no device. `pip install '.[cuda12]'` (or cuda13), or
+    CuPy is not installed, CUDA does not start, or there is no device. `pip install 'weft-gpu[cuda12]'` (or cuda13), or
     run on the simulator: `--target sim`.
 W0721 NVRTC rejects the kernels
     The compiler's messages are in the notes.
