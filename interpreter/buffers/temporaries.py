@@ -101,9 +101,10 @@ def _not_in_registers(
         "pieces, mapped to `registers`"
     )
     if mapped is not None and thread_tile is not None:
-        size = ", ".join(map(str, thread_tile.kind.shape))
-        hint = f"`{mapping_of(mapped)}` is on the op itself: `tile` {describe(mapped)} by [{size}], as others are, and map that loop"
-    return fail("W0380", f"the {'x'.join(map(str, kind.shape))} buffer cannot live in each thread's registers: {reason}", hint)
+        cut = f"`tile` {describe(mapped)} by [{', '.join(map(str, thread_tile.kind.shape))}]"
+        hint = f"`{mapping_of(mapped)}` is on the op itself: {cut}, as others are, and map that loop"
+    message = f"the {'x'.join(map(str, kind.shape))} buffer cannot live in each thread's registers: {reason}"
+    return fail("W0380", message, hint)
 
 
 def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
