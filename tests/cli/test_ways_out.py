@@ -103,14 +103,14 @@ def test_a_scatter_that_no_data_makes_collide() -> None:
 def test_a_payload_in_the_place_of_a_schedule(tmp_path: Path) -> None:
     for text in ("module {\n}\n", HOST_LOOP, "#map = affine_map<(d0) -> (d0)>\n" + HOST_LOOP):
         (tmp_path / "hand.mlir").write_text(text)
-        with pytest.raises(WeftError, match="W0101.*(\n.*)*hint: this is a payload.*--payload"):
+        with pytest.raises(WeftError, match=r"W0101.*(\n.*)*hint: this is a payload.*--payload"):
             weft.run(str(tmp_path / "hand.mlir"))
 
 
 def test_a_kernel_is_of_one_process() -> None:
     kernel = weft.compile("naive", settings={"m": 16, "n": 16, "k": 16}, target="cpu")
     for make in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(WeftError, match="W0768.*(\n.*)*weft.load_bundle"):
+        with pytest.raises(WeftError, match=r"W0768.*(\n.*)*weft\.load_bundle"):
             make(kernel)
     with pytest.raises(WeftError, match="W0740: a list cannot be passed as an array"):
         kernel([1.0], np.ones((16, 16), np.float32))
