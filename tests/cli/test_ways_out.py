@@ -114,3 +114,19 @@ def test_a_kernel_is_of_one_process() -> None:
             make(kernel)
     with pytest.raises(WeftError, match="W0740: a list cannot be passed as an array"):
         kernel([1.0], np.ones((16, 16), np.float32))
+
+
+@pytest.mark.parametrize("width", [64, 80, 120])
+def test_lists_break_between_words(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The list of statements on a terminal: whole words, and each summary a sentence that ends."""
+    from weft.cli import console
+    from weft.cli.commands.reference import statements
+    from weft.interpreter.session.statement import signatures
+
+    monkeypatch.setattr(console, "columns_of", lambda _: width)
+    statements.main([], standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    shown = " ".join(" ".join(lines).split())
+    for keyword, signature in signatures().items():
+        assert signature.summary.endswith(".") and f"{keyword} {signature.summary}" in shown
