@@ -131,8 +131,14 @@ class WeftError(Exception):
     """Carries one or more diagnostics up to whoever shows them. The only exception user input may cause."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
-        super().__init__("; ".join(f"{d.code}: {d.message}" for d in diagnostics))
+        super().__init__(*diagnostics)
         self.diagnostics: tuple[Diagnostic, ...] = diagnostics
+
+    def __str__(self) -> str:
+        """What the command line shows, for a script or a notebook: place, notes and hint, after each `Wnnnn: message`."""
+        from .render import plain
+
+        return "\n\n".join(map(plain, self.diagnostics))
 
     def __reduce__(self) -> tuple[type[WeftError], tuple[Diagnostic, ...]]:
         return type(self), self.diagnostics

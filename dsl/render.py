@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import replace
 
 from .diagnostics import Diagnostic, Span
 
@@ -34,6 +35,13 @@ def render(diagnostic: Diagnostic, color: bool = False, width: int | None = None
     for line in lines:
         console.print(Text.assemble(*line), soft_wrap=True, highlight=False)
     return stream.getvalue().rstrip("\n")
+
+
+def plain(diagnostic: Diagnostic) -> str:
+    """The text of a diagnostic after the name of an exception: `Wnnnn: message`, then the lines that `render` makes."""
+    _, *lines = _lines(replace(diagnostic, message=""), None)
+    text = "".join("\n" + "".join(text for text, _ in line).rstrip() for line in lines)
+    return f"{diagnostic.code}: {diagnostic.message}{text}"
 
 
 def render_all(diagnostics: Iterable[Diagnostic], color: bool = False, width: int | None = None) -> str:

@@ -94,7 +94,7 @@ class Signature:
             must take at least `len(results)` names, and how many there are is known when it is applied.
         more: a pattern of the names of these further results.
         apart: two fields that must name different handles.
-        summary: the first line of the statement's docstring.
+        summary: the first sentence of the statement's docstring.
         doc: the whole docstring (Args, Returns, Errors, Source, Example).
     """
 

@@ -88,6 +88,9 @@ def explain(failure: Failure, statements: frozenset[str]) -> Diagnostic:
     if opening is not None and opening.line != span.line and opening.type != "LBRACE":
         notes = (f"the `{opening}` of line {opening.line} is still open",)
     hint = "a comment begins with `//`" if text == "`#`" else _hint(failure, text, statements)
+    if failure.source.name.endswith(".mlir"):
+        name = failure.source.name
+        hint = f"this is a payload: a schedule is applied to it, `weft run FILE.weft --payload {name}`; or `weft verify {name}`"
     return Diagnostic("W0101", f"expected {wanted}, found {text}", span, notes=notes, hint=hint)
 
 

@@ -84,7 +84,7 @@ W0719 random inputs need shapes
     The function has dynamic dimensions (`?`), so the shapes of random arrays are not known. Supply the arrays:
     `--inputs x.npz`.
 W0720 no GPU to run on
-    CuPy is not installed, CUDA does not start, or there is no device. `pip install '.[cuda12]'` (or cuda13), or
+    CuPy is not installed, CUDA does not start, or there is no device. `pip install 'weft-gpu[cuda12]'` (or cuda13), or
     run on the simulator: `--target sim`.
 W0721 NVRTC rejects the kernels
     The compiler's messages are in the notes.
@@ -166,6 +166,9 @@ W0740 not an array that a kernel can be called with
 
     wrong:  kernel([1.0, 2.0], b)
     right:  kernel(numpy.array([1.0, 2.0], numpy.float32), b)
+W0768 a kernel that is pickled or copied
+    A kernel holds a device's memory, streams and compiled code, which belong to one process. `weft build`, or
+    `weft.build`, writes a bundle; `weft.load_bundle(folder)` makes a kernel of it, in any process.
 W0741 an array that is not row-major
     Kernels take their arrays contiguous, in row-major (C) order. A transposed array, or every second column of one,
     has other strides.

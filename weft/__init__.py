@@ -49,3 +49,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES.get(name, ".api"), __name__), name)
+
+
+def __dir__() -> list[str]:
+    """What a user completes: the API, loaded or not, and no module of the inside."""
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum, apply_map
 from ..indices.values import unchanged
-from ..ir.affine_maps import dimension_of, single_dimensions
+from ..ir.affine_maps import dimension_of, dimensions_of, single_dimensions
 from ..ir.cloning import clone_until
 from ..ir.mlir import DYNAMIC, arith, i64, ir, is_used, made_by, memref, operations, vector
 from ..ir.structured import ATOMIC, body_of, element_type, generic, indexing_maps, is_parallel_op, structure
@@ -91,12 +91,15 @@ class StructuredOp:
 
     def masked(self, lanes: int) -> list[MaskedLoad]:
         """The reads in the body of which `lanes` elements can be loaded at once."""
-        return masked_loads(self.block, self.maps[-1].n_dims - 1, lanes)
+        last = self.maps[-1].n_dims - 1
+        along = [any(last in dimensions_of(e) for e in indexing.results) for indexing in self.maps]
+        same = {argument for argument, moves in zip(self.block.arguments, along, strict=False) if not moves and lanes > 1}
+        return masked_loads(self.block, last, lanes, same)
 
-    def gathered(self, lanes: int) -> MaskedLoad | None:
-        """The masked load that the body is, if `lanes` of its elements can be loaded at once."""
+    def gathered(self, lanes: int, *, alone: bool = True) -> MaskedLoad | None:
+        """The masked load that the body is, if `lanes` of its elements can be loaded at once; `alone`: and takes no operand."""
         yielded = list(list(self.block.operations)[-1].operands)
-        return next((load for load in self.masked(lanes) if yielded == [load.value]), None)
+        return next((one for one in self.masked(lanes) if yielded == [one.value] and not (alone and one.takes)), None)
 
     def copied_at_once(self, lanes: int) -> int:
         """How many elements one asynchronous copy moves, of an op whose iterations are `lanes` elements."""
@@ -151,10 +154,13 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
         return at_once(number) == lanes > 1
 
     def taken() -> ir.Value:
-        return load_vector(copied or 0) if gathered is None else gathered.emit(start, lanes)
+        return load_vector(copied or 0) if gathered is None else gathered.emit(start, lanes, given(gathered))
+
+    def given(masked: MaskedLoad) -> dict[ir.Value, ir.Value]:
+        return {argument: load(ir.BlockArgument(argument).arg_number, 0) for argument in masked.takes}
 
     outputs, copied = op.output_numbers(), forwarded(op)
-    gathered = op.gathered(lanes) if lanes > 1 else None
+    gathered = op.gathered(lanes, alone=op.asynchronous is not None) if lanes > 1 else None
     moves = op.asynchronous is None and op.atomic is None and (gathered is not None or (copied is not None and whole(copied)))
     if moves and whole(outputs.start):
         vector.StoreOp(taken(), *address(outputs.start))
@@ -182,7 +188,8 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
     loaded = {
         n: [load_vector(n, e) for e in range(0, lanes, at_once(n))] for n in used if at_once(n) > 1 and n not in own
     }
-    read = {masked.value: masked.pieces(each, most_lanes(masked.value.type)) for masked in (op.masked(lanes) if lanes > 1 else ())}
+    wide = op.masked(lanes) if lanes > 1 else ()
+    read = {masked.value: masked.pieces(each, most_lanes(masked.value.type), given(masked)) for masked in wide}
     results: list[list[ir.Value]] = []
     for e, at in enumerate(each):
         arguments = {n: _element(loaded[n], lanes, e) if n in loaded else load(n, e) for n in used}

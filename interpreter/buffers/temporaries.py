@@ -30,6 +30,7 @@ from .owners.digits import Unowned
 from .register_stages import ATTRIBUTE, is_stage
 from .tiles import (
     ThreadTile,
+    is_distributed,
     is_in_thread,
     kept_elements,
     moves_with_a_loop,
@@ -91,13 +92,19 @@ def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[str]:
     return [share(alloc)]
 
 
-def _not_in_registers(kind: ir.MemRefType, reason: str) -> WeftError:
-    return fail(
-        "W0380",
-        f"the {'x'.join(map(str, kind.shape))} buffer cannot live in each thread's registers: {reason}",
+def _not_in_registers(
+    kind: ir.MemRefType, reason: str, mapped: ir.Operation | None = None, thread_tile: ThreadTile | None = None
+) -> WeftError:
+    """`mapped`: an op that is mapped over the whole buffer, where loops over threads take `thread_tile`s of it."""
+    hint = (
         "map every loop or op that looks at it alike, to as many threads as it takes; an accumulator has one tile per thread, or "
-        "pieces, mapped to `registers`",
+        "pieces, mapped to `registers`"
     )
+    if mapped is not None and thread_tile is not None:
+        cut = f"`tile` {describe(mapped)} by [{', '.join(map(str, thread_tile.kind.shape))}]"
+        hint = f"`{mapping_of(mapped)}` is on the op itself: {cut}, as others are, and map that loop"
+    message = f"the {'x'.join(map(str, kind.shape))} buffer cannot live in each thread's registers: {reason}"
+    return fail("W0380", message, hint)
 
 
 def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
@@ -141,7 +148,9 @@ def _place(
         copies = ", in a copy of each that has it" * arrays[-1].shared_out
         return f"{called}: each thread keeps its {many} elements, {kind.element_type}, to itself{copies}"
     if REGISTERS in alloc.attributes:
-        raise _not_in_registers(kind, not_kept if whole_users(buffer) else reason)
+        loose = [op for op in all_users(buffer) if not is_in_thread(op) and (own := mapping_of(op)) is not None and own.distributes]
+        by_loops = [tile for tile in tiles_of(buffer) if is_distributed(tile.nest[-1])]
+        raise _not_in_registers(kind, not_kept if whole_users(buffer) else reason, *loose[:1], *(by_loops[:1] if loose else ()))
     size = bytes_of(kind)
     shared = ir.MemRefType.get(
         kind.shape, kind.element_type, kind.layout, ir.Attribute.parse("#gpu.address_space<workgroup>")

@@ -8,7 +8,7 @@ its last digit alone, where n divides that digit's size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import prod
 
@@ -106,21 +106,22 @@ def offset_divisible(memref: ir.Value, lanes: int) -> bool:
 @dataclass(frozen=True)
 class MaskedLoad:
     """A read in an op's body: `choice` is its `scf.if` (None: it always loads), `load` the load in the first arm, `before` the ops
-    that both are made of."""
+    that both are made of; `takes`: the body's arguments that these take, which are the same for all neighbours."""
 
     choice: ir.Operation | None
     load: ir.Operation
     before: tuple[ir.Operation, ...]
+    takes: tuple[ir.Value, ...] = ()
 
     @property
     def value(self) -> ir.Value:
         """What the body goes on with."""
         return (self.choice or self.load).results[0]
 
-    def emit(self, at: Sequence[ir.Value], lanes: int) -> ir.Value:
-        """The elements from `at` on, as a vector; emitted at the ambient insertion point."""
+    def emit(self, at: Sequence[ir.Value], lanes: int, known: Mapping[ir.Value, ir.Value]) -> ir.Value:
+        """The elements from `at` on, as a vector; emitted at the ambient insertion point. `known`: what the read takes."""
         kind = ir.VectorType.get([lanes], self.load.results[0].type)
-        copies: dict[ir.Value, ir.Value] = {}
+        copies = dict(known)
         for op in self.before:
             if op.name == "linalg.index":
                 copies[op.results[0]] = at[index_dimension(op)]
@@ -136,10 +137,10 @@ class MaskedLoad:
                 scf.YieldOp([self._arm(arm.blocks[0], copies, kind)])
         return made.results[0]
 
-    def pieces(self, each: Sequence[Sequence[ir.Value]], most: int) -> list[ir.Value]:
+    def pieces(self, each: Sequence[Sequence[ir.Value]], most: int, known: Mapping[ir.Value, ir.Value]) -> list[ir.Value]:
         """The elements from each of these indices on, in vectors of at most so many."""
         n = min(len(each), most)
-        return [self.emit(at, n) for at in each[::n]]
+        return [self.emit(at, n, known) for at in each[::n]]
 
     def source(self, at: Sequence[ir.Value]) -> tuple[ir.Value, list[ir.Value], ir.Value | None]:
         """The buffer and the subscripts of the element of `at`, and whether it is loaded; emitted at the insertion point."""
@@ -178,23 +179,24 @@ class MaskedLoad:
         raise AssertionError("an arm ends with a yield")
 
 
-def masked_loads(block: ir.Block, last_dimension: int, lanes: int) -> list[MaskedLoad]:
-    """The reads in a structured op's body of which `lanes` elements can be loaded at once."""
+def masked_loads(block: ir.Block, last_dimension: int, lanes: int, same: Set[ir.Value]) -> list[MaskedLoad]:
+    """The reads in a structured op's body of which `lanes` elements can be loaded at once. `same`: the body's arguments that are
+    the same for all neighbours, such as the row that is looked up in a table."""
     last = tuple(
         op.results[0]
         for op in operations(block.owner.operation, "linalg.index")
         if index_dimension(op) == last_dimension
     )
     at = Neighbours(last, lanes)
-    found = (_masked_load(block, inner, at) for inner in ops_of(block))
+    found = (_masked_load(block, inner, at, same) for inner in ops_of(block))
     return [load for load in found if load is not None]
 
 
-def _masked_load(block: ir.Block, op: ir.Operation, at: Neighbours) -> MaskedLoad | None:
+def _masked_load(block: ir.Block, op: ir.Operation, at: Neighbours, given: Set[ir.Value]) -> MaskedLoad | None:
     if op.name == "memref.load":
-        before = _made_of(block, [op])
+        before = _made_of(block, [op], at, given)
         wide = at.lanes == 1 or (any(map(at.varies, op.operands)) and _side_by_side(op, at))
-        return MaskedLoad(None, op, before) if before is not None and wide else None
+        return MaskedLoad(None, op, *before) if before is not None and wide else None
     if op.name != "scf.if" or len(op.results) != 1 or len(list(op.regions[1].blocks)) != 1:
         return None
     arms = [ops_of(region.blocks[0]) for region in op.regions]
@@ -203,28 +205,41 @@ def _masked_load(block: ir.Block, op: ir.Operation, at: Neighbours) -> MaskedLoa
         return None
     if any(o.name in ("memref.load", "linalg.index") or o.regions for o in (*arms[0], *arms[1]) if o != load):
         return None
-    before = _made_of(block, [op, *arms[0], *arms[1]])
+    before = _made_of(block, [op, *arms[0], *arms[1]], at, given)
     same = not at.varies(arms[1][-1].operands[0]) and _same_for_all(op.operands[0], at)
     wide = at.lanes == 1 or (same and _side_by_side(load, at))
-    return MaskedLoad(op, load, before) if before is not None and wide else None
+    return MaskedLoad(op, load, *before) if before is not None and wide else None
 
 
-def _made_of(block: ir.Block, ops: Sequence[ir.Operation]) -> tuple[ir.Operation, ...] | None:
-    """The ops of the body whose results these ops take, in their order; None where one of them reads memory or an operand."""
+def _made_of(
+    block: ir.Block, ops: Sequence[ir.Operation], at: Neighbours, given: Set[ir.Value]
+) -> tuple[tuple[ir.Operation, ...], tuple[ir.Value, ...]] | None:
+    """The ops of the body whose results these ops take, in their order, and the arguments; None where neighbours have others of
+    these, or one of the ops reads memory for each of them."""
     needed: set[ir.Operation] = set()
+    taken: dict[ir.Value, None] = {}
     waiting = [value for op in ops for value in op.operands]
     while waiting:
         value = waiting.pop()
         op = producer(value)
         if op is None and value.owner == block:
-            return None
+            if value not in given:
+                return None
+            taken[value] = None
         if op is None or op.block != block or op in needed:
             continue
-        if op.regions or op.name == "memref.load":
+        if (op.regions or op.name == "memref.load") and not _same(op, at):
             return None
         needed.add(op)
-        waiting += op.operands
-    return tuple(inner for inner in ops_of(block) if inner in needed)
+        waiting += (operand for inner in operations(op) for operand in inner.operands)
+    return tuple(inner for inner in ops_of(block) if inner in needed), (*taken,)
+
+
+def _same(op: ir.Operation, at: Neighbours) -> bool:
+    """Whether a load, or a choice between two, is the same for all neighbours."""
+    inside = list(operations(op))
+    plain = all(one.name != "linalg.index" and (not one.regions or (one == op and op.name == "scf.if")) for one in inside)
+    return plain and at.lanes > 1 and not any(at.varies(operand) for one in inside for operand in one.operands)
 
 
 def _side_by_side(load: ir.Operation, at: Neighbours) -> bool:

@@ -13,17 +13,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, Sum, delinearise, inside
 from ..indices.values import divisible
-from ..ir.affine_maps import single_dimensions
-from ..ir.mlir import children, ir, made_by, operations, producer
+from ..ir.affine_maps import dimension_of, single_dimensions
+from ..ir.mlir import ahead_of, children, ir, made_by, operations, ops_of, producer, users
 from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, shape_of, structure
 from ..launch.kernel import Outlined
 from ..launch.lowering import copies_to_linalg
+from ..launch.splitting import BARRIER
+from ..launch.widths import widths
 from ..loops.forall import make_forall
 from ..mapping.mapping import (
     AS_MANY_AS_ITERATIONS,
@@ -39,10 +41,10 @@ from ..mapping.mapping import (
     subview_sizes,
 )
 from ..mapping.processors import loop_over, when
-from ..memory.effects import read, written
+from ..memory.effects import is_pure, read, written
 from ..memory.views import behind, is_own_array
 from ..session.rewriter import describe
-from .elements import VECTOR, StructuredOp, emit, most_lanes
+from .elements import VECTOR, StructuredOp, emit, forwarded, most_lanes
 from .temporaries import REGISTERS
 from .tiles import ThreadTile, clone_nest, end_of, is_distributed, is_slice, structural_key, thread_nest, tiles_of
 from .views import drop_dead_view, is_temporary
@@ -175,6 +177,9 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
         return None
     number, temporary, owner = found
     structured = StructuredOp.of(copy)
+    direct = _stored_directly(owner, copy, structured, number, temporary)
+    if direct is not None:
+        return direct
     with copy.location:
         if not _walks(structured, number) or not (
             _copy_tiles(owner, copy, structured, number, temporary)
@@ -187,6 +192,85 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
     for operand in operands:
         drop_dead_view(operand)
     return f"{where} is done by the threads that own its temporary: {owner}"
+
+
+def _stored_directly(
+    owner: _Owner, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
+) -> str | None:
+    """Let the op that fills a temporary which only the copy reads store where that copies to: under the copy's guards, without the
+    temporary. What was done; None where something else touches it, or the op reads what the copy writes."""
+    op, out = owner.op, structured.output_numbers().start
+    if op is None or owner.loops or number >= out or forwarded(structured) != number or not _walks(structured, number):
+        return None
+    walked, mapping, made = _walked(owner, op, temporary), mapping_of(op), StructuredOp.of(op)
+    if walked is None or mapping is None or not is_parallel_op(op) or made.outputs != 1 or made.operands[-1] != temporary:
+        return None
+    if made.used(len(made.operands) - 1) or made.atomic is not None or made.asynchronous is not None:
+        return None
+    view, target = structured.operands[number], structured.operands[out]
+    own = {op, copy, *([] if view == temporary else [view.owner.operation])}
+    looked_at = {behind(memref) for one in operations(op) for memref in read(one)}
+    if any(user not in own for user in (*users(temporary), *users(view))) or behind(target) in looked_at:
+        return None
+    if op.block != copy.block:
+        return None
+    siblings = ops_of(op.block)
+    between = siblings[siblings.index(op) + 1 : siblings.index(copy)]
+    if not all(is_pure(one) or one.name == BARRIER for one in between):  # a barrier: the proof is of what is made here
+        return None
+    order, space, _ = walked
+    of_copy = dict(zip(single_dimensions(structured.maps[number]), order, strict=True))  # its dimension → the op's
+    reached = [dimension_of(e) for e in structured.maps[out].results]
+    if None in reached:
+        return None
+    place = ir.AffineMap.get(len(space), 0, [ir.AffineDimExpr.get(of_copy[d]) for d in reached if d is not None])
+    direct = dataclasses.replace(made, operands=(*made.operands[:-1], target), maps=(*made.maps[:-1], place))
+    bounds = {of_copy[d]: bound for d, bound in enumerate(extents(copy))}
+    for one in between:
+        if one.name != BARRIER:
+            one.move_before(op)  # the target and its guards
+    lanes = mapping.vector if divisible(bounds[len(space) - 1], mapping.vector) else 1
+    with copy.location, ahead_of(op):
+        loop, begin = _over_units(mapping, space)
+        with end_of(loop):
+
+            def store(at: Sequence[Sum]) -> None:
+                with when(*(guard for d, index in enumerate(at) for guard in inside(index, bounds[d]))):
+                    emit(direct, at, lanes)
+
+            first = begin(loop)
+            if lanes == mapping.vector:
+                store(first)
+            else:
+                loop_over(mapping.vector, lambda e: store([*first[:-1], first[-1] + e]))
+        remark = f"{describe(op)} stores under the guards of {describe(copy)}, without a temporary: {owner}"
+        if lanes > 1:
+            remark = f"{remark}; {widths(op, direct, lanes)}"
+    copy.erase()
+    op.erase()
+    for value in (view, target):
+        drop_dead_view(value)
+    if not [user for user in users(temporary) if user.name != "memref.dealloc"]:
+        for user in users(temporary):
+            user.erase()
+        temporary.owner.operation.erase()
+    return remark
+
+
+def _over_units(mapping: Mapping, space: Sequence[int]) -> tuple[ir.Operation, Callable[[ir.Operation], list[Sum]]]:
+    """A loop, with the map of an op, over the units of its iterations; and where the unit of an iteration begins."""
+    units = [*space[:-1], *(extent // mapping.vector for extent in space[-1:])]
+    row = mapping.every or len(mapping.axes) != len(units)
+    trips = [math.prod(units)] if row else units
+    loop = make_forall([0] * len(trips), trips, [1] * len(trips))
+    loop.attributes[ATTRIBUTE] = dataclasses.replace(mapping, vector=1).attribute()
+
+    def begin(loop: ir.Operation) -> list[Sum]:
+        counters = [Sum.of(i, e) for i, e in zip(body_of(loop).arguments, trips, strict=True)]
+        at = delinearise(counters[0], units) if row else counters
+        return [*at[:-1], *(index.times(mapping.vector) for index in at[-1:])]
+
+    return loop, begin
 
 
 def _owners(root: ir.Operation, copy: ir.Operation) -> Iterator[tuple[int, ir.Value, _Owner]]:
@@ -287,9 +371,7 @@ def _copy_elements(
     order, space, view = walked
     lanes = [1] * len(space)
     if mapping.vector > 1:
-        lanes[-1], space[-1] = mapping.vector, space[-1] // mapping.vector
-    row = mapping.every or len(mapping.axes) != len(space)
-    trips = [math.prod(space)] if row else space
+        lanes[-1] = mapping.vector
     place, starts = ir.InsertionPoint(copy), [Sum()] * len(order)
     if view is not None:
         tile = clone_nest(ThreadTile(view, owner.loops), copy)
@@ -297,12 +379,10 @@ def _copy_elements(
         with place:
             starts = _offsets_in(temporary, tile.view)
     with place:
-        loop = make_forall([0] * len(trips), trips, [1] * len(trips))
-    loop.attributes[ATTRIBUTE] = dataclasses.replace(mapping, vector=1).attribute()
+        loop, begin = _over_units(mapping, space)
     with end_of(loop):
-        counters = [Sum.of(i, e) for i, e in zip(body_of(loop).arguments, trips, strict=True)]
-        at = delinearise(counters[0], space) if row else counters
-        offsets = [start + at[d].times(lanes[d]) for start, d in zip(starts, order, strict=True)]
+        at = begin(loop)
+        offsets = [start + at[d] for start, d in zip(starts, order, strict=True)]
         Part(structured, number, None, offsets, [lanes[d] for d in order]).emit(extents(copy))
     return True
 

@@ -79,6 +79,8 @@ def lower(kernel: Outlined) -> int:
             share_indices(function)
             # `cse` leaves what nothing uses when that has gone which used it; what is judged is what stands at the statement's end
             _run(kernel, "trivial-dce,cse", verify=False)
+            if _drop_implied(function):
+                _run(kernel, "trivial-dce,cse", verify=False)
             kernel.module.operation.verify()
         except ir.MLIRError as error:
             raise fail("W0358", "the kernel cannot be lowered to loops", notes=upstream_messages(error)) from error
@@ -210,6 +212,40 @@ def _guard(loop: ir.Operation, most: int) -> None:
     terminator = choice.then_block.operations[0]
     for op in inside:
         op.move_before(terminator)
+
+
+# ---- guards ---------------------------------------------------------------------------------------------------------------
+
+
+def _drop_implied(function: ir.Operation) -> bool:
+    """Replace each `scf.if` under an equal guard by what it does there; whether there was one."""
+    implied = [op for op in operations(function, "scf.if") if _holds(op.operands[0], op)]
+    for choice in implied:
+        *inside, ends = choice.regions[0].blocks[0].operations
+        for op in inside:
+            op.operation.move_before(choice)
+        for result, known in zip(choice.results, ends.operands, strict=True):
+            result.replace_all_uses_with(known)
+        choice.erase()
+    return bool(implied)
+
+
+def _parts(condition: ir.Value) -> set[ir.Value]:
+    """What is true together where a condition is."""
+    both = made_by(condition, "arith.andi")
+    return {condition} if both is None else set[ir.Value]().union(*map(_parts, both.operands))
+
+
+def _holds(condition: ir.Value, op: ir.Operation) -> bool:
+    """Whether a condition is the guard of a branch that an op is in, or a part of it."""
+    inner, wanted = op, _parts(condition)
+    for around in ancestors(op):
+        if around.name == "scf.if" and inner.block == around.regions[0].blocks[0]:
+            wanted -= _parts(around.operands[0])
+            if not wanted:
+                return True
+        inner = around
+    return False
 
 
 # ---- sums of warp groups that are read as they are ----------------------------------------------------------------------

@@ -41,7 +41,7 @@ from ..ir.structured import element_type, operand_names, parts_of, structure
 from ..mapping.processors import loop_over
 from ..memory import fragments
 from ..memory.fragments import AS_TYPE, REGISTERS_OF_LHS, ROW_BYTES, SPLITS, TF32_BITS, TileProduct, instruction_of
-from ..memory.layouts import is_shared, strided
+from ..memory.layouts import is_shared, strided, transposed
 from ..memory.views import behind, is_view
 from ..session.rewriter import refuse
 
@@ -236,11 +236,14 @@ class _Product:
             return self._subscripts(tile, operand, [self._at(f"{form} + {c}") for form, c in zip(forms, first, strict=True)])
 
         whole = ir.VectorType.get([registers, each], kind)
-        if each == 1 or not _side_by_side(tile, self.axes[operand][1 - operand], each):
+        row = _row(tile, self.axes[operand][1 - operand], each) if each > 1 else None
+        if row is None:
             places = [place(r, j) for r in range(registers) for j in range(each)]
             return vector.FromElementsOp(whole, [memref.LoadOp(tile, one).result for one in places]).result
         word = ir.VectorType.get([each], kind)
-        return _joined([vector.LoadOp(word, tile, place(r, 0)).result for r in range(registers)], whole)
+        view, order = row
+        first = [[at[axis] for axis in order] for at in (place(r, 0) for r in range(registers))]
+        return _joined([vector.LoadOp(word, view, at).result for at in first], whole)
 
     def _from_registers(self, part: ir.Value, axes: Sequence[int]) -> ir.Value:
         """The fragment that a lane has made by itself. `axes`: of the part, which count registers along the sum, and along rows."""
@@ -281,15 +284,19 @@ def _products(lhs: list[ir.Value], rhs: list[ir.Value]) -> list[tuple[ir.Value, 
     return [(lhs[i], rhs[order - i]) for order in reversed(range(count)) for i in reversed(range(order + 1))]
 
 
-def _side_by_side(tile: ir.Value, axis: int, count: int) -> bool:
-    """Whether that many neighbors along an axis lie side by side in shared memory, from a multiple of their number on. The axis is
-    the last one, along which a vector is loaded: a last one of a single element leaves a stride of 1 to the one before it, too."""
+def _row(tile: ir.Value, axis: int, count: int) -> tuple[ir.Value, list[int]] | None:
+    """The tile as a view whose last axis is this one, along which vectors are loaded, and the order of its axes; None where that
+    many neighbors do not lie side by side in shared memory, from a multiple of their number on. A copy that is staged transposed
+    is such a view, turned."""
     kind = ir.MemRefType(tile.type)
     strides, _ = strided(kind)
-    others = [stride for number, stride in enumerate(strides) if number != axis]
-    if not is_shared(kind) or axis != kind.rank - 1 or strides[axis] != 1:
-        return False
-    return not any(s % count for s in others) and offset_divisible(tile, count)
+    others = [number for number in range(kind.rank) if number != axis]
+    if not is_shared(kind) or strides[axis] != 1:
+        return None
+    if any(strides[number] % count for number in others) or not offset_divisible(tile, count):
+        return None
+    order = [*others, axis]
+    return (tile if axis == kind.rank - 1 else transposed(tile, order)), order
 
 
 def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..buffers.elements import StructuredOp
+from ..buffers.elements import StructuredOp, most_lanes
 from ..buffers.register_stages import is_stage
 from ..ir.element_sizes import element_bytes
 from ..ir.functions import name_of
-from ..ir.mlir import ir
+from ..ir.mlir import ir, operations
 from ..memory.effects import is_memref
 from ..memory.views import behind
 from ..session.rewriter import describe
@@ -30,11 +30,21 @@ def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
     loads = [side("loads", n) for n in in_memory if structured.used(n)]
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    gathered = structured.gathered(lanes)
-    guard = "" if gathered is not None and gathered.choice is None else " under one guard"
-    how = f"{lanes}-wide{guard}" if gathered is not None else "scalar (masked one by one)"
-    in_body = [] if any(structured.used(n) for n in buffers) else [f"loads {how}"]
-    return f"{_called(op, structured)}: " + ", ".join([*(loads or in_body), *stores])
+    return f"{_called(op, structured)}: " + ", ".join([*loads, *_in_body(op, structured, lanes), *stores])
+
+
+def _in_body(op: ir.Operation, structured: StructuredOp, lanes: int) -> list[str]:
+    """How wide the reads in the body are."""
+    wide, reads = structured.masked(lanes), len(list(operations(op, "memref.load")))
+    if not reads:
+        return []
+    if not wide:
+        why = "neighbours lie apart" if next(operations(op, "scf.if"), None) is None else "masked one by one"
+        return [f"loads scalar ({why})"]
+    guard = " under one guard" if any(load.choice is not None for load in wide) else ""
+    some = "" if len(wide) == reads else f"{len(wide)} of {reads} "
+    at_once = {min(lanes, most_lanes(load.value.type)) for load in wide}
+    return [f"loads {some}{'- or '.join(map(str, sorted(at_once)))}-wide{guard}"]
 
 
 def _called(op: ir.Operation, structured: StructuredOp) -> str:

@@ -208,4 +208,7 @@ def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: 
         if found.reduction
         else "map a loop whose iterations are independent; this one stays inside it, and each processor runs it whole"
     )
+    if found.assumed and declared is None and loop.name in SEQUENTIAL:
+        hint += "; or, where no data makes two of them write one element (a permutation does not), state that in the payload: an"
+        hint += " `affine.parallel`, or an `scf.parallel`, is taken at its word"
     return rewrite.error("W0343", message, loop, hint, at="target", notes=notes)

@@ -1,8 +1,8 @@
 """Inputs of which a tile reads no slice, such as x[9 - i] or x[i mod 4].
 
 A tile of an op reads a slice of each input: what its subscripts are at the tile's first iteration and at its last one is where
-the slice begins and ends. That holds of sums of dimensions (x[2 * i + k]). Of any other input a masked load is made that has the
-iteration space as its shape, and reads each element where the op would have:
+the slice begins and ends, of dimensions that are not tiled, too. That holds of sums of dimensions (x[2 * i + k]). Of any other
+input a masked load is made that has the iteration space as its shape, and reads each element where the op would have:
 
     before: linalg.generic ins(%x) {(i) -> (9 - i)}
     after:  linalg.generic ins(%y) {(i) -> (i)}      %y: a masked load, `tensor.extract %x[9 - i]`
@@ -14,13 +14,42 @@ from collections.abc import Iterator, Sequence, Set
 
 from ..ir.mlir import affine, ahead_of, ir
 from ..ir.sizes import iterations_of
-from ..ir.structured import Structure, dimensions_of, element_type
+from ..ir.structured import Structure, dimensions_of, element_type, shape_of
 from . import masked_loads
 
 
-def has_slices(indexing: ir.AffineMap, tiled: Set[int]) -> bool:
-    """Whether tiles of these dimensions read, or write, slices of an operand that is indexed like this."""
-    return all(not dimensions_of(e) & tiled or _is_sum(e) for e in indexing.results)
+def has_slices(space: Structure, number: int, shape: Sequence[int | None], tiled: Set[int]) -> bool:
+    """Whether tiles of these dimensions read, or write, slices of an operand that has that shape.
+
+    A subscript without a tiled dimension takes the elements up to that of the last iteration: its slice is whole where no
+    iteration before takes a later one, or where this is the last element that there is.
+    """
+    indexing = space.maps[number]
+    return all(
+        _is_sum(e) if dimensions_of(e) & tiled else _rises(e) or (n is not None and _at_last(e, space.extents) == n - 1)
+        for e, n in zip(indexing.results, shape, strict=True)
+    )
+
+
+def _rises(expr: ir.AffineExpr) -> bool:
+    """Whether a subscript is never less than it was in an iteration before."""
+    if isinstance(expr, ir.AffineAddExpr):
+        return _rises(expr.lhs) and _rises(expr.rhs)
+    if isinstance(expr, ir.AffineMulExpr):
+        by = expr.rhs
+        return isinstance(by, ir.AffineConstantExpr) and by.value >= 0 and _rises(expr.lhs)
+    if isinstance(expr, (ir.AffineFloorDivExpr, ir.AffineCeilDivExpr)):
+        by = expr.rhs
+        return isinstance(by, ir.AffineConstantExpr) and by.value > 0 and _rises(expr.lhs)
+    return isinstance(expr, (ir.AffineDimExpr, ir.AffineConstantExpr))
+
+
+def _at_last(expr: ir.AffineExpr, extents: Sequence[int | None]) -> int | None:
+    """A subscript in the last iteration; None where the extents of its dimensions are known at run time only."""
+    if any(extents[d] is None for d in dimensions_of(expr)):
+        return None
+    last = [ir.AffineConstantExpr.get((n or 1) - 1) for n in extents]
+    return ir.AffineConstantExpr(expr.compose(ir.AffineMap.get(0, 0, last))).value
 
 
 def _is_sum(expr: ir.AffineExpr) -> bool:
@@ -33,7 +62,7 @@ def _is_sum(expr: ir.AffineExpr) -> bool:
 def load_scattered(op: ir.Operation, space: Structure, tiled: Set[int]) -> list[str]:
     """Make masked loads of the inputs of `op` (a `linalg.generic` on tensors) that have no slices for tiles of the dimensions
     `tiled`, in place; what was done, in words."""
-    scattered = [i for i in range(space.inputs) if not has_slices(space.maps[i], tiled)]
+    scattered = [i for i in range(space.inputs) if not has_slices(space, i, shape_of(op.operands[i]), tiled)]
     if not scattered:
         return []
     maps, done = list(space.maps), list[str]()

@@ -111,7 +111,7 @@ def statement(
             if "weft" in f.metadata
         )
         doc = _ERROR.sub(r"        \1: \2.\n", cls.__doc__ or "").strip()
-        summary = doc.split("\n", 1)[0]
+        summary = " ".join(doc.split("\n\n", 1)[0].split()).split(". ", 1)[0].rstrip(".") + "."
         cls.signature = Signature(keyword, fields, returns, variadic, summary=summary, doc=doc, **more)
         _REGISTRY[keyword] = cls
         return cls

@@ -123,7 +123,7 @@ class Match(_Match):
 
     Args:
         op: the op's name, e.g. `linalg.matmul`.
-        scope: where to look: `in @f` (a function) or `in h` (below a handle's op); default: the entire payload.
+        scope: where to look: `in @f` (a function) or `in h` (a handle's op, and what is in it); default: the entire payload.
         index: `#n`, the n-th match in the order of the text, counted from 0.
         attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this value).
 

@@ -182,7 +182,11 @@ class Mma(Statement):
             return why, of_f32 if given == ["f32", "f32"] and not known else out
         pieces = dict(zip(found, self.shape, strict=True))
         whole = all(n is not None and n % pieces[d] == 0 if d in pieces else n == 1 for d, n in enumerate(space.extents))
-        out = "tile the sum by k, then the result for warps, and map that loop to `warps`"
+        out = f"tile the sum by {self.shape[2]}, then the result for warps, and map that loop to `warps`"
+        summed = space.extents[found[2]]
+        fitting = [p for p in known if p.shape[2] == summed]
+        if fitting:
+            out = f"{out}; or take {list(fitting[0].shape)}, whose k is {summed}"
         if not whole or space.extents[found[2]] != self.shape[2]:
             tile = " × ".join(map(str, space.extents))
             return f"a tile of {tile} does not consist of {asked} pieces with a sum of {self.shape[2]}", out

@@ -147,10 +147,14 @@ class PromoteToShared(Statement):
 
         around = [mapping_of(outer) for outer in ancestors(loop) if outer.name == "scf.forall"]
         if not any(one is not None and one.space == "blocks" for one in around):
-            raise rewrite.error(
-                "W0333", "the loop is in no loop over blocks, whose threads would share the tile", loop,
-                "`map` the loop around it to blocks first", at="operand",
-            )  # fmt: skip
+            itself = mapping_of(loop)
+            if itself is not None and itself.space == "blocks":
+                message = "the loop is the one over blocks, and a tile is staged for a loop in it"
+                hint = "name a loop inside of it; what several of these use is staged once where one loop holds them"
+            else:
+                message = "the loop is in no loop over blocks, whose threads would share the tile"
+                hint = "`map` the loop around it to blocks first"
+            raise rewrite.error("W0333", message, loop, hint, at="operand")
         owner = next((one for one in thread_nest(loop) if is_distributed(one)), None)
         if owner is not None:
             raise rewrite.error(
@@ -203,13 +207,15 @@ class PromoteToShared(Statement):
         kind = ir.MemRefType(alloc.results[0].type)
         row = kind.shape[-1] * element_bytes(kind.element_type)
         if not self._fits(kind, self.swizzle or 0):
-            wanted = f"a multiple of {self.swizzle}" if self.swizzle in SPANS else "spans of 32, 64 or 128"
+            wanted = f"a multiple of {self.swizzle}" if self.swizzle in SPANS else "32, 64 or 128"
             fitting = [str(span) for span in SPANS if self._fits(kind, span)]
             taken = f"take `swizzle {fitting[-1]}`, " if fitting else ""
             whole = "pad rows by 16 bytes or not at all" if self.pad else "leave `swizzle` out"
             raise rewrite.error(
                 "W0368",
-                f"`swizzle {self.swizzle}` needs rows of {wanted} bytes; {kind} has rows of {row} bytes",
+                f"`swizzle {self.swizzle}` needs rows of {wanted} bytes; {kind} has rows of {row} bytes"
+                if self.swizzle in SPANS
+                else f"`swizzle` takes {wanted}, not {self.swizzle}; {kind} has rows of {row} bytes",
                 at="swizzle",
                 hint=f"{taken}{whole}, or stage wider tiles",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.mlir import ir, stands_in
-from ..ir.structured import ATOMIC, Structure, structure
+from ..ir.structured import ATOMIC, Structure, shape_of, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, sizes, statement
 from ..tensors import levels
 
@@ -193,15 +193,18 @@ class Tile(Statement):
 
         tiled = {d for d, n in enumerate(sizes) if n}
         for number, indexing in enumerate(space.maps):
-            if has_slices(indexing, tiled):
+            shape = shape_of(op.operands[number])
+            if has_slices(space, number, shape, tiled):
                 continue
             place = ", ".join(map(str, indexing.results))
             if number < space.inputs:
                 what = f"input {number} is read at ({place})"
-                hint = "tile it on tensors, before `bufferize`; or leave these dimensions untiled"
+                hint = "tile it on tensors, before `bufferize`"
             else:
                 what = f"output {number - space.inputs} is written at ({place})"
-                hint = "leave these dimensions untiled, or write the op so that its result has plain subscripts"
+                hint = "write the op so that its result has plain subscripts, and its inputs the others"
+            if has_slices(space, number, shape, set()):
+                hint += "; or leave these dimensions untiled"
             notes = (f"dimensions {space.spelled()}",)
             raise rewrite.error("W0325", f"{what}, and a tile has no slice of it", op, hint, at="sizes", notes=notes)
 

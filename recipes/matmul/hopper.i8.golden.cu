@@ -223,7 +223,6 @@ extern "C" __global__ void __launch_bounds__(256) matmul_2(
     const signed char* __restrict__ B,
     signed char* __restrict__ B_packed) {
   __shared__ signed char B_shared[64][68];
-  __shared__ signed char B_packed_tile[64][64];
   const int tx = threadIdx.x;
   const int bx = blockIdx.x;
   const int by = blockIdx.y;
@@ -236,16 +235,12 @@ extern "C" __global__ void __launch_bounds__(256) matmul_2(
     B_shared[idx1 + i * 4][idx] = row1 < 250 ? B[row1 * 256 + col] : 0;
   }
   __syncthreads();
-  for (int i = 0; i < 16; ++i) {
-    const int idx2 = idx1 + i * 4;
-    B_packed_tile[idx2][idx] = B_shared[idx][idx2];
-  }
   const int col1 = by * 64 + tx % 64;
   const bool in_col1 = col1 < 250;
   const int row1 = bx * 64 + tx / 64;
   for (int i = 0; i < 16; ++i) {
     if (in_col1) {
-      B_packed[(row1 + i * 4) * 256 + col1] = B_packed_tile[idx1 + i * 4][idx];
+      B_packed[(row1 + i * 4) * 256 + col1] = B_shared[idx][idx1 + i * 4];
     }
   }
 }

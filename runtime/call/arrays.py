@@ -99,7 +99,9 @@ class Library:
 
 
 def _refused(value: object, why: str, hint: str | None = None) -> WeftError:
-    return fail("W0740", f"a {type(value).__module__}.{type(value).__qualname__} cannot be passed as an array: {why}", hint)
+    kind = type(value)
+    called = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return fail("W0740", f"a {called} cannot be passed as an array: {why}", hint)
 
 
 def _read_numpy(array: np.ndarray) -> Seen:

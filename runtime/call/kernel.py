@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...dsl.diagnostics import Diagnostic, WeftError, fail, quoted
+from ...dsl.diagnostics import Diagnostic, WeftError, count, fail, quoted
 from ..plan.plan import Plan, said
 from ..plan.resolve import deciding
 from ..plan.signature import Argument, FunctionSignature
@@ -136,6 +136,11 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<weft.Kernel {self.name}: {self.signature} on {self._target.device.name}>"
 
+    def __reduce__(self) -> NoReturn:
+        """A kernel holds a device's memory and streams, so that neither `pickle` nor `copy` make another one. Raises W0768."""
+        hint = "`weft.build(…)` writes a bundle, and `weft.load_bundle(folder)` makes a kernel of it, in any process"
+        raise fail("W0768", f"the kernel {self.name} is this process's own: it cannot be pickled or copied", hint)
+
     # ---- calling it ----------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
@@ -206,7 +211,7 @@ class Kernel:
             }
             parts = [f"{len(args)} are given"] if len(args) > len(names) else []
             parts += [f"{why} {quoted(sorted(which))}" for why, which in what.items() if which]
-            raise self._refused(f"@{self.plan.entry} takes {len(names)} arguments: {'; '.join(parts)}")
+            raise self._refused(f"@{self.plan.entry} takes {count(len(names), 'argument')}: {'; '.join(parts)}")
         return (*args, *(named[name] for name in late))
 
     def _refused(self, message: str) -> WeftError:

@@ -27,8 +27,8 @@ W0504 a kernel with unstructured control flow
     wrong:  cf.cond_br in a gpu.func
     right:  scf.if, scf.for, scf.while (run `lift-cf-to-scf`)
 W0505 NVRTC is missing, or rejects the text
-    Compiling a kernel without a GPU needs the wheel `nvidia-cuda-nvrtc` (`pip install nvidia-cuda-nvrtc`). If the
-    compiler itself reports errors, its log is in the notes.
+    Compiling a kernel without a GPU needs the wheel `nvidia-cuda-nvrtc`: `pip install 'weft-gpu[predict]'` brings it,
+    and the disassembler. If the compiler itself reports errors, its log is in the notes.
 W0506 a kernel needs more shared memory than a GPU has
     The buffers in workgroup memory exceed 227 KiB, the most that any GPU gives to one block.
 

@@ -14,6 +14,9 @@ from pathlib import Path
 
 from ...dsl.diagnostics import Diagnostic, WeftError
 
+INSTALL = "pip install 'weft-gpu[predict]'"
+"""Compiler and disassembler; also in a checkout: pip takes the extras of what is installed."""
+
 ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a")
 
 
@@ -128,4 +131,4 @@ def _library() -> ctypes.CDLL:
             return ctypes.CDLL(name)
         except OSError:
             continue
-    raise WeftError(Diagnostic("W0505", "NVRTC is not installed", hint="pip install nvidia-cuda-nvrtc"))
+    raise WeftError(Diagnostic("W0505", "NVRTC is not installed", hint=INSTALL))

@@ -271,7 +271,11 @@ class Host:
             hint = "map it (or the loop around it) and launch it"
             return refuse("W0730", f"{describe(op)} is in no launch", op, hint)
         message = f"{describe(op)} is in no launch, and a run does nothing on the host between launches"
-        return refuse("W0730", message, op, "move it into a kernel, or return the buffer and go on from there")
+        hint = "move it into a kernel, or return the buffer and go on from there"
+        if op.name in ("affine.for", "affine.if"):
+            message = f"{describe(op)} is in no launch, and the host runs the control flow of scf"
+            hint = f'`run-pass "func.func(lower-affine)"`, after the launches, makes {op.name.replace("affine", "scf")} of it'
+        return refuse("W0730", message, op, hint)
 
     def _padded_copy(self, op: ir.Operation) -> WeftError:
         """What upstream made of a `tensor.pad` that nothing reads through."""

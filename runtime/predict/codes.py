@@ -4,8 +4,8 @@ from ...dsl.diagnostics import explanations
 
 CODES = explanations("""
 W0780 no disassembler
-    `--predict` reads a kernel's machine code, which NVRTC makes and nvdisasm shows: `pip install '.[predict]'` brings
-    both, or `pip install nvidia-cuda-nvrtc nvidia-cuda-nvdisasm`. Neither needs a GPU.
+    `--predict` reads a kernel's machine code, which NVRTC makes and nvdisasm shows:
+    `pip install 'weft-gpu[predict]'` brings both. Neither needs a GPU.
 W0781 a chip without figures
     The model knows a few chips (the message lists them) by what NVIDIA and others have published. It does not guess
     the figures of others.

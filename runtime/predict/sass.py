@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from ...dsl.diagnostics import fail
+from ..cuda.nvrtc import INSTALL
 
 _LINE = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z0-9_a-z.]+)\s*(.*?)\s*;\s+/\* 0x[0-9a-f]+ \*/")
 _CONTROL = re.compile(r"^\s+/\* 0x([0-9a-f]+) \*/")
@@ -143,6 +144,5 @@ def _nvdisasm() -> str:
     """The disassembler of the wheel `nvidia-cuda-nvdisasm`."""
     places = [p for entry in sys.path for p in sorted(Path(entry or ".").glob("nvidia/cu*/bin/nvdisasm*"))]
     if not places:
-        hint = "pip install nvidia-cuda-nvdisasm nvidia-cuda-nvrtc"
-        raise fail("W0780", "nvdisasm is not installed, which shows a kernel's machine code", hint=hint)
+        raise fail("W0780", "nvdisasm is not installed, which shows a kernel's machine code", hint=INSTALL)
     return str(places[0])

@@ -33,13 +33,16 @@ from .device import DeviceTarget, Event, Graph, Memory, Stream
 ACCELERATED = 90
 """From this compute capability on, chips have instructions of their own: `sm_90a`."""
 
+INSTALL = "pip install 'weft-gpu[cuda12]' or 'weft-gpu[cuda13]'"
+"""Also in a checkout: pip takes the extras of what is installed."""
+
 
 def cupy_module() -> Any:
     """CuPy, for arrays that are on a GPU. Raises W0720."""
     try:
         import cupy
     except ImportError:
-        raise fail("W0720", "CuPy is not installed", hint="pip install '.[cuda12]' or '.[cuda13]' in Weft's sources") from None
+        raise fail("W0720", "CuPy is not installed", hint=INSTALL) from None
     return cupy
 
 
@@ -71,11 +74,7 @@ class CupyDevice(CupyWork):
     def __init__(self) -> None:
         problem = cuda_problem()
         if problem is not None:
-            raise fail(
-                "W0720",
-                problem,
-                hint="pip install '.[cuda12]' or '.[cuda13]' in Weft's sources, or run on the simulator: `weft run … --target sim`",
-            )
+            raise fail("W0720", problem, f"{INSTALL}, or run on the simulator: `weft run … --target sim`")
         import cupy
 
         super().__init__(cupy)

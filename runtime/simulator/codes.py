@@ -33,7 +33,7 @@ W0651 a barrier that not all threads reach
     right: scf.if %guard { … }; gpu.barrier
 W0652 an access out of bounds
     An index is outside its dimension, even if the address happens to be inside the buffer. A ragged edge needs a
-    guard.
+    guard. An index that is an input is random unless it is given: `--input ids=0:1000` says between which numbers.
 
     wrong: memref.store %v, %C[%row, %col]
     right: scf.if %inside { memref.store %v, %C[%row, %col] }

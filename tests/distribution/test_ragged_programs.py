@@ -96,9 +96,10 @@ def test_a_promoted_tile_keeps_its_place(columns: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dist", ["cyclic", "block", "block-cyclic(2)"])
 def test_vectors_are_written_back_by_who_made_them(dist: str) -> None:
-    """Eight elements an iteration: the thread that copies an element is the one that filled it."""
+    """Eight elements an iteration: the thread that copies an element is the one that filled it; a load keeps the temporary."""
     text = f"""\
 func.func @f(%C: memref<5x16xf32>, %n: index) {{
+  %z = arith.constant 0 : index
   %one = arith.constant 1.0 : f32
   scf.forall (%b) in (1) {{
     %t = memref.alloc() : memref<8x16xf32>
@@ -107,7 +108,7 @@ func.func @f(%C: memref<5x16xf32>, %n: index) {{
     %from = memref.subview %t[0, 0] [%n, 16] [1, 1] : memref<8x16xf32> to memref<?x16xf32, strided<[16, 1]>>
     %to = memref.subview %C[0, 0] [%n, 16] [1, 1] : memref<5x16xf32> to memref<?x16xf32, strided<[16, 1]>>
     memref.copy %from, %to : memref<?x16xf32, strided<[16, 1]>> to memref<?x16xf32, strided<[16, 1]>>
-    scf.forall (%i) in (8) {{ }} {mapped("threads", "x", [8])}
+    scf.forall (%i) in (8) {{ %v = memref.load %t[%i, %z] : memref<8x16xf32> }} {mapped("threads", "x", [8])}
   }} {mapped("blocks", "x", [-1]).replace("{weft", "{" + ROOT + ", weft", 1)}
   return
 }}

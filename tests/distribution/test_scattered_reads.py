@@ -158,6 +158,129 @@ def test_a_producer_that_reads_backwards_is_fused(size: int) -> None:
     assert np.allclose(expect_right(made(schedule, CHAIN), {"x": x, "o": x})["result0"], np.exp(-x[::-1]))
 
 
+UNTILED = """func.func @f(%x: tensor<5x{read}xf32>) -> tensor<5x{n}xf32> {{
+  %e = tensor.empty() : tensor<5x{n}xf32>
+  %y = linalg.generic {{indexing_maps = [affine_map<(t, i) -> (t, {at})>, affine_map<(t, i) -> (t, i)>],
+                       iterator_types = ["parallel", "parallel"]}}
+      ins(%x : tensor<5x{read}xf32>) outs(%e : tensor<5x{n}xf32>) {{
+  ^bb0(%a: f32, %c: f32):
+    %u = arith.negf %a : f32
+    linalg.yield %u : f32
+  }} -> tensor<5x{n}xf32>
+  %q = linalg.exp ins(%y : tensor<5x{n}xf32>) outs(%e : tensor<5x{n}xf32>) -> tensor<5x{n}xf32>
+  return %q : tensor<5x{n}xf32>
+}}
+"""
+UNEVEN = {**PLACES, "i mod 4": (12, 4, lambda i: i % 4), "i mod 5": (12, 5, lambda i: i % 5),
+          "i * -1 + 40": (12, 41, lambda i: 40 - i), "(i + 2) mod 4": (12, 4, lambda i: (i + 2) % 4),
+          "i mod 8 - i mod 2 + 1": (13, 9, lambda i: i % 8 - i % 2 + 1)}  # fmt: skip
+
+
+@pytest.mark.parametrize("staged", [False, True])
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize("at", UNEVEN)
+def test_reads_along_a_dimension_that_is_not_tiled(at: str, fused: bool, staged: bool) -> None:
+    """The slice of such a dimension ends where its last iteration reads; one that reads less than others is none."""
+    iterations, elements, place = UNEVEN[at]
+    copies = "  let (xs, copy) = promote-to-shared {}.in0\n  map copy to threads(*) cyclic\n" if staged else ""
+    schedule = """schedule s() {
+  let a = match linalg.generic
+  let op = match linalg.exp
+""" + ("  let (tiles, tile) = tile op [2, _]\n  fuse a into tiles\n" if fused else
+       "  map op to grid(y, x)\n  let (tiles, tile) = tile a [2]\n") + (
+        "  map tiles to blocks(x)\n" + copies.format("a" if fused else "tile")
+    ) + ("  map a to threads(x: 16) cyclic\n" if fused else "") + """  map tile to threads(x: 16) cyclic
+  insert-barriers
+  launch tiles
+""" + ("" if fused else "  launch op\n") + "}\n"  # fmt: skip
+    x = np.random.default_rng(0).standard_normal((5, elements)).astype(np.float32)
+    for open_ in (False, True):
+        payload = UNTILED.format(at=at, read="?" if open_ else elements, n=iterations)
+        found = expect_right(made(schedule, payload), {"x": x})["result0"]
+        assert np.allclose(found, np.exp(-x[:, [place(i) for i in range(iterations)]]))
+
+
+ROTATED = """func.func @f(%x: tensor<5x64xf32>) -> tensor<5x2x32xf32> {
+  %e = tensor.empty() : tensor<5x2x32xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(t, p, d) -> (t, p * -32 + d + 32)>, affine_map<(t, p, d) -> (t, p, d)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<5x64xf32>) outs(%e : tensor<5x2x32xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    linalg.yield %a : f32
+  } -> tensor<5x2x32xf32>
+  return %y : tensor<5x2x32xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("sizes", ["1, _, _", "2, 1, _", "_, _, 32", "_, 2, 8", "3, 2, 30"])
+def test_a_sum_that_falls_along_one_dimension_and_rises_along_another(sizes: str) -> None:
+    schedule = f"""schedule s() {{
+  let r = match linalg.generic
+  let (tiles, tile) = tile r [{sizes}]
+  map tiles to blocks(z)
+  map tile to threads(x: 32) cyclic
+  launch tiles
+}}
+""".replace("(z)", f"({', '.join('zyx'[-sum(s != '_' for s in sizes.split(', ')):])})")
+    x = np.random.default_rng(0).standard_normal((5, 64)).astype(np.float32)
+    expected = x.reshape(5, 2, 32)[:, ::-1]
+    assert np.array_equal(expect_right(made(schedule, ROTATED), {"x": x})["result0"], expected)
+
+
+def test_a_reduction_along_an_untiled_dimension_that_is_read_backwards() -> None:
+    """(i, k) -> (i, 69 - k), where k is not tiled; of `fuse`, too, where no consumer's tile cuts k."""
+    payload = """func.func @f(%x: tensor<12x70xf32>, %w: tensor<70xf32>) -> tensor<12xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<12xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<12xf32>) -> tensor<12xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, -k + 69)>, affine_map<(i, k) -> (k)>, affine_map<(i, k) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : tensor<12x70xf32>, tensor<70xf32>) outs(%z : tensor<12xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %u = arith.addf %c, %m : f32
+    linalg.yield %u : f32
+  } -> tensor<12xf32>
+  %q = linalg.exp ins(%s : tensor<12xf32>) outs(%e : tensor<12xf32>) -> tensor<12xf32>
+  return %q : tensor<12xf32>
+}
+"""
+    schedule = """schedule s() {
+  let s = match linalg.generic
+  let z = match linalg.fill
+  let op = match linalg.exp
+  let (tiles, tile) = tile op [4]
+  fuse s into tiles
+  fuse z into tiles
+  map tiles to blocks(x)
+  let (lanes, one) = tile tile [1]
+  fuse s into lanes
+  fuse z into lanes
+  map lanes to threads(x)
+  launch tiles
+}
+"""
+    x = np.random.default_rng(0).standard_normal((12, 70)).astype(np.float32) / 10
+    w = np.arange(70, dtype=np.float32) / 70
+    expect_right(made(schedule, payload), {"x": x, "w": w})
+    apart = """schedule s() {
+  let s = match linalg.generic
+  let z = match linalg.fill
+  let op = match linalg.exp
+  map z to grid(x)
+  map op to grid(x)
+  let (tiles, tile) = tile s [4]
+  map tiles to blocks(x)
+  map tile to threads(x)
+  launch z
+  launch tiles
+  launch op
+}
+"""
+    expect_right(made(apart, payload), {"x": x, "w": w})
+
+
 WRITTEN = ONE.replace("({at})", "(i)").replace("affine_map<(i) -> (i)>],", "affine_map<(i) -> (9 - i)>],")
 
 IN_A_LOOP = """func.func @f(%x: memref<10xf32>, %o: memref<10xf32>) {

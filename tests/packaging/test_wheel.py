@@ -24,7 +24,7 @@ def wheel(folder: Path) -> zipfile.ZipFile:
             shutil.copy(source, copy / name)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
     subprocess.run([*command, "-w", str(folder), str(copy)], check=True, capture_output=True, text=True)
-    return zipfile.ZipFile(next(folder.glob("weft-*.whl")))
+    return zipfile.ZipFile(next(folder.glob("weft_gpu-*.whl")))
 
 
 def test_the_wheel_is_whole(tmp_path: Path) -> None:

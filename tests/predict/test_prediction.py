@@ -256,7 +256,7 @@ def test_no_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         with pytest.raises(WeftError, match="W0780") as found:
             disassembled(b"")
-        assert "pip install" in str(found.value.diagnostics[0].hint)
+        assert found.value.diagnostics[0].hint == "pip install 'weft-gpu[predict]'"
     finally:
         sass._nvdisasm.cache_clear()
 

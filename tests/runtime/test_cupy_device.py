@@ -267,7 +267,7 @@ def test_no_device(cupy: ModuleType) -> None:
     assert cuda_problem() == "there is no CUDA device"
     with pytest.raises(WeftError, match="W0720") as caught:
         CupyDevice()
-    assert (caught.value.diagnostics[0].hint or "").startswith("pip install '.[cuda12]' or '.[cuda13]'")
+    assert (caught.value.diagnostics[0].hint or "").startswith("pip install 'weft-gpu[cuda12]' or 'weft-gpu[cuda13]'")
 
 
 def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,13 +221,13 @@ REFUSED = {
     ),
     "a load behind a launch": (
         "W0730",
-        "memref.load at .* is in no launch, and a run does nothing on the host between launches$",
+        "memref.load at .* is in no launch, and a run does nothing on the host between launches\n",
         f"""func.func @f(%a: memref<8xf32>) {{ {C1}
         {launch("copy", "%a: memref<8xf32>, %a: memref<8xf32>")} %v = memref.load %a[%c1] : memref<8xf32> return }}""",
     ),
     "a loop of the host's behind a launch": (
         "W0730",
-        "scf.while at .* is in no launch, and a run does nothing on the host between launches$",
+        "scf.while at .* is in no launch, and a run does nothing on the host between launches\n",
         f"""func.func @f(%a: memref<8xf32>) {{ {C1}
         {launch("copy", "%a: memref<8xf32>, %a: memref<8xf32>")}
         %no = arith.constant false
@@ -242,7 +242,7 @@ REFUSED = {
     ),
     "an op in no launch behind a launch": (
         "W0730",
-        r"linalg.fill at \S+ is in no launch$",
+        r"linalg.fill at \S+ is in no launch\n",
         f"""func.func @f(%a: memref<8xf32>) {{ {C1} %z = arith.constant 0.0 : f32
         {launch("copy", "%a: memref<8xf32>, %a: memref<8xf32>")}
         linalg.fill ins(%z : f32) outs(%a : memref<8xf32>) return }}""",

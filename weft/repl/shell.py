@@ -143,7 +143,8 @@ class Shell:
         line = Text.assemble((name, "bold"), " on ", (recipe.payload.name, "bold"), (f"  {what}" * bool(what), "dim"))
         self.desk.say(*colors.wrapped(line, self.desk.width, 2))
         if self.desk.interactive:
-            self.desk.note("Enter executes the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves")
+            help = Text("Enter executes the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves", "dim")
+            self.desk.say(*colors.wrapped(help, self.desk.width, 2))
         self.desk.say(*(row for note in self.notes for row in colors.wrapped(note, self.desk.width, 2)))
 
     # ---- the two loops --------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ means."""
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,13 +48,16 @@ def explanation(code: str | None) -> str:
 def statements(name: str | None) -> None:
     """List the statements of the language; with NAME, its arguments, results, errors and example."""
     from ...dsl.diagnostics import did_you_mean, fail
+    from ...dsl.render import in_lines
     from ...interpreter.session.statement import signatures
-    from ..console import emit, page
+    from ..console import columns_of, emit, page
 
     known = signatures()
     if name is None:
         width = max(map(len, known))
-        emit("\n".join(f"{keyword:<{width}}  {signature.summary}" for keyword, signature in known.items()))
+        room = max((columns_of(sys.stdout) or 10_000) - width - 2, 40)
+        indent = "\n" + " " * (width + 2)
+        emit("\n".join(f"{k:<{width}}  {indent.join(in_lines(s.summary, room))}" for k, s in known.items()))
         return
     if (signature := known.get(name)) is None:
         hint = did_you_mean(name, known) or "`weft statements` lists them"

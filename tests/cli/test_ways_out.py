@@ -1,0 +1,132 @@
+"""Hints that are followed to the letter: what they say is done, and the run is right."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dsl.diagnostics import Diagnostic, WeftError
+
+
+def refused(schedule: str, payload: str, code: str) -> Diagnostic:
+    with pytest.raises(WeftError) as found:
+        weft.run(schedule, payload=payload, target="sim")
+    (said,) = found.value.diagnostics
+    assert said.code == code and said.hint, str(found.value)
+    return said
+
+
+EPILOGUE = """func.func @mm(%A: tensor<64x32xf32>, %B: tensor<32x64xf32>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %c = linalg.matmul ins(%A, %B : tensor<64x32xf32>, tensor<32x64xf32>) outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.exp ins(%c : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("piece", ["1, 1", "2, 4"])
+def test_an_epilogue_that_is_mapped_as_an_op(piece: str) -> None:
+    threads = {"1, 1": "y: 16, x: 16", "2, 4": "y: 8, x: 4"}[piece]
+    schedule = f"""schedule s() {{
+  let mm = match linalg.matmul
+  let z = match linalg.fill
+  let act = match linalg.exp
+  let (tiles, t) = tile act [16, 16]
+  fuse mm into tiles
+  fuse z into tiles
+  map tiles to blocks(y, x)
+  let (k, step) = tile mm [_, _, 16]
+  let (lanes, one) = tile step [{piece}]
+  map lanes to threads(y, x)
+  promote-to-registers one.acc across k
+  map t to threads({threads}) block
+  insert-barriers
+  launch tiles
+}}
+"""
+    hint = refused(schedule, EPILOGUE, "W0380").hint
+    assert hint is not None and f"`tile` linalg.exp at {hint.split(' at ')[1].split(' by ')[0]} by [{piece}]" in hint
+    led = f"let (cut, part) = tile t [{piece}]\n  map cut to threads(y, x)"
+    assert weft.run(schedule.replace(f"map t to threads({threads}) block", led), payload=EPILOGUE, target="sim").ok
+
+
+HOST_LOOP = """func.func @f(%a: memref<66xf32>) {
+  affine.for %t = 0 to 4 {
+    affine.for %i = 0 to 66 {
+      %n = affine.load %a[%i] : memref<66xf32>
+      %m = arith.addf %n, %n : f32
+      affine.store %m, %a[%i] : memref<66xf32>
+    }
+  }
+  return
+}
+"""
+
+
+def test_a_loop_of_the_host_that_is_affine() -> None:
+    schedule = "schedule s() {\n  let i = match affine.for #1\n  map i to grid(x)\n  launch i\n}\n"
+    hint = refused(schedule, HOST_LOOP, "W0730").hint
+    found = re.match(r"`(run-pass [^`]*)`", hint or "")
+    assert found
+    assert weft.run(schedule.replace("launch i\n", f"launch i\n  {found[1]}\n"), payload=HOST_LOOP, target="sim").ok
+
+
+PERMUTED = """func.func @f(%p: memref<64xi32>, %y: memref<64xi32>) {
+  %c1 = arith.constant 1 : i32
+  KIND {
+    %v = affine.load %p[%i] : memref<64xi32>
+    %at = arith.index_cast %v : i32 to index
+    memref.store %c1, %y[%at] : memref<64xi32>
+  }
+  return
+}
+"""
+
+
+def test_a_scatter_that_no_data_makes_collide() -> None:
+    schedule = "schedule s() {\n  let i = match affine.for\n  map i to grid(x)\n  launch i\n}\n"
+    hint = refused(schedule, PERMUTED.replace("KIND", "affine.for %i = 0 to 64"), "W0343").hint
+    assert hint is not None and "`affine.parallel`" in hint
+    stated = PERMUTED.replace("KIND", "affine.parallel (%i) = (0) to (64)")
+    assert "gpu.launch_func" in weft.apply(schedule.replace("affine.for", "affine.parallel"), payload=stated).text
+
+
+def test_a_payload_in_the_place_of_a_schedule(tmp_path: Path) -> None:
+    for text in ("module {\n}\n", HOST_LOOP, "#map = affine_map<(d0) -> (d0)>\n" + HOST_LOOP):
+        (tmp_path / "hand.mlir").write_text(text)
+        with pytest.raises(WeftError, match=r"W0101.*(\n.*)*hint: this is a payload.*--payload"):
+            weft.run(str(tmp_path / "hand.mlir"))
+
+
+def test_a_kernel_is_of_one_process() -> None:
+    kernel = weft.compile("naive", settings={"m": 16, "n": 16, "k": 16}, target="cpu")
+    for make in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(WeftError, match=r"W0768.*(\n.*)*weft\.load_bundle"):
+            make(kernel)
+    with pytest.raises(WeftError, match="W0740: a list cannot be passed as an array"):
+        kernel([1.0], np.ones((16, 16), np.float32))
+
+
+@pytest.mark.parametrize("width", [64, 80, 120])
+def test_lists_break_between_words(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The list of statements on a terminal: whole words, and each summary a sentence that ends."""
+    from weft.cli import console
+    from weft.cli.commands.reference import statements
+    from weft.interpreter.session.statement import signatures
+
+    monkeypatch.setattr(console, "columns_of", lambda _: width)
+    statements.main([], standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    shown = " ".join(" ".join(lines).split())
+    for keyword, signature in signatures().items():
+        assert signature.summary.endswith(".") and f"{keyword} {signature.summary}" in shown
