@@ -13,23 +13,19 @@ from collections.abc import Iterator
 from .older_mlir import Edit
 
 _NAME = r"(?<![\w.%@#!$-])"
-_SIMPLE: dict[str, str] = {
-    old: new
-    for old, new in (
-        line.strip().split(" ", 1)
-        for line in """\
-        arith.maxf arith.maximumf
-        arith.minf arith.minimumf
-        linalg.matmul_unsigned linalg.matmul {cast = #linalg.type_fn<cast_unsigned>}
-        linalg.tensor_collapse_shape tensor.collapse_shape
-        linalg.tensor_expand_shape tensor.expand_shape
-        math.abs math.absf
-        math.ceilf math.ceil
-        math.floorf math.floor
-        tensor.pack linalg.pack
-        tensor.unpack linalg.unpack""".splitlines()
-    )
-}
+_WRITTEN = """\
+arith.maxf arith.maximumf
+arith.minf arith.minimumf
+linalg.matmul_unsigned linalg.matmul {cast = #linalg.type_fn<cast_unsigned>}
+linalg.tensor_collapse_shape tensor.collapse_shape
+linalg.tensor_expand_shape tensor.expand_shape
+math.abs math.absf
+math.ceilf math.ceil
+math.floorf math.floor
+tensor.pack linalg.pack
+tensor.unpack linalg.unpack
+"""
+_SIMPLE = {line.partition(" ")[0]: line.partition(" ")[2] for line in _WRITTEN.splitlines()}
 """Name → what is written today, with the same text after it."""
 
 _A, _AT, _B, _BT, _C = "(i, k)", "(k, i)", "(k, j)", "(j, k)", "(i, j)"

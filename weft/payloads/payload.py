@@ -92,6 +92,7 @@ def parse_module(source: Source) -> ir.Module:
     W0410 … W0413.
     """
     from .foreign_constants import read_constants
+    from .llvm_ops import in_plain_ops
     from .older_mlir import REJECTED, rewritten
     from .refusals import expect_known_holders, expect_order
 
@@ -114,6 +115,8 @@ def parse_module(source: Source) -> ir.Module:
     _name_locations(module, source.name, older)
     _expect_no_marks(module)
     expect_order(module, source)
+    if "llvm." in source.text:
+        in_plain_ops(module)
     read_constants(module, source)
     return module
 
