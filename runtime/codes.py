@@ -162,7 +162,9 @@ W0739 a size that the kernels are not made for
     need: guards, and accesses of one element. Nothing was launched. Pad the array, or leave the assumption out.
 W0740 not an array that a kernel can be called with
     A kernel takes arrays of anything that speaks DLPack or `__cuda_array_interface__`: NumPy, CuPy, PyTorch, JAX. A
-    tensor that requires a gradient, a traced, sharded or deleted array of JAX's, and a null pointer are refused.
+    tensor that requires a gradient, a traced, sharded or deleted array of JAX's, a masked array of NumPy's, and a null
+    pointer are refused, and so is an object with one of the two protocols that raises, or answers with something else
+    than the protocol says.
 
     wrong:  kernel([1.0, 2.0], b)
     right:  kernel(numpy.array([1.0, 2.0], numpy.float32), b)

@@ -18,6 +18,7 @@ from .runtime.call.targets import Where, open_target
 from .runtime.files.bundle import Bundle, read_bundle, write_bundle
 from .runtime.files.cache import is_sealed, place, seal
 from .runtime.files.writing import keep_newest, write_whole
+from .runtime.forks import Guard
 from .runtime.plan.codec import dump
 from .runtime.plan.signature import plan_signature
 from .source import source
@@ -31,7 +32,7 @@ MOST_ON_DISK = 512
 """And in the cache folder, those that were used last."""
 
 _kernels: OrderedDict[tuple[str, bool, bool, int | None], Kernel] = OrderedDict()
-_lock = threading.RLock()
+_guard = Guard(threading.RLock)
 
 
 def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
@@ -39,7 +40,7 @@ def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
     target = open_target(where)
     key = _key(recipe, entry)
     kept = key, recipe.choice.unproven, recipe.choice.unchecked, target.number
-    with _lock:
+    with _guard.lock:
         if kept not in _kernels:
             made = _found(key) or _made(recipe, entry, key)
             _kernels[kept] = Kernel(made, target)

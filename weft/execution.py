@@ -48,7 +48,7 @@ def run_sweep(
         _prepare_reference(recipe.clock)
     device = open_device(options.target)
     options = replace(options, sizes=_by_axis(recipe, options.sizes))
-    program = _program(applied(recipe), entry, options.reference)
+    program = _program(applied(recipe), entry, options.reference, text=device.wants == "cuda")
     for size in sizes:
         yield size, program.run(replace(options, rest=size), device)
 
@@ -61,14 +61,14 @@ def _by_axis(recipe: Recipe, sizes: Mapping[str, str]) -> dict[str, str]:
 
 def run_applied(done: Applied, entry: str | None, options: RunOptions, device: Device) -> Executed:
     """Run what a schedule, or a part of it, has made of its payload; and compare."""
-    return _program(done, entry, options.reference).run(options, device)
+    return _program(done, entry, options.reference, text=device.wants == "cuda").run(options, device)
 
 
-def _program(done: Applied, entry: str | None, against: Reference) -> Program:
-    """What is run of a scheduled module, and compared with what its payload gives."""
+def _program(done: Applied, entry: str | None, against: Reference, *, text: bool) -> Program:
+    """What is run of a scheduled module, and compared with what its payload gives. `text`: the device runs the CUDA text."""
     from .runtime.host import functions
 
-    made = planned(done, entry)
+    made = planned(done, entry, text=text)
 
     def expected(arrays: Arrays, result: RunResult) -> tuple[Arrays | None, str]:
         if against == "none":

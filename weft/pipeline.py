@@ -284,8 +284,11 @@ def bundled(made: Planned) -> tuple[Plan, str, str]:
         return plan, cuda, str(module)
 
 
-def planned(done: Applied, entry: str | None = None) -> Planned:
-    """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels."""
+def planned(done: Applied, entry: str | None = None, *, text: bool = True) -> Planned:
+    """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels.
+
+    Without `text`, what only the simulator knows has none, and a comment that states why. Raises W05xx of kernels otherwise.
+    """
     from .runtime.cuda.module import emit
     from .runtime.host.agreements import agreements
     from .runtime.host.host import make_plan
@@ -298,5 +301,10 @@ def planned(done: Applied, entry: str | None = None) -> Planned:
         said = tuple(f"{step.text}\n{text}" for step in done.session.steps for text in step.shown)
         raise WeftError(*(replace(d, notes=(*d.notes, *said)) for d in error.diagnostics)) from error
     with done.recipe.clock.phase("emit"):
-        cuda = emit(done.module)
+        try:
+            cuda = emit(done.module)
+        except WeftError as error:
+            if text or any(d.code != "W0501" for d in error.diagnostics):
+                raise
+            cuda = "".join(f"// no text: {d.message}\n" for d in error.diagnostics)
     return Planned(done, plan, cuda)

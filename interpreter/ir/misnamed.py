@@ -16,13 +16,66 @@ def misnamed_op(name: str, keyword: str) -> Misnamed | None:
     dialect, dot, op = name.partition(".")
     if dialect in OPS and op in OPS[dialect].split():
         return None
-    hint = did_you_mean(name if dot else f"linalg.{name}", _ops())
+    hint = todays(name) or did_you_mean(name if dot else f"linalg.{name}", _ops())
     if not dot:
         return Misnamed(f"`{name}` is not an op: an op's name begins with its dialect", hint, certain=True)
     if dialect in OPS:
         return Misnamed(f"the dialect `{dialect}` has no op `{op}`", hint, certain=keyword == "match")
     near = did_you_mean(dialect, OPS)
     return None if near is None or hint is None else Misnamed(f"upstream has no dialect `{dialect}`", hint, certain=False)
+
+
+_TODAY = {
+    "arith.maxf": "`arith.maximumf`",
+    "arith.minf": "`arith.minimumf`",
+    "bufferization.to_memref": "`bufferization.to_buffer`",
+    "linalg.batch_matmul_transpose_a": "`linalg.batch_matmul` with `indexing_maps`",
+    "linalg.batch_matmul_transpose_b": "`linalg.batch_matmul` with `indexing_maps`",
+    "linalg.elemwise_binary": "`linalg.elementwise kind=#linalg.elementwise_kind<add>`, or an op of its own, `linalg.add`",
+    "linalg.elemwise_unary": "`linalg.elementwise kind=#linalg.elementwise_kind<exp>`, or an op of its own, `linalg.exp`",
+    "linalg.indexed_generic": "`linalg.generic`, with `linalg.index` in its body",
+    "linalg.init_tensor": "`tensor.empty`",
+    "linalg.matmul_transpose_a": "`linalg.matmul` with `indexing_maps`",
+    "linalg.matmul_transpose_b": "`linalg.matmul` with `indexing_maps`",
+    "linalg.matmul_unsigned": "`linalg.matmul` with `cast = #linalg.type_fn<cast_unsigned>`",
+    "linalg.pad_tensor": "`tensor.pad`",
+    "linalg.tensor_collapse_shape": "`tensor.collapse_shape`",
+    "linalg.tensor_expand_shape": "`tensor.expand_shape`",
+    "linalg.tensor_reshape": "`tensor.collapse_shape` and `tensor.expand_shape`",
+    "linalg.tiled_loop": "`scf.for` or `scf.forall`",
+    "math.abs": "`math.absf` or `math.absi`",
+    "memref.buffer_cast": "`bufferization.to_buffer`",
+    "memref.tensor_load": "`bufferization.to_tensor`",
+    "memref.tensor_store": "`bufferization.materialize_in_destination %t in restrict writable %m`",
+    "scf.foreach_thread": "`scf.forall`",
+    "scf.foreach_thread.perform_concurrently": "`scf.forall.in_parallel`",
+    "tensor.pack": "`linalg.pack`",
+    "tensor.unpack": "`linalg.unpack`",
+    "vector.extractelement": "`vector.extract %v[%i] : f32 from vector<4xf32>`",
+    "vector.flat_transpose": "`vector.transpose`",
+    "vector.insertelement": "`vector.insert %x, %v[%i] : f32 into vector<4xf32>`",
+    "vector.splat": "`vector.broadcast`",
+}
+"""Ops of older MLIR, and what is written for them today."""
+
+_PLAIN = re.compile(r"(?:std\.)?(\w+)")
+_FIRST = ("arith", "memref", "func", "cf", "math", "tensor", "vector")
+"""The dialects that what was the standard dialect became; `dim`, `cast` and `load` are of the first that has them."""
+
+
+def todays(name: str) -> str | None:
+    """What an op of older MLIR is written as today (a hint); None of a name that is not known to have been one."""
+    if (found := _TODAY.get(name)) is not None:
+        return f"today it is {found}"
+    if (plain := _PLAIN.fullmatch(name)) is not None:
+        dialect = next((dialect for dialect in _FIRST if f"{dialect}.{plain[1]}" in _ops()), None)
+        return None if dialect is None else f"today it is `{dialect}.{plain[1]}`"
+    return None
+
+
+def hint_for(name: str) -> str | None:
+    """The way out where the parser does not know an op: its name of today, else one that is near."""
+    return todays(name) or did_you_mean(name, _ops())
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import WeftError
 from ...dsl.signature import SpaceSpec
 from ..indices.arithmetic import known
-from ..ir.mlir import ahead_of, children, ir, is_within, move_in_front, operations, producer
+from ..ir.mlir import ahead_of, children, ir, is_tensor, is_used, is_within, move_in_front, operations, producer, users
 from ..ir.structured import body_of, extents_of, insert, is_parallel_op, is_structured, move_marks, segments, shape_of
 from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_pure
@@ -27,17 +27,22 @@ def is_loop(op: ir.Operation) -> bool:
 _EFFECTS = ("memref.store", "affine.store", "vector.store")
 
 
-def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -> ir.Operation:
+def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None, *, single: bool = False) -> ir.Operation:
     """The `scf.forall` that takes the place of a parallel loop, with its handle; other ops are returned as they are.
 
     Sequential loops are taken where no iteration depends on another: `dimensions` perfectly nested ones (None: as many as
     there are) become one loop. Loops that the payload itself calls parallel are believed unless a collision is proven.
+    `single`: they are for one processor, which executes a loop whose iterations depend on each other whole.
 
     Raises:
         WeftError: W0341 for a nest that is not as deep, W0343 with the two iterations that collide.
     """
     if not is_loop(op):
         return op
+    if single and op.name in SEQUENTIAL and not any(map(is_tensor, op.results)):
+        op = without_affine_loops(op)
+        if collision(rewrite.module, op) is not None:
+            return _whole(rewrite, op, max(dimensions or 1, 1))
     return _for_nest(rewrite, op, dimensions) if op.name.endswith(".for") else _declared(rewrite, op)
 
 
@@ -69,30 +74,77 @@ def on_one_processor(
     processor, or the result one element, so that there is nothing else to hand out. Other ops stay as they are. The loop is what
     the handle of `tag` names from now on. `shared`: a structured op's iterations are to be distributed over several processors.
     """
-    reduces = not is_parallel_op(op) if is_structured(op) else op.name == "scf.for" and bool(op.results)
-    if not reduces or any(not isinstance(r.type, ir.RankedTensorType) or None in shape_of(r) for r in op.results):
+    tensors = [number for number, result in enumerate(op.results) if isinstance(result.type, ir.RankedTensorType)]
+    others = [result for number, result in enumerate(op.results) if number not in tensors]
+    reduces = not is_parallel_op(op) if is_structured(op) else op.name == "scf.for" and bool(tensors)
+    if not reduces or is_used(*others) or any(None in shape_of(op.results[number]) for number in tensors):
         return op
-    outputs = list(op.results) or list(op.operands)[segments(op)[0] :]
+    outputs = [op.results[number] for number in tensors] or list(op.operands)[segments(op)[0] :]
     single = bool(space.counts) and all(count == 1 for count in space.counts)
     if not single and (any(shape_of(output) for output in outputs) or (shared and is_structured(op))):
         return op
     first, rank = len(op.operands) - len(op.results), max(len(space.axes), 1)
     with ahead_of(op):
-        loop = make_forall([0] * rank, [1] * rank, [1] * rank, list(op.operands)[first:])
+        loop = make_forall([0] * rank, [1] * rank, [1] * rank, [op.operands[first + number] for number in tensors])
         copy = op.clone(ip=ir.InsertionPoint(end_of(loop))).operation
         inner = list(body_of(loop).arguments)[rank:]
         with ir.InsertionPoint(end_of(loop).regions[0].blocks[0]):
-            for number, (result, output) in enumerate(zip(copy.results, inner, strict=True)):
+            for number, output in zip(tensors, inner, strict=True):
                 copy.operands[first + number] = output
-                shape = extents_of(result)
-                insert(result, output, [0] * len(shape), shape)
+                shape = extents_of(copy.results[number])
+                insert(copy.results[number], output, [0] * len(shape), shape)
         loop.attributes[tag] = copy.attributes[tag]
         del copy.attributes[tag]
-        for old, new in zip(op.results, loop.results, strict=True):
+        for old, new in zip((op.results[number] for number in tensors), loop.results, strict=True):
             old.replace_all_uses_with(new)
         op.erase()
     rewrite.remark("one processor does it whole")
     return loop
+
+
+def _whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
+    """A loop of one iteration around a sequential loop, and around what uses its results: no value leaves a loop of memrefs.
+
+    Raises:
+        WeftError: W0343 where a result is used by more than arithmetic and stores right after the loop.
+    """
+    with ahead_of(op):
+        loop = make_forall([0] * rank, [1] * rank, [1] * rank)
+    move_marks(op, loop)
+    inside = [op]
+    ops = [other.operation for other in op.block.operations]
+    for other in ops[ops.index(op) + 1 :]:
+        if not any(producer(value) in inside for value in other.operands):
+            if not is_pure(other):
+                break  # what comes later may have to stay behind it
+        elif other.name in _EFFECTS or is_pure(other):
+            inside.append(other)
+        else:
+            break
+    used = (user for one in inside for result in one.results for user in users(result))
+    escaping = [user for user in used if not any(is_within(user, one) for one in inside)]
+    if escaping:
+        hint = "store the loop's results to memory right after it, with nothing but arithmetic between: the stores go where it goes"
+        raise rewrite.error(
+            "W0343", "a loop's result is used outside of what one processor does", op, hint, at="target",
+            notes=(f"{describe(escaping[0])} uses it",),
+        )  # fmt: skip
+    for value in [value for one in inside[1:] for value in one.operands]:
+        _make_ahead(value, loop, inside)
+    for one in inside:
+        one.move_before(end_of(loop))
+    rewrite.remark("one processor executes it whole, one iteration after the other")
+    return loop
+
+
+def _make_ahead(value: ir.Value, loop: ir.Operation, inside: Sequence[ir.Operation]) -> None:
+    """Move what makes a value between a loop and its uses ahead of the loop."""
+    op = producer(value)
+    if op is None or op in inside or op.block != loop.block or op.is_before_in_block(loop):
+        return
+    for operand in op.operands:
+        _make_ahead(operand, loop, inside)
+    op.move_before(loop)
 
 
 # ---- loops that say they are parallel ----------------------------------------------------------------------------------
@@ -173,6 +225,14 @@ def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Ope
     return inner, ""
 
 
+def why_alone(loop: ir.Operation) -> str | None:
+    """Why no loop inside makes a box with this one; None where there is no loop inside."""
+    if not any(map(is_loop, children(loop))):
+        return None
+    inner, why = _perfectly_nested([loop], *SEQUENTIAL, "scf.forall", "scf.parallel")
+    return why if inner is None else f"iterations of the loop inside depend on each other: {describe(inner)}"
+
+
 def merge_nested(outer: ir.Operation) -> ir.Operation:
     """One `scf.forall` for loops that are perfectly nested in each other, as long as their bounds make a box."""
     while (inner := _perfectly_nested([outer], "scf.forall", "scf.parallel")[0]) is not None:
@@ -204,9 +264,10 @@ def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: 
     if declared is not None:
         message = f"the payload says that this {declared} is parallel, but {depend}"
     hint = (
-        "this loop is a reduction: map a loop around it, and each processor runs it whole"
+        "this loop is a reduction: map a loop around it, and each processor runs it whole; or map it to one, `threads(x: 1)`"
         if found.reduction
-        else "map a loop whose iterations are independent; this one stays inside it, and each processor runs it whole"
+        else "map a loop whose iterations are independent; this one stays inside it, and each processor runs it whole; or map it"
+        " to one, `threads(x: 1)`"
     )
     if found.assumed and declared is None and loop.name in SEQUENTIAL:
         hint += "; or, where no data makes two of them write one element (a permutation does not), state that in the payload: an"

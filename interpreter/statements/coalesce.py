@@ -41,7 +41,7 @@ class Coalesce(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..loops.forall import coalesce, spelled
-        from ..loops.nests import expect_unmapped, is_loop, merge_nested, parallel_nest
+        from ..loops.nests import expect_unmapped, is_loop, merge_nested, parallel_nest, why_alone
         from ..mapping.mapping import loop_dimensions
 
         op = rewrite.find(self.target)
@@ -53,12 +53,12 @@ class Coalesce(Statement):
             loop = merge_nested(loop)
         dimensions = loop_dimensions(loop)
         if len(dimensions) < 2:
-            raise rewrite.error(
-                "W0363",
-                "this loop has one dimension, and no parallel loop is perfectly nested in it",
-                loop,
-                "leave `coalesce` out: one dimension goes onto one axis as it is",
-            )
+            message = "this loop has one dimension, and no parallel loop is perfectly nested in it"
+            why = why_alone(loop)
+            notes, hint = ((why,) if why else ()), "leave `coalesce` out: one dimension goes onto one axis as it is"
+            if why is not None:
+                hint += "; each processor then runs the loops inside whole"
+            raise rewrite.error("W0363", message, loop, hint, notes=notes)
         flat = coalesce(loop)
         rewrite.remark(f"{spelled(dimensions)} iterations in a row")
         return {"loop": rewrite.new_handle(flat, "loop")}

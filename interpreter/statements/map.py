@@ -101,7 +101,8 @@ class Map(Statement):
         W0343: the iterations depend on each other; the diagnostic names two that do.
             A reduction's iterations update the same element, and a sequential loop's iterations use the results of
             earlier ones: two processors that execute iterations 0 and 1 at the same time would lose one of the updates.
-            Map the parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it. Lanes and
+            Map the parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it. One processor,
+            `threads(x: 1)`, executes a sequential loop of the payload in order. Lanes and
             threads share a reduction whose partial results can be combined: its body is one associative operation on
             the result so far and a term, keeps the first largest or smallest term and its index, or is Welford's recurrence;
             and its results, of which each thread keeps a copy, fit into registers. They share a scan, too, a reduction by
@@ -178,7 +179,8 @@ class Map(Statement):
         warps = self.space.all or all(isinstance(n, int) and n % WARP == 0 for n in self.space.counts)
         shared = self.space.kind == "lanes" or (self.distribution is not None and warps)
         op = on_one_processor(rewrite, op, self.target.tag, self.space, shared=shared)
-        op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1))
+        single = bool(self.space.counts) and all(count == 1 for count in self.space.counts)
+        op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1), single=single)
         rewrite.only_marked = op is found  # which may be gone
         refuse_overlap(rewrite, op, "target")
         # `promote-to-shared` may have promised a vector

@@ -20,6 +20,7 @@ from ..ir.mlir import (
     entries,
     ir,
     is_tensor,
+    is_used,
     made_by,
     memref,
     merge_equal,
@@ -58,6 +59,7 @@ from .destinations import (
     has_empty,
     separate_destinations,
     start_reshaped,
+    written_over,
 )
 from .fusing import inline_masked_loads
 from .writeback_guards import guard_writebacks
@@ -96,6 +98,9 @@ def bufferize_module(module: ir.Module) -> None:
     tidy(module)
     if any(map(is_masked_load, operations(module.operation))) and inline_masked_loads(module):
         tidy(module)
+    _results_for_destinations(module)
+    if "scf.for" in there:
+        _carry_in_place(module)
     separate_destinations(module)
     _separate_arguments(module)
     _protect_arguments(module, protect=True)
@@ -139,15 +144,45 @@ def _returns(module: ir.Module) -> list[ir.Operation]:
     return [last for block in blocks if (last := block.operations[-1].operation).name == "func.return"]
 
 
+_INTO = "bufferization.materialize_in_destination"
+
+
+def _results_for_destinations(module: ir.Module) -> None:
+    """Tensor arguments are values: what a payload puts into one, and uses as the result of that, is a result of its own."""
+    for op in operations(module.operation, _INTO):
+        if op.results and is_used(*op.results) and isinstance(op.operands[1].owner, ir.Block) and stands_in(op, "func.func"):
+            replace(op, [op.operands[0]])
+
+
+def _carry_in_place(module: ir.Module) -> None:
+    """A host loop that yields a new tensor each time copies it over the one before: an iteration carries one buffer."""
+    for loop in operations(module.operation, "scf.for"):
+        if any(around.name not in ("scf.for", "scf.if", "func.func", "builtin.module") for around in ancestors(loop)):
+            continue
+        end, carried = body_of(loop).operations[-1].operation, loop_outputs(loop)
+        moved = {}
+        for number, (value, argument) in enumerate(zip(yielded(loop), carried, strict=True)):
+            first = next((op.operands[at] for op, at in written_over(value)[-1:]), value)
+            if is_tensor(value) and first != argument:
+                moved[number] = _copied(value, end) if first in carried else value  # which is written, too
+        for number, value in moved.items():
+            with ir.InsertionPoint(end):
+                end.operands[number] = ir.Operation.create(_INTO, [value.type], [value, carried[number]]).results[0]
+
+
+def _copied(value: ir.Value, user: ir.Operation) -> ir.Value:
+    """A tensor with the same elements and a buffer of its own, in front of `user`."""
+    with ir.InsertionPoint(user):
+        given = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])}
+        return ir.Operation.create("bufferization.alloc_tensor", [value.type], [value], given).results[0]
+
+
 def _separate_arguments(module: ir.Module) -> None:
     """An argument that a function returns gets a copy: each result is a buffer of its own."""
     for terminator in _returns(module):
         for position, value in enumerate(list(terminator.operands)):
             if isinstance(value.type, ir.RankedTensorType) and isinstance(value.owner, ir.Block):
-                with ir.InsertionPoint(terminator):
-                    given = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])}
-                    copy = ir.Operation.create("bufferization.alloc_tensor", [value.type], [value], given)
-                terminator.operands[position] = copy.results[0]
+                terminator.operands[position] = _copied(value, terminator)
 
 
 def _separate_results(module: ir.Module) -> None:

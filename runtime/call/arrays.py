@@ -7,9 +7,10 @@ NumPy, CuPy, PyTorch and JAX are asked in their own words, which is quickest; al
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,25 +189,71 @@ _CPU, _CUDA, _PINNED, _MANAGED = 1, 2, 3, 13
 
 
 def _read_foreign(value: Any) -> Seen:
-    interface = getattr(value, "__cuda_array_interface__", None)
-    if interface is not None:
-        address, read_only = interface["data"]
-        kind = np.dtype(interface["typestr"])
-        element = BF16 if kind == np.dtype("V2") else kind
-        device = _device_at(address)
-        return address, (element, tuple(interface["shape"]), interface.get("strides"), 1, device, not read_only)
+    """By CUDA's array interface, else by DLPack; code of others, which may raise and say anything."""
+    try:
+        interface = getattr(value, "__cuda_array_interface__", None)
+        return _read_dlpack(value) if interface is None else _read_interface(value, interface)
+    except WeftError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise _refused(value, f"asked for its elements, it raises {why}") from error
+
+
+_VERSIONS = range(4)
+"""Of CUDA's array interface."""
+
+
+def _read_interface(value: Any, interface: Any) -> Seen:
+    def expect(holds: bool, what: str) -> None:
+        if not holds:
+            raise _refused(value, f"its `__cuda_array_interface__` {what}")
+
+    expect(isinstance(interface, Mapping), f"is a {type(interface).__qualname__}, and a dictionary is needed")
+    for key in ("data", "typestr", "shape"):
+        expect(key in interface, f"has no `{key}`")
+    version = interface.get("version", _VERSIONS[-1])
+    expect(version in _VERSIONS, f"is of version {version}; known are {_VERSIONS[0]} to {_VERSIONS[-1]}")
+    expect(interface.get("mask") is None, "has a `mask`: kernels take all elements")
+    data, typestr, shape, strides = (interface.get(key) for key in ("data", "typestr", "shape", "strides"))
+    expect(isinstance(data, Sequence) and len(data) == 2 and _counts(data[:1]), f"has `data` {data!r}, not an address and a flag")
+    expect(_counts(shape), f"has the `shape` {shape!r}")
+    expect(strides is None or (_integers(strides) and len(strides) == len(shape)), f"has the `strides` {strides!r}")
+    expect(isinstance(typestr, str), f"has the `typestr` {typestr!r}")
+    kind = np.dtype(typestr)
+    address, read_only = data
+    expect(address + prod(shape) * kind.itemsize < 1 << 64, "says that there are more elements than there are addresses")
+    element = BF16 if kind == np.dtype("V2") else kind
+    steps = None if strides is None else tuple(map(int, strides))
+    return int(address), (element, tuple(map(int, shape)), steps, 1, _device_at(int(address)), not read_only)
+
+
+def _integers(numbers: Any) -> bool:
+    kinds = int | np.integer
+    return isinstance(numbers, Sequence) and all(isinstance(n, kinds) and not isinstance(n, bool) for n in numbers)
+
+
+def _counts(numbers: Any) -> bool:
+    return _integers(numbers) and all(0 <= n < 1 << 64 for n in numbers)
+
+
+def _read_dlpack(value: Any) -> Seen:
     if not hasattr(value, "__dlpack__"):
         hint = "arrays speak DLPack or `__cuda_array_interface__`; numbers are passed for scalars"
         raise _refused(value, "it has no `__dlpack__`", hint)
-    kind, _ = value.__dlpack_device__()
-    if kind not in (_CPU, _CUDA, _PINNED, _MANAGED):
-        raise _refused(value, f"it is on a device of DLPack's kind {int(kind)}")
-    try:
-        shared = np.from_dlpack(value) if kind in (_CPU, _PINNED) else cupy_module().from_dlpack(value)
-        read = _read_numpy if kind in (_CPU, _PINNED) else _read_cupy
-        return *read(shared)[:2], shared
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise _refused(value, str(error) or type(error).__name__) from error
+    device = value.__dlpack_device__()
+    if not isinstance(device, tuple) or len(device) != 2 or not _integers((int(device[0]), device[1])):
+        raise _refused(value, f"its `__dlpack_device__()` is {device!r}, not the numbers of a kind and a device")
+    if device[0] not in (_CPU, _CUDA, _PINNED, _MANAGED):
+        raise _refused(value, f"it is on a device of DLPack's kind {int(device[0])}")
+    host = device[0] in (_CPU, _PINNED)
+    shared = np.from_dlpack(value) if host else cupy_module().from_dlpack(value)
+    return *(_read_numpy if host else _read_cupy)(shared)[:2], shared
+
+
+def _read_masked(array: Any) -> Seen:
+    way = "pass `array.filled(value)`, or `array.data` for all elements"
+    raise _refused(array, "some of its elements are masked, and kernels take all of them", way)
 
 
 def _device_at(address: int) -> int:
@@ -224,11 +271,19 @@ LIBRARIES = {
 FOREIGN = Library("DLPack", _read_foreign, _empty_where)
 
 
+_MASKED = Library("numpy", _read_masked, _empty_numpy)
+_KINDS = {"numpy": "__array_interface__", "cupy": "data", "torch": "data_ptr", "jax": "shape"}
+"""An attribute of the arrays of a library, which other objects of its modules do not have."""
+
+
 @cache
 def library_of(kind: type) -> Library:
     """The library that a type of arrays is of, or of which one of its bases is."""
     for base in kind.__mro__:
+        if base is np.ma.MaskedArray:
+            return _MASKED
         root = base.__module__.partition(".")[0]
-        if (found := LIBRARIES.get({"jaxlib": "jax"}.get(root, root))) is not None:
+        root = {"jaxlib": "jax"}.get(root, root)
+        if (found := LIBRARIES.get(root)) is not None and hasattr(kind, _KINDS[root]):
             return found
     return FOREIGN

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...dsl.diagnostics import Diagnostic, WeftError, count, fail, quoted
+from ..forks import renew_in_forks
 from ..plan.plan import Plan, said
 from ..plan.resolve import deciding
 from ..plan.signature import Argument, FunctionSignature
@@ -87,11 +88,16 @@ class Kernel:
         self.signature = made.signature
         fixed = deciding(made.plan)
         self._free = [a for a in made.signature.arguments if a.shape is None and a.name not in fixed]
-        self._ready: OrderedDict[Any, Ready] = OrderedDict()
-        self._lock = threading.Lock()
+        self.renew()
+        renew_in_forks(self)
         device = target.device
         with target.current(None):
             device.load(made.cuda if device.wants == "cuda" else made.module, made.plan.kernels)
+
+    def renew(self) -> None:
+        """Prepared for no arrays, and in no call: in a process that was forked, in which no thread goes on with one."""
+        self._ready: OrderedDict[Any, Ready] = OrderedDict()
+        self._lock = threading.Lock()
 
     # ---- what it is ----------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from ...interpreter.ir.functions import sizes_of, symbol
 from ...interpreter.ir.mlir import JitError, TransformError, execution_engine, ir, operations
 from ...interpreter.session.rewriter import upstream_messages
 from ..cuda.module import kernel_functions, kernel_module
+from ..forks import Guard
 from ..host.functions import array_type
 from ..plan.plan import KernelEntry
 from ..reference.cpu_lowering import lower
@@ -60,11 +61,11 @@ def compiled(text: str, kernels: Sequence[KernelEntry], *, distinct: bool, effor
 
     Errors: W0725 for what the CPU cannot run, W0759 for a text that lacks a kernel.
     """
-    with _one_at_a_time:
+    with _one_at_a_time.lock:
         return _compiled(text, tuple(dict.fromkeys(kernel.symbol for kernel in kernels)), distinct, effort)
 
 
-_one_at_a_time = Lock()
+_one_at_a_time = Guard(Lock)
 
 
 @lru_cache(KEPT)

@@ -11,6 +11,7 @@ from weft.dsl.diagnostics import Source, Span, WeftError
 from weft.payloads.foreign_constants import _resources
 from weft.payloads.naming import argument_names, results
 from weft.payloads.older_mlir import Edit, Older, edits
+from weft.payloads.older_names import edits as renamed_edits
 from weft.payloads.payload import parse_module, parse_payload
 from weft.payloads.refusals import _operands, _types
 from weft.runtime.files.bundle import declared_types
@@ -20,6 +21,10 @@ OP = "func.func @f(%x: memref<4xf32>) { return }\n"
 
 def older(text: str) -> None:
     list(edits(text, lambda _: False))
+
+
+def renamed(text: str) -> None:
+    list(renamed_edits(text))
 
 
 def names(text: str) -> None:
@@ -57,6 +62,9 @@ def regions(count: str) -> None:
 TEXTS: dict[str, tuple[Callable[[str], object], str, str, int]] = {  # what reads, what is repeated n times, behind what, n
     "maps that do not end": (older, "affine_map<(d0) ", "", 2000),
     "maps of arrows": (older, "->", "affine_map<", 8000),
+    "headers that do not end": (renamed, "#dlti.dl_spec<", "", 4000),
+    "conversions without a type": (renamed, "bufferization.to_memref ", "", 4000),
+    "types that do not end": (renamed, "bufferization.to_memref %t : memref<", "", 4000),
     "quotation marks": (older, '\\"', '"', 20000),
     "texts spelled like ops": (older, '"affine.load", ', "[", 4000),
     "spaces in a map": (older, " ", "affine.apply affine_map<()", 20000),

@@ -1,4 +1,4 @@
-"""Text of older MLIR: loop variables as symbols become dimensions, everywhere else it stays as it is and what is wrong is said."""
+"""Text of older MLIR: symbols, ops and headers become those of today; elsewhere it stays, and what is wrong is said."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from weft.dsl.diagnostics import Source, WeftError
+from weft.interpreter.ir.misnamed import misnamed_op
 from weft.interpreter.ir.mlir import operations
 from weft.payloads.older_mlir import Edit, Older, rewritten
 from weft.payloads.payload import parse_payload
@@ -40,7 +41,10 @@ READ = [
         '%x = "affine.apply"(%i, %j) {map = affine_map<(d0)[s0] -> (d0 + s0)>} : (index, index) -> index',
         "{map = affine_map<(d0, s0) -> (d0 + s0)>}",
     ),
-    ('%x = "affine.apply"(%i, %j, %j) <{map = #m}> : (index, index, index) -> index', "<{map = affine_map<(d0, s0, s1)"),
+    (
+        '%x = "affine.apply"(%i, %j, %j) <{map = #m}> : (index, index, index) -> index',
+        "<{map = affine_map<(d0, s0, s1)",
+    ),
 ]
 
 
@@ -107,7 +111,15 @@ def test_places_lead_back_through_several_edits() -> None:
     text = "ab cd\nef gh\nij kl\n"
     older = Older(Source("p.mlir", text), [Edit(9, 11, "a longer one"), Edit(0, 2, ""), Edit(12, 14, "x\ny")])
     assert older.source.text == " cd\nef a longer one\nx\ny kl\n"
-    places = {(1, 2): (1, 4), (2, 1): (2, 1), (2, 6): (2, 4), (2, 16): (2, 6), (3, 1): (3, 1), (4, 3): (3, 4), (5, 1): (4, 1)}
+    places = {
+        (1, 2): (1, 4),
+        (2, 1): (2, 1),
+        (2, 6): (2, 4),
+        (2, 16): (2, 6),
+        (3, 1): (3, 1),
+        (4, 3): (3, 4),
+        (5, 1): (4, 1),
+    }
     assert {at: older.place(*at) for at in places} == places
 
 
@@ -132,3 +144,135 @@ func.func @f(%A: memref<64xi32>, %C: memref<4x5x6xi32>) {
     found = reference(parse_payload(Source("p.mlir", text)), None, inputs)["C"]
     i, j, k = np.ogrid[:4, :5, :6]
     np.testing.assert_array_equal(found, values[((i * 5 + j * 3 - k) % 7 + k // 2) * 2 + j])
+
+
+OF_OPS = "func.func @f(%a: tensor<4x6xf32>, %b: tensor<5x6xf32>, %at: tensor<6x4xf32>, %bt: tensor<6x5xf32>, %c: tensor<4x5xf32>,"
+OF_OPS += " %g: tensor<2x4x6xf32>, %h: tensor<2x6x5xf32>, %gt: tensor<2x6x4xf32>, %ht: tensor<2x5x6xf32>, %o: tensor<2x4x5xf32>,"
+OF_OPS += " %m: memref<8xf32, strided<[2], offset: ?>>, %t: tensor<8xf32>, %s: f32, %v: vector<4xf32>, %n: index) {"
+OF_OPS += "\n  BODY\n  return\n}\n"
+
+RENAMED = [
+    # what older MLIR named so, and what is parsed
+    *((f"%r = linalg.{op} outs({out}) -> tensor<{size}xf32>", "indexing_maps = [") for op, out, size in [
+        ("matmul_transpose_a ins(%at, %bt : tensor<6x4xf32>, tensor<6x5xf32>)", "%c : tensor<4x5xf32>", "4x5"),
+        ("matmul_transpose_b ins(%a, %b : tensor<4x6xf32>, tensor<5x6xf32>)", "%c : tensor<4x5xf32>", "4x5"),
+        ("batch_matmul_transpose_a ins(%gt, %h : tensor<2x6x4xf32>, tensor<2x6x5xf32>)", "%o : tensor<2x4x5xf32>", "2x4x5"),
+        ("batch_matmul_transpose_b ins(%g, %ht : tensor<2x4x6xf32>, tensor<2x5x6xf32>)", "%o : tensor<2x4x5xf32>", "2x4x5"),
+    ]),
+    (
+        "%r = linalg.matmul_unsigned ins(%a, %bt : tensor<4x6xf32>, tensor<6x5xf32>) outs(%c : tensor<4x5xf32>) -> tensor<4x5xf32>",
+        "cast_unsigned",
+    ),
+    (
+        "%r = linalg.elemwise_binary {fun = #linalg.binary_fn<mul>} ins(%a, %a : tensor<4x6xf32>, tensor<4x6xf32>)"
+        " outs(%a : tensor<4x6xf32>) -> tensor<4x6xf32>",
+        "elementwise_kind<mul>",
+    ),
+    ("%r = linalg.elemwise_unary ins(%a : tensor<4x6xf32>) outs(%a : tensor<4x6xf32>) -> tensor<4x6xf32>", "elementwise_kind<exp>"),
+    ("%r = linalg.init_tensor [%n, 8] : tensor<?x8xf32>", "tensor.empty("),
+    (
+        "%e = tensor.empty() : tensor<2x4xf32> %r = tensor.pack %t inner_dims_pos = [0] inner_tiles = [4] into %e"
+        " : tensor<8xf32> -> tensor<2x4xf32>",
+        "linalg.pack",
+    ),
+    (
+        "%r = bufferization.to_memref %t : memref<8xf32, strided<[1], offset: ?>, 3>",
+        "tensor<8xf32> to memref<8xf32, strided<[1], offset: ?>, 3>",
+    ),
+    ("%r = bufferization.to_memref %t : tensor<8xf32> to memref<8xf32>", "bufferization.to_buffer"),
+    ("%r = memref.buffer_cast %t : memref<8xf32>", "bufferization.to_buffer"),
+    ("%r = bufferization.to_tensor %m restrict : memref<8xf32, strided<[2], offset: ?>>", "offset: ?>> to tensor<8xf32>"),
+    ("%r = arith.maxf %s, %s : f32", "arith.maximumf"),
+    ('%r = "arith.minf"(%s, %s) : (f32, f32) -> f32', "arith.minimumf"),
+    ("%r = math.abs %s : f32", "math.absf"),
+    ("%r = vector.reduction <minf>, %v : vector<4xf32> into f32", "vector.reduction <minimumf>"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "becomes"), RENAMED)
+def test_renamed_ops_are_read(body: str, becomes: str) -> None:
+    assert becomes in str(parse_payload(Source("p.mlir", OF_OPS.replace("BODY", body))))
+
+
+HINTS = [
+    ("memref.tensor_store %t, %m : memref<8xf32>", "bufferization.materialize_in_destination"),
+    ("%r = vector.splat %s : vector<4xf32>", "vector.broadcast"),
+    ("%r = vector.extractelement %v[%n : index] : vector<4xf32>", "vector.extract"),
+    ("%r = addf %s, %s : f32", "today it is `arith.addf`"),
+    ("%r = std.mulf %s, %s : f32", "today it is `arith.mulf`"),
+    ("%r = math.expf %s : f32", "did you mean `math.exp`?"),
+    ("%r = linalg.pad_tensor %a low[1, 1] high[1, 1] { } : tensor<4x6xf32> to tensor<6x8xf32>", "tensor.pad"),
+    (
+        '%r = "linalg.matmul_transpose_b"(%a, %b, %c) ({ ^bb0(%x: f32, %y: f32, %z: f32): linalg.yield %z : f32 })'
+        " : (tensor<4x6xf32>, tensor<5x6xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>",
+        "today it is `linalg.matmul` with `indexing_maps`",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "hint"), HINTS)
+def test_ops_that_are_gone_have_todays_name_in_the_hint(body: str, hint: str) -> None:
+    with pytest.raises(WeftError) as caught:
+        parse_payload(Source("p.mlir", OF_OPS.replace("BODY", body)))
+    first = caught.value.diagnostics[0]
+    assert first.code == "W0487" and hint in (first.hint or "")
+
+
+@pytest.mark.parametrize("op", ["linalg.matmul_transpose_b", "tensor.pack", "bufferization.to_memref"])
+def test_a_match_of_a_renamed_op_has_todays_name_in_the_hint(op: str) -> None:
+    wrong = misnamed_op(op, "match")
+    assert wrong is not None and wrong.certain and "today it is" in (wrong.hint or "")
+
+
+def test_a_transposed_product_computes_the_same() -> None:
+    body = "%r = linalg.batch_matmul_transpose_a ins(%x, %y : tensor<2x6x4xf32>, tensor<2x6x5xf32>) outs(%o : tensor<2x4x5xf32>)"
+    text = f"func.func @f(%x: tensor<2x6x4xf32>, %y: tensor<2x6x5xf32>, %o: tensor<2x4x5xf32>) -> tensor<2x4x5xf32> {{\n{body}"
+    x, y = (
+        np.random.default_rng(3).random((2, 6, 4), np.float32),
+        np.random.default_rng(4).random((2, 6, 5), np.float32),
+    )
+    inputs = {"x": x, "y": y, "o": np.zeros((2, 4, 5), np.float32)}
+    module = parse_payload(Source("p.mlir", f"{text} -> tensor<2x4x5xf32>\n return %r : tensor<2x4x5xf32> }}"))
+    found = reference(module, None, inputs)["result0"]
+    np.testing.assert_allclose(found, np.einsum("bki,bkj->bij", x, y), rtol=1e-6)
+
+
+HEADERS = [
+    (
+        'dlti.dl_spec = #dlti.dl_spec<#dlti.dl_entry<i32, dense<32> : vector<2xi32>>, #dlti.dl_entry<"dlti.endianness", "little">>',
+        "<>",
+    ),
+    ("dlti.dl_spec = #dlti.dl_spec<#dlti.dl_entry<!llvm.ptr<270>, dense<32> : vector<4xi32>>>", "<>"),
+    (
+        "dlti.dl_spec = #dlti.dl_spec<#dlti.dl_entry<!llvm.ptr<i8>, dense<64> : vector<4xi32>>>",
+        "<>",
+    ),  # pointers had types
+    (
+        "dlti.dl_spec = #dlti.dl_spec<#dlti.dl_entry<f80, dense<128> : vector<2xi32>>, #dlti.dl_entry<index, 32>>",
+        "<index = 32 : i64>",
+    ),
+    ("dlti.dl_spec = #dlti.dl_spec<#dlti.dl_entry<i64, dense<[32, 64]> : tensor<2xi32>>>", "<>"),
+    (
+        'dlti.target_system_spec = #dlti.target_system_spec<"CPU" : #dlti.target_device_spec<#dlti.dl_entry<"size", 4096 : ui32>>>',
+        '"CPU" = #dlti.target_device_spec<"size" = 4096 : ui32>',
+    ),
+]
+
+
+@pytest.mark.parametrize(("header", "kept"), HEADERS)
+def test_older_headers_of_the_machine_are_read(header: str, kept: str) -> None:
+    loop = LOOPS.replace(
+        "BODY", "%x = affine.load %A[%i + symbol(%j)] : memref<64xf32>"
+    )  # both kinds of older text at once
+    for text in (
+        f"module attributes {{{header}}} {{\n{loop}}}",
+        f"#h = {header.partition(' = ')[2]}\nmodule attributes {{{header.partition(' = ')[0]} = #h}} {{\n{loop}}}",
+    ):
+        assert kept in str(parse_payload(Source("p.mlir", text))).partition("{\n")[0]
+
+
+def test_what_is_wrong_under_an_older_header_has_its_place() -> None:
+    text = f"module attributes {{{HEADERS[0][0]}}} {{\n{LOOPS.replace('BODY', '%x = arith.addf %A, %A : f32')}}}"
+    with pytest.raises(WeftError) as caught:
+        parse_payload(Source("p.mlir", text))
+    assert (span := caught.value.diagnostics[0].span) is not None and span.line == 5

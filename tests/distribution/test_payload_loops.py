@@ -350,3 +350,83 @@ func.func @f(%lo: index {{weft.name = "lo"}}, %hi: index {{weft.name = "hi"}}, %
     for lo, hi, st in ((0, 100, 1), (3, 99, 7), (5, 5, 2), (9, 2, 3)):
         inputs = {"lo": np.array(lo), "hi": np.array(hi), "st": np.array(st), "A": a, "B": np.zeros_like(a)}
         assert not ready.wrong(inputs, folder=tmp_path)
+
+
+# ---- sequential loops on one processor ---------------------------------------------------------------------------------------
+
+CARRIED = """affine.for %i = 0 to 40 iter_args(%sum = %one) -> (f32) {
+    %a = affine.load %A[3, %i] : KIND
+    %next = arith.addf %sum, %a : f32
+    affine.store %next, %s[%i] : memref<40xf32>
+    affine.yield %next : f32
+  }"""
+IN_ORDER = {
+    "carries a value": CARRIED,
+    "its result is stored, later": f"%r = {CARRIED}\n%late = arith.constant 2.0 : f32\n%d = arith.mulf %r, %late : f32\n"
+    "memref.store %d, %B[%c0, %c1] : KIND\nmemref.store %r, %B[%c1, %c0] : KIND",
+    "reads what it wrote": """scf.for %i = %c1 to %c40 step %c1 {
+    %p = arith.subi %i, %c1 : index
+    %a = memref.load %s[%p] : memref<40xf32>
+    %b = memref.load %A[%c2, %i] : KIND
+    %t = arith.addf %a, %b : f32
+    memref.store %t, %s[%i] : memref<40xf32>
+  }""",
+    "Gauss-Seidel": """affine.for %i = 1 to 22 { affine.for %j = 1 to 39 {
+    %a = affine.load %B[%i - 1, %j] : KIND
+    %b = affine.load %B[%i, %j - 1] : KIND
+    %t = arith.addf %a, %b : f32
+    affine.store %t, %B[%i, %j] : KIND
+  } }""",
+    "depends on data": """scf.for %i = %c0 to %c23 step %c1 {
+    %a = memref.load %A[%i, %c0] : KIND
+    %n = arith.fptosi %a : f32 to i32
+    %k = arith.index_cast %n : i32 to index
+    %l = arith.remui %k, %c40 : index
+    %b = memref.load %s[%l] : memref<40xf32>
+    %t = arith.addf %b, %one : f32
+    memref.store %t, %s[%l] : memref<40xf32>
+  }""",
+}
+
+
+def _in_order(name: str) -> str:
+    return payload(IN_ORDER[name])
+
+
+@pytest.mark.parametrize("space", ["threads(x: 1) cyclic", "blocks(x: 1)", "grid(y: 1, x: 1)"])
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_one_processor_executes_a_sequential_loop(name: str, space: str, tmp_path: Path) -> None:
+    loop = "match affine.for #0" if "affine.for" in IN_ORDER[name] else "match scf.for"
+    assert not program(tmp_path, _in_order(name), f"let l = {loop}\nmap l to {space}\nlaunch l").wrong()
+
+
+@pytest.mark.parametrize("space", ["threads(x)", "threads(x: 2) cyclic", "blocks(x: ?) cyclic"])
+def test_several_processors_do_not(space: str, tmp_path: Path) -> None:
+    refused = refusal(tmp_path, _in_order("reads what it wrote"), f"let l = match scf.for\nmap l to {space}\nlaunch l")
+    assert codes(refused) == ["W0343"] and "or map it to one" in refused
+
+
+def test_a_result_that_leaves_the_loops_processor_is_refused(tmp_path: Path) -> None:
+    text = payload(f"%r = {CARRIED}\naffine.for %k = 0 to 40 {{ affine.store %r, %s[%k] : memref<40xf32> }}")
+    refused = refusal(tmp_path, text, "let l = match affine.for #0\nmap l to threads(x: 1)\nlaunch l")
+    assert codes(refused) == ["W0343"] and "store the loop's results" in refused
+
+
+@pytest.mark.parametrize(
+    ("loops", "why"),
+    [
+        ("affine.for %i = 0 to 14 { affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) { AFFINE } }", "depend on the variable"),
+        ("affine.for %i = 0 to 14 { affine.for %j = affine_map<(d0) -> (d0)>(%i) to 40 { AFFINE } }", "depend on the variable"),
+        ("scf.for %i = %c0 to %c11 step %c1 { scf.for %j = %c0 to %i step %c1 { BODY } }", "depend on the variable"),
+        ("scf.forall (%i) in (11) { scf.forall (%j) in (%i) { BODY } }", "depend on the variable"),
+        (
+            "scf.for %i = %c0 to %c11 step %c1 { memref.store %one, %s[%i] : memref<40xf32>\n"
+            "scf.for %j = %c0 to %c11 step %c1 { BODY } }", "stands between",
+        ),
+    ],
+)  # fmt: skip
+def test_coalesce_says_why_no_loop_inside_joins(loops: str, why: str, tmp_path: Path) -> None:
+    text = payload(loops.replace("AFFINE", AFFINE_BODY).replace("BODY", BODY))
+    kind = "scf.forall #0" if "forall" in loops else "affine.for #0" if "affine" in loops else "scf.for #0"
+    refused = refusal(tmp_path, text, f"let l = match {kind}\nlet flat = coalesce l")
+    assert codes(refused) == ["W0363"] and why in refused

@@ -74,8 +74,11 @@ class Older:
         return span.line, span.column
 
 
-def rewritten(source: Source) -> Older | None:
-    """`source` with the symbols of affine accesses made dimensions; None where there is none to make."""
+def rewritten(source: Source, *, symbols: bool = True) -> Older | None:
+    """`source` with names and headers of today and, where `symbols`, those of affine accesses made dimensions; None where there is
+    nothing to make."""
+    from .older_names import edits as names
+
     context = mlir.context()
 
     def affine(written: str) -> bool:
@@ -86,7 +89,7 @@ def rewritten(source: Source) -> Older | None:
             return False
         return True
 
-    made = list(edits(source.text, affine))
+    made = [*names(source.text), *(edits(source.text, affine) if symbols else ())]
     return Older(source, made) if made else None
 
 

@@ -92,6 +92,7 @@ def parse_module(source: Source) -> ir.Module:
     W0410 … W0413.
     """
     from .foreign_constants import read_constants
+    from .llvm_ops import in_plain_ops
     from .older_mlir import REJECTED, rewritten
     from .refusals import expect_known_holders, expect_order
 
@@ -100,20 +101,22 @@ def parse_module(source: Source) -> ir.Module:
         raise fail("W0487", "the payload does not parse: a string that is not UTF-8", span=source.span(at, 1))
     context = mlir.context()
     expect_known_holders(source, context)
-    try:
-        module = mlir.parse(source.text, context)
-    except mlir.ir.MLIRError as error:
-        symbols = any(REJECTED in found.message for found in error.error_diagnostics)
-        older = rewritten(source) if symbols else None
-        if older is None:
-            raise WeftError(*_parse_diagnostics(source, error)) from error
+    symbols = False
+    while True:
         try:
-            module = mlir.parse(older.source.text, mlir.context())
-        except mlir.ir.MLIRError as other:
-            raise WeftError(*_parse_diagnostics(source, other, older)) from other
+            module = mlir.parse(source.text if older is None else older.source.text, context)
+            break
+        except mlir.ir.MLIRError as error:
+            tried, symbols = older, symbols or any(REJECTED in found.message for found in error.error_diagnostics)
+            older = rewritten(source, symbols=symbols)
+            if older is None or (tried is not None and tried.source.text == older.source.text):
+                raise WeftError(*_parse_diagnostics(source, error, older)) from error
+            context = mlir.context()
     _name_locations(module, source.name, older)
     _expect_no_marks(module)
     expect_order(module, source)
+    if "llvm." in source.text:
+        in_plain_ops(module)
     read_constants(module, source)
     return module
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError
+from ..interpreter.ir.misnamed import hint_for, todays
 from ..interpreter.ir.mlir import ir, operations
 from ..interpreter.proof.hosts.events import uses_tokens
 from .naming import span_of
@@ -67,6 +68,10 @@ _REFUSALS = (
 )  # fmt: skip
 """What the verifier says (a pattern) → code, message and hint."""
 
+_UNKNOWN = re.compile(
+    r"custom op '([\w.]+)' is unknown|not found for custom op '([\w.]+)'|unregistered operation '([\w.]+)'"
+)
+_GENERIC = re.compile(r'"(linalg\.[\w.]+)"\s*\(')
 _OP = re.compile(r"\"(linalg\.[\w.]+)\"\(")
 _KERNEL = re.compile(r"kernel = @[\w$.-]+::@([\w$.-]+)")
 _NAME = re.compile(r"%([\w$.-]+)")
@@ -88,6 +93,11 @@ def in_our_words(diagnostic: Diagnostic) -> Diagnostic:
     def say(code: str, message: str, hint: str, *notes: str) -> Diagnostic:
         return dataclasses.replace(diagnostic, code=code, message=message, notes=notes, hint=hint)
 
+    if (unknown := _UNKNOWN.search(says)) is not None:
+        return dataclasses.replace(diagnostic, hint=hint_for(next(name for name in unknown.groups() if name)))
+    if "expected parent op with LinalgOp interface" in says:  # of an op that was renamed, in its generic form
+        named = (name for name in _GENERIC.findall(span.source.text) if todays(name) is not None)
+        return dataclasses.replace(diagnostic, hint=next((f"`{name}`: {todays(name)}" for name in named), None))
     seen = "\n".join(diagnostic.notes)
     if "does not dominate this use" in says and "!gpu.async.token" in seen:
         circle = list(_circle(span))

@@ -142,6 +142,9 @@ class Reader:
                 hint="move it out of the condition or loop",
             )
         elif (name.split(".", 1)[0] in _LOWER and name not in _KNOWN) or name in _CALLS:
+            if effects.only_computes(op):
+                message = f"kernels have no op such as {describe(op)}: neither the emitter nor the simulator knows it"
+                raise fail("W0640", message, hint="compute it with arith and math ops")
             raise fail(
                 "W0640",
                 f"the race analysis does not know what {describe(op)} does to memory",

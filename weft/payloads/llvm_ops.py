@@ -1,0 +1,66 @@
+"""Ops of the LLVM dialect that only compute, as the ops of arith and math that compute the same.
+
+A payload may have them in the bodies of its ops (chapter H of upstream's transform tutorial has `llvm.intr.maxnum`). What they
+leave undefined, `arith` leaves undefined, too; flags that allow a compiler more than the op says are dropped. Those without a
+counterpart stay, and are refused where a kernel is made of them.
+"""
+
+from __future__ import annotations
+
+from ..interpreter.ir.mlir import ancestors, ir, operations
+
+_WRITTEN = """
+add=arith.addi sub=arith.subi mul=arith.muli sdiv=arith.divsi udiv=arith.divui srem=arith.remsi urem=arith.remui
+and=arith.andi or=arith.ori xor=arith.xori shl=arith.shli lshr=arith.shrui ashr=arith.shrsi
+fadd=arith.addf fsub=arith.subf fmul=arith.mulf fdiv=arith.divf frem=arith.remf fneg=arith.negf
+icmp=arith.cmpi fcmp=arith.cmpf select=arith.select bitcast=arith.bitcast
+sext=arith.extsi zext=arith.extui trunc=arith.trunci fpext=arith.extf fptrunc=arith.truncf
+sitofp=arith.sitofp uitofp=arith.uitofp fptosi=arith.fptosi fptoui=arith.fptoui mlir.constant=arith.constant
+intr.smax=arith.maxsi intr.smin=arith.minsi intr.umax=arith.maxui intr.umin=arith.minui intr.abs=math.absi
+intr.maxnum=arith.maxnumf intr.minnum=arith.minnumf intr.maximum=arith.maximumf intr.minimum=arith.minimumf
+intr.ctlz=math.ctlz intr.cttz=math.cttz intr.ctpop=math.ctpop intr.copysign=math.copysign intr.fabs=math.absf
+intr.fma=math.fma intr.pow=math.powf intr.powi=math.fpowi intr.sqrt=math.sqrt
+intr.exp=math.exp intr.exp2=math.exp2 intr.log=math.log intr.log2=math.log2 intr.log10=math.log10
+intr.ceil=math.ceil intr.floor=math.floor intr.trunc=math.trunc intr.round=math.round
+intr.roundeven=math.roundeven intr.rint=math.roundeven intr.nearbyint=math.roundeven
+intr.sin=math.sin intr.cos=math.cos intr.tan=math.tan intr.asin=math.asin intr.acos=math.acos intr.atan=math.atan
+intr.atan2=math.atan2 intr.sinh=math.sinh intr.cosh=math.cosh intr.tanh=math.tanh
+"""
+_SAME = {pair.partition("=")[0]: pair.partition("=")[2] for pair in _WRITTEN.split()}
+"""Op of the LLVM dialect → the same in arith or math. `rint` and `nearbyint` round as is set, which is to nearest even."""
+
+_FUSED = "llvm.intr.fmuladd"
+_KEPT = ("predicate", "value")
+"""Attributes that mean the same in both: the numbers of predicates are the same."""
+
+
+def in_plain_ops(module: ir.Module) -> None:
+    """Rewrite, in place, the ops of `_SAME` in functions, where neither an operand nor a result is of a type of LLVM's."""
+    for op in list(operations(module.operation)):
+        new = _SAME.get(op.name.removeprefix("llvm.")) if op.name.startswith("llvm.") else None
+        if (new is None and op.name != _FUSED) or not _plain(op):
+            continue
+        with module.context, op.location, ir.InsertionPoint(op):
+            kinds, operands = [result.type for result in op.results], list(op.operands)
+            if new is None:
+                product = ir.Operation.create("arith.mulf", kinds, operands[:2]).results[0]
+                made = ir.Operation.create("arith.addf", kinds, [product, operands[2]])
+            else:
+                attributes = {name: op.attributes[name] for name in _KEPT if name in op.attributes}
+                made = ir.Operation.create(new, kinds, operands, attributes)
+        for old, result in zip(op.results, made.results, strict=True):
+            old.replace_all_uses_with(result)
+        op.erase()
+
+
+def _plain(op: ir.Operation) -> bool:
+    """Whether the op computes on plain values, in a function that is not LLVM's."""
+    if any("!llvm." in str(value.type) for value in (*op.operands, *op.results)):
+        return False
+    if "value" in op.attributes:  # of a constant: `1 : i32` for an i64, or a text, is LLVM's own
+        value = op.attributes["value"]
+        if not isinstance(value, ir.IntegerAttr | ir.FloatAttr | ir.DenseElementsAttr) or value.type != op.results[0].type:
+            return False
+    if op.name == "llvm.bitcast" and len({isinstance(v.type, ir.VectorType) for v in (op.operands[0], op.results[0])}) > 1:
+        return False
+    return not any(around.name.startswith("llvm.") for around in ancestors(op))
