@@ -141,6 +141,8 @@ def of_all(half: str) -> tuple[list[tuple[str, ...]], str]:
     for one in ones:
         if one.error is not None:
             kinds.setdefault(one.family, []).append(one.error)
+    if not kinds:
+        return [("–",) * len(FAMILIES_HEAD)], evidence_tables.NOTHING
     order = sorted(kinds.items(), key=lambda pair: _spread(pair[1]))
     rows = [(kind, *_summary(found)) for kind, found in order]
     every = [error for found in kinds.values() for error in found]
@@ -174,7 +176,8 @@ def calibrated() -> list[Calibrated]:
     """All that was kept, of what is measured."""
     kept = json.loads(PREDICTED.read_text())["rows"]
     pairs = ((one, evidence_tables.entry(one["item"], one["entry"])) for one in kept)
-    return [Calibrated(**{**one, "predicted": one["predicted"] or 0.0}, measured=m["seconds"]) for one, m in pairs if m is not None]
+    found = [(one | {"predicted": one["predicted"] or 0.0}, mine) for one, mine in pairs if mine is not None]
+    return [Calibrated(**one, measured=mine["seconds"]) for one, mine in found if "seconds" in mine]
 
 
 def _summary(errors: Sequence[float]) -> tuple[str, ...]:
@@ -207,6 +210,8 @@ def ranking() -> tuple[list[tuple[str, ...]], str]:
             agreed = spearman([one.predicted for one in ones], [one.measured for one in ones])
             cost = f"{costs[-1] - 1:.0%}"
             rows.append((item.replace("resnet50.", ""), str(len(ones)), f"{agreed:+.2f}", taken.entry, said, cost))
+    if not costs:
+        return [("–",) * len(RANKING_HEAD)], evidence_tables.NOTHING
     worst = max(costs)
     mean = evidence_tables.geometric_mean(costs) - 1
     return rows, f"What the model takes costs {mean:.1%} on average, {worst - 1:.0%} at worst, of {len(costs)} items."
