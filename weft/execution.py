@@ -148,6 +148,7 @@ def predicted(made: Planned, chip: str, sizes: Mapping[str, str] | None = None) 
 
     Errors: W0780 … W0782, and W0505, W0726, W0727; W0719 where a size is left open.
     """
+    from .payloads.work import operations_of
     from .runtime.files.inputs import sized
     from .runtime.host.functions import signature
     from .runtime.plan.resolve import resolve
@@ -161,7 +162,9 @@ def predicted(made: Planned, chip: str, sizes: Mapping[str, str] | None = None) 
     if left := [f"{name}.{axis}" for name, shape in shapes.items() for axis, size in enumerate(shape) if size is None]:
         raise fail("W0719", f"these sizes are open: {', '.join(left)}", hint=f"`--size {left[0]}=1024` names one")
     with done.recipe.clock.phase("predict"):
-        return predict(resolve(made.plan, cast("Mapping[str, tuple[int, ...]]", shapes), {}), made.cuda, on)
+        known = cast("Mapping[str, tuple[int, ...]]", shapes)
+        work = operations_of(done.payload, made.plan.entry, known)
+        return predict(resolve(made.plan, known, {}), made.cuda, on, work)
 
 
 def build_bundle(

@@ -4,10 +4,12 @@
   H200's datasheet.
 - Warps, blocks, registers and shared memory of a multiprocessor, and the lanes of each pipe: CUDA C++ Programming Guide, Compute
   Capabilities and Arithmetic Instructions.
-- Bytes per clock from L2: 5120 by the whitepaper of GA100; none is published for GH100, which is given the same here; those of
-  GA102 and AD102 are estimates.
-- What `mma.sync` reaches of GH100's tensor cores: 62.9 % (Luo et al., arXiv 2402.13499). What `wgmma` reaches of random numbers,
-  whose power holds the clock down: 88 % of the 989 TFLOP/s that the whitepaper counts, which are 92.4 % of those at the clock here.
+- Bytes per clock from L2: 5120 by the whitepaper of GA100; those of GA102 and AD102 are estimates.
+- What is reached of it, and what nobody publishes: of the H200, fitted to half of the items of docs/performance/measured.json, and
+  tested on the others, by `benchmarks/calibration.py`: bytes per clock from L2 and into it, the share of DRAM's bandwidth, what
+  `mma.sync` and `wgmma` reach of the tensor cores (of `mma.sync`, Luo et al., arXiv 2402.13499, have 62.9 %; with `wgmma`, power
+  holds the clock down), the time of a launch and of a block's beginning, the rate of instructions that their cache does not hold.
+  Of the other chips these are the H200's, but for L2: its stores are taken to be half as fast as its loads; nothing measured them.
 - Where clusters run: blocks of one are in one processing cluster (GPC) of the chip, by the programming guide. GH100 has eight, of
   at most 18 multiprocessors; how the 132 are spread over them is not published: 16 or 18 in each is an estimate.
 """
@@ -30,11 +32,15 @@ class Chip:
 
     Args:
         arch: what kernels are compiled for.
-        dram: bytes per second. `l2`: bytes per clock of the whole chip; `l2_bytes`: its size.
+        dram: bytes per second, by the data sheet; `dram_share`: what kernels reach of it.
+        l2: bytes per clock that the whole chip gets from L2; `l2_stores`: that it puts there; `l2_bytes`: its size.
         fp32, fp64: multiplications and additions in one.
         tensor: the same of tensor cores, by the type of what is multiplied; `tensor_share`: what `mma.sync` reaches of it;
             `group_share`: what products of warp groups do.
         groups: multiprocessors of each processing cluster, in which all blocks of a cluster run; none where there are no clusters.
+        launch: seconds of a launch beside those of its blocks: until the first of them begins, and from the last one's end.
+        start: clocks from when a multiprocessor has a place for a block to its first instruction.
+        fetch: bytes of instructions per clock that a warp gets in a loop that the cache of instructions does not hold.
         parameters: where in the constant bank a kernel's parameters begin.
         l1_bytes: what the L1 cache and shared memory have together.
     """
@@ -58,6 +64,11 @@ class Chip:
     tensor_share: float = 1.0
     group_share: float = 1.0
     groups: tuple[int, ...] = ()
+    dram_share: float = 0.84
+    l2_stores: float = 2560
+    launch: float = 1.5e-6
+    start: float = 800
+    fetch: float = 9
 
     def usable(self, together: int) -> int:
         """Multiprocessors that clusters of so many blocks may have, one block on each."""
@@ -86,9 +97,9 @@ class Chip:
 
 
 _H200 = Chip(
-    "h200", "H200", "sm_90a", 132, 1.98, 4.8e12, 5120, 50 << 20, 128, 64,
-    {"f16": 2048, "bf16": 2048, "tf32": 1024, "i8": 4096, "f8": 4096, "f64": 128}, 256 * KIB, 0x210, tensor_share=0.629,
-    group_share=0.88 * 0.924, groups=(16,) * 6 + (18,) * 2,
+    "h200", "H200", "sm_90a", 132, 1.98, 4.8e12, 6300, 50 << 20, 128, 64,
+    {"f16": 2048, "bf16": 2048, "tf32": 1024, "i8": 4096, "f8": 4096, "f64": 128}, 256 * KIB, 0x210, tensor_share=0.43,
+    group_share=0.79, l2_stores=2200, groups=(16,) * 6 + (18,) * 2,
 )  # fmt: skip
 CHIPS: dict[str, Chip] = {
     chip.name: chip
@@ -101,11 +112,11 @@ CHIPS: dict[str, Chip] = {
         ),
         Chip(
             "rtx3090", "RTX 3090", "sm_86", 82, 1.695, 0.936e12, 1536, 6 << 20, 128, 2,
-            {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 128 * KIB, threads=1536, blocks=16,
+            {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 128 * KIB, threads=1536, blocks=16, l2_stores=768,
         ),
         Chip(
             "rtx4090", "RTX 4090", "sm_89", 128, 2.52, 1.008e12, 2048, 72 << 20, 128, 2,
-            {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 128 * KIB, threads=1536, blocks=24,
+            {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 128 * KIB, threads=1536, blocks=24, l2_stores=1024,
         ),
     )
 }  # fmt: skip

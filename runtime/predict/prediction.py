@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from ...dsl.diagnostics import alternatives, fail
 from ...interpreter.memory.limits import WARP
-from ..cuda.nvrtc import KernelResources, compile_cubin
+from ..cuda.nvrtc import CompileResult, KernelResources, compile_cubin
 from ..plan.dtypes import itemsize
 from ..plan.plan import BufferView, KernelEntry, Launch, Plan, ScalarValue, TensorMapOf, integers, views
 from ..run.cupy_work import parameters
@@ -43,6 +44,8 @@ LOST = {
     "signal": "waiting at memory barriers",
     "cluster": "waiting for the cluster",
     "ended": "no warp is left",
+    "start": "waiting for blocks to begin",
+    "launch": "beginning and ending the launch",
 }
 """Why a scheduler issues nothing."""
 PIPES = {
@@ -62,15 +65,16 @@ class KernelPrediction:
     """One launch.
 
     Args:
-        seconds: from its first block's beginning to its last one's end.
-        flops: operations that it does on floats, those of threads past an edge too. `peak`: the chip's most, a second.
+        seconds: from its launch to the next one's.
+        flops: operations on numbers that its machine code does, those on padding too. `peak`: the chip's most, a second.
         limit: what limits it.
         grid, threads: how many blocks, of how many threads. `working`: how many of them have anything to do, as far as some tell.
         cluster: how many of them run in a cluster.
+        work: operations that the payload says to do, by its own count; None where that is not known, or several kernels share them.
         resident: how many of them a multiprocessor has at a time. `idle`: multiprocessors without any.
         rounds: so often it gets new ones; a part of it where fewer are left.
         issue: what became of the schedulers' clocks: share by what was issued, or by why nothing was.
-        busy: shares of their most that pipes, L2 and DRAM are in use.
+        busy: shares of what pipes, L2 and DRAM are known to reach that are in use.
         assumed: accesses whose addresses depend on data, which are taken as a sector for each thread.
     """
 
@@ -92,11 +96,17 @@ class KernelPrediction:
     idle: int
     assumed: int = 0
     cluster: int = 1
+    work: int | None = None
 
     @property
     def rate(self) -> float:
-        """FLOP/s."""
-        return self.flops / self.seconds
+        """FLOP/s: of the payload, where its count is known and this kernel's; else of the machine code."""
+        return (self.flops if self.work is None else self.work) / self.seconds
+
+    @property
+    def beside(self) -> float:
+        """The share of its operations that the payload has not: those on padding, in functions, or done again."""
+        return _beside(self.work, self.flops)
 
     @property
     def share(self) -> float:
@@ -104,40 +114,71 @@ class KernelPrediction:
         return self.rate / self.peak
 
 
+def _beside(work: int | None, flops: int) -> float:
+    """The share of operations that are done beside those of the payload."""
+    return 0.0 if work is None else max(0.0, 1 - work / flops) if flops else 0.0
+
+
 @dataclass(frozen=True)
 class Prediction:
-    """A plan on a chip: its launches, one after the other."""
+    """A plan on a chip: its launches, one after the other.
+
+    Args:
+        work: operations that the payload says to do, by its own count; None where that is not known.
+    """
 
     chip: str
     title: str
     arch: str
     kernels: tuple[KernelPrediction, ...]
+    work: int | None = None
 
     @property
     def seconds(self) -> float:
         """Of all launches."""
         return sum(kernel.seconds for kernel in self.kernels)
 
+    @property
+    def flops(self) -> int:
+        """Operations on numbers that the machine code does."""
+        return sum(kernel.flops for kernel in self.kernels)
+
+    @property
+    def rate(self) -> float | None:
+        """FLOP/s of the payload; None where its count is not known."""
+        return None if self.work is None else self.work / self.seconds
+
+    @property
+    def beside(self) -> float:
+        """The share of the operations that the payload has not."""
+        return _beside(self.work, self.flops)
+
     def to_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`."""
-        kernels = [asdict(kernel) | {"flops_per_second": kernel.rate, "share_of_peak": kernel.share} for kernel in self.kernels]
-        return {"chip": self.chip, "arch": self.arch, "seconds": self.seconds, "kernels": kernels}
+        kernels = [_told(kernel) for kernel in self.kernels]
+        whole = {"work": self.work, "flops": self.flops, "flops_per_second": self.rate}
+        return {"chip": self.chip, "arch": self.arch, "seconds": self.seconds, **whole, "kernels": kernels}
 
 
-def predict(plan: Plan, cuda: str, chip: Chip) -> Prediction:
-    """The time of each launch of a plan of plain numbers.
+def _told(kernel: KernelPrediction) -> dict[str, Any]:
+    known = kernel.work is not None
+    speed = {"flops_per_second": kernel.rate if known else None, "share_of_peak": kernel.share if known else None}
+    return asdict(kernel) | speed
+
+
+def predict(plan: Plan, cuda: str, chip: Chip, work: int | None = None) -> Prediction:
+    """The time of each launch of a plan of plain numbers. `work`: operations of the payload, by its own count.
 
     Raises:
         WeftError: W0505, W0780 where the compiler or the disassembler is missing, W0726 where a block does not fit the chip, W0727
             where the chip lacks instructions, W0782 where the model does not know what a kernel does.
     """
     _expect_chip(plan, chip)
-    compiled = compile_cubin(cuda, chip.arch)
-    programs, together = disassembled(compiled.cubin), clusters(compiled.cubin)
+    compiled, programs, together = _machine_code(cuda, chip.arch)
     entries = {kernel.name: kernel for kernel in plan.kernels}
     bases = {buffer.name: number << 40 for number, buffer in enumerate(plan.buffers, 1)}
     found: dict[Launch, KernelPrediction] = {}
-    kernels = []
+    kernels: list[KernelPrediction] = []
     for step in plan.steps:
         if isinstance(step, Launch) and 0 not in step.grid:
             if step not in found:
@@ -148,7 +189,18 @@ def predict(plan: Plan, cuda: str, chip: Chip) -> Prediction:
                 kernel = _Kernel(chip, step, entry, *made, given, copied)
                 found[step] = kernel.predicted(_moved(plan, step, chip))
             kernels.append(found[step])
-    return Prediction(chip.name, chip.title, chip.arch, tuple(kernels))
+    if sum(kernel.flops > 0 for kernel in kernels) == 1:  # the payload's operations are this one's
+        kernels = [replace(kernel, work=work) if kernel.flops else kernel for kernel in kernels]
+    return Prediction(chip.name, chip.title, chip.arch, tuple(kernels), work)
+
+
+@lru_cache(maxsize=4)
+def _machine_code(
+    cuda: str, arch: str
+) -> tuple[CompileResult, dict[str, Disassembly], dict[str, tuple[int, int, int]]]:
+    """What a text compiles to, its kernels disassembled, and their clusters."""
+    compiled = compile_cubin(cuda, arch)
+    return compiled, disassembled(compiled.cubin), clusters(compiled.cubin)
 
 
 def _expect_chip(plan: Plan, chip: Chip) -> None:
@@ -202,9 +254,10 @@ class _Kernel:
             if times and count:
                 clocks, assumed, share = self._timing(count, alone=each <= self.resident)
                 total.add(clocks, times)
-        moved = sum(total.moved.values())
-        least = max(moved / self._l2, memory / chip.dram * chip.gigahertz * 1e9)
-        total.wait("global", least - total.clocks)  # no warp waits for what is stored, but the launch lasts until it is
+        l2 = total.moved["loaded"] / self._l2(chip.l2) + total.moved["stored"] / self._l2(chip.l2_stores)
+        dram = memory / (chip.dram * chip.dram_share) * chip.gigahertz * 1e9
+        total.wait("global", max(l2, dram) - total.clocks)  # no warp waits for what is stored, but the launch lasts until it is
+        total.wait("launch", chip.launch * chip.gigahertz * 1e9)
         products: dict[str, float] = defaultdict(float)
         issued: dict[str, float] = defaultdict(float)
         for code, number in total.issued.items():
@@ -216,8 +269,7 @@ class _Kernel:
         issue = {name: issued[name] / slots for name in ("products", "other instructions") if issued[name]}
         issue |= {name: total.lost[key] / slots for key, name in LOST.items() if total.lost[key]}
         busy = {name: total.busy[pipe] / (total.clocks if pipe == "shared" else slots) for pipe, name in PIPES.items()}
-        busy["L2"] = moved / total.clocks / self._l2
-        busy["DRAM"] = memory / chip.dram / seconds
+        busy["L2"], busy["DRAM"] = l2 / total.clocks, dram / total.clocks
         busy["instruction issue"] = sum(issued.values()) / slots
         limit = max(busy, key=lambda name: busy[name])
         if busy[limit] < NEARLY:
@@ -236,10 +288,9 @@ class _Kernel:
         """How many there are; of blocks that run alone, each is one."""
         return self.blocks // self.together
 
-    @property
-    def _l2(self) -> float:
-        """Bytes per clock that a multiprocessor gets from L2."""
-        return min(PORT, self.chip.l2 / min(self.processors, self.working))
+    def _l2(self, whole: float) -> float:
+        """Bytes per clock that a multiprocessor has of what the whole chip gets from L2, or puts there."""
+        return min(PORT, whole / min(self.processors, self.working))
 
     def _grid(self, numbers: Sequence[int]) -> Grid:
         """The blocks of the clusters of these numbers."""
@@ -272,7 +323,8 @@ class _Kernel:
                 grid = self._grid(most)
                 trace = Execution(self.program, grid).run()
         cache = max(chip.l1_bytes - count * (self.shared + RESERVED), 8 * 1024)
-        return Multiprocessor(self.program, trace, grid, chip, cache, self._l2).run(), len(trace.unknown), share
+        l2 = self._l2(chip.l2), self._l2(chip.l2_stores)
+        return Multiprocessor(self.program, trace, grid, chip, cache, *l2).run(), len(trace.unknown), share
 
 
 def _spread(count: int, most: int) -> list[int]:

@@ -26,7 +26,7 @@ FENCES = frozenset(["MEMBAR"])
 MEETINGS = frozenset(["BAR"])
 NOTED = MEMORY | SIGNALS | FENCES | MEETINGS
 """Instructions of which a track notes what they do, and which threads."""
-JUMPS = frozenset(["BRA", "EXIT", "BAR", "CALL", "RET", "BRX", "JMP", "BREAK"])
+JUMPS = frozenset(["BRA", "EXIT", "BAR", "CALL", "RET", "BRX", "JMP"])
 
 
 class _Accessed(Exception):

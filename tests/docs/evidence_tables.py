@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from weft.pipeline import Choice
 from weft.recipes import schedules
 from weft.recipes.conv2d.geometry import LAYERS
 
-MEASURED = Path(__file__).parents[2] / "docs" / "performance" / "measured.json"
+ROOT = Path(__file__).parents[2]
+MEASURED = ROOT / "docs" / "performance" / "measured.json"
 LAYOUTS = ("nhwc", "nchw")
-RECIPES_HEAD = ("recipe", "size", "off by", "time", "TFLOP/s", "cuBLAS", "cuDNN", "PyTorch", "Triton")
-CONVOLUTIONS_HEAD = ("layer", "NHWC", "of cuDNN", "NCHW", "of cuDNN", "im2col + cuBLAS")
-PRODUCTS_HEAD = ("product", "size", "time", "TFLOP/s", "of cuBLAS, same result", "of cuBLAS, half result")
-HALVES_HEAD = ("layer", "time", "of cuDNN")
+RECIPES_HEAD = ("recipe", "size", "off by", "time", "TFLOP/s", "of what CuPy runs", "of cuDNN", "of PyTorch's", "of Triton")
+CONVOLUTIONS_HEAD = (
+    "layer", "NHWC, defaults", "of cuDNN", "best", "of cuDNN", "NCHW, defaults", "of cuDNN", "best", "of cuDNN", "im2col + cuBLAS",
+)  # fmt: skip
+PRODUCTS_HEAD = (
+    "product", "size", "defaults", "TFLOP/s", "of cuBLAS, same result", "of cuBLAS, half result", "best of the settings", "TFLOP/s",
+    "of cuBLAS, same result", "of cuBLAS, half result",
+)  # fmt: skip
+HALVES_HEAD = ("layer", "defaults", "of cuDNN", "best of the settings", "of cuDNN")
 HALF = ("f16", "bf16")
 STREAMS_HEAD = (
     "", "one stream", "own streams", "one stream, as a graph", "own streams, as a graph", "overlap", "host, per launch",
@@ -32,6 +41,10 @@ CASES = {
 
 Found = Mapping[str, Any]
 NOTHING = "None of it is measured here yet."
+WITH_HOST = "†"
+"""Behind a time in which the host's is part of, since it was not ahead of the GPU; and behind what is compared with one."""
+PARTICULAR = {"matmul": "cuBLAS", "conv2d": "im2col, cuBLAS", "conv2d_bias_relu": "im2col, cuBLAS", "conv2d_nchw": "im2col, cuBLAS"}
+"""What CuPy runs of a payload's baseline, by the payload; of others its own kernels."""
 
 
 @cache
@@ -52,7 +65,8 @@ def micro(found: Found | None) -> str:
     """The time of a contender; a dash for none, and a word for one that has no time because it is wrong."""
     if found is None:
         return "–"
-    return f"{found['seconds'] * 1e6:.1f} µs" if "seconds" in found else "failed" if "failed" in found else "wrong"
+    mark = WITH_HOST if found.get("with_host") else ""
+    return f"{found['seconds'] * 1e6:.1f} µs{mark}" if "seconds" in found else "failed" if "failed" in found else "wrong"
 
 
 def fastest(one: Found) -> tuple[str, Found]:
@@ -70,7 +84,9 @@ def library(one: Found, name: str) -> Found | None:
 def share(one: Found, name: str, mine: Found | None = None) -> str:
     """Ours, the fastest where nothing is said, as a share of a library's speed."""
     mine, theirs = mine or fastest(one)[1], library(one, name)
-    return f"{theirs['seconds'] / mine['seconds']:.0%}" if theirs and "seconds" in mine and "seconds" in theirs else "–"
+    if not theirs or "seconds" not in mine or "seconds" not in theirs:
+        return "–"
+    return f"{theirs['seconds'] / mine['seconds']:.0%}{WITH_HOST if mine.get('with_host') or theirs.get('with_host') else ''}"
 
 
 def entry(item: str, name: str) -> Found | None:
@@ -95,9 +111,36 @@ def rate_of(item: str, name: str, beside: str = "library") -> str:
     return f"{rate(one, mine)} ({share(one, beside, mine)})" if "seconds" in mine else micro(mine)
 
 
-def mean_speed(ones: Sequence[Found], name: str) -> tuple[float, int] | None:
+def by_default(one: Found) -> tuple[str, Found] | None:
+    """The variant that takes its recipe as it ships: of several recipes the last, which says most; None where there is none."""
+    found = [name for name in one.get("entries", {}) if _ships(one, name)] if "libraries" in one else []
+    return (found[-1], one["entries"][found[-1]]) if found else None
+
+
+def _ships(one: Found, name: str) -> bool:
+    """Whether a variant sets its recipe's parameters, but for the payload's, to what they are anyway."""
+    sys.path.append(str(ROOT / "benchmarks"))
+    preparing = importlib.import_module("evidence.preparing")
+    kind = one.get("kind", "")
+    tables = {"products": preparing.PRODUCTS.get("bf16" if kind == "f16" else kind, ()), "half convolutions": preparing.HALF}
+    recipes = tables.get(one["group"]) or preparing.VARIANTS[one["layout"]]
+    said = next(((recipe, settings) for variant, recipe, settings in recipes if variant == name), None)
+    if said is None or "parts" in said[1] or said[1].get("rounded"):
+        return False
+    values = _defaults(said[0])
+    return all(str(values.get(key)) == str(value) for key, value in said[1].items())
+
+
+@cache
+def _defaults(recipe: str) -> Mapping[str, Any]:
+    return Choice(recipe).open().values
+
+
+def mean_speed(
+    ones: Sequence[Found], name: str, chosen: Callable[[Found], tuple[str, Found] | None] = fastest
+) -> tuple[float, int] | None:
     """The geometric mean of our speed as a multiple of a library's, and of how many items; None where none has both."""
-    both = [(library(one, name), fastest(one)[1]) for one in ones]
+    both = [(library(one, name), mine[1]) for one in ones if (mine := chosen(one)) is not None]
     ratios = [t["seconds"] / m["seconds"] for t, m in both if t and "seconds" in t and "seconds" in m]
     return (geometric_mean(ratios), len(ratios)) if ratios else None
 
@@ -119,7 +162,14 @@ def _recipe(one: Found) -> tuple[str, ...]:
     mine = fastest(one)[1]
     error = f"{mine['error']:.1e}" if mine.get("error") is not None else "–"
     rate = f"{one['operations'] / mine['seconds'] / 1e12:.2f}" if "seconds" in mine else "–"
-    return error, micro(mine), rate, *(share(one, name) for name in ("library", "cudnn", "pytorch", "triton"))
+    return error, micro(mine), rate, _ran(one), *(share(one, name) for name in ("cudnn", "pytorch", "triton"))
+
+
+def _ran(one: Found) -> str:
+    """The share of what computes the payload's baseline, and what that is: of halves, CuPy has products by PyTorch alone."""
+    speed = share(one, "library")
+    half = one["values"].get("type", "f32") not in ("f32", "f64") and one["builder"] != "matmul"
+    return speed if speed == "–" else f"{speed} ({PARTICULAR.get(one['builder'], 'CuPy')}{' in f32' if half else ''})"
 
 
 def rung(name: str, case: str) -> str:
@@ -142,33 +192,56 @@ def _layer(layer: str) -> tuple[str, ...]:
     for layout in LAYOUTS:
         one = recorded().get(f"convolutions: {layer} {layout}")
         if one is None:
-            cells += ["–", "–"]
+            cells += ["–"] * 4
         else:
-            name, mine = fastest(one)
-            cells += [micro(mine) + (f" ({name})" if "seconds" in mine else ""), share(one, "cudnn")]
+            cells += [*_cells(one, by_default(one), "cudnn"), *_cells(one, fastest(one), "cudnn")]
     return (*cells, micro(library(one, "library")) if one else "–")
+
+
+def _cells(one: Found, chosen: tuple[str, Found] | None, *beside: str) -> list[str]:
+    """The time of a variant, which it is, and its shares of libraries' speed; dashes for none."""
+    if chosen is None:
+        return ["–"] * (1 + len(beside))
+    name, mine = chosen
+    return [micro(mine) + (f" ({name})" if "seconds" in mine else ""), *(share(one, library, mine) for library in beside)]
+
+
+def _means(ones: Sequence[Found], name: str, title: str) -> str | None:
+    """`0.81 × cuDNN by the defaults, 1.10 × with the best of the settings (23 layers)`."""
+    best, plain = mean_speed(ones, name), mean_speed(ones, name, by_default)
+    if best is None:
+        return None
+    first = f"{plain[0]:.2f} × {title} by the defaults, " if plain is not None else ""
+    return f"{first}{best[0]:.2f} × {'' if first else f'{title} '}with the best of the settings ({best[1]} layers)"
 
 
 def convolutions_remark() -> str:
     """The geometric means over all layers that were measured, or that nothing was."""
     said: list[str] = []
     for layout in LAYOUTS:
+        ones = [one for one in of("convolutions") if one["layout"] == layout]
         for name, title in (("cudnn", "cuDNN"), ("library", "im2col with cuBLAS")):
-            if (found := mean_speed([one for one in of("convolutions") if one["layout"] == layout], name)) is not None:
-                said.append(f"{layout.upper()} {found[0]:.2f} × {title} ({found[1]} layers)")
-    return f"Speed, in the geometric mean: {', '.join(said)}." if said else NOTHING
+            if (found := _means(ones, name, title)) is not None:
+                said.append(f"{layout.upper()} {found}")
+    return f"Speed, in the geometric mean: {'; '.join(said)}." if said else NOTHING
 
 
 def products() -> list[tuple[str, ...]]:
-    """A row for each product, by its fastest schedule; one of dashes, where nothing is measured."""
+    """A row for each product, by its recipe as it ships and by its fastest schedule; one of dashes, where nothing is measured."""
     rows = []
     for one in of("products"):
-        name, mine = fastest(one)
-        time = micro(mine) + (f" ({name})" if "seconds" in mine else "")
-        is_half = one["kind"].split(",")[0] in HALF
-        shares = share(one, "pytorch" if is_half else "library"), share(one, "library") if is_half else "–"
-        rows.append((one["kind"], _by(one["size"]), time, rate(one, mine), *shares))
+        cells = [cell for chosen in (by_default(one), fastest(one)) for cell in _product(one, chosen)]
+        rows.append((one["kind"], _by(one["size"]), *cells))
     return rows or [("–",) * len(PRODUCTS_HEAD)]
+
+
+def _product(one: Found, chosen: tuple[str, Found] | None) -> list[str]:
+    is_half = one["kind"].split(",")[0] in HALF
+    if chosen is None:
+        return ["–"] * 4
+    (time,), mine = _cells(one, chosen), chosen[1]
+    same = share(one, "pytorch" if is_half else "library", mine)
+    return [time, rate(one, mine), same, share(one, "library", mine) if is_half else "–"]
 
 
 def variants(kind: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -196,16 +269,15 @@ def halves() -> list[tuple[str, ...]]:
     rows = []
     for name in LAYERS:
         one = recorded().get(f"half convolutions: {name}")
-        variant, mine = fastest(one) if one is not None else ("", None)
-        time = micro(mine) + (f" ({variant})" if mine and "seconds" in mine else "")
-        rows.append((name.removeprefix("resnet50."), time, share(one, "cudnn") if one is not None else "–"))
+        cells = ["–"] * 4 if one is None else [*_cells(one, by_default(one), "cudnn"), *_cells(one, fastest(one), "cudnn")]
+        rows.append((name.removeprefix("resnet50."), *cells))
     return rows
 
 
 def halves_remark() -> str:
     """The geometric mean over all layers in f16 that were measured, or that nothing was."""
-    found = mean_speed(of("half convolutions"), "cudnn")
-    return f"Speed, in the geometric mean: {found[0]:.2f} × cuDNN ({found[1]} layers)." if found is not None else NOTHING
+    found = _means(of("half convolutions"), "cudnn", "cuDNN")
+    return f"Speed, in the geometric mean: {found}." if found is not None else NOTHING
 
 
 def streams() -> list[tuple[str, ...]]:

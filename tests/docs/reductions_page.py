@@ -88,7 +88,7 @@ def moved(number: int) -> int:
 
 def seconds(number: int) -> float:
     """The time by the model, which takes every argument once from DRAM; and no less than DRAM needs for all that it moves."""
-    return max(prediction(number).seconds, moved(number) / H200.dram)
+    return max(prediction(number).seconds, moved(number) / (H200.dram * H200.dram_share) + H200.launch)
 
 
 def rows_at_work(number: int) -> int:

@@ -68,6 +68,8 @@ def expanded(line: str) -> Iterable[str]:
         "products": lambda: _measured(evidence_tables.PRODUCTS_HEAD, evidence_tables.products()),
         "variants": lambda: _measured(*evidence_tables.variants(" ".join(words))),
         "groups": lambda: _measured(predictions.GROUPS_HEAD, predictions.group_rows()),
+        "calibration": lambda: _measured(predictions.FAMILIES_HEAD, *predictions.of_all(words[0])),
+        "ranking": lambda: _measured(predictions.RANKING_HEAD, *predictions.ranking()),
         "predictions": lambda: _measured(predictions.HEAD, predictions.rows(), predictions.remark()),
         "streams": lambda: _measured(evidence_tables.STREAMS_HEAD, evidence_tables.streams(), evidence_tables.streams_remark()),
         "convolutions": lambda: _measured(
@@ -149,7 +151,7 @@ def ladder() -> list[str]:
         ready, whole = scheduled(Path(name), settings), timed(Path(name), settings)
         longest = max(whole.kernels, key=lambda kernel: kernel.seconds)
         loop = product_loop(ready.cuda, longest.name, H200.arch).by_mnemonic
-        rate = sum(kernel.flops for kernel in whole.kernels) / whole.seconds
+        rate = whole.rate or 0.0
         row = _rung(f"`{name}`", new, sum(loop.values()), loop["FFMA"] + loop["HMMA"], longest.limit, rate, cublas)
         rows.append((*row, evidence_tables.rate_of(*measurement) if measurement else "–"))
     return table(head, rows)

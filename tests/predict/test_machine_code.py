@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,8 @@ from weft.runtime.predict.trace import Execution
 from weft.runtime.predict.tracks import Trace
 
 H200 = CHIPS["h200"]
+UNSTARTED = {name: replace(chip, start=0) for name, chip in CHIPS.items()}
+"""Chips on which a block begins at once."""
 
 
 def code(*lines: str, **labels: int) -> Disassembly:
@@ -43,7 +47,7 @@ def traced(program: Disassembly, threads: int = 32, blocks: int = 1, **constants
 
 def clocks(program: Disassembly, threads: int = 32, blocks: int = 1, chip: str = "h200") -> Clocks:
     trace, grid = traced(program, threads, blocks)
-    return Multiprocessor(program, trace, grid, CHIPS[chip], 1 << 17, 38.8).run()
+    return Multiprocessor(program, trace, grid, UNSTARTED[chip], 1 << 17, 38.8, 38.8).run()
 
 
 def test_all_warps_of_a_cluster_meet() -> None:
@@ -51,7 +55,7 @@ def test_all_warps_of_a_cluster_meet() -> None:
     program = code("15: S2R R1, SR_CgaCtaId", "15: ISETP.NE.AND P0, PT, R1, RZ, PT", "15: @P0 BRA `(.L_x_0)",
                    *["15: NOP"] * 20, "1: UCGABAR_ARV", "1: UCGABAR_WAIT", "5: EXIT", L0=23)  # fmt: skip
     grid = Grid((64, 1, 1), [(0, 0, 0), (1, 0, 0)], {}, {}, (2, 1, 1))
-    found = Multiprocessor(program, Execution(program, grid).run(), grid, H200, 1 << 17, 38.8).run()
+    found = Multiprocessor(program, Execution(program, grid).run(), grid, UNSTARTED["h200"], 1 << 17, 38.8, 38.8).run()
     assert found.clocks == pytest.approx(MEETING + 23 * 15, abs=4) and found.lost["cluster"] > MEETING
     assert sum(found.issued.values()) == 2 * 6 + 20, "of each multiprocessor, on average: two warps, half of which do the NOPs"
 
@@ -211,7 +215,7 @@ def test_one_scheduler_issues_one_instruction_a_clock() -> None:
 def test_a_pipe_is_taken_for_its_interval() -> None:
     line = "1: HMMA.16816.F32.BF16 R0, R4, R8, R0"
     h200, a100 = (interval(code(line).instructions[0], CHIPS[name]) for name in ("h200", "a100"))
-    assert a100 == 8 and h200 == pytest.approx(4 / 0.629)
+    assert a100 == 8 and h200 == pytest.approx(4 / H200.tensor_share)
     assert clocks(code(*[line] * 101, "1: EXIT"), chip="a100").clocks == 801
     assert clocks(code(*[line] * 101, "1: EXIT")).clocks == pytest.approx(100 * h200, abs=2)
     assert flops(code(line).instructions[0]) == 2 * 16 * 8 * 16
@@ -335,6 +339,40 @@ def test_l1_keeps_what_was_read() -> None:
 
 def test_blocks_begin_one_after_the_other() -> None:
     assert clocks(code("1: NOP", "1: EXIT"), 32, 3).clocks == 2 * STAGGER + 1
+
+
+@pytest.mark.parametrize(("stride", "wavefronts"), [(128, 32), (132, 8), (4, 1), (0, 1), (256, 32), (4096, 32), (1332, 8), (8, 2)])
+def test_l1_has_the_banks_of_shared_memory(stride: int, wavefronts: int) -> None:
+    """Of what it has: lanes that want different words of a bank wait for each other, and it finds four lines in a clock."""
+    line = "1 0: LDG.E R1, [R2.64]"
+    start = ["1: S2R R0, SR_TID.X", f"1: IMAD.WIDE R2, R0, {stride:#x}, RZ"]
+    once, twice = (clocks(code(*start, *[line, "1 7 7 1: NOP"] * n, "1: EXIT")) for n in (1, 2))
+    assert twice.busy["shared"] - once.busy["shared"] == wavefronts
+    assert once.busy["shared"] == max(1, 32 * stride // 128 if stride < 128 else 32), "what it does not have comes line by line"
+    assert twice.moved == once.moved
+
+
+def test_a_launch_lasts_until_its_stores_are_out() -> None:
+    """No warp waits for them: 100 times 512 bytes at 38.8 a clock."""
+    start = ["1: S2R R0, SR_TID.X", "1: IMAD.WIDE R2, R0, 0x10, RZ"]
+    found = clocks(code(*start, *["1: STG.E.128 [R2.64], R4"] * 100, "1: EXIT"))
+    assert found.clocks == pytest.approx(100 * 512 / 38.8, rel=0.05) and found.lost["global"] > 0.5 * 4 * found.clocks * 0.5
+
+
+@pytest.mark.parametrize(("length", "each"), [(1000, 1), (3000, 16 / H200.fetch)])
+def test_a_loop_larger_than_its_cache_waits_for_instructions(length: int, each: float) -> None:
+    """A warp alone; with a second one on its scheduler, the clocks are taken in turns."""
+    end = ["10: IADD3 R1, R1, 0x1, RZ", "10: ISETP.GE.U32.AND P0, PT, R1, 0x4, PT", "10: @!P0 BRA `(.L_x_1)", "1: EXIT"]
+    program = code("1: MOV R1, RZ", *["1: NOP"] * length, *end, _1=1)
+    assert clocks(program).clocks == pytest.approx(4 * (length * each + 30), rel=0.02)
+    assert clocks(program, 256).clocks == pytest.approx(4 * (length * max(each, 2) + 30), rel=0.15)
+
+
+def test_a_block_begins_when_there_is_room_for_it() -> None:
+    program = code("1: NOP", "1: EXIT")
+    trace, grid = traced(program, 32, 2)
+    chip = replace(H200, start=500)
+    assert Multiprocessor(program, trace, grid, chip, 1 << 17, 38.8, 38.8).run().clocks == 500 + STAGGER + 1
 
 
 def test_iterations_that_are_skipped_cost_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> None:

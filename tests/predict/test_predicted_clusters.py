@@ -45,7 +45,8 @@ def test_what_comes_for_two_blocks_is_read_once() -> None:
     """The tiles are square: half of A's and all of B's is three quarters of what a block alone reads."""
     alone, both = predicted(LARGE.ring()), predicted(pair().text())
     read = [found.busy["L2"] * found.seconds for found in (alone, both)]
-    stored = 4 * LARGE.m * LARGE.n
+    h100 = chip_named("h100")
+    stored = 4 * LARGE.m * LARGE.n * h100.l2 / h100.l2_stores
     loaded = (LARGE.bm + LARGE.bn) * LARGE.k * 2 * (LARGE.m // LARGE.bm) * (LARGE.n // LARGE.bn)
     assert read[1] / read[0] == pytest.approx((0.75 * loaded + stored) / (loaded + stored), rel=0.01)
     assert (alone.cluster, both.cluster) == (1, 2) and alone.flops == both.flops == 2 * LARGE.m * LARGE.n * LARGE.k
@@ -77,8 +78,8 @@ def test_a_cubin_tells_the_clusters() -> None:
 
 
 def test_what_a_multiprocessor_takes_in() -> None:
-    unit = MemoryPorts(32.0, 8, Clocks())
-    assert unit.read(64, 10.0) == 12.0 and unit.read(64, 0.0) == 14.0
+    unit = MemoryPorts(32.0, 16.0, 8, Clocks())
+    assert unit.read(64, 10.0) == 12.0 and unit.read(64, 0.0) == 14.0 and unit.write(64, 0.0) == 18.0
     assert unit.take(640, 100.0) == 100.0 + 640 / PORT
 
 

@@ -32,7 +32,7 @@ def test_a_ladder() -> None:
     assert one.flops == ring.flops == wide.flops == 2 * n**3
     for found, published in ((one, 317), (ring, 498), (wide, 631)):
         assert 0.95 < found.rate / 1e12 / published < 1.3
-    assert one.rate < ring.rate < wide.rate and wide.limit == "L2"
+    assert one.rate < ring.rate < wide.rate and wide.limit == "tensor cores"
     assert wide.peak == chip_named("h100").tensor_peak("bf16") and 0.85 < wide.busy["tensor cores"] < 1
 
 

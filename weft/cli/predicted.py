@@ -21,7 +21,9 @@ def show_prediction(console: Console, found: Prediction) -> None:
     for kernel in found.kernels:
         _show(console, kernel)
     if len(found.kernels) > 1:
-        console.print(Text(f"{count(len(found.kernels), 'launch')}: {_time(found.seconds)}, without what is between them"))
+        speed = f", {_rate(found.rate)} of the payload" if found.rate and found.flops else ""
+        of_all = f"; {found.beside:.1%} of the operations are not the payload's" if found.beside >= LEAST else ""
+        console.print(Text(f"{count(len(found.kernels), 'launch')}: {_time(found.seconds)}{speed}{of_all}"), soft_wrap=True)
     told = f"predicted for {found.title} ({found.arch}) by a model that runs the machine code; no GPU was used"
     console.print(Text(told, "dim"), soft_wrap=True)
 
@@ -31,9 +33,18 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} µs" if seconds < 1e-3 else f"{seconds * 1e3:.4g} ms"
 
 
+def _rate(rate: float) -> str:
+    """`0.17 TFLOP/s`, `21.3 TFLOP/s`."""
+    return f"{rate / 1e12:.{1 if rate >= 1e12 else 2}f} TFLOP/s"
+
+
+def _speed(kernel: KernelPrediction) -> str:
+    """What the kernel does of the payload a second; where that is not known, nothing that padding would be a part of."""
+    return f", {_rate(kernel.rate)} ({kernel.share:.1%} of the peak)" if kernel.flops and kernel.work else ""
+
+
 def _show(console: Console, kernel: KernelPrediction) -> None:
-    speed = f", {kernel.rate / 1e12:.1f} TFLOP/s ({kernel.share:.1%} of the peak)" if kernel.flops else ""
-    console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), speed))
+    console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), _speed(kernel)))
     grid = "×".join(str(n) for n in kernel.grid if n > 1) + " blocks" if math.prod(kernel.grid) > 1 else "1 block"
     grid += f" in clusters of {kernel.cluster}" if kernel.cluster > 1 else ""
     spills = f", {kernel.spill_bytes} bytes spilled" if kernel.spill_bytes else ""
@@ -51,7 +62,10 @@ def _show(console: Console, kernel: KernelPrediction) -> None:
         lines.append(f"{count(kernel.assumed, 'access')} at places that depend on data: taken as a sector for each thread")
     for line in lines:
         console.print(Text(f"  {line}"), soft_wrap=True)
-    for title, shares in (("schedulers' clocks", kernel.issue), ("in use", kernel.busy)):
+    of_all = {"of the payload": 1 - kernel.beside, "padding, or beside them": kernel.beside} if kernel.beside >= LEAST else {}
+    for title, shares in (("operations", of_all), ("schedulers' clocks", kernel.issue), ("in use", kernel.busy)):
+        if not shares:
+            continue
         table = columns(title, ">share")
         for name, share in shares.items():
             if share >= LEAST:

@@ -67,7 +67,8 @@ class Warp:
     """A warp: where it stands, from when on it may go on, and why not before.
 
     Args:
-        block: which of the blocks it is of; `order`: how many of its multiprocessor's blocks begin before that.
+        block: which of the blocks it is of; `order`: how many of its multiprocessor's blocks begin before that; `start`: when the
+            first does.
         unit: on which of the multiprocessors it is.
 
     Attributes:
@@ -76,12 +77,12 @@ class Warp:
         waiting: the barrier of the block at which it waits: of how many threads, times 16, and its number; 0: of all.
     """
 
-    def __init__(self, number: int, block: int, track: Track, repeats: Repeats, order: int, unit: int) -> None:
+    def __init__(self, number: int, block: int, track: Track, repeats: Repeats, order: int, unit: int, start: float) -> None:
         self.number, self.block, self.track, self.repeats, self.unit = number, block, track, repeats, unit
         self.at = self.meetings = 0
         self.seen: dict[MemoryBarrier, int] = {}
-        self.ready = float(order * STAGGER)
-        self.why = "latency"
+        self.ready = start + order * STAGGER
+        self.why = "start"
         self.boards = [(0.0, "latency")] * 6
         self.copied = 0.0
         self.groups: list[float] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +14,13 @@ from ..tracks import Track
 
 SECTOR, LINE = 32, 128
 """Bytes that caches move at a time, and bytes that one access of a warp gets at a time."""
+OF_LINE = LINE // SECTOR
 
 
 @dataclass(frozen=True)
 class GlobalAccess:
-    """One warp's access of global memory: wavefronts that its data take, and the sectors that it touches."""
+    """One warp's access of global memory: wavefronts that its data take from L1 at least, which is shared memory's and has its
+    banks; and the sectors that it touches."""
 
     wavefronts: int
     sectors: tuple[int, ...]
@@ -74,13 +77,13 @@ class Accesses:
         if place is None:
             return [GlobalAccess(WARP, tuple(range(-WARP * (w + 1), -WARP * w))) for w in range(self.warps)]
         found = []
+        conflicts = self.wavefronts(track, at)
         rows = place.reshape(-1, WARP)
         taking = None if active is None else active.reshape(-1, WARP)
         for warp in range(self.warps):
             mine = rows[warp] if taking is None else rows[warp][taking[warp]]
             sectors = tuple(np.unique(mine // SECTOR).tolist())
-            lines = len({s // (LINE // SECTOR) for s in sectors})
-            found.append(GlobalAccess(max(lines, -(-len(mine) * width // LINE)) if len(mine) else 0, sectors))
+            found.append(GlobalAccess(max(math.ceil(conflicts), -(-len(mine) * width // LINE)), sectors))
         return found
 
     def _lanes(self, track: Track, at: int) -> tuple[np.ndarray | None, np.ndarray | None]:

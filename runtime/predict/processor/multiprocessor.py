@@ -37,6 +37,9 @@ RELEASE = 8
 """Clocks from the last warp's arrival at a barrier to the next instruction."""
 LATEST = 5 * WINDOW
 """Iterations after which a loop that has not settled is taken as it is on average."""
+INSTRUCTION, CODE = 16, 32 * 1024
+"""Bytes of an instruction, and of those that the cache of a multiprocessor holds: a larger loop is fetched again in each iteration.
+Nobody publishes the size; by the measurement a loop of 34.5 KiB is slower, those of 21 KiB are not."""
 SETTLED = 0.01
 """By how much two stretches of a loop may differ that take the same time."""
 WARM = 4000
@@ -50,10 +53,10 @@ class Multiprocessor:
 
     Args:
         l1_bytes: what shared memory leaves to the cache of each.
-        l2: bytes per clock that each gets from there.
+        l2: bytes per clock that each gets from there. `stores`: that each puts there.
     """
 
-    def __init__(self, program: Disassembly, trace: Trace, grid: Grid, chip: Chip, l1_bytes: int, l2: float) -> None:
+    def __init__(self, program: Disassembly, trace: Trace, grid: Grid, chip: Chip, l1_bytes: int, l2: float, stores: float) -> None:
         every = program.instructions
         self.instructions, self.together = every, grid.together
         self.accesses = Accesses(every, len(trace.tracks))
@@ -62,7 +65,7 @@ class Multiprocessor:
         self.warps = []
         for n, track in enumerate(trace.tracks):
             block = n // grid.warps
-            self.warps.append(Warp(n, block, track, repeats[id(track)], *divmod(block, self.together)))
+            self.warps.append(Warp(n, block, track, repeats[id(track)], *divmod(block, self.together), chip.start))
         each = [[warp for warp in self.warps if warp.unit == unit] for unit in range(self.together)]
         self.schedulers = [Scheduler(mine) for warps in each for s in range(SCHEDULERS) if (mine := warps[s::SCHEDULERS])]
         self.scheduler_of = {warp: scheduler for scheduler in self.schedulers for warp in scheduler.warps}
@@ -70,14 +73,16 @@ class Multiprocessor:
         self.first, self.warm = 0, 0.0
         self.history: list[tuple[float, float, tuple[Counts, ...]]] = []
         self.timing = Clocks()
-        self.units = [MemoryPorts(l2, l1_bytes // SECTOR, self.timing) for _ in range(self.together)]
+        self.units = [MemoryPorts(l2, stores, l1_bytes // SECTOR, self.timing) for _ in range(self.together)]
         self.meetings = [ClusterClock(grid.warps * self.together) for _ in range(len(grid.blocks) // self.together)]
         self.pipe = [pipe_of(one) for one in every]
         self.of_group = [is_of_group(one) for one in every]
         self.barriers: defaultdict[tuple[int, int], MemoryBarrier] = defaultdict(MemoryBarrier)
         self.interval = [interval(one, chip) for one in every]
         self.conflict = bank_conflicts(every)
-        self.stall = [max(1, one.control.stall) for one in every]
+        self.stall: list[float] = [max(1, one.control.stall) for one in every]
+        for at in (at for loop in program.innermost() if len(loop) * INSTRUCTION > CODE for at in loop):
+            self.stall[at] = max(self.stall[at], INSTRUCTION / chip.fetch)
         self.waits = [[b for b in range(6) if one.control.waits >> b & 1] for one in every]
         self.allowed = [
             int(one.arguments[1], 0) if one.mnemonic == "DEPBAR" or "DEPBAR" in one.modifiers else -1 for one in every
@@ -95,7 +100,9 @@ class Multiprocessor:
             self._lost(scheduler, self.end)
         found = Clocks()
         found.add(self.timing, 1 / self.together)
+        stored = max(unit.l2_free for unit in self.units)  # no warp waits for what it stores, but the next block's loads do
         found.clocks = self.skipped + self.end
+        found.wait("global", stored - self.end)
         return found
 
     def _turn(self, scheduler: Scheduler, now: float) -> None:
@@ -263,7 +270,7 @@ class Multiprocessor:
             if found.kind == "init":
                 self.barriers[at] = MemoryBarrier(amount, amount)
             elif found.kind == "store":
-                self.units[warp.unit].read(amount, now)
+                self.units[warp.unit].write(amount, now)
                 self.timing.moved["stored"] += amount
             elif found.kind == "load":
                 self._load(warp, at, amount, found.for_blocks(lane), now)

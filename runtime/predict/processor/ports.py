@@ -6,12 +6,15 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from .clocks import Clocks, Warp
-from .memory import SECTOR, GlobalAccess
+from .memory import OF_LINE, SECTOR, GlobalAccess
 
 GLOBAL, L1 = 650, 40
 """Clocks from issue to result: of global loads that miss in L1, and of those that hit. These are among what was calibrated."""
 L2 = 300
 """Clocks from when L2 has got round to a load to its result."""
+TAGS = 4
+"""Lines of L1 that an access may find in a clock. By the measurement of rows of different lengths: an access of 32 lines takes 32
+clocks where all begin in the same bank, and eight or little more where they do not."""
 PORT = 64
 """Bytes per clock that a multiprocessor takes in. A box for several blocks is read from L2 once, and comes to each of them: PTX
 ISA, `cp.async.bulk.tensor … .multicast::cluster`; CUTLASS multicasts for the traffic that this saves."""
@@ -27,7 +30,7 @@ class MemoryPorts:
     """One multiprocessor.
 
     Args:
-        l2: bytes per clock that it gets from there.
+        l2: bytes per clock that it gets from there. `stores`: that it puts there.
         l1_sectors: that its cache has.
         timing: where what it moves is counted.
 
@@ -37,6 +40,7 @@ class MemoryPorts:
     """
 
     l2: float
+    stores: float
     l1_sectors: int
     timing: Clocks
     shared_free: float = 0.0
@@ -47,6 +51,11 @@ class MemoryPorts:
     def read(self, size: int, now: float) -> float:
         """When L2 has read so many bytes for it."""
         self.l2_free = max(self.l2_free, now) + size / self.l2
+        return self.l2_free
+
+    def write(self, size: int, now: float) -> float:
+        """When L2 has taken so many bytes of it."""
+        self.l2_free = max(self.l2_free, now) + size / self.stores
         return self.l2_free
 
     def take(self, size: int, now: float) -> float:
@@ -63,18 +72,24 @@ class MemoryPorts:
     def access(self, mnemonic: str, access: GlobalAccess, now: float) -> tuple[float, float]:
         """When an access of global memory has begun, and when its data are there: from L1, or as L2 gives them."""
         begin = max(self.shared_free, now + 2)
-        self.shared_free = begin + access.wavefronts
-        self.timing.busy["shared"] += access.wavefronts
         loads, done, missing = mnemonic in ("LDG", "LD", "LDL"), now + L1, 0
+        found, fetched = set[int](), set[int]()
         for sector in access.sectors:
             if loads and (there := self.l1.pop(sector, None)) is not None:
                 done = max(done, there)
                 self.l1[sector] = there
+                found.add(sector // OF_LINE)
             else:
                 missing += 1
+                fetched.add(sector // OF_LINE)
+        wavefronts = max(access.wavefronts, len(fetched) + -(-len(found - fetched) // TAGS))
+        self.shared_free = begin + wavefronts
+        self.timing.busy["shared"] += wavefronts
         if missing:
-            done = max(done, now + GLOBAL, self.read(missing * SECTOR, now) + L2)
-            self.timing.moved["stored" if mnemonic in ("STG", "ST", "STL", "RED") else "loaded"] += missing * SECTOR
+            is_store = mnemonic in ("STG", "ST", "STL", "RED")
+            through = (self.write if is_store else self.read)(missing * SECTOR, now)
+            done = max(done, now + GLOBAL, through + L2)
+            self.timing.moved["stored" if is_store else "loaded"] += missing * SECTOR
         if loads:
             for sector in access.sectors:
                 self.l1.setdefault(sector, done)

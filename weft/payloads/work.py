@@ -1,0 +1,97 @@
+"""How much arithmetic a payload says to do, by its own count: what its iteration spaces hold, whatever kernels do of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from ..interpreter.indices.arithmetic import trip_count
+from ..interpreter.ir.affine_maps import dimension_of
+from ..interpreter.ir.functions import inputs_of
+from ..interpreter.ir.mlir import children, entries, ir
+from ..interpreter.ir.sizes import argument_behind, form_of
+from ..interpreter.ir.structured import Structure, element_type, is_structured, shape_of, structure, subscripts
+from ..runtime.host.functions import argument_names, entry_function
+
+OPERATIONS: Mapping[str, int] = {
+    **dict.fromkeys(("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.addi", "arith.subi", "arith.muli"), 1),
+    "math.fma": 2,
+}  # fmt: skip
+"""Operations of an op on a number: those that a GPU's rate is given in. Comparisons, conversions and functions are none."""
+
+Shapes = Mapping[str, Sequence[int]]
+
+
+class _UnknownError(Exception):
+    """How often something is done depends on data, or is not known."""
+
+
+def operations_of(payload: ir.Module, entry: str | None, shapes: Shapes) -> int | None:
+    """Additions, multiplications and the like on numbers that a function does; None where that is not known: where data, or
+    the indices of other loops, decide how often something is done.
+
+    Args:
+        payload: the untouched module.
+        entry: the function; None: the only public one.
+        shapes: of its arguments, by name: sizes that the payload leaves open.
+    """
+    function = entry_function(payload, entry)
+    given = [shapes.get(name) for name in argument_names(function)][: inputs_of(function)]
+    try:
+        return sum(_done(op, given) for op in children(function))
+    except _UnknownError:
+        return None
+
+
+def _done(op: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
+    if is_structured(op):
+        space = structure(op)
+        return math.prod(_extent(op, space, d, given) for d in range(space.rank)) * _inside(op, given)
+    if op.name in OPERATIONS:
+        result = op.results[0]
+        if str(element_type(result)) in ("index", "i1"):
+            return 0
+        elements = math.prod(n or 0 for n in shape_of(result)) if isinstance(result.type, ir.ShapedType) else 1
+        return OPERATIONS[op.name] * elements
+    if not op.regions or not (inside := _inside(op, given)):
+        return 0
+    return _trips(op) * inside
+
+
+def _inside(op: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
+    return sum(_done(inner, given) for inner in children(op))
+
+
+def _extent(op: ir.Operation, space: Structure, dimension: int, given: Sequence[Sequence[int] | None]) -> int:
+    for operand, axis, expression in subscripts(op, space.maps):
+        if dimension_of(expression) == dimension:
+            form = form_of(operand, axis)
+            if isinstance(form, int):
+                return form
+            if (found := argument_behind(form.tensor, form.axis)) is not None:
+                shape = given[ir.BlockArgument(found[0]).arg_number]
+                if shape is not None:
+                    return shape[found[1]] + form.plus
+    raise _UnknownError
+
+
+def _trips(op: ir.Operation) -> int:
+    """How often the body of a loop is executed."""
+    found = trip_count(op)
+    if op.name in ("affine.for", "affine.parallel"):
+        found = _affine_trips(op)
+    if found is None:
+        raise _UnknownError
+    return found
+
+
+def _affine_trips(op: ir.Operation) -> int | None:
+    names = ("lowerBoundMap", "upperBoundMap") if op.name == "affine.for" else ("lowerBoundsMap", "upperBoundsMap")
+    low, high = (list(ir.AffineMapAttr(op.attributes[name]).value.results) for name in names)
+    numbers = [e.value if isinstance(e, ir.AffineConstantExpr) else None for e in (*low, *high)]
+    if None in numbers or len(low) != len(high):
+        return None
+    steps = [op.attributes["step"]] if "step" in op.attributes else entries(op.attributes["steps"])
+    each = [ir.IntegerAttr(step).value for step in steps]
+    pairs = zip(numbers[: len(low)], numbers[len(low) :], each, strict=True)
+    return math.prod(max(0, -((first - end) // step)) for first, end, step in pairs if first is not None and end is not None)
