@@ -114,6 +114,8 @@ class Nests:
                 return False
         else:
             told = tuple(wanted), tuple(indices) if place is None else place[1]
+        if len(told[0]) != len(told[1]):  # a buffer of the schedule's, of another shape
+            told = (), ()
         step = NestAccess(op, of, *told, tuple(loops), tuple(self.held.guards), place if number else None)
         if record:
             self.steps.append(step)
@@ -267,8 +269,8 @@ class Nests:
             self.held.forget(cell[0])
         else:
             table = {dim.symbol: form for dim, form in zip(self._around(step.of), point, strict=True)}
-            at = tuple(put_in(form, table) for form in step.wanted)
-            self.held.write(cell, Read(step.key, at, TRUE), ())
+            wanted = (self.held.values.linear(v) for v in list(step.of.operands)[2:])
+            self.held.write(cell, Read(step.key, tuple(put_in(form, table) for form in wanted), TRUE), ())
 
 
 def _form(counter: Symbol) -> Linear:
