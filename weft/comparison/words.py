@@ -32,14 +32,17 @@ def said(made: Planned, named: FunctionSignature, runs: ComparedRuns, *, smaller
 
 
 def _summary(made: Planned, named: FunctionSignature, runs: ComparedRuns, smaller: bool) -> str:
-    """`exactly, on integers; A: 4x8xf32, B: 8x4xf32; on the CPU; 1 of 1 kernel`."""
+    """`exactly, on integers; A: 4x8xf32, B: 8x4xf32; on the CPU; 1 of 1 kernel`; and what is only assumed of kernels."""
     first, *more = runs.done
     sizes = _sizes(made, named, first)
     if more:
         sizes = f"{count(len(runs.done), 'size')} of what is open, from {first.size} to {more[-1].size}"
     if smaller:
         sizes = f"of a smaller payload: {sizes}"
-    return f"{_how(runs)}; {sizes}; {_device(first)}; {_kernels(made, runs.done)}"
+    assumed = made.applied.assumed
+    others = f", and {len(assumed) - 1} more" if len(assumed) > 1 else ""
+    beside = f"; {assumed[0]}{others}" if assumed else ""
+    return f"{_how(runs)}; {sizes}; {_device(first)}; {_kernels(made, runs.done)}{beside}"
 
 
 def _how(runs: ComparedRuns) -> str:

@@ -63,7 +63,7 @@ class Walk:
         self.nests = Nests(self.payload, self.held)
         self.strangers: dict[ir.Operation, None] = {}
         self._around: list[tuple[ir.Operation, tuple[Symbol, ...]]] = []
-        self._adding: dict[RootBuffer, ir.Operation] = {}
+        self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
 
     # ---- the walk ------------------------------------------------------------------------------------------------------
 
@@ -321,9 +321,9 @@ class Walk:
         if is_read(op, space.inputs + number):  # what is there stays what it is; a constant becomes what is added to it
             adds = len(known) == 1 and (self._merges(op, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None)
             if adds and labels and labels[-1].key == known[0].key:  # each term once
-                return None if self._adding.get(cell[0]) == op else self.held.forget(cell[0])
+                return None if (cell[0], op) in self._adding else self.held.forget(cell[0])
             if adds and (not labels or labels[-1].key is None or labels[-1].key[0] in ("argument", "returned")):
-                self._adding[cell[0]] = op
+                self._adding.add((cell[0], op))
                 self.held.add(cell, known[0], self.held.since(cell[0], labels), dims)
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
