@@ -17,16 +17,18 @@ import os
 import pickle
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast
 
 import lark
 from lark import Lark, Token, Tree
+from lark.common import LexerConf
 from lark.exceptions import UnexpectedInput
 from lark.grammar import Rule
-from lark.lexer import PatternRE, PatternStr, TerminalDef
+from lark.lexer import BasicLexer, ContextualLexer, PatternRE, PatternStr, TerminalDef
+from lark.utils import TextSlice
 
 from .. import grammar
 from .diagnostics import Source, WeftError, fail
@@ -47,6 +49,34 @@ class LimitError(Exception):
     def __init__(self, message: str, token: Token) -> None:
         super().__init__(message)
         self.token = token
+
+
+class OfState(BasicLexer):
+    """The terminals that a state of the parser accepts. What the scanner of all terminals finds is also the first of them, if the
+    state accepts it; else its own scanner says, whose making takes longer than a parse. No terminal has a callback."""
+
+    whole: BasicLexer | None = None
+
+    def __init__(self, conf: LexerConf, comparator: object = None) -> None:
+        super().__init__(conf, comparator)
+        self.callback = {}
+        self._accepted = frozenset(terminal.name for terminal in self.terminals)
+
+    def match(self, text: TextSlice[str], pos: int) -> tuple[str, str] | None:
+        found = None if self.whole is None else self.whole.scanner.match(text, pos)
+        return found if found is not None and found[1] in self._accepted else self.scanner.match(text, pos)
+
+
+class OneScanner(ContextualLexer):
+    """Lark's contextual lexer, with one scanner for all states of which that is enough."""
+
+    BasicLexer = OfState
+
+    def __init__(self, conf: LexerConf, states: dict[int, Collection[str]], always_accept: Collection[str] = ()) -> None:
+        conf.skip_validation = True  # each terminal is compiled once more
+        super().__init__(conf, states, always_accept)
+        for lexer in self.lexers.values():
+            cast(OfState, lexer).whole = cast(OfState, self.root_lexer)
 
 
 class Lines:
@@ -174,6 +204,7 @@ def _made(cache: str | bool) -> Lark:
         propagate_positions=True,
         maybe_placeholders=False,
         postlex=Lines(),
+        _plugins={"ContextualLexer": OneScanner},
         edit_terminals=_end_keyword_at_word_end,  # not among what Lark compares the tables by
         cache=cache,
     )
@@ -198,7 +229,7 @@ def _shipped() -> Lark | None:
         if not kept.startswith(key):
             return None
         data, memo = pickle.loads(kept[len(key) :])
-        return Lark._load_from_dict(data, memo, postlex=Lines(), propagate_positions=True)
+        return Lark._load_from_dict(data, memo, postlex=Lines(), propagate_positions=True, _plugins={"ContextualLexer": OneScanner})
     except (OSError, pickle.PickleError, EOFError):
         return None
 
