@@ -110,5 +110,5 @@ def test_what_attention_moves() -> None:
     moved_bytes = [per_argument(number) for number in OF_ATTENTION]
     assert moved_bytes[2:] == [1.5, 2.5, 2.5] and moved_bytes[0] > 10 * moved_bytes[1] > 20 * moved_bytes[2]
     times = [seconds_of_attention(number) for number in OF_ATTENTION]
-    assert times[0] > 10 * times[1] and times[1] > 1.1 * times[2] and times[2] > 7 * times[3] and times[3] > 1.1 * times[4]
+    assert times[0] > 9 * times[1] and times[1] > 1.1 * times[2] and times[2] > 7 * times[3] and times[3] > 1.1 * times[4]
     assert all(compile_cubin(ATTENTION.made(number).cuda, "sm_90a").spill_bytes == 0 for number in OF_ATTENTION)

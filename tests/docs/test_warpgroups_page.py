@@ -54,8 +54,8 @@ def test_a_rung_is_right(path: Path) -> None:
 def test_what_the_rungs_claim() -> None:
     assert all(compile_cubin(LADDER.made(number).cuda, "sm_90a").spill_bytes == 0 for number in NUMBERS)
     speeds = [speed(number) for number in (0, *NUMBERS)]
-    assert speeds[2] > 1.1 * speeds[1] and abs(speeds[3] / speeds[2] - 1) < 0.02 and speeds[4] > 1.3 * speeds[3]
-    assert speeds[4] > 1.3 * speeds[0] and speeds[5] >= speeds[4]
+    assert speeds[2] > 1.05 * speeds[1] and speeds[3] > 1.15 * speeds[2] and speeds[4] > 1.05 * speeds[3]
+    assert speeds[4] > 1.3 * speeds[0] and abs(speeds[5] / speeds[4] - 1) < 0.01
     assert abs(speeds[6] / speeds[5] - 1) < 0.01 and abs(speeds[7] / speeds[6] - 1) < 0.01
     loaded = [prediction(number).busy["L2"] * prediction(number).seconds for number in (5, 6)]
     assert loaded[1] / loaded[0] == pytest.approx(2 / 3, rel=0.04) and prediction(6).limit == "tensor cores"
@@ -79,4 +79,4 @@ def test_what_the_page_says_of_blocks_that_stay() -> None:
     kernel = of_the_recipe(**dict(words))
     found = 2 * SIZE**3 / kernel.seconds / 1e12
     told = f"{found:.0f}", f"{found / PEAK:.0%}"
-    assert kernel.rate == found * 1e12 and said is not None and told == (said[1], f"{said[2]}%"), told
+    assert kernel.rate == pytest.approx(found * 1e12) and said is not None and told == (said[1], f"{said[2]}%"), told
