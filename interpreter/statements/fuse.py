@@ -195,9 +195,9 @@ class Fuse(Statement):
                     "W0326",
                     f"the loop reads {op.name} only element by element, in the body of {describe(reader)}",
                     op,
-                    "map and launch it on its own; or fuse it before tiles of an inner loop are ragged. An input that is read at "
-                    "x[9 - i] or x[i + 32 * (1 - p)] has slices if the payload names its parts: `tensor.expand_shape` it, and read "
-                    "each part at a subscript of its own",
+                    "fuse it into the loop around first, or choose tile sizes that divide; in front of `as-gemm` or `split-k` map "
+                    "and launch it on its own. An input that is read at x[9 - i] or x[i + 32 * (1 - p)] has slices if the payload "
+                    "names its parts: `tensor.expand_shape` it, and read each part at a subscript of its own",
                 )
 
     def _settle(self, rewrite: Rewriter) -> None:

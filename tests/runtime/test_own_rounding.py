@@ -134,7 +134,7 @@ CASES = {
 
 def program(payload: str, schedule: str, type_: str, k: int) -> Program:
     text = payload.replace("K", str(k)).replace("xT", f"x{type_}").replace(": T", f": {type_}").replace("to T", f"to {type_}")
-    return _program(applied(load(schedule, payload=text)), None, "jit")
+    return _program(applied(load(schedule, payload=text)), None, "jit", text=False)
 
 
 def ran(done: Program, change: Callable[[str], str] = str) -> Report:

@@ -88,7 +88,10 @@ def edits(text: str) -> Iterator[Edit]:
         elif form["generic"] is not None:
             yield Edit(*form.span("generic"), _SIMPLE[form["generic"]])
         elif form["operand"] is not None:
-            yield from _conversion(text, form)
+            done = _end_of_type(text, form.end() + len("memref")) if text.startswith("memref<", form.end()) else form.end()
+            if done > form.end() and text[done - 1] != ">":
+                return  # it does not end: the parser says so
+            yield from _conversion(text, form, done)
         elif form["arity"] is not None:
             kind = form["fun"] or {"unary": "exp", "binary": "add"}[form["arity"]]
             yield Edit(*form.span(), f"linalg.elementwise kind=#linalg.elementwise_kind<{kind}>")
@@ -101,19 +104,15 @@ def edits(text: str) -> Iterator[Edit]:
             yield Edit(*form.span("simple"), _SIMPLE[form["simple"]])
 
 
-def _conversion(text: str, form: re.Match[str]) -> Iterator[Edit]:
+def _conversion(text: str, form: re.Match[str], end: int) -> Iterator[Edit]:
     """`to_memref %t : memref<4xf32>` named the buffer's type alone, and so did `to_tensor`."""
     start = form.end()
     name = "buffer" if form["buffer"] is not None else "tensor"
     if form[name] != f"bufferization.to_{name}":
         yield Edit(*form.span(name), f"bufferization.to_{name}")
-    kind = re.compile(r"memref(?=<)").match(text, start)
-    if kind is None:
+    if end == start or re.compile(r"\s*to\b").match(text, end):
         return
-    end = _end_of_type(text, kind.end())
-    if re.compile(r"\s*to\b").match(text, end):
-        return
-    inner = text[kind.end() + 1 : end - 1]
+    inner = text[start + len("memref<") : end - 1]
     comma = next((at for at, depth in _commas(inner) if depth == 0), len(inner))
     tensor, buffer = f"tensor<{inner[:comma].strip()}>", text[start:end]
     yield Edit(start, end, f"{tensor} to {buffer}" if name == "buffer" else f"{buffer} to {tensor}")
