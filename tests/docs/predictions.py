@@ -218,7 +218,9 @@ def ranking() -> tuple[list[tuple[str, ...]], str]:
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """The correlation of the ranks of two series of values."""
+    """The correlation of the ranks of two series of values; 0 where all of one are equal."""
+    if len(set(first)) == 1 or len(set(second)) == 1:
+        return 0.0
     ranks = ([sorted(values).index(value) for value in values] for values in (first, second))
     return statistics.correlation(*ranks)
 

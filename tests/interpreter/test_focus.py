@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.interpreter.focus import sections
 from weft.interpreter.focus.modules import take_apart
 from weft.interpreter.ir import mlir
+from weft.interpreter.ir.cloning import LEAVES
 from weft.interpreter.launch import launch
 from weft.interpreter.session.session import Session
 from weft.payloads.payload import parse_payload
@@ -178,7 +180,12 @@ def test_a_part_becomes_what_the_whole_would(
     assert part[2] == whole[2]
     assert part[0] == whole[0]
     for number, (one, other) in enumerate(zip(part[1], whole[1], strict=True)):
-        assert one == other, f"state {number}"
+        assert _known_apart(one) == _known_apart(other), f"state {number}"
+
+
+def _known_apart(text: str) -> str:
+    """What a launch leaves in buffers may be known of the whole alone."""
+    return re.sub(LEAVES + r' = "[^"]*"(, )?', "", text)
 
 
 @pytest.mark.parametrize("name", ["naive", "shared", "simt_pipelined", "igemm_bias_relu"])

@@ -170,7 +170,7 @@ def test_l2_and_dram_move_no_more_than_they_can() -> None:
     for times, limit in ((0.5, "DRAM"), (4, "L2")):
         chip = replace(h200, dram=times * h200.dram, launch=0)
         (found,) = prediction.predict(plan.plan, plan.cuda, chip).kernels
-        assert found.limit == limit and found.busy[limit] == pytest.approx(1)
+        assert found.limit == limit and found.busy[limit] == pytest.approx(1, abs=0.05)
         assert max(found.busy.values()) < 1 + 1e-9 and sum(found.issue.values()) == pytest.approx(1, abs=0.01)
         clocks = stored / chip.l2_stores + loaded / chip.l2
         assert found.seconds * chip.gigahertz * 1e9 >= clocks * (1 - 1e-9)

@@ -128,9 +128,9 @@ class PayloadOps:
             self.ops[location] = None if found is None or not is_structured(found) else self._op(found)
         return self.ops[location]
 
-    def made_of(self, element: Element) -> list[Element]:
-        """The elements that one is computed from, by ops without reductions, one after the other."""
-        made = self.at(element.key[1]) if element.key[0] == "result" else None
+    def made_of(self, element: Element, most: int = 8) -> list[Element]:
+        """The elements that one is computed from, by ops without reductions, `most` of them one after the other."""
+        made = self.at(element.key[1]) if element.key[0] == "result" and most else None
         if made is None or made.reductions:
             return []
         table: dict[Symbol, Linear] = {}
@@ -140,7 +140,7 @@ class PayloadOps:
         put = partial(put_in, table=table)
         read = [Element(e.key, tuple(map(put, e.at)), e.when.changed(put)) for e in made.reads if e is not None]
         read = [e for e in read if not any(s in made.dims for form in e.at for s in form.symbols() if s not in table)]
-        return [one for e in read for one in (e, *self.made_of(e))]
+        return [one for e in read for one in (e, *self.made_of(e, most - 1))]
 
     def divides(self, key: Key, at: Coordinates, by: Key, by_at: Coordinates) -> bool:
         """Whether each term of a sum is divided by an element, which is the same for all of them.
