@@ -217,9 +217,10 @@ def test_from_the_schedules_to_the_page(
     assert "Measured on Fake GPU: 38 of 38 items right." in page
     for row in (
         "| naive | m=48 n=40 k=40 |", "| 1-naive | 50.0% | 33.5 | – |", "| rung | 48 × 40 × 24 | 24 × 24 × 24 |",
-        "| conv1 | 1500.0 µs (128x64) | 100% | 1500.0 µs (128x64) | 100% | 1500.0 µs |",
-        "NCHW 1.00 × im2col with cuBLAS (1 layers)", "| f32 | 24³ | 1500.0 µs (simt) | 0.0 | 100% | – |",
-        "| f32, TFLOP/s | 24³ | off by |", "| conv1 | 1500.0 µs (tensor) | 100% |", "1.00 × cuDNN (1 layers)",
+        f"| conv1 |{' 1500.0 µs (128x64) | 100% |' * 4} 1500.0 µs |", "NHWC 1.00 × im2col with cuBLAS by the defaults",
+        "| f32 | 24³ | 1500.0 µs (pipelined) | 0.0 | 100% | – | 1500.0 µs (simt) | 0.0 | 100% | – |",
+        "| f32, TFLOP/s | 24³ | off by |", "| conv1 | 1500.0 µs (hopper 128x128) | 100% | 1500.0 µs (tensor) | 100% |",
+        "1.00 × cuDNN by the defaults, 1.00 × with the best of the settings (1 layers)",
         "| two convolutions and their sum, 1024 images | 1500.0 µs | 1500.0 µs (1.00×) |", "One of the eight products alone takes",
     ):  # fmt: skip
         assert row in page, row
