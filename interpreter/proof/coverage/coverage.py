@@ -8,7 +8,7 @@ is proven of the kernel (`combination`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -139,42 +139,37 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
     extents = [n for n in of.extents if n is not None]
     if len(extents) < len(of.extents):
         return Coverage("assumed", of, "its size is not known")
-    try:
+
+    def wrong() -> str | None:
         expect_order(execution, point)
-        wrong = expect_once(execution, point, extents, walk.values)
-        wrong = (
-            wrong
-            or _wrong_start(execution, point)
-            or _wrong_padding(execution, point, extents)
-            or _wrong_result(of, walk)
-        )
-    except Unknown:
-        return Coverage("assumed", of, "the sets are too hard")
-    except Unclear as unclear:
-        return Coverage("assumed", of, str(unclear))
-    if wrong is not None:
-        return Coverage("wrong", of, wrong)
-    terms = "parts" if of.of_parts else "products" if _multiplies(execution) else "terms"
-    return Coverage("once", of, f"each of {_spelled(extents)} {terms} once")
+        found = expect_once(execution, point, extents, walk.values) or _wrong_start(execution, point)
+        return found or _wrong_padding(execution, point, extents) or _wrong_result(of, walk)
+
+    return _concluded(of, extents, "parts" if of.of_parts else "products" if _multiplies(execution) else "terms", wrong)
 
 
 def _nest(nest: NestExecuted, walk: Walk) -> Coverage:
     """Of loops of the payload."""
     of, extents = nest.of, [n for n in nest.of.extents if n is not None]
     unclear = nest.unclear or ("its size is not known" if len(extents) < len(of.extents) else "")
-    if unclear or nest.execution is None:
+    execution, point = nest.execution, nest.point
+    if unclear or execution is None:
         return Coverage("assumed", of, unclear)
+    return _concluded(of, extents, "iterations", lambda: expect_once(execution, point, extents, walk.values))
+
+
+def _concluded(of: PayloadOp, extents: Sequence[Linear], terms: str, wrong: Callable[[], str | None]) -> Coverage:
+    """The verdict, where `wrong` finds what is wrong, or raises Unclear or Unknown."""
     try:
-        wrong = expect_once(nest.execution, nest.point, extents, walk.values)
+        found = wrong()
     except Unknown:
         return Coverage("assumed", of, "the sets are too hard")
-    except Unclear as why:
-        return Coverage("assumed", of, str(why))
-    return Coverage("once", of, f"each of {_spelled(extents)} iterations once") if wrong is None else Coverage("wrong", of, wrong)
-
-
-def _spelled(extents: Sequence[Linear]) -> str:
-    return "·".join(str(n.constant) if n.is_constant else "?" for n in extents)
+    except Unclear as unclear:
+        return Coverage("assumed", of, str(unclear))
+    if found is not None:
+        return Coverage("wrong", of, found)
+    sizes = "·".join(str(n.constant) if n.is_constant else "?" for n in extents)
+    return Coverage("once", of, f"each of {sizes} {terms} once")
 
 
 def _multiplies(execution: Executes) -> bool:

@@ -155,9 +155,7 @@ class Walk:
             self.values.bind(index.results[0], forms[index_dimension(index)])
         reads = [self._read(op, n, space, forms) for n in range(space.inputs)]
         inner = [self._loaded(load) for load in inside(body_of(op), "memref.load")]
-        of = self._executed(
-            op, space, reads, any(read is not None and read.key is not None and read.key[0] == PARTS for read in reads)
-        )
+        of = self._executed(op, space, reads)
         outputs = range(space.inputs, space.inputs + space.outputs)
         cells = [self._cell_of(op.operands[n], space, n, forms) for n in outputs]
         open_ends = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None and not n.is_constant)
@@ -185,11 +183,8 @@ class Walk:
         for number, cell in enumerate(cells):
             if cell is None:
                 continue
-            what = (
-                None
-                if point is None
-                else self._made(execution, number, point, reads, self.held.since(cell[0], before[number]))
-            )
+            begun = self.held.since(cell[0], before[number])
+            what = None if point is None else self._made(execution, number, point, reads, begun)
             if what is None:
                 self.held.forget(cell[0])
             else:
@@ -240,22 +235,20 @@ class Walk:
                 out += [self.values.condition(made.operands[0])] if kept == before else []
         return out
 
-    def _executed(self, op: ir.Operation, space: Structure, reads: Sequence[Read | None], of_parts: bool) -> PayloadOp | None:
+    def _executed(self, op: ir.Operation, space: Structure, reads: Sequence[Read | None]) -> PayloadOp | None:
         """The payload's op that an op of the kernel executes, or what combines the parts of its result; None for a copy of what
         that reads or makes, or of what it starts with."""
         of = None if op.name == "linalg.fill" else self.payload.op(op)
-        if of is not None and of.combiner is not None and space.outputs == 1 < len(of.writes):
-            of = self.payload.total_of(of)
-        if of is not None and of_parts:
-            return self.held.parts.get(of.location)
-        known = [read for read in reads if read is not None and read.key is not None]
-        if of is not None and len(known) == 1 and known[0].key == of.writes[0].key and self._merges(op, known[0]):
+        if of is None:
             return None
-        if (
-            of is None
-            or len(of.writes) != space.outputs
-            or of.copies != all(hands_on(op, n) for n in range(space.outputs))
-        ):
+        if of.combiner is not None and space.outputs == 1 < len(of.writes):
+            of = self.payload.total_of(of)
+        known = [read for read in reads if read is not None and read.key is not None]
+        if any(read.key is not None and read.key[0] == PARTS for read in known):
+            return self.held.parts.get(of.location)
+        if len(known) == 1 and known[0].key == of.writes[0].key and self._merges(op, known[0]):
+            return None
+        if len(of.writes) != space.outputs or of.copies != all(hands_on(op, n) for n in range(space.outputs)):
             return None
         updates = any(is_read(op, space.inputs + n) for n in range(space.outputs))
         return of if updates or not of.reductions else None
