@@ -43,6 +43,7 @@ class Choices(TypedDict, total=False):
     layer: str | None
     unproven: bool
     unchecked: bool
+    assumed: bool
 
 
 @interruptible()
@@ -53,8 +54,8 @@ def load(schedule: Name, **choice: Unpack[Choices]) -> Recipe:
     payload, program = _payload(choice.get("payload"))
     text = Source("<schedule>", str(schedule)) if _is_text(schedule) else None
     file, unproven = "" if text else str(schedule), choice.get("unproven", False)
-    unchecked = choice.get("unchecked", False)
-    return Choice(file, payload, settings, choice.get("layer"), unproven, text, program, unchecked).open()
+    unchecked, assumed = choice.get("unchecked", False), choice.get("assumed", False)
+    return Choice(file, payload, settings, choice.get("layer"), unproven, text, program, unchecked, assumed).open()
 
 
 def _payload(given: object) -> tuple[Path | None, Source | tree.Payload | None]:

@@ -76,6 +76,12 @@ W0081 kernels that cannot be compared with their payload
     combine. What is built unchecked says so: in its plan, in reports, and in JSON.
 
     right:  weft build mine.weft -o bundle --unchecked
+W0082 kernels of which it is not proven what they combine
+    `launch` proves of each reduction of the payload that its kernels execute every iteration once, for its own result. It
+    could not here: the message says of which op, and why. The kernels were compared with the payload all the same, as the
+    notes say; what is accepted like this is marked in the plan, in reports, and in JSON.
+
+    right:  weft build mine.weft -o bundle --assumed
 W0070 Weft was ended by a signal
     The process that did the work was killed: by a failed assertion in MLIR or LLVM (SIGABRT, with its message above),
     because memory was used up (SIGKILL), or by an invalid access (SIGSEGV). The message says what was being done. No

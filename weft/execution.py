@@ -179,7 +179,7 @@ def build_bundle(
     """Write a bundle, once its kernels are compared with their payload; with a `data_seed`, inputs and the outputs that the payload
     gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`.
 
-    Raises W0080, W0081 where they are not equal, and nothing is written then.
+    Raises W0080, W0081 where they are not equal, W0082 where it is not proven what they combine, and nothing is written then.
     """
     from .comparison import once
     from .runtime.files.bundle import expect_place, write_bundle
@@ -198,6 +198,7 @@ def build_bundle(
     done = applied(recipe)
     made = planned(done, entry)
     found = once.compared(made, entry)
+    once.expect_proven(done, found)
     plan, cuda, module = bundled(made)
     arrays = expected = own = None
     if data_seed is not None:

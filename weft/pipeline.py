@@ -86,6 +86,7 @@ class Choice:
         program: the payload's text, or what a schedule says to name a builder, instead of a file.
         unchecked: kernels are built without being compared with their payload, also where it is not proven what they combine;
             what is built says so. That they are race-free is proven all the same, unless `unproven` lets them through.
+        assumed: kernels are built although it is not proven what they combine; they are compared all the same.
     """
 
     file: str
@@ -96,6 +97,7 @@ class Choice:
     text: Source | None = None
     program: Source | tree.Payload | None = None
     unchecked: bool = False
+    assumed: bool = False
 
     def open(self, clock: Clock | None = None) -> Recipe:
         """Read the schedule and its payload; hand out the settings to both, a layer's sizes to the payload."""

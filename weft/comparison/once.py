@@ -102,6 +102,18 @@ def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
     raise fail("W0081", message, hint=hint, notes=tuple(assumed[:3]))
 
 
+def expect_proven(done: Applied, found: ComparedOnce) -> None:
+    """Equal values at some sizes do not make up for a proof of what kernels combine, unless that is accepted. Raises W0082."""
+    choice, assumed = done.recipe.choice, done.assumed
+    if not assumed or choice.assumed or choice.unchecked:
+        return
+    what = assumed[0].removeprefix("combination assumed: ")
+    message = f"it is not proven that the kernels of `{done.recipe.name}` combine what the payload does: {what}"
+    notes = [*assumed[1:3], *([found.line] if found.line else [])]
+    hint = "`--assumed` (`assumed=True` in Python) builds it as it was compared, and marks it"
+    raise fail("W0082", message, hint=hint, notes=tuple(notes))
+
+
 def compared_all(done: Applied) -> list[ComparedOnce]:
     """Compare what each function of a scheduled module launches. Raises W0080, W0081."""
     from ..interpreter.ir.functions import symbol

@@ -23,6 +23,7 @@ class Read:
     """An element that an iteration reads: what it is in the payload, and where.
 
     Args:
+        key, at: what it is; without a key, an element of an operand that only has the sizes, or nothing of the payload's.
         parts: of a sum that is not complete, the forms that tell one part of it from another.
         since: the loops in which a sum has begun anew.
         each: how many iterations each part has, one after the other; 0 where that is not known.
@@ -314,3 +315,15 @@ def in_other_rows(values: Values, root: RootBuffer, sizes: Sequence[Linear], at:
     for place, n in zip(at, sizes, strict=True):
         position = position * n.constant + place
     return unflattened(root, position)
+
+
+def collect_radices(form: Linear, found: dict[Symbol, set[int]]) -> None:
+    """The numbers by which a form divides counters alone: of `floor(8*i/64)`, 8."""
+    for term in form.terms:
+        if not isinstance(term, Floor):
+            continue
+        (symbol, factor), *more = term.numerator.terms.items()
+        radix, rest = divmod(term.divisor, abs(factor))
+        if not more and isinstance(symbol, Symbol) and symbol.high is not None and not rest and radix > 1:
+            found.setdefault(symbol, set()).add(radix)
+        collect_radices(term.numerator, found)

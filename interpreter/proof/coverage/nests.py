@@ -59,7 +59,7 @@ class NestAccess:
     of: ir.Operation
     wanted: Coordinates
     at: Coordinates
-    loops: tuple[tuple[ir.Operation, tuple[Symbol, ...]], ...]
+    loops: tuple[tuple[ir.Operation, tuple[Linear, ...]], ...]
     guards: tuple[Formula, ...]
     cell: tuple[RootBuffer, Coordinates] | None
 
@@ -98,7 +98,7 @@ class Nests:
         """Whether a branch is one of the payload's own."""
         return self._access(op) is not None
 
-    def visit(self, op: ir.Operation, loops: Sequence[tuple[ir.Operation, tuple[Symbol, ...]]], *, record: bool) -> bool:
+    def visit(self, op: ir.Operation, loops: Sequence[tuple[ir.Operation, tuple[Linear, ...]]], *, record: bool) -> bool:
         """Note an access of a kernel, and what it leaves; False where it is none of the payload's loops."""
         of = self._access(op)
         if of is None or of.name != op.name or len(of.regions):
@@ -150,7 +150,7 @@ class Nests:
             elif not self.held.arrives(step.key) and not self._is_inner(of.operands[1], outer):
                 yield NestExecuted(nest, unclear="where its results go is not known")
             else:
-                symbols = tuple(symbol for _, counters in step.loops for symbol in counters)
+                symbols = tuple(symbol for _, counters in step.loops for counter in counters for symbol in counter.symbols())
                 since = () if updates else symbols  # what is stored again is the same
                 yield NestExecuted(nest, Executes(step.op, nest, symbols, step.guards, (), (step.cell,), (), since), point)
 
@@ -225,7 +225,7 @@ class Nests:
         """The iteration that a kernel's access is one of, in terms of its counters; None where that is not known, or where a loop
         inside the nest is not what it was."""
         dims = self._around(step.of)
-        symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, tuple[ir.Operation, Symbol]]()
+        symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, tuple[ir.Operation, Linear]]()
         equations = [(Linear.of(dim.symbol), _form(counter)) for dim in dims for counter in self._kept(dim, step)]
         kept: dict[Symbol, Linear] = {}
         for other in self.steps if step in self.steps else [*self.steps, step]:
@@ -254,7 +254,7 @@ class Nests:
                 return None
         return tuple(found[symbol] for symbol in symbols)
 
-    def _kept(self, dim: NestDimension, step: NestAccess) -> list[Symbol]:
+    def _kept(self, dim: NestDimension, step: NestAccess) -> list[Linear]:
         """The counter of the kernel's loop that is still the payload's."""
         same = [(loop, counters) for loop, counters in step.loops if loop.location == dim.loop.location]
         if len(same) != 1 or (loop := same[0][0]).name != dim.loop.name or len(same[0][1]) <= dim.number:
@@ -273,8 +273,8 @@ class Nests:
             self.held.write(cell, Read(step.key, tuple(put_in(form, table) for form in wanted), TRUE), ())
 
 
-def _form(counter: Symbol) -> Linear:
-    return Linear.of(0 if counter.high == 0 else counter)
+def _form(counter: Linear) -> Linear:
+    return Linear.of(0) if counter.bounds() == (0, 0) else counter
 
 
 def _is_of_data(index: ir.Value) -> bool:

@@ -17,7 +17,7 @@ from ...indices.algebra import Algebra
 from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less
 from ..kernels.model import digits_of
 from ..solver import Naming, Solver, Unknown, coordinates, described
-from .labels import Read
+from .labels import Read, collect_radices
 from .payloads import put_in
 from .points import Executes
 
@@ -191,28 +191,12 @@ def _in_digits(
     """Counters that are divided by constants, as digits: of a lane, `floor(l/4)` and `l - 4*floor(l/4)` are two."""
     radices: dict[Symbol, set[int]] = {}
     for form in point:
-        _collect(form, radices)
+        collect_radices(form, radices)
     split = {s: made for s, found in radices.items() if (made := digits_of(s, sorted(found))) is not None}
     own = [part for s in symbols for part in (split[s].symbols() if s in split else (s,))]
     parts = [guard.changed(lambda form: put_in(form, split)) for guard in guards]
     parts += [at_least(made * -1, -(s.high or 0)) for s, made in split.items() if made.bounds()[1] != s.high]
     return [put_in(form, split) for form in point], own, parts
-
-
-def _collect(form: Linear, radices: dict[Symbol, set[int]]) -> None:
-    """The numbers by which the form divides counters alone."""
-    for term in form.terms:
-        if not isinstance(term, Floor):
-            continue
-        inner = list(term.numerator.terms.items())
-        if (
-            len(inner) == 1
-            and isinstance(symbol := inner[0][0], Symbol)
-            and inner[0][1] == 1
-            and symbol.high is not None
-        ):
-            radices.setdefault(symbol, set()).add(term.divisor)
-        _collect(term.numerator, radices)
 
 
 def _joined(

@@ -19,7 +19,7 @@ from ...ir.functions import symbol
 from ...ir.mlir import ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
-from ...ir.structured import Structure, body_of, element_type, is_structured, structure, subscripts, yielded
+from ...ir.structured import Structure, body_of, element_type, is_read, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...padding.identities import update
 from ...session.untouched import Untouched
@@ -59,6 +59,7 @@ class PayloadOp:
         chooses: its body has conditions of its own.
         combiner: what its terms are combined by; None where it does anything else, or has several results that are no running ones.
         divisor: it divides an element by one of this tensor, and makes nothing else.
+        unread: the inputs that only have sizes, as the window of a pooling.
         of_parts: it is no op of the payload, but combines the parts of one.
     """
 
@@ -75,6 +76,7 @@ class PayloadOp:
     chooses: bool
     combiner: str | None
     divisor: Key | None = None
+    unread: frozenset[int] = frozenset()
     of_parts: bool = False
 
     @classmethod
@@ -189,7 +191,7 @@ class PayloadOps:
             tuple(_start(operand) for operand in list(op.operands)[space.inputs :]),
             all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
             None if combined is None else combined.combiner,
-            _divisor(op, elements),
+            _divisor(op, elements), frozenset(n for n in range(space.inputs) if not is_read(op, n)),
         )  # fmt: skip
 
     def total_of(self, of: PayloadOp) -> PayloadOp:

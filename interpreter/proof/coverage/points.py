@@ -80,7 +80,8 @@ def solution(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol])
     """Dimensions as forms, of equations of forms of dimensions with others; None where these do not tell all, or contradict."""
     known: dict[Symbol, Linear] = {}
     while True:
-        found = [(symbol, form) for pair in equations for symbol, form in _told(*pair, dims, known)]
+        found = [each for pair in equations for each in _told(*pair, dims, known)]
+        found = found or [each for pair in equations for each in _digits_told(*pair, dims, known)]
         alone = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0 and symbol not in known}
         if not found and not alone:
             break
@@ -93,6 +94,10 @@ def solution(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol])
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
     """Coordinates of what the payload's op reads, and of what the execution does. An element that the kernel does not read, since
     what computes it has gone into others, is told by those that it is computed from."""
+    for number, (element, read) in enumerate(zip(execution.of.reads, execution.reads, strict=False)):
+        sizes = number in execution.of.unread and read is not None and read.key is None
+        if sizes and element is not None and read is not None and len(read.at) == len(element.at):
+            yield from zip(element.at, read.at, strict=True)  # it is not read: any numbers do that tell iterations from one another
     given = [read for read in execution.reads if read is not None and read.key is not None]
     seen: dict[object, int] = {}
     for element in (element for element in execution.of.reads if element is not None):
@@ -119,3 +124,24 @@ def _told(
     if rest.content % factor:
         return []
     return [(unknown[0], (rest if factor > 0 else rest * -1).floordiv(abs(factor)))]
+
+
+def _digits_told(
+    left: Linear, right: Linear, dims: Sequence[Symbol], known: dict[Symbol, Linear]
+) -> list[tuple[Symbol, Linear]]:
+    """The dimensions that an equation tells as digits of one number: of `128*k + j = r` with j < 128, k is `floor(r/128)`."""
+    unsorted = [(n, s) for s, n in left.terms.items() if isinstance(s, Symbol) and s in dims and s not in known]
+    places = sorted(unsorted, key=lambda each: each[0])
+    units = [n for n, _ in places]
+    for (unit, symbol), above in zip(places, units[1:], strict=False):
+        if unit <= 0 or above % unit or symbol.high is None or symbol.high >= above // unit:
+            return []
+    unknown = {s for _, s in places}
+    if any(isinstance(t, Floor) and unknown & set(t.numerator.symbols()) for t in left.terms) or len(places) < 2:
+        return []
+    rest = right - left.replaced(lambda s: Linear.of(0) if s in unknown else known.get(s) or Linear.of(s))
+    if rest.content % units[0]:
+        return []
+    digits = [rest.floordiv(unit) for unit in units]
+    lower = [digit.modulo(above // unit) for digit, unit, above in zip(digits, units, units[1:], strict=False)]
+    return list(zip((s for _, s in places), [*lower, digits[-1]], strict=True))

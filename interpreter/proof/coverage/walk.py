@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, both, less
+from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.mlir import children, ir, made_by, ops_of, producer, users
@@ -23,9 +23,10 @@ from ...memory.effects import is_memref
 from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ...padding.identities import combination
+from ..kernels.model import digits_of
 from ..kernels.roots import RootBuffer
 from .contents import Contents
-from .labels import Label, Read, trips_of
+from .labels import Label, Read, collect_radices, trips_of
 from .nests import Nests
 from .payloads import (
     BEFORE,
@@ -62,7 +63,7 @@ class Walk:
         self._twice = False
         self.nests = Nests(self.payload, self.held)
         self.strangers: dict[ir.Operation, None] = {}
-        self._around: list[tuple[ir.Operation, tuple[Symbol, ...]]] = []
+        self._around: list[tuple[ir.Operation, tuple[Linear, ...]]] = []
         self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
 
     # ---- the walk ------------------------------------------------------------------------------------------------------
@@ -98,22 +99,28 @@ class Walk:
             else:
                 names = ("staticLowerBound", "staticUpperBound", "staticStep")
                 bounds = [[self.values.number(n) for n in row] for row in mixed(op, *names, first=0)]
-            counters, guards = [], []
+            counters: list[Linear] = []
+            guards: list[Formula] = []
             for variable, low, high, step in zip(body.arguments, *bounds, strict=False):
                 trips = trips_of(low, high, step)
                 known = trips.constant if trips is not None and trips.is_constant else None
                 most = None if trips is None else trips.bounds()[1]
-                counter = self.values.fresh("loop", NOTHING, 0, None if most is None else max(most - 1, 0))
+                symbol = self.values.fresh("loop", NOTHING, 0, None if most is None else max(most - 1, 0))
+                counter = Linear.of(symbol)
+                if (digits := self._digits(variable, symbol, low + self.values.product(counter, step))) is not None:
+                    guards += [at_least(digits * -1, -(symbol.high or 0))] if digits.bounds()[1] != symbol.high else []
+                    counter = digits
                 counters.append(counter)
-                form = low if known == 1 else low + self.values.product(Linear.of(counter), step)
+                form = low if known == 1 else low + self.values.product(counter, step)
                 if known is None:
                     guards.append(less(form, high))
                 self.values.bind(variable, form)
-            self._counters[op] = tuple(counters)
+            self._around_of[op] = tuple(counters)
+            self._counters[op] = tuple(symbol for counter in counters for symbol in counter.symbols())
             self._bounds[op] = tuple(guards)
         counters = self._counters[op]
         self._loops += counters
-        self._around.append((op, counters))
+        self._around.append((op, self._around_of[op]))
         self._guards += (guards := self._bounds[op])
         again = op.name == "scf.for" and not self._twice
         if again:  # what an iteration finds of the one before it
@@ -126,7 +133,24 @@ class Walk:
         del self._loops[len(self._loops) - len(counters) :]
         del self._guards[len(self._guards) - len(guards) :]
 
+    def _digits(self, variable: ir.Value, counter: Symbol, form: Linear) -> Linear | None:
+        """A counter as digits, by the numbers that its variable is divided by in what follows: loops that were coalesced."""
+        if counter.high is None:
+            return None
+        forms, radices = {variable: form}, dict[Symbol, set[int]]()
+        for value in (waiting := [variable]):
+            for user in users(value):
+                if user.name != "affine.apply" or user.results[0] in forms:
+                    continue
+                operands = [forms.get(operand, Linear.of(0)) for operand in user.operands]
+                (found,) = self.values.affine_map(ir.AffineMapAttr(user.attributes["map"]).value, operands)
+                collect_radices(found, radices)
+                forms[user.results[0]] = found
+                waiting.append(user.results[0])
+        return digits_of(counter, sorted(radices[counter])) if counter in radices else None
+
     _bounds: dict[ir.Operation, tuple[Formula, ...]] = field(default_factory=dict)
+    _around_of: dict[ir.Operation, tuple[Linear, ...]] = field(default_factory=dict)
 
     def _body(self, body: ir.Block) -> None:
         for inner in ops_of(body):
@@ -155,7 +179,7 @@ class Walk:
             self.values.bind(index.results[0], forms[index_dimension(index)])
         reads = [self._read(op, n, space, forms) for n in range(space.inputs)]
         inner = [self._loaded(load) for load in inside(body_of(op), "memref.load")]
-        of = self._executed(op, space, reads)
+        of = self._executed(op, space, reads, inner)
         outputs = range(space.inputs, space.inputs + space.outputs)
         cells = [self._cell_of(op.operands[n], space, n, forms) for n in outputs]
         open_ends = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None and not n.is_constant)
@@ -235,7 +259,9 @@ class Walk:
                 out += [self.values.condition(made.operands[0])] if kept == before else []
         return out
 
-    def _executed(self, op: ir.Operation, space: Structure, reads: Sequence[Read | None]) -> PayloadOp | None:
+    def _executed(
+        self, op: ir.Operation, space: Structure, reads: Sequence[Read | None], inner: Sequence[Read | None]
+    ) -> PayloadOp | None:
         """The payload's op that an op of the kernel executes, or what combines the parts of its result; None for a copy of what
         that reads or makes, or of what it starts with."""
         of = None if op.name == "linalg.fill" else self.payload.op(op)
@@ -244,7 +270,7 @@ class Walk:
         if of.combiner is not None and space.outputs == 1 < len(of.writes):
             of = self.payload.total_of(of)
         known = [read for read in reads if read is not None and read.key is not None]
-        if any(read.key is not None and read.key[0] == PARTS for read in known):
+        if any(read is not None and read.key is not None and read.key[0] == PARTS for read in (*reads, *inner)):
             return self.held.parts.get(of.location)
         if len(known) == 1 and known[0].key == of.writes[0].key and self._merges(op, known[0]):
             return None
@@ -271,11 +297,13 @@ class Walk:
 
     def _read(self, op: ir.Operation, number: int, space: Structure, forms: list[Linear]) -> Read | None:
         value = op.operands[number]
-        if not is_read(op, number):  # an operand that has the sizes alone
-            return None
         if not is_memref(value):
             return Read(None, (), TRUE)
-        found = self.held.at(value, self.values.affine_map(space.maps[number], forms))
+        indices = self.values.affine_map(space.maps[number], forms)
+        if not is_read(op, number):  # an operand that has the sizes alone, as the window of a pooling
+            place = self.held.place(value, indices)
+            return None if place is None else Read(None, place[1], TRUE)
+        found = self.held.at(value, indices)
         return self._chosen(body_of(op).arguments[number], found)
 
     def _chosen(self, value: ir.Value, found: Read | None) -> Read | None:

@@ -37,6 +37,9 @@ unproven_option = click.option("--unproven", is_flag=True, help="Accept kernels 
 unchecked_option = click.option(
     "--unchecked", is_flag=True, help="Accept kernels not compared with their payload, and mark what is built of them."
 )
+assumed_option = click.option(
+    "--assumed", is_flag=True, help="Accept kernels of which it is not proven what they combine; they are compared all the same."
+)
 LAYER = "A named set of sizes; `weft payloads NAME` lists them."
 set_option = functools.partial(
     click.option, "--set", "settings", multiple=True, metavar="NAME=VALUE", shell_complete=completion.settings
@@ -64,7 +67,7 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
             from ...payloads.settings import parse_settings
             from ...pipeline import Choice
 
-            mine = {name: given.pop(name) for name in ("payload", "layer", "unproven", "unchecked") if name in given}
+            mine = {name: given.pop(name) for name in ("payload", "layer", "unproven", "unchecked", "assumed") if name in given}
             return command(chosen=Choice(file, settings=parse_settings(settings), **mine), **given)
 
         options = (
@@ -246,7 +249,7 @@ def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
 
 
 @click.command(short_help="Write a bundle that runs without MLIR.")
-@schedule_options(FILE, unproven_option, unchecked_option, entry_option)
+@schedule_options(FILE, unproven_option, unchecked_option, assumed_option, entry_option)
 @click.option("-o", "output", type=PATH, required=True, metavar="DIR", help="The bundle's folder.")
 @click.option("--with-data", is_flag=True, help="Add inputs and the outputs expected for them to the bundle.")
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the inputs of `--with-data`.")
