@@ -21,11 +21,13 @@ from .labels import (
     remainder_of,
     unflattened,
     value_of,
+    where_bounds_leave_it,
     with_digits,
 )  # fmt: skip
 from .left import Left, as_map
-from .once import covers, is_zero
+from .once import covers
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps
+from .questions import is_zero
 
 
 @dataclass
@@ -257,7 +259,7 @@ class Contents:
             return with_digits(found, digits)
 
         at, parts = (tuple(map(in_cells, forms)) for forms in (what.at, what.parts))
-        when = what.when.changed(in_cells)
+        when = where_bounds_leave_it(what.when.changed(in_cells))
         return Label(what.key, tuple(cells), tuple(turns), at, when, what.outside, parts, what.since, what.each)
 
     def loses(self, key: Key) -> bool:

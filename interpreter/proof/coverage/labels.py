@@ -327,3 +327,11 @@ def collect_radices(form: Linear, found: dict[Symbol, set[int]]) -> None:
         if not more and isinstance(symbol, Symbol) and symbol.high is not None and not rest and radix > 1:
             found.setdefault(symbol, set()).add(radix)
         collect_radices(term.numerator, found)
+
+
+def where_bounds_leave_it(condition: Formula) -> Formula:
+    """A condition without what the bounds of its symbols say already."""
+    if condition.kind in ("and", "or"):
+        return (both if condition.kind == "and" else either)(*map(where_bounds_leave_it, condition.parts))
+    low = None if condition.form is None else condition.form.bounds()[0]
+    return TRUE if condition.kind == "ge" and low is not None and low >= 0 else condition

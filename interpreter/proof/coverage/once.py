@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from ...indices.algebra import Algebra
 from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less
 from ..kernels.model import digits_of
-from ..solver import Naming, Solver, Unknown, coordinates, described
+from ..solver import Unknown
 from .labels import Read, collect_radices
 from .payloads import put_in
 from .points import Executes
+from .questions import point_where
 
 
 class Unclear(Exception):
@@ -64,19 +65,22 @@ def expect_once(
     results = [part for d, part in enumerate(inside) if d // 2 not in of.reductions]
     joint = _joined(list(forms), list(extents), [d in of.reductions for d in range(len(forms))], algebra)
     counts: list[Linear] = []
+    told = [s for form, _, _ in joint for s in dict.fromkeys(form.symbols()) if s.kind != "parameter"]
+    if len(told) != len(set(told)):
+        raise Unclear("a loop around it tells two of its dimensions")
     for form, _, _ in joint:
         count, below = _count(form, guards)
         counts.append(count)
         inside += below
     free = {s: Linear.of(0) for s in own if s not in used}  # of those that do not tell which it is, the first executes it
     first = [guard.changed(lambda form: put_in(form, free)) for guard in guards]
-    if (lost := _point([*inside, *valid, both(*first).negate()])) is not None:
+    if (lost := point_where([*inside, *valid, both(*first).negate()])) is not None:
         if of.chooses:
             raise Unclear("its own conditions may leave out iterations")
         return f"iteration {_at(forms, lost)} is left out"
     for d in of.reductions:
         beyond = either(less(forms[d], Linear.of(0)), at_least(forms[d], extents[d]))
-        if (more := _point([*guards, *results, beyond])) is not None:
+        if (more := point_where([*guards, *results, beyond])) is not None:
             if of.chooses:
                 raise Unclear("its own conditions decide what counts")
             return f"iteration {_at(forms, more)} counts, of a reduction over {_named(extents[d])}"
@@ -90,7 +94,7 @@ def expect_once(
             reduced
             and count is not _ENDLESS
             and not extent.is_constant
-            and _point([less(count, extent), at_least(extent, 1)])
+            and point_where([less(count, extent), at_least(extent, 1)])
         ):
             raise Unclear("a reduction over a size that is known at run time only may be executed in part")
     return None
@@ -133,20 +137,10 @@ def covers(at: Sequence[Linear], symbols: Sequence[Symbol], guards: Sequence[For
         for form, n in zip(forms, sizes, strict=True):
             count, below = _count(form, guards)
             inside += below
-            if form.constant > 0 or (count is not _ENDLESS and _point([less(count, n), at_least(n, 1)]) is not None):
+            if form.constant > 0 or (count is not _ENDLESS and point_where([less(count, n), at_least(n, 1)]) is not None):
                 return False
-        return _point([*inside, both(*guards).negate()]) is None
+        return point_where([*inside, both(*guards).negate()]) is None
     except (Unclear, Unknown):
-        return False
-
-
-def is_zero(form: Linear, guards: Sequence[Formula]) -> bool:
-    """Whether a form is 0 wherever it is asked for."""
-    if form.is_constant:
-        return form.constant == 0
-    try:
-        return _point([*guards, either(at_least(form, 1), less(form, Linear.of(0)))]) is None
-    except Unknown:
         return False
 
 
@@ -158,18 +152,7 @@ def reads_outside(execution: Executes, point: Sequence[Linear], extents: Sequenc
     """
     parts = [part for d, (form, n) in enumerate(zip(point, extents, strict=True)) if d not in execution.of.reductions
              for part in (at_least(form, 0), less(form, n))]  # fmt: skip
-    return _point([*execution.guards, *parts, read.when.negate()]) is not None
-
-
-def _point(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
-    """Values of the symbols for which all formulas hold; None where there are none."""
-    naming, solver = Naming(""), Solver()
-    names, parts = described((naming,), [naming.formula(f) for f in formulas])
-    found = solver.point(names, parts, names)
-    if found is None:
-        return None
-    there = dict(zip(names, coordinates(found), strict=True))
-    return {symbol: there[name] for symbol, name in naming.names.items()}
+    return point_where([*execution.guards, *parts, read.when.negate()]) is not None
 
 
 def _occurs(symbol: Symbol, form: Linear) -> bool:
@@ -234,7 +217,7 @@ def _count(form: Linear, guards: Sequence[Formula]) -> tuple[Linear, list[Formul
     if len(digits) < len(form.terms):
         raise Unclear("its place is not made of digits, one for each loop")
     for place, (n, symbol) in enumerate(sorted(digits, key=lambda each: each[0])):
-        if total > n > 0 and _point([*guards, at_least(lower, n)]) is None:
+        if total > n > 0 and point_where([*guards, at_least(lower, n)]) is None:
             total, below = n, [*below, less(lower, Linear.of(n))]
         if n != total or (symbol.high is None and place < len(digits) - 1):
             raise Unclear("its place is not made of digits, one for each loop")

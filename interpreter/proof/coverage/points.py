@@ -10,6 +10,7 @@ from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
 from .labels import Label, Read, is_within
 from .payloads import BEFORE, Coordinates, Element, PayloadOp, PayloadOps, put_in
+from .questions import is_zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,23 +73,26 @@ def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | Non
     Each element gives an equation for each of its coordinates; one with a single dimension that is not known yet tells it.
     """
     of = execution.of
-    known = solution(list(_equations(execution, payload)), of.dims)
+    executed = [*execution.guards, *(read.when for read in execution.reads if read is not None)]
+    known = solution(list(_equations(execution, payload)), of.dims, executed)
     return None if known is None else tuple(known[d] for d in of.dims)
 
 
-def solution(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol]) -> dict[Symbol, Linear] | None:
-    """Dimensions as forms, of equations of forms of dimensions with others; None where these do not tell all, or contradict."""
-    known: dict[Symbol, Linear] = {}
+def solution(
+    equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol], executed: Sequence[Formula] = ()
+) -> dict[Symbol, Linear] | None:
+    """Dimensions as forms, of equations of forms of dimensions with others; None where these do not tell all, or contradict each
+    other where the iteration is executed at all."""
+    known = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0}
     while True:
         found = [each for pair in equations for each in _told(*pair, dims, known)]
         found = found or [each for pair in equations for each in _digits_told(*pair, dims, known)]
-        alone = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0 and symbol not in known}
-        if not found and not alone:
+        if not found:
             break
-        known |= dict(found[:1]) or alone
-    if len(known) < len(dims) or any(put_in(left, known) != right for left, right in equations):  # all have to tell the same
+        known |= dict(found[:1])
+    if len(known) < len(dims):
         return None
-    return known
+    return known if all(is_zero(put_in(left, known) - right, executed) for left, right in equations) else None
 
 
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:

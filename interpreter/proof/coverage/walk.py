@@ -107,7 +107,9 @@ class Walk:
                 most = None if trips is None else trips.bounds()[1]
                 symbol = self.values.fresh("loop", NOTHING, 0, None if most is None else max(most - 1, 0))
                 counter = Linear.of(symbol)
-                if (digits := self._digits(variable, symbol, low + self.values.product(counter, step))) is not None:
+                parallel = op.name == "scf.forall"  # of those in order, such numbers are stages of a buffer
+                digits = self._digits(variable, symbol, low + self.values.product(counter, step)) if parallel else None
+                if digits is not None:
                     guards += [at_least(digits * -1, -(symbol.high or 0))] if digits.bounds()[1] != symbol.high else []
                     counter = digits
                 counters.append(counter)
