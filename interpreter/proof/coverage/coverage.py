@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ...indices.linear import TRUE, Linear
+from ...indices.linear import TRUE, Formula, Linear
 from ...ir.functions import VERSION_OF
 from ...ir.mlir import ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, segments
@@ -20,11 +20,11 @@ from ...launch.kernel import Outlined
 from ...padding.identities import IDEMPOTENT, combination, identity
 from ...session.untouched import Untouched
 from ..solver import Unknown
-from .labels import value_of
+from .labels import Read, value_of
 from .left import Left, found_in
 from .nests import NestExecuted
 from .once import Unclear, expect_once, expect_order, reads_outside
-from .payloads import BEFORE, CASTS, Coordinates, PayloadOp, PayloadOps, computes
+from .payloads import BEFORE, CASTS, Coordinates, PayloadOp, PayloadOps, computes, put_in
 from .points import Executes, solved
 from .walk import Walk, inside
 
@@ -207,17 +207,28 @@ def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequen
     arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
     loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
     for value, read in zip([*arguments, *loads], execution.reads, strict=True):
-        padding = None if read is None or read.when == TRUE or read.key is None else value_of(read.outside)
-        role = None if padding is None else _role(execution.op, value)
-        if read is None or padding is None or role is None or (role == "factor" and padding == 0):
+        if read is None or read.when == TRUE or read.key is None:
             continue
-        neutral = None if role == "factor" else _changes_nothing(execution.op, padding)
-        if neutral or not reads_outside(execution, point, extents, read):
+        padding, role = value_of(read.outside), _role(execution.op, value)
+        if role == "factor" and padding == 0:
+            continue
+        neutral = _changes_nothing(execution.op, padding) if role == "term" and padding is not None else None
+        own = _own_padding(execution, point, read, padding)
+        if neutral or not reads_outside(execution, point, extents, read, own):
             continue
         if neutral is None:
-            raise Unclear(f"what is read outside is {padding}")
+            raise Unclear(f"what is read outside is {'not known' if padding is None else padding}")
         return f"what is read outside is {padding}, which changes a result"
     return None
+
+
+def _own_padding(execution: Executes, point: Coordinates, read: Read, padding: float | None) -> Formula:
+    """Where the payload itself reads an element, and not the same constant in its place."""
+    of, table = execution.of, dict(zip(execution.of.dims, point, strict=True))
+    padded = [element for element in of.reads if element is not None and element.key == read.key and element.when != TRUE]
+    if len(padded) != 1 or padding is None or value_of(padded[0].outside) != padding:
+        return TRUE
+    return padded[0].when.changed(lambda form: put_in(form, table))
 
 
 def _role(op: ir.Operation, value: ir.Value) -> Literal["term", "factor"] | None:

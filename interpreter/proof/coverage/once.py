@@ -144,15 +144,18 @@ def covers(at: Sequence[Linear], symbols: Sequence[Symbol], guards: Sequence[For
         return False
 
 
-def reads_outside(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], read: Read) -> bool:
-    """Whether an iteration of a result that there is reads what is outside of a tensor, in the place of which is a constant.
+def reads_outside(
+    execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], read: Read, own: Formula
+) -> bool:
+    """Whether an iteration of a result that there is reads what is outside of a tensor, in the place of which is a constant; where
+    the payload does not (`own`).
 
     Raises:
         Unknown: the sets are too hard.
     """
     parts = [part for d, (form, n) in enumerate(zip(point, extents, strict=True)) if d not in execution.of.reductions
              for part in (at_least(form, 0), less(form, n))]  # fmt: skip
-    return point_where([*execution.guards, *parts, read.when.negate()]) is not None
+    return point_where([*execution.guards, *parts, own, read.when.negate()]) is not None
 
 
 def _occurs(symbol: Symbol, form: Linear) -> bool:

@@ -37,11 +37,12 @@ MERGED_BY = {"arith.subf": "arith.addf", "arith.subi": "arith.addi"}
 
 @dataclass(frozen=True)
 class Element:
-    """An element of a tensor of the payload, where `when` holds; else padding."""
+    """An element of a tensor of the payload, where `when` holds; else padding, the constant `outside`."""
 
     key: Key
     at: Coordinates
     when: Formula = TRUE
+    outside: ir.Attribute | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,6 +281,8 @@ class PayloadOps:
 
     def _padded(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
         source, low = self.element_of(op.operands[0]), pad_widths(op, "low")
+        constant = made_by(ops_of(op.regions[0].blocks[0])[-1].operands[0], "arith.constant")
+        value = None if constant is None else constant.attributes["value"]
         sizes = [size(self.values, op.operands[0], axis) for axis in range(len(low))]
 
         def element(at: Coordinates) -> Element:
@@ -290,7 +293,8 @@ class PayloadOps:
             inside = (
                 part for place, n in zip(inner, sizes, strict=True) for part in (at_least(place, 0), less(place, n))
             )
-            return Element(found.key, found.at, both(found.when, *inside))
+            outside = value if found.when == TRUE or found.outside == value else None
+            return Element(found.key, found.at, both(found.when, *inside), outside)
 
         return element
 
@@ -398,8 +402,7 @@ def hands_on(op: ir.Operation, number: int) -> bool:
         made = producer(made.operands[1])
     if made is None:
         return True
-    if made.name == "scf.if":
+    while made is not None and made.name == "scf.if":
         ends = ops_of(made.regions[0].blocks[0])
-        inner = producer(ends[-1].operands[0])
-        return inner is not None and inner.name == "memref.load"
-    return made.name == "memref.load"
+        made = producer(ends[-1].operands[0])
+    return made is not None and made.name == "memref.load"

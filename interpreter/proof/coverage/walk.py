@@ -26,7 +26,7 @@ from ...padding.identities import combination
 from ..kernels.model import digits_of
 from ..kernels.roots import RootBuffer
 from .contents import Contents
-from .labels import Label, Read, collect_radices, trips_of
+from .labels import Label, Read, collect_radices, trips_of, value_of
 from .nests import Nests
 from .payloads import (
     BEFORE,
@@ -308,27 +308,23 @@ class Walk:
         found = self.held.at(value, indices)
         return self._chosen(body_of(op).arguments[number], found)
 
-    def _chosen(self, value: ir.Value, found: Read | None) -> Read | None:
-        """What is read, where the body takes it only under a condition, and a constant elsewhere: `select(%inside, %value, 0)`."""
-        asked = users(value)
-        choice = asked[0] if len(asked) == 1 and asked[0].name == "arith.select" else None
-        if found is None or choice is None or choice.operands[1] != value:
-            return found
-        constant = made_by(choice.operands[2], "arith.constant")
-        if constant is None:
-            return found
-        when = both(self.values.condition(choice.operands[0]), found.when)
-        return replace(found, when=when, outside=constant.attributes["value"])
-
     def _loaded(self, load: ir.Operation) -> Read | None:
-        when = TRUE
-        around = load.parent.operation
-        outside = None
-        if around.name == "scf.if" and load.block == around.regions[0].blocks[0]:
-            when, outside = self.values.condition(around.operands[0]), _other_arm(around)
         found = self.held.at(load.operands[0], [self.values.linear(v) for v in list(load.operands)[1:]])
-        found = found and replace(found, when=both(when, found.when), outside=outside or found.outside)
         return self._chosen(load.results[0], found)
+
+    def _chosen(self, value: ir.Value, found: Read | None) -> Read | None:
+        """What is read, where the body takes it only under conditions, and one constant elsewhere: `select(%inside, %value, 0)`;
+        None where there are several constants."""
+        while found is not None and (choice := _choice_of(value)) is not None:
+            taken, arm, other = choice
+            condition = self.values.condition(taken.operands[0])
+            when, known = condition if arm == 0 else condition.negate(), value_of(found.outside)
+            outside = found.outside if other is None else other
+            if found.when != TRUE and other is not None and known != value_of(other):
+                return None
+            found = replace(found, when=both(when, found.when), outside=outside)
+            value = taken.results[0]
+        return found
 
     # ---- labels of what is written -------------------------------------------------------------------------------------
 
@@ -396,10 +392,23 @@ def inside(block: ir.Block, name: str) -> list[ir.Operation]:
     return found
 
 
-def _other_arm(choice: ir.Operation) -> ir.Attribute | None:
-    """The constant that the other arm of a branch yields."""
-    if len(choice.regions) < 2 or not len(choice.regions[1].blocks):
-        return None
-    end = ops_of(choice.regions[1].blocks[0])[-1]
-    made = made_by(end.operands[0], "arith.constant") if len(end.operands) else None
-    return None if made is None else made.attributes["value"]
+def _choice_of(value: ir.Value) -> tuple[ir.Operation, int, ir.Attribute | None] | None:
+    """The choice, a `select` or a branch, that takes a value or what is made of it alone; which arm the value is of; and the
+    constant that the other one is, if it is one."""
+    while len(asked := users(value)) == 1:
+        (user,) = asked
+        if user.name == "arith.select" and value in list(user.operands)[1:]:
+            arm = list(user.operands)[1:].index(value)
+            other = made_by(user.operands[2 - arm], "arith.constant")
+            return None if other is None else (user, arm, other.attributes["value"])
+        if user.name == "scf.yield" and user.parent.operation.name == "scf.if":
+            choice, number = user.parent.operation, list(user.operands).index(value)
+            blocks = [region.blocks[0] for region in choice.regions if len(region.blocks)]
+            arm = blocks.index(user.block)
+            ends = ops_of(blocks[1 - arm])[-1] if len(blocks) == 2 else None
+            other = None if ends is None else made_by(ends.operands[number], "arith.constant")
+            return choice, arm, None if other is None else other.attributes["value"]
+        if len(user.results) != 1 or len(user.regions):
+            break
+        value = user.results[0]
+    return None
