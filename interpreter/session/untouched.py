@@ -14,7 +14,7 @@ class Untouched:
 
     Args:
         functions: by name.
-        places: structured ops by location; None where several have one, or none is known, or a loop of the payload is around it.
+        places: structured ops by location; None where several have one, or none is known.
         nested: accesses and branches in loops of the payload by location; None where several have one, or none is known.
     """
 
@@ -33,8 +33,7 @@ class Untouched:
                 dialect, _, name = op.name.partition(".")
                 if dialect == "linalg" and len(op.regions):
                     where = str(op.location)
-                    alone = op.parent.operation == function and where not in places and "unknown" not in where
-                    places[where] = op if alone else None
+                    places[where] = op if where not in places and "unknown" not in where else None
                 elif dialect in DIALECTS and name in NESTED and op.parent.operation != function:
                     where = str(op.location)
                     nested[where] = op if where not in nested and "unknown" not in where else None

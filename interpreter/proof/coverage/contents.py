@@ -91,6 +91,14 @@ class Contents:
                 Label(of.reads[0].key, cells, (0,) * len(cells), tuple(map(Linear.of, cells)), each=held.each),
             )
 
+    def carry(self, value: ir.Value, key: Key, rank: int) -> None:
+        """A buffer of the host that nothing has been written to, and nothing is known of, is a tensor of the payload."""
+        views = self.views.of(value)
+        root = views[0].root
+        if len(views) == 1 and root.foreign and len(root.shape) == rank and not self._labels.get(root) and root not in self._written:
+            cells = tuple(self._cell() for _ in root.shape)
+            self._labels[root] = (Label(key, cells, (0,) * rank, tuple(map(Linear.of, cells))),)
+
     def label_of(self, value: ir.Value) -> tuple[Label, ...]:
         """What lies in a buffer now."""
         views = self.views.of(value)

@@ -71,7 +71,7 @@ def coverage(
         what is found out of each; and what the kernel leaves in buffers of the host, as far as that is known.
     """
     with kernel.module.context, kernel.root.location:
-        payload = PayloadOps.of(untouched)
+        payload = PayloadOps.of(untouched, loop)
         walk = Walk(payload)
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
             if isinstance(argument.type, ir.MemRefType | ir.IndexType | ir.IntegerType):
@@ -107,6 +107,8 @@ def _bind(
     if host is None or host.name != "func.func":
         if buffer:
             walk.held.argument(argument, None, held)
+        elif host is not None and host in walk.payload.around.loops:
+            walk.values.bind(argument, walk.values.linear(operand))
         return
     name = ir.StringAttr(host.attributes[VERSION_OF if VERSION_OF in host.attributes else "sym_name"]).value
     number, function = ir.BlockArgument(operand).arg_number, functions.get(name)

@@ -184,7 +184,8 @@ class Nests:
     def _around(self, of: ir.Operation) -> tuple[NestDimension, ...]:
         """The loops around an access of the payload, outermost first; their variables become forms of their counters."""
         loops = [each for each in ancestors(of) if each.name in ("scf.for", "scf.parallel", "scf.forall")]
-        return tuple(dim for loop in reversed(loops) for dim in self._of_loop(loop))
+        loops = self.payload.around.inside(loops[::-1]) or loops[::-1]
+        return tuple(dim for loop in loops for dim in self._of_loop(loop))
 
     def _of_loop(self, loop: ir.Operation) -> tuple[NestDimension, ...]:
         if loop not in self._dimensions:

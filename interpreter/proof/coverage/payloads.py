@@ -16,13 +16,14 @@ from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, 
 from ...indices.values import Values
 from ...ir.affine_maps import dimension_of
 from ...ir.functions import symbol
-from ...ir.mlir import ir, made_by, maker, ops_of, producer, tensor
+from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
 from ...ir.structured import Structure, body_of, element_type, is_read, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...padding.identities import update
 from ...session.untouched import Untouched
+from .hosts import HostLoops
 
 Key = tuple[str, str, int]
 """A tensor or buffer of the payload: an argument of a function, or a result of the op at a location, by number."""
@@ -98,19 +99,23 @@ class PayloadOps:
     """What coverage has to know of the untouched module.
 
     Args:
-        ops: those that were read, by location; None where several ops have one.
+        ops: those that were read, by location; None where several ops have one, or one is in a loop that is not around the launch.
+        around: the loops around the launch.
     """
 
     values: Values
     untouched: Untouched
     ops: dict[str, PayloadOp | None] = field(default_factory=dict)
+    around: HostLoops = field(init=False)
     _totals: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
     _elements: dict[ir.Value, Callable[[Coordinates], Element]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, untouched: Untouched) -> PayloadOps:
-        """Of the payload of a session; ops are read when they are asked for."""
-        return cls(Values(LaunchShape(), lambda _: NOTHING), untouched)
+    def of(cls, untouched: Untouched, launched: ir.Operation) -> PayloadOps:
+        """Of the payload of a session, for a launch; ops are read when they are asked for."""
+        made = cls(Values(LaunchShape(), lambda _: NOTHING), untouched)
+        made.around = HostLoops.around(launched, untouched.functions, made.values)
+        return made
 
     def result(self, function: str, number: int) -> Callable[[Coordinates], Element] | None:
         """What a function returns, as elements of the payload."""
@@ -128,7 +133,9 @@ class PayloadOps:
         """The op at a location."""
         if location not in self.ops:
             found = self.untouched.places.get(location)
-            self.ops[location] = None if found is None or not is_structured(found) else self._op(found)
+            loops = () if found is None else [each for each in ancestors(found) if each.name not in ("func.func", "builtin.module")]
+            known = found is not None and is_structured(found) and len(loops) == len(self.around.loops)
+            self.ops[location] = self._op(found) if found is not None and known and not self.around.inside(loops[::-1]) else None
         return self.ops[location]
 
     def made_of(self, element: Element, most: int = 8) -> list[Element]:

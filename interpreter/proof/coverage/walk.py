@@ -179,6 +179,7 @@ class Walk:
         forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
         for index in inside(body_of(op), "linalg.index"):
             self.values.bind(index.results[0], forms[index_dimension(index)])
+        self._carried(op, space)
         reads = [self._read(op, n, space, forms) for n in range(space.inputs)]
         inner = [self._loaded(load) for load in inside(body_of(op), "memref.load")]
         of = self._executed(op, space, reads, inner)
@@ -215,6 +216,15 @@ class Walk:
                 self.held.forget(cell[0])
             else:
                 self.held.write(cell, what, dims)
+
+    def _carried(self, op: ir.Operation, space: Structure) -> None:
+        """In a loop of the host, a buffer of the host that nothing is known of is what the payload's op has for that operand: how
+        values go from one iteration to the next is upstream's bufferization."""
+        of = self.payload.op(op) if self.payload.around.loops and op.name != "linalg.fill" else None
+        inputs = range(space.inputs) if of is not None and len(of.reads) == space.inputs else ()
+        for number, element in zip(inputs, () if of is None else of.reads, strict=False):
+            if element is not None and element.key[0] == "value" and is_memref(op.operands[number]):
+                self.held.carry(op.operands[number], element.key, len(element.at))
 
     def _made(
         self,

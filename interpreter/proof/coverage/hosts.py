@@ -1,0 +1,74 @@
+"""Loops of the host around a launch that are the payload's own: a launch is one iteration of each of them.
+
+    for t in 0 … 4: launch …                            the payload's loops over t, of which the kernel executes the ones inside
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...indices.linear import NOTHING, Linear
+from ...indices.values import Values
+from ...ir.functions import symbol
+from ...ir.mlir import ancestors, ir
+from ...ir.structured import body_of
+
+
+@dataclass
+class HostLoops:
+    """The loops of the host around a launch, outermost first.
+
+    Args:
+        values: forms of the payload's values and the host's.
+        loops: of the host.
+        counters: which iteration of each of them it is.
+    """
+
+    values: Values
+    loops: Sequence[ir.Operation] = ()
+    counters: list[Linear] = field(default_factory=list)
+
+    @classmethod
+    def around(cls, launched: ir.Operation, functions: Mapping[str, ir.Operation], values: Values) -> HostLoops:
+        """Those around what is to be launched; none where anything else is around it."""
+        *loops, function = [each for each in ancestors(launched) if each.name != "builtin.module"]
+        if not loops or any(loop.name not in ("scf.for", "affine.for") for loop in loops):
+            return cls(values)
+        if (payload := functions.get(symbol(function))) is not None:
+            for mine, its in zip(body_of(function).arguments, body_of(payload).arguments, strict=False):
+                if isinstance(mine.type, ir.ShapedType) and isinstance(its.type, ir.ShapedType):
+                    values.share_extents(mine, its)
+                elif mine.type == its.type:
+                    values.bind(mine, values.linear(its))
+        made = cls(values, loops[::-1])
+        for loop in made.loops:
+            form = Linear.of(values.fresh("parameter", NOTHING))
+            values.bind(body_of(loop).arguments[0], form)
+            made.counters.append(form)
+        return made
+
+    def inside(self, loops: Sequence[ir.Operation]) -> Sequence[ir.Operation]:
+        """Of loops of the payload, outermost first, those that are not around the launch; all of them where the outer ones are not
+        what is around it."""
+        outer = loops[: len(self.loops)]
+        if len(outer) < len(self.loops) or not all(map(self._is, outer, self.loops)):
+            return loops
+        for loop, counter in zip(outer, self.counters, strict=True):
+            self.values.bind(body_of(loop).arguments[0], counter)
+        return loops[len(self.loops) :]
+
+    def _is(self, loop: ir.Operation, host: ir.Operation) -> bool:
+        located = "unknown" in str(host.location) or loop.location == host.location  # bufferization makes one without a place
+        mine, its = self._bounds(loop), self._bounds(host)
+        return located and mine is not None and mine == its
+
+    def _bounds(self, loop: ir.Operation) -> list[Linear] | None:
+        if loop.name == "scf.for":
+            return [self.values.linear(v) for v in list(loop.operands)[:3]]
+        if loop.name != "affine.for":
+            return None
+        maps = [ir.AffineMapAttr(loop.attributes[name]).value for name in ("lowerBoundMap", "upperBoundMap")]
+        if any(bound.n_inputs or len(bound.results) != 1 for bound in maps):
+            return None
+        return [*(self.values.affine_map(bound, [])[0] for bound in maps), Linear.of(ir.IntegerAttr(loop.attributes["step"]).value)]
