@@ -95,7 +95,8 @@ class Contents:
         """A buffer of the host that nothing has been written to, and nothing is known of, is a tensor of the payload."""
         views = self.views.of(value)
         root = views[0].root
-        if len(views) == 1 and root.foreign and len(root.shape) == rank and not self._labels.get(root) and root not in self._written:
+        known = bool(self._labels.get(root)) or root in self._written
+        if len(views) == 1 and root.foreign and len(root.shape) == rank and not known:
             cells = tuple(self._cell() for _ in root.shape)
             self._labels[root] = (Label(key, cells, (0,) * rank, tuple(map(Linear.of, cells))),)
 

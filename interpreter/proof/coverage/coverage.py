@@ -224,7 +224,7 @@ def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequen
     return None
 
 
-def _own_padding(execution: Executes, point: Coordinates, read: Read, padding: float | None) -> Formula:
+def _own_padding(execution: Executes, point: Sequence[Linear], read: Read, padding: float | None) -> Formula:
     """Where the payload itself reads an element, and not the same constant in its place."""
     of, table = execution.of, dict(zip(execution.of.dims, point, strict=True))
     padded = [element for element in of.reads if element is not None and element.key == read.key and element.when != TRUE]
@@ -240,7 +240,7 @@ def _role(op: ir.Operation, value: ir.Value) -> Literal["term", "factor"] | None
         return None
     if _read(found.term) == value:
         return "term"
-    product = made_by(found.term, "arith.mulf", "arith.muli")
+    product = made_by(_read(found.term), "arith.mulf", "arith.muli")
     summed = found.combiner in ("arith.addf", "arith.addi", "arith.subf", "arith.subi")
     return "factor" if product is not None and summed and value in map(_read, product.operands) else None
 

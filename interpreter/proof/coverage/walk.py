@@ -99,8 +99,8 @@ class Walk:
             else:
                 names = ("staticLowerBound", "staticUpperBound", "staticStep")
                 bounds = [[self.values.number(n) for n in row] for row in mixed(op, *names, first=0)]
-            counters: list[Linear] = []
-            guards: list[Formula] = []
+            made: list[Linear] = []
+            within: list[Formula] = []
             for variable, low, high, step in zip(body.arguments, *bounds, strict=False):
                 trips = trips_of(low, high, step)
                 known = trips.constant if trips is not None and trips.is_constant else None
@@ -110,16 +110,16 @@ class Walk:
                 parallel = op.name == "scf.forall"  # of those in order, such numbers are stages of a buffer
                 digits = self._digits(variable, symbol, low + self.values.product(counter, step)) if parallel else None
                 if digits is not None:
-                    guards += [at_least(digits * -1, -(symbol.high or 0))] if digits.bounds()[1] != symbol.high else []
+                    within += [at_least(digits * -1, -(symbol.high or 0))] if digits.bounds()[1] != symbol.high else []
                     counter = digits
-                counters.append(counter)
+                made.append(counter)
                 form = low if known == 1 else low + self.values.product(counter, step)
                 if known is None:
-                    guards.append(less(form, high))
+                    within.append(less(form, high))
                 self.values.bind(variable, form)
-            self._around_of[op] = tuple(counters)
-            self._counters[op] = tuple(symbol for counter in counters for symbol in counter.symbols())
-            self._bounds[op] = tuple(guards)
+            self._around_of[op] = tuple(made)
+            self._counters[op] = tuple(symbol for counter in made for symbol in counter.symbols())
+            self._bounds[op] = tuple(within)
         counters = self._counters[op]
         self._loops += counters
         self._around.append((op, self._around_of[op]))
