@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from weft.comparison.sizes import open_sizes, shrunk
 from weft.comparison.work import work_of
 from weft.dsl.diagnostics import WeftError
 from weft.goldens.golden import read_golden
-from weft.interpreter.ir import cloning
+from weft.interpreter.ir.cloning import strip_tags
 from weft.interpreter.ir.mlir import ir, operations
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Applied, Choice, Planned, applied, planned
@@ -114,14 +115,14 @@ def wrongly(monkeypatch: pytest.MonkeyPatch) -> Callable[[Mutation], None]:
     """Have every scheduled module changed like this."""
 
     def have(mutation: Mutation) -> None:
-        right = cloning.strip_tags
-
-        def wrong(module: ir.Module) -> ir.Module:
-            stripped = right(module)
+        def wrong(done: Applied) -> ir.Module:
+            stripped = strip_tags(done.session.module)
             mutation(stripped)
             return stripped
 
-        monkeypatch.setattr(cloning, "strip_tags", wrong)
+        changed = cached_property(wrong)
+        changed.__set_name__(Applied, "module")
+        monkeypatch.setattr(Applied, "module", changed)
 
     return have
 
