@@ -22,6 +22,7 @@ from ..mapping.clusters import cluster_of
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.participants import state_participants
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
+from ..mapping.shares import Share
 from ..memory import limits
 from ..memory.layouts import is_shared, value_name
 from ..memory.names import rename_buffers
@@ -73,12 +74,14 @@ class Materialized:
     Args:
         shared_bytes: shared memory of the kernel; more than `limits.STATIC` is dynamic in its text.
         passed: what a launch passes to it.
+        shares: what each processor owns of what is mapped, as emitted.
     """
 
     geometry: Geometry
     shared_bytes: int
     remarks: tuple[str, ...]
     passed: tuple[Passed, ...]
+    shares: tuple[Share, ...]
     found: dict[Hashable, Any] = field(default_factory=dict)
 
 
@@ -197,7 +200,8 @@ def _materialize(kernel: Outlined) -> Materialized:
     passed = settle_arguments(kernel)
     shared = lower(kernel)
     geometry = dataclasses.replace(geometry, blocks=on_host)
-    return Materialized(geometry, shared, (*remarks, *dict.fromkeys(materializer.remarks)), passed)
+    told = (*remarks, *dict.fromkeys(materializer.remarks))
+    return Materialized(geometry, shared, told, passed, tuple(materializer.shares))
 
 
 def _state_sizes(function: ir.Operation, name: str, sizes: Sequence[int | None]) -> None:

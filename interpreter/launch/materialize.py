@@ -13,8 +13,10 @@ from ..buffers.elements import Address, StructuredOp, do_per_thread, emit_unit, 
 from ..buffers.owners.arrays import OwnArray, done_by_all
 from ..buffers.register_stages import RegisterStages, is_stage
 from ..buffers.tiles import is_distributed, one_each
+from ..indices.algebra import LaunchShape
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, inside, is_zero, less
-from ..indices.values import largest
+from ..indices.linear import NOTHING
+from ..indices.values import Values, largest
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
 from ..ir.structured import UNROLL, body_of
 from ..loops.nests import SEQUENTIAL
@@ -35,6 +37,7 @@ from ..mapping.mapping import (
 )
 from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
+from ..mapping.shares import Share
 from ..mapping.together import for_each_together
 from ..padding.scans import is_scan
 from ..session.rewriter import describe
@@ -63,6 +66,10 @@ class Materializer:
         self._geometry = geometry
         self._staging = RegisterStages()
         self.remarks: list[str] = []
+        self.shares: list[Share] = []
+        together = 1 if geometry.cluster is None else geometry.cluster.size
+        shape = LaunchShape(geometry.static_block(), geometry.static_grid(), (together, 1, 1))
+        self._values = Values(shape, lambda _: NOTHING)
         self.there: ir.Value | None = None
         """Whether a block of a cluster has a tile, where some may have none."""
 
@@ -157,6 +164,8 @@ class Materializer:
         together = meet_inside(op, mapping, self._geometry)
 
         def emit(iterations: Sequence[Sum]) -> None:
+            there = [] if self.there is None or mapping.space != "blocks" else [self.there]
+            self._share(op, iterations, trips, [*alive, *there])
             for variable, dimension, iteration in zip(body.arguments, dimensions, iterations, strict=True):
                 variable.replace_all_uses_with(dimension.induction(iteration))
             for inner in list(body.operations)[:-1]:
@@ -167,10 +176,10 @@ class Materializer:
         several = mapping.space != "blocks" and not one_each(Mapped(op, mapping))
         within = within.loop() if several or not mapping.distributes else within
         trips = [d.trips() for d in dimensions]
+        alive: list[ir.Value] = []
         if mapping.space == "blocks" and self._geometry.cluster is not None:
             self._over_clusters(mapping, trips, self._geometry.cluster, emit)
         elif together:
-            alive: list[ir.Value] = []
             self._together(mapping, trips, emit, alive)
             within = replace(within, alive=(*within.alive, *alive))
         else:
@@ -253,9 +262,14 @@ class Materializer:
             def within(at: Sequence[Sum]) -> None:
                 ends = zip(at, space, whole, strict=True)
                 with when(*(c for place, n, most in ends if n is not most for c in inside(place, n))):
+                    self._share(op, at, space)
                     emit_unit(structured, index(at), lanes)
 
             self._distribute(mapping, whole, within)
+
+    def _share(self, op: ir.Operation, at: Sequence[Sum], extents: Sequence[Bound], alive: Sequence[ir.Value] = ()) -> None:
+        """Note what a processor owns of what is mapped, as emitted."""
+        self.shares.append(Share.emitted(op, describe(op), at, extents, alive, self._values))
 
     def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
         """Call `emit` with the multi-index of an owned iteration, inside the loops and guards of the distribution."""

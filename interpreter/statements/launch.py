@@ -193,6 +193,7 @@ class LaunchStatement(Statement):
         from ..proof.combination.combination import said as what_is_known
         from ..proof.coverage.coverage import coverage
         from ..proof.coverage.left import state
+        from ..proof.coverage.shares import assumed_of
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)
@@ -209,10 +210,11 @@ class LaunchStatement(Statement):
             alone = judged is None and not proven and independent(root)
             covered, left = ([], {}) if rewrite.payload is None else coverage(kernel, root, rewrite.payload)
             info = launch_loop(rewrite.module, root, known=rewrite.known, prepared=kernel)
-        for remark in (*info.remarks, *(one.line for one in covered)):
+        combined = [*(one.line for one in covered), *assumed_of(info.made.shares)] if covered else []
+        for remark in (*info.remarks, *combined):
             rewrite.remark(remark)
-        if covered:
-            info.kernel.attributes[COMBINED] = ir.StringAttr.get("\n".join(one.line for one in covered), info.kernel.context)
+        if combined:
+            info.kernel.attributes[COMBINED] = ir.StringAttr.get("\n".join(combined), info.kernel.context)
         state(info.launch, left)
         if self.max_registers is not None:
             self._cap_registers(rewrite, info, self.max_registers)

@@ -324,7 +324,7 @@ def collect_radices(form: Linear, found: dict[Symbol, set[int]]) -> None:
             continue
         (symbol, factor), *more = term.numerator.terms.items()
         radix, rest = divmod(term.divisor, abs(factor))
-        if not more and isinstance(symbol, Symbol) and symbol.high is not None and not rest and radix > 1:
+        if not more and isinstance(symbol, Symbol) and symbol.kind != "parameter" and not rest and radix > 1:
             found.setdefault(symbol, set()).add(radix)
         collect_radices(term.numerator, found)
 

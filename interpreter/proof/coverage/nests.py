@@ -152,7 +152,7 @@ class Nests:
             else:
                 symbols = tuple(symbol for _, counters in step.loops for counter in counters for symbol in counter.symbols())
                 since = () if updates else symbols  # what is stored again is the same
-                yield NestExecuted(nest, Executes(step.op, nest, symbols, step.guards, (), (step.cell,), (), since), point)
+                yield NestExecuted(nest, Executes(nest, symbols, step.guards, (), (step.cell,), since, step.op, ()), point)
 
     @staticmethod
     def _is_inner(value: ir.Value, outer: ir.Operation) -> bool:

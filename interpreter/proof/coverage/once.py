@@ -19,7 +19,7 @@ from ..kernels.model import digits_of
 from ..solver import Unknown
 from .labels import Read, collect_radices
 from .payloads import put_in
-from .points import Executes
+from .points import Executes, Iterations
 from .questions import point_where
 
 
@@ -28,7 +28,7 @@ class Unclear(Exception):
 
 
 def expect_once(
-    execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], algebra: Algebra
+    execution: Iterations, point: Sequence[Linear], extents: Sequence[Linear], algebra: Algebra
 ) -> str | None:
     """What is wrong, with an iteration, where one is executed twice or not at all; None where each is executed once.
 

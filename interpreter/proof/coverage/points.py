@@ -14,27 +14,37 @@ from .questions import is_zero
 
 
 @dataclass(frozen=True, eq=False)
-class Executes:
-    """A structured op of the kernel that executes iterations of one of the payload.
+class Iterations:
+    """Iterations of an op of the payload, as a kernel executes them.
 
     Args:
-        op, of: the two.
-        symbols: the counters of the loops around it, outermost first, then of its own dimensions.
+        of: the op.
+        symbols: the counters of the loops around, outermost first, then of its own dimensions.
         guards: when an iteration of these counters is executed.
         reads: by operand, what is known of it; then what its body loads.
         cells: by output, the buffer and the element of it that is updated.
-        started: by output, what the buffer holds before.
         since: the loops in which what it updates begins anew.
     """
 
-    op: ir.Operation
     of: PayloadOp
     symbols: tuple[Symbol, ...]
     guards: tuple[Formula, ...]
     reads: tuple[Read | None, ...]
     cells: tuple[tuple[RootBuffer, Coordinates] | None, ...]
+    since: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Executes(Iterations):
+    """A structured op of the kernel that executes iterations of one of the payload.
+
+    Args:
+        op: of the kernel.
+        started: by output, what the buffer holds before.
+    """
+
+    op: ir.Operation
     started: tuple[Label | None, ...]
-    since: tuple[Symbol, ...] = ()
 
     def parted(self, point: Coordinates, output: int) -> Coordinates:
         """What tells the parts of a sum from one another: loops in which its result begins anew, or has an element of its own; but

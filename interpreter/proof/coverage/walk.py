@@ -201,8 +201,8 @@ class Walk:
         ]
         started = self._starts.setdefault(op, tuple(labels[-1] if labels else None for labels in before))
         execution = Executes(
-            op, of, (*self._loops, *dims), (*self._guards, *ranges, *masks), (*reads, *inner), tuple(cells), started,
-            tuple(dict.fromkeys(s for each in since for s in each)),
+            of, (*self._loops, *dims), (*self._guards, *ranges, *masks), (*reads, *inner), tuple(cells),
+            tuple(dict.fromkeys(s for each in since for s in each)), op, started,
         )  # fmt: skip
         point = solved(execution, self.payload)
         if self._recording and of.reductions:

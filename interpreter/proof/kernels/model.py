@@ -250,14 +250,14 @@ def digits_of(symbol: Symbol, radices: list[int]) -> Linear | None:
         radices: the numbers it is divided by, in ascending order. The chain that they make is used: each that is a multiple of
             the one before. Divisions by others stay what they are, of the sum of the digits.
     """
-    assert symbol.high is not None
     chain = [1]
     for radix in radices:
         if radix % chain[-1] == 0:
             chain.append(radix)
     digits: dict[Term, int] = {}
     for unit, above in reversed(list(zip(chain, [*chain[1:], None], strict=True))):
-        high = symbol.high // unit if above is None else above // unit - 1
+        last = None if symbol.high is None else symbol.high // unit
+        high = last if above is None else above // unit - 1
         digits[Symbol(f"{symbol.name}_{unit}", symbol.kind, symbol.depends, 0, high)] = unit
     return Linear(digits, 0) if len(chain) > 1 else None
 

@@ -1,0 +1,103 @@
+"""The iterations that a processor owns, read back from the loops and guards that a map has emitted around its body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..indices.algebra import Sizes
+from ..indices.arithmetic import Bound, Sum
+from ..indices.linear import NOTHING, Formula, Linear, Symbol, less
+from ..indices.values import Values
+from ..ir.mlir import ir, made_by
+from ..ir.structured import body_of
+
+
+@dataclass(frozen=True)
+class Share:
+    """The iterations of a mapped loop or op that a processor owns.
+
+    Args:
+        op: what is mapped, and where.
+        at: the iteration, by dimension: a form of the processor's number and of counters of loops.
+        extents: of the dimensions.
+        own: the counters, and the numbers of processors in `at`.
+        guards: when it is executed.
+        alone: numbers of processors along axes that no map uses, where only the first of them executes it.
+        block: threads along x, y and z, where they are known.
+    """
+
+    op: str
+    at: tuple[Linear, ...]
+    extents: tuple[Linear, ...]
+    own: tuple[Symbol, ...]
+    guards: tuple[Formula, ...]
+    alone: tuple[Symbol, ...]
+    block: Sizes
+
+    @classmethod
+    def emitted(
+        cls,
+        op: ir.Operation,
+        named: str,
+        at: Sequence[Sum],
+        extents: Sequence[Bound],
+        alive: Sequence[ir.Value],
+        values: Values,
+    ) -> Share:
+        """What is owned at the ambient insertion point, inside of the loops and guards of a map of `op`."""
+        block, outside = ir.InsertionPoint.current.block, op.block
+        guards: list[Formula] = []
+        counters: list[Symbol] = []
+        around: list[tuple[ir.Operation, ir.Block]] = []
+        while block != outside:
+            around.append((block.owner.operation, block))
+            block = around[-1][0].block
+        for owner, inner in reversed(around):
+            if owner.name == "scf.if":
+                condition = values.condition(owner.operands[0])
+                guards.append(condition if inner == owner.regions[0].blocks[0] else condition.negate())
+            elif owner.name == "scf.for":
+                start, stop, by = list(owner.operands)[:3]
+                low, step, highs = values.linear(start), values.linear(by), _least(stop, values)
+                each = step.constant if step.is_constant and step.constant > 0 else 0
+                trips = [(high - low + (each - 1)).floordiv(each).bounds()[1] for high in highs] if each else []
+                most = min((n for n in trips if n is not None), default=None)
+                counters.append(values.fresh("loop", NOTHING, 0, None if most is None else max(most - 1, 0)))
+                form = low + values.product(Linear.of(counters[-1]), step)
+                guards += [less(form, high) for high in highs]
+                values.bind(body_of(owner).arguments[0], form)
+        guards += map(values.condition, alive)
+        forms = tuple(
+            sum((values.linear(term.value) * term.coefficient for term in index.terms), Linear.of(index.constant))
+            for index in at
+        )
+        sizes = tuple(Linear.of(n) if isinstance(n, int) else values.linear(n) for n in extents)
+        own = dict.fromkeys(s for form in forms for s in form.symbols() if s.kind in ("thread", "block"))
+        guards += [less(form, n) for form, n in zip(forms, sizes, strict=True) if _is_unbounded(form)]
+        parts = [part for guard in guards for part in (guard, *guard.parts)]
+        idle = dict.fromkeys(s for part in parts if (s := _first_alone(part)) is not None)
+        alone = tuple(s for s in idle if s not in own)
+        return cls(named, forms, sizes, (*own, *counters), tuple(guards), alone, values.shape.block)
+
+
+def _least(bound: ir.Value, values: Values) -> list[Linear]:
+    """Forms of which a bound is the smallest."""
+    made = made_by(bound, "affine.min")
+    if made is None:
+        return [values.linear(bound)]
+    return values.affine_map(ir.AffineMapAttr(made.attributes["map"]).value, [values.linear(v) for v in made.operands])
+
+
+def _first_alone(guard: Formula) -> Symbol | None:
+    """The number of a thread that has to be 0."""
+    if guard.form is None or guard.form.constant or len(guard.form.terms) != 1:
+        return None
+    ((symbol, factor),) = guard.form.terms.items()
+    first = isinstance(symbol, Symbol) and symbol.kind == "thread" and (guard.kind == "eq" or factor < 0)
+    return symbol if first and isinstance(symbol, Symbol) else None
+
+
+def _is_unbounded(form: Linear) -> bool:
+    """Whether a block's number tells it alone, of a grid of as many blocks as there are iterations, an open number."""
+    return len(form.terms) == 1 and all(s.kind == "block" and s.high is None for s in form.symbols())

@@ -1,0 +1,124 @@
+"""What each processor owns of a mapped loop, as emitted: all of them together, each iteration once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from math import prod
+from operator import and_, or_
+from typing import Any
+
+import numpy as np
+
+from ...indices.algebra import LaunchShape, Sizes
+from ...indices.linear import NOTHING, Floor, Formula, Linear, Symbol
+from ...indices.values import Values
+from ...mapping.shares import Share
+from ..solver import Unknown
+from .once import Unclear, expect_once
+from .payloads import PayloadOp
+from .points import Iterations
+
+
+def assumed_of(shares: Sequence[Share]) -> list[str]:
+    """A line of each map of which it is not known that its processors execute each iteration once."""
+    found = ((share.op, unclear(share)) for share in shares)
+    return list(
+        dict.fromkeys(
+            f"combination assumed: of what its processors execute, {why} ({op})" for op, why in found if why is not None
+        )
+    )
+
+
+def unclear(share: Share) -> str | None:
+    """Why it is not known that the processors execute each iteration once; None where it is."""
+    values = Values(LaunchShape(), lambda _: NOTHING)
+    highs = [n.constant - 1 if n.is_constant else None for n in share.extents]
+    dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
+    every = PayloadOp(
+        share.op, share.op, tuple(range(len(dims))), dims, share.extents, (), (), (), False, Counter(), False, None
+    )
+    change = _by_linear_id(share.block, values)
+    at, guards = tuple(map(change, share.at)), tuple(guard.changed(change) for guard in share.guards)
+    own, alone = (
+        tuple(dict.fromkeys(s for one in some for s in change(Linear.of(one)).symbols()))
+        for some in (share.own, share.alone)
+    )
+    execution = Iterations(every, (*own, *alone), guards, (), (), alone)
+    try:
+        return expect_once(execution, at, share.extents, values)
+    except Unclear as error:
+        return str(error) if (counted := _counted(at, share.extents, own, alone, guards)) is None else counted or None
+    except Unknown:
+        return "the sets are too hard"
+
+
+MOST = 1 << 20
+"""Iterations of processors that are counted one by one, where forms do not show it: orders along curves, and in groups."""
+
+
+def _counted(
+    at: Sequence[Linear],
+    extents: Sequence[Linear],
+    own: Sequence[Symbol],
+    alone: Sequence[Symbol],
+    guards: Sequence[Formula],
+) -> str | None:
+    """What is wrong, counted; empty where nothing is; None where there are too many, or a number is not known."""
+    highs = [s.high for s in own]
+    known = all(n.is_constant for n in extents) and None not in highs
+    if not known or prod(high + 1 for high in highs if high is not None) > MOST:
+        return None
+    grid = np.indices([(high or 0) + 1 for high in highs], dtype=np.int64).reshape(len(highs), -1)
+    where: dict[Symbol, Any] = dict(zip(own, grid, strict=True)) | dict.fromkeys(alone, 0)
+    forms = [*at, *(form for guard in guards for form in _forms(guard))]
+    if any(s not in where for form in forms for s in form.symbols()):
+        return None
+    executed = np.ones(grid.shape[1], dtype=bool)
+    for guard in guards:
+        executed &= _holds(guard, where)
+    sizes = tuple(n.constant for n in extents)
+    places = np.stack([np.broadcast_to(_number(form, where), executed.shape)[executed] for form in at])
+    beyond = (places < 0) | (places >= np.array(sizes)[:, None])
+    if beyond.any():
+        return f"iteration {tuple(places[:, beyond.any(axis=0)][:, 0].tolist())} counts, which is not one"
+    times = np.bincount(np.ravel_multi_index(tuple(places), sizes), minlength=prod(sizes))
+    if (times == 1).all():
+        return ""
+    wrong = int(np.argmax(times != 1))
+    return f"iteration {tuple(map(int, np.unravel_index(wrong, sizes)))} is executed {times[wrong]} times"
+
+
+def _number(form: Linear, where: Mapping[Symbol, Any]) -> Any:
+    terms = (
+        (_number(t.numerator, where) // t.divisor if isinstance(t, Floor) else where[t]) * n
+        for t, n in form.terms.items()
+    )
+    return sum(terms, form.constant)
+
+
+def _holds(formula: Formula, where: Mapping[Symbol, Any]) -> Any:
+    if formula.form is not None:
+        number = _number(formula.form, where)
+        return number >= 0 if formula.kind == "ge" else number == 0
+    parts = (_holds(part, where) for part in formula.parts)
+    return reduce(and_, parts, True) if formula.kind == "and" else reduce(or_, parts, False)
+
+
+def _forms(formula: Formula) -> Iterator[Linear]:
+    if formula.form is not None:
+        yield formula.form
+    for part in formula.parts:
+        yield from _forms(part)
+
+
+def _by_linear_id(block: Sizes, values: Values) -> Callable[[Linear], Linear]:
+    """Numbers of threads along x, y and z as digits of the one that hardware counts, of which warps and lanes are digits, too."""
+    sizes = [n for n in block if n is not None]
+    if len(sizes) < 3 or sum(n > 1 for n in sizes) < 2:
+        return lambda form: form
+    thread = Linear.of(values.fresh("loop", NOTHING, 0, prod(sizes) - 1))
+    x, y, _ = sizes
+    ids = {"tx": thread.modulo(x), "ty": thread.floordiv(x).modulo(y), "tz": thread.floordiv(x * y)}
+    return lambda form: form.replaced(lambda s: ids.get(s.name, Linear.of(s)) if s.kind == "thread" else Linear.of(s))
