@@ -22,7 +22,7 @@ from ..mapping.clusters import cluster_of
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.participants import state_participants
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
-from ..mapping.shares import Share
+from ..mapping.shares import Owned
 from ..memory import limits
 from ..memory.layouts import is_shared, value_name
 from ..memory.names import rename_buffers
@@ -81,7 +81,7 @@ class Materialized:
     shared_bytes: int
     remarks: tuple[str, ...]
     passed: tuple[Passed, ...]
-    shares: tuple[Share, ...]
+    shares: tuple[Owned, ...]
     found: dict[Hashable, Any] = field(default_factory=dict)
 
 

@@ -37,7 +37,7 @@ from ..mapping.mapping import (
 )
 from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
-from ..mapping.shares import Share
+from ..mapping.shares import Owned
 from ..mapping.together import for_each_together
 from ..padding.scans import is_scan
 from ..session.rewriter import describe
@@ -66,7 +66,7 @@ class Materializer:
         self._geometry = geometry
         self._staging = RegisterStages()
         self.remarks: list[str] = []
-        self.shares: list[Share] = []
+        self.shares: list[Owned] = []
         together = 1 if geometry.cluster is None else geometry.cluster.size
         shape = LaunchShape(geometry.static_block(), geometry.static_grid(), (together, 1, 1))
         self._values = Values(shape, lambda _: NOTHING)
@@ -269,7 +269,7 @@ class Materializer:
 
     def _share(self, op: ir.Operation, at: Sequence[Sum], extents: Sequence[Bound], alive: Sequence[ir.Value] = ()) -> None:
         """Note what a processor owns of what is mapped, as emitted."""
-        self.shares.append(Share.emitted(op, describe(op), at, extents, alive, self._values))
+        self.shares.append(Owned.emitted(op, describe(op), at, extents, alive, self._values))
 
     def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
         """Call `emit` with the multi-index of an owned iteration, inside the loops and guards of the distribution."""

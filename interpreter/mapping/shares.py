@@ -14,7 +14,7 @@ from ..ir.structured import body_of
 
 
 @dataclass(frozen=True)
-class Share:
+class Owned:
     """The iterations of a mapped loop or op that a processor owns.
 
     Args:
@@ -44,7 +44,7 @@ class Share:
         extents: Sequence[Bound],
         alive: Sequence[ir.Value],
         values: Values,
-    ) -> Share:
+    ) -> Owned:
         """What is owned at the ambient insertion point, inside of the loops and guards of a map of `op`."""
         block, outside = ir.InsertionPoint.current.block, op.block
         guards: list[Formula] = []

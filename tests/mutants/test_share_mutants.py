@@ -1,4 +1,4 @@
-"""Maps as emitted: a processor that owns an iteration too few, one of another's, or the next one, is noticed before any value is."""
+"""Maps as emitted: an iteration too few, one of another processor, or the next one is noticed before any value is."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def each_twice(owned: Owned) -> Owned:
     return twice
 
 
-MUTATIONS = {"an iteration too few": too_few, "the next one": the_next, "the first alone": the_first, "half of them twice": each_twice}
+MUTATIONS = {
+    "an iteration too few": too_few, "the next one": the_next, "the first alone": the_first, "half of them twice": each_twice,
+}  # fmt: skip
 
 
 def assumed(folder: Path, name: str) -> list[str]:

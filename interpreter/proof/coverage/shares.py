@@ -14,14 +14,14 @@ import numpy as np
 from ...indices.algebra import LaunchShape, Sizes
 from ...indices.linear import NOTHING, Floor, Formula, Linear, Symbol
 from ...indices.values import Values
-from ...mapping.shares import Share
+from ...mapping.shares import Owned
 from ..solver import Unknown
 from .once import Unclear, expect_once
 from .payloads import PayloadOp
 from .points import Iterations
 
 
-def assumed_of(shares: Sequence[Share]) -> list[str]:
+def assumed_of(shares: Sequence[Owned]) -> list[str]:
     """A line of each map of which it is not known that its processors execute each iteration once."""
     found = ((share.op, unclear(share)) for share in shares)
     return list(
@@ -31,7 +31,7 @@ def assumed_of(shares: Sequence[Share]) -> list[str]:
     )
 
 
-def unclear(share: Share) -> str | None:
+def unclear(share: Owned) -> str | None:
     """Why it is not known that the processors execute each iteration once; None where it is."""
     values = Values(LaunchShape(), lambda _: NOTHING)
     highs = [n.constant - 1 if n.is_constant else None for n in share.extents]
