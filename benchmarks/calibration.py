@@ -31,7 +31,7 @@ from weft.runtime.files.bundle import read_bundle
 from weft.runtime.plan.resolve import resolve
 from weft.runtime.predict.chips import CHIPS, Chip
 from weft.runtime.predict.pipes import is_of_group, pipe_of
-from weft.runtime.predict.prediction import MachineCode, machine_code, predict
+from weft.runtime.predict.prediction import CompiledKernels, machine_code, predict
 from weft.runtime.predict.processor.multiprocessor import large_loops
 
 ROOT = Path(__file__).parents[1]
@@ -91,7 +91,7 @@ def rows(folder: Path) -> list[Row]:
     return found
 
 
-def machine(row: Row, chip: Chip) -> MachineCode:
+def machine(row: Row, chip: Chip) -> CompiledKernels:
     """What the row's bundle compiles to, kept beside the bundles."""
     path = Path(row.bundle)
     kept = path.parent / "machine" / f"{path.name}.pickle"
@@ -104,7 +104,7 @@ def machine(row: Row, chip: Chip) -> MachineCode:
     return pickle.loads(kept.read_bytes())
 
 
-def matters(code: MachineCode) -> list[str]:
+def matters(code: CompiledKernels) -> list[str]:
     """The constants that the time of such machine code depends on, beside that of a launch, which is added to it."""
     every = [one for program in code.programs.values() for one in program.instructions]
     by_tensor_cores = {is_of_group(one) for one in every if pipe_of(one) == "tensor"}

@@ -166,7 +166,7 @@ def _told(kernel: KernelPrediction) -> dict[str, Any]:
     return asdict(kernel) | speed
 
 
-class MachineCode(NamedTuple):
+class CompiledKernels(NamedTuple):
     """What a text compiles to: its kernels' resources, and by their names their instructions and their clusters."""
 
     compiled: CompileResult
@@ -174,7 +174,7 @@ class MachineCode(NamedTuple):
     together: dict[str, tuple[int, int, int]]
 
 
-def predict(plan: Plan, cuda: str, chip: Chip, work: int | None = None, code: MachineCode | None = None) -> Prediction:
+def predict(plan: Plan, cuda: str, chip: Chip, work: int | None = None, code: CompiledKernels | None = None) -> Prediction:
     """The time of each launch of a plan of plain numbers. `work`: operations of the payload, by its own count. `code`: what `cuda`
     compiles to for the chip, where that is known.
 
@@ -204,10 +204,10 @@ def predict(plan: Plan, cuda: str, chip: Chip, work: int | None = None, code: Ma
 
 
 @lru_cache(maxsize=4)
-def machine_code(cuda: str, arch: str) -> MachineCode:
+def machine_code(cuda: str, arch: str) -> CompiledKernels:
     """What a text compiles to. Raises W0505, and W0780 where the compiler or the disassembler is missing."""
     compiled = compile_cubin(cuda, arch)
-    return MachineCode(compiled, disassembled(compiled.cubin), clusters(compiled.cubin))
+    return CompiledKernels(compiled, disassembled(compiled.cubin), clusters(compiled.cubin))
 
 
 def _expect_chip(plan: Plan, chip: Chip) -> None:

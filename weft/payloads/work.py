@@ -12,6 +12,7 @@ from ..interpreter.ir.mlir import children, entries, ir
 from ..interpreter.ir.sizes import argument_behind, form_of
 from ..interpreter.ir.structured import Structure, element_type, is_structured, shape_of, structure, subscripts
 from ..interpreter.memory.effects import combiner
+from ..interpreter.memory.table import ATOMIC
 from ..runtime.host.functions import argument_names, called, entry_function
 
 OPERATIONS: Mapping[str, int] = {
@@ -24,7 +25,7 @@ UPDATES = frozenset({"addf", "addi", "mulf", "muli"})
 NONE = frozenset({"arith", "math", "affine", "scf", "func", "tensor", "memref", "bufferization", "index", "ub", "vector"})
 """Dialects whose other ops compute nothing on numbers: they move them, compare and convert them, or say how often. Of all others
 it is not known."""
-NEITHER = frozenset({"linalg.index", "linalg.yield"})
+NEITHER = frozenset(f"linalg.{name}" for name in ("index", "yield"))
 UNCOUNTED = frozenset(f"vector.{name}" for name in ("contract", "multi_reduction", "outerproduct", "reduction", "scan"))
 
 Shapes = Mapping[str, Sequence[int]]
@@ -71,7 +72,7 @@ def _done(op: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
         if (function := called(op)[0]) is None:
             raise _UnknownError
         return _of_function(function, [None] * inputs_of(function))
-    if op.name == "memref.atomic_rmw":
+    if op.name == ATOMIC:
         return int(combiner(op) in UPDATES)
     if op.name in UNCOUNTED or (op.name not in NEITHER and op.name.partition(".")[0] not in NONE):
         raise _UnknownError
