@@ -6,7 +6,10 @@
     python benchmarks/calibration.py fit ../measured/build/gpu         # what constants the first half asks for
 
 An item is a computation at a size; all its schedules are in the same half. Bundles are compiled and predicted as they were written.
-Blocks that stay are left out of `fit`, and of `test` unless `--all`: the model needs up to a minute for each.
+Blocks that stay are left out of both unless `--all`: the model needs up to a minute for each.
+
+Both keep what they know in the folder, `model.jsonl` (a line for each prediction, by its bundle, the model's sources, and the
+constants that matter for it) and `machine/` (what a bundle compiles to), and continue there when they are started again.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import argparse
 import hashlib
 import json
 import math
+import pickle
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -26,9 +30,12 @@ from weft.dsl.diagnostics import WeftError
 from weft.runtime.files.bundle import read_bundle
 from weft.runtime.plan.resolve import resolve
 from weft.runtime.predict.chips import CHIPS, Chip
-from weft.runtime.predict.prediction import predict
+from weft.runtime.predict.pipes import is_of_group, pipe_of
+from weft.runtime.predict.prediction import CompiledKernels, machine_code, predict
+from weft.runtime.predict.processor.multiprocessor import large_loops
 
 ROOT = Path(__file__).parents[1]
+MODEL = ROOT / "runtime" / "predict"
 MEASURED, PREDICTED = (ROOT / "docs" / "performance" / f"{name}.json" for name in ("measured", "predicted"))
 MEASURED_ON = CHIPS["h200"]
 CANDIDATES: Mapping[str, Sequence[float]] = {
@@ -84,17 +91,93 @@ def rows(folder: Path) -> list[Row]:
     return found
 
 
-def predicted(asked: tuple[Row, Sequence[Chip]]) -> Row:
-    """The row with what the model says for each of some chips."""
-    row, chips = asked
+def machine(row: Row, chip: Chip) -> CompiledKernels:
+    """What the row's bundle compiles to, kept beside the bundles."""
+    path = Path(row.bundle)
+    kept = path.parent / "machine" / f"{path.name}.pickle"
+    if not kept.exists():
+        found = machine_code(read_bundle(path).cuda, chip.arch)
+        kept.parent.mkdir(exist_ok=True)
+        written = kept.with_suffix(".new")
+        written.write_bytes(pickle.dumps(found))
+        written.replace(kept)
+    return pickle.loads(kept.read_bytes())
+
+
+def matters(code: CompiledKernels) -> list[str]:
+    """The constants that the time of such machine code depends on, beside that of a launch, which is added to it."""
+    every = [one for program in code.programs.values() for one in program.instructions]
+    by_tensor_cores = {is_of_group(one) for one in every if pipe_of(one) == "tensor"}
+    lacking = {"tensor_share": False not in by_tensor_cores, "group_share": True not in by_tensor_cores}
+    lacking["fetch"] = not any(large_loops(program) for program in code.programs.values())
+    return [name for name in CANDIDATES if name != "launch" and not lacking.get(name)]
+
+
+def sources() -> str:
+    """A digest of the model's own text: what another one predicted is not known."""
+    texts = (path.read_bytes() for path in sorted(MODEL.rglob("*.py")) if path.name != "chips.py")
+    return hashlib.sha1(b"\0".join(texts)).hexdigest()[:12]
+
+
+Key = tuple[str, str, str]
+"""A prediction: its bundle, the digest of the model, the constants that matter for it."""
+Times = list[float] | None
+"""Of each launch the seconds of its blocks; None where the model refuses."""
+
+
+class Model:
+    """Predictions of a folder's bundles, each of which is computed once.
+
+    Args:
+        folder: where the bundles are, and where what is known is kept.
+        jobs: processes.
+    """
+
+    def __init__(self, folder: Path, jobs: int) -> None:
+        self.file, self.jobs, self.text = folder / "model.jsonl", jobs, sources()
+        lines = self.file.read_text().splitlines() if self.file.exists() else []
+        self.known: dict[Key, Times] = {tuple(key): times for key, times in map(json.loads, lines)}
+        self.matters: dict[str, list[str]] = {}
+
+    def of(self, ones: Sequence[Row], chips: Sequence[Chip]) -> list[Row]:
+        """The rows with what the model says of each of the chips."""
+        with Pool(self.jobs) as pool:
+            lacking = [row for row in ones if row.bundle not in self.matters]
+            needed = pool.imap(constants_of, [(row, chips[0]) for row in lacking], chunksize=2)
+            self.matters |= {row.bundle: found for row, found in zip(lacking, needed, strict=True)}
+            asked = {self.key(row, chip): (row, chip) for row in ones for chip in chips}
+            missing = [(key, *pair) for key, pair in asked.items() if key not in self.known]
+            with self.file.open("a") as file:
+                for key, times in pool.imap_unordered(computed, missing):
+                    self.known[key] = times
+                    print(json.dumps([key, times]), file=file, flush=True)
+        return [replace(row, predicted=tuple(self._seconds(row, chip) for chip in chips)) for row in ones]
+
+    def _seconds(self, row: Row, chip: Chip) -> float | None:
+        times = self.known[self.key(row, chip)]
+        return None if times is None else sum(times) + len(times) * chip.launch
+
+    def key(self, row: Row, chip: Chip) -> Key:
+        told = {name: value for name, value in constants(chip).items() if name in self.matters[row.bundle]}
+        return Path(row.bundle).name, self.text, json.dumps(told)
+
+
+def constants_of(asked: tuple[Row, Chip]) -> list[str]:
+    return matters(machine(*asked))
+
+
+def computed(asked: tuple[Key, Row, Chip]) -> tuple[Key, Times]:
+    """What the model says of a row."""
+    key, row, chip = asked
     bundle = read_bundle(Path(row.bundle))
     shapes = {a.name: tuple(n for n in a.shape if n is not None) for a in bundle.signature.arguments if a.shape is not None}
     plan = resolve(bundle.plan, shapes, {})
     try:
-        return replace(row, predicted=tuple(predict(plan, bundle.cuda, chip).seconds for chip in chips))
+        found = predict(plan, bundle.cuda, replace(chip, launch=0.0), code=machine(row, chip))
+        return key, [kernel.seconds for kernel in found.kernels]
     except WeftError as error:
         print(f"{row.item} {row.entry}: {error}", file=sys.stderr)
-        return replace(row, predicted=(None,) * len(chips))
+        return key, None
 
 
 def errors(ones: Iterable[Row], number: int = 0) -> list[float]:
@@ -106,20 +189,19 @@ def loss(found: Sequence[float]) -> float:
     return sum(min(abs(one), WORST) ** 2 for one in found) / len(found)
 
 
-def fitted(half: Sequence[Row], each: int, jobs: int) -> Chip:
+def fitted(model: Model, half: Sequence[Row], each: int) -> Chip:
     """The chip with those candidates, one constant after the other, that are closest to the measured times."""
     by_item: dict[str, list[Row]] = {}
     for row in sorted(half, key=lambda row: hashlib.sha1(row.entry.encode()).digest()):
         by_item.setdefault(row.item, []).append(row)
     sample, chip = [row for ones in by_item.values() for row in ones[:each]], MEASURED_ON
-    with Pool(jobs) as pool:
-        for name, values in CANDIDATES.items():
-            chips = [replace(chip, **{name: value}) for value in values]
-            found = pool.map(predicted, [(row, chips) for row in sample], chunksize=2)
-            losses = [loss(errors(found, n)) for n in range(len(chips))]
-            chip = chips[losses.index(min(losses))]
-            told = (f"{value:g} {off**0.5:.4f}" for value, off in zip(values, losses, strict=True))
-            print(f"{name}: {', '.join(told)}", flush=True)
+    for name, values in CANDIDATES.items():
+        chips = [replace(chip, **{name: value}) for value in values]
+        found = model.of(sample, chips)
+        losses = [loss(errors(found, n)) for n in range(len(chips))]
+        chip = chips[losses.index(min(losses))]
+        told = (f"{value:g} {off**0.5:.4f}" for value, off in zip(values, losses, strict=True))
+        print(f"{name}: {', '.join(told)}", flush=True)
     return chip
 
 
@@ -167,11 +249,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     chosen = parser.parse_args(arguments)
     every = [row for row in rows(chosen.folder) if chosen.all or not row.stays]
+    model = Model(chosen.folder, chosen.jobs)
     if chosen.command == "fit":
-        print(json.dumps(constants(fitted([row for row in every if row.half == 0], chosen.each, chosen.jobs))))
+        print(json.dumps(constants(fitted(model, [row for row in every if row.half == 0], chosen.each))))
         return 0
-    with Pool(chosen.jobs) as pool:
-        found = pool.map(predicted, [(row, [MEASURED_ON]) for row in every], chunksize=2)
+    found = model.of(every, [MEASURED_ON])
     whole = kept(found)
     whole_rows = ",\n".join(json.dumps(one) for one in whole.pop("rows"))
     chosen.output.write_text(f'{json.dumps(whole)[:-1]}, "rows": [\n{whole_rows}\n]}}\n')

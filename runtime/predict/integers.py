@@ -66,15 +66,15 @@ def _multiply(state: Registers, x: Instruction) -> Outcome:
     a, b, c = [s for s in sources if not PREDICATE.match(s)][:3]
     wide, high, unsigned = "WIDE" in x.modifiers, "HI" in x.modifiers, "U32" in x.modifiers
     left, right = read(state, a), read(state, b)
-    added = pair(state, c) if wide else read(state, c)
+    added = pair(state, c) if wide or high else read(state, c)
     extra = [read(state, p) for p in carries] if "X" in x.modifiers else []
     if left is None or right is None or added is None or any(e is None for e in extra):
         return {**(_wide(results[0], None) if wide else {results[0]: None}), **dict.fromkeys(results[1:])}
     if wide or high:
         left, right = (left & MASK, right & MASK) if unsigned else (_signed(left), _signed(right))
         product = _product(left, right)
-        if high:
-            return {results[0]: ((product >> 32) + added) & MASK}
+        if high:  # of a sum of 64 bits, as of quotients by some constants: n * m + (n << 32)
+            return {results[0]: _plus(product, added) >> 32 & MASK, **dict.fromkeys(results[1:])}
         total = _plus(product, added) + sum(_as_int(e) for e in extra)
         out = _wide(results[0], total)
         return {**out, **{p: (total >> 64) > 0 if not many(total) else None for p in results[1:]}}

@@ -42,7 +42,7 @@ def _divided(operands: str) -> tuple[list[str], list[str]]:
 def read_by(x: Instruction) -> frozenset[str]:
     """The registers and predicates that decide on what an instruction of `COMPUTES` gives."""
     given = x.arguments[2:] if x.mnemonic in ("PLOP3", "UPLOP3") else divided(x)[1]
-    if "WIDE" in x.modifiers:
+    if x.mnemonic in ("IMAD", "UIMAD") and ("WIDE" in x.modifiers or "HI" in x.modifiers):
         given = [*given, f"{given[2]}.64"]
     named = named_in(" ".join((*given, x.predicate or "")))
     return named | {f"P{n}" for n in range(7)} if "PR" in given else named

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -166,15 +166,24 @@ def _told(kernel: KernelPrediction) -> dict[str, Any]:
     return asdict(kernel) | speed
 
 
-def predict(plan: Plan, cuda: str, chip: Chip, work: int | None = None) -> Prediction:
-    """The time of each launch of a plan of plain numbers. `work`: operations of the payload, by its own count.
+class CompiledKernels(NamedTuple):
+    """What a text compiles to: its kernels' resources, and by their names their instructions and their clusters."""
+
+    compiled: CompileResult
+    programs: dict[str, Disassembly]
+    together: dict[str, tuple[int, int, int]]
+
+
+def predict(plan: Plan, cuda: str, chip: Chip, work: int | None = None, code: CompiledKernels | None = None) -> Prediction:
+    """The time of each launch of a plan of plain numbers. `work`: operations of the payload, by its own count. `code`: what `cuda`
+    compiles to for the chip, where that is known.
 
     Raises:
         WeftError: W0505, W0780 where the compiler or the disassembler is missing, W0726 where a block does not fit the chip, W0727
             where the chip lacks instructions, W0782 where the model does not know what a kernel does.
     """
     _expect_chip(plan, chip)
-    compiled, programs, together = _machine_code(cuda, chip.arch)
+    compiled, programs, together = code or machine_code(cuda, chip.arch)
     entries = {kernel.name: kernel for kernel in plan.kernels}
     bases = {buffer.name: number << 40 for number, buffer in enumerate(plan.buffers, 1)}
     found: dict[Launch, KernelPrediction] = {}
@@ -195,12 +204,10 @@ def predict(plan: Plan, cuda: str, chip: Chip, work: int | None = None) -> Predi
 
 
 @lru_cache(maxsize=4)
-def _machine_code(
-    cuda: str, arch: str
-) -> tuple[CompileResult, dict[str, Disassembly], dict[str, tuple[int, int, int]]]:
-    """What a text compiles to, its kernels disassembled, and their clusters."""
+def machine_code(cuda: str, arch: str) -> CompiledKernels:
+    """What a text compiles to. Raises W0505, and W0780 where the compiler or the disassembler is missing."""
     compiled = compile_cubin(cuda, arch)
-    return compiled, disassembled(compiled.cubin), clusters(compiled.cubin)
+    return CompiledKernels(compiled, disassembled(compiled.cubin), clusters(compiled.cubin))
 
 
 def _expect_chip(plan: Plan, chip: Chip) -> None:

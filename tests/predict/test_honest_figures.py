@@ -73,6 +73,37 @@ def test_loops_count_as_often_as_they_run(low: str, high: str, count: int | None
     assert operations_of(module, None, {}) == count
 
 
+MATMUL = "linalg.matmul ins(%a, %b : tensor<8x16xf32>, tensor<16x4xf32>) outs(%c : tensor<8x4xf32>) -> tensor<8x4xf32>"
+ARGUMENTS = "%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %c: tensor<8x4xf32>"
+UPDATE = "%u = memref.atomic_rmw {} %v, %x[%i] : (f32, memref<6xf32>) -> f32"
+
+
+def body(text: str) -> str:
+    return f"func.func @f(%x: memref<6xf32>, %v: f32, %w: vector<8xf32>, %t: tensor<7x5xf32>) {{\n{text}\n  return\n}}"
+
+
+@pytest.mark.parametrize(("text", "count"), [
+    (f"func.func private @g({ARGUMENTS}) -> tensor<8x4xf32> {{\n %r = {MATMUL}\n return %r : tensor<8x4xf32>\n}}\n"
+     f"func.func @f({ARGUMENTS}) -> tensor<8x4xf32> {{\n %r = func.call @g(%a, %b, %c) : "
+     "(tensor<8x16xf32>, tensor<16x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>\n return %r : tensor<8x4xf32>\n}", 1024),
+    (body(f"affine.for %i = 0 to 6 {{\n{UPDATE.format('addf')}\n}}"), 6),
+    (body(f"affine.for %i = 0 to 6 {{\n{UPDATE.format('maximumf')}\n}}"), 0),
+    (body("%r = vector.fma %w, %w, %w : vector<8xf32>"), 16),
+    (body("%r = vector.reduction <add>, %w : vector<8xf32> into f32"), None),
+    (body("%r = linalg.softmax dimension(1) ins(%t : tensor<7x5xf32>) outs(%t : tensor<7x5xf32>) -> tensor<7x5xf32>"), None),
+    ("func.func private @g(%x: f32) -> f32\nfunc.func @f(%x: f32) -> f32 {\n %y = func.call @g(%x) : (f32) -> f32\n"
+     " return %y : f32\n}",
+     None),
+    ("func.func @f(%x: f32, %c: i1) -> f32 {\n cf.cond_br %c, ^a, ^b\n^a:\n %y = arith.addf %x, %x : f32\n cf.br ^b\n^b:\n"
+     " return %x : f32\n}", None),
+], ids=["called", "updated", "chosen", "vectors", "reduced", "softmax", "elsewhere", "branches"])  # fmt: skip
+def test_what_is_not_counted_is_not_none(text: str, count: int | None) -> None:
+    """An op that nobody counts makes the whole unknown: taken for nothing, all that a kernel does would be padding."""
+    from weft.dsl.diagnostics import Source
+
+    assert operations_of(parse_payload(Source("p.mlir", text)), "f", {}) == count
+
+
 def test_padding_is_no_work(capsys: pytest.CaptureFixture[str]) -> None:
     """A matrix times a vector, by tiles of 128 rows: 127 of 128 products are of padding."""
     whole = predicted(made("simt", **VECTOR), "h200")

@@ -22,9 +22,10 @@ def show_prediction(console: Console, found: Prediction) -> None:
         _show(console, kernel)
     if len(found.kernels) > 1:
         speed = f", {_rate(found.rate)} of the payload" if found.rate and found.flops else ""
-        of_all = f"; {found.beside:.1%} of the operations are not the payload's" if found.beside >= LEAST else ""
-        console.print(Text(f"{count(len(found.kernels), 'launch')}: {_time(found.seconds)}{speed}{of_all}"), soft_wrap=True)
-    told = f"predicted for {found.title} ({found.arch}) by a model that runs the machine code; no GPU was used"
+        console.print(Text(f"{count(len(found.kernels), 'launch')}: {_time(found.seconds)}{speed}"), soft_wrap=True)
+        if found.beside >= LEAST:
+            console.print(Text(f"  {found.beside:.1%} of the operations are padding, or beside the payload's"), soft_wrap=True)
+    told = f"predicted for {found.title} ({found.arch}) by a model that runs the code; no GPU was used"
     console.print(Text(told, "dim"), soft_wrap=True)
 
 
@@ -52,7 +53,8 @@ def _show(console: Console, kernel: KernelPrediction) -> None:
     lines = [
         f"limited by: {kernel.limit}",
         f"{grid} of {count(kernel.threads, 'thread')}, {count(kernel.registers, 'register')} each{spills}, "
-        f"{kernel.shared_bytes} bytes of shared memory; {count(kernel.resident, 'block')} per multiprocessor, {rounds}",
+        f"{kernel.shared_bytes} bytes of shared memory",
+        f"{count(kernel.resident, 'block')} per multiprocessor, {rounds}",
     ]
     if kernel.working < math.prod(kernel.grid):
         lines.append(f"{kernel.working} of them with work, the others end at once")
@@ -62,7 +64,7 @@ def _show(console: Console, kernel: KernelPrediction) -> None:
         lines.append(f"{count(kernel.assumed, 'access')} at places that depend on data: taken as a sector for each thread")
     for line in lines:
         console.print(Text(f"  {line}"), soft_wrap=True)
-    of_all = {"of the payload": 1 - kernel.beside, "padding, or beside them": kernel.beside} if kernel.beside >= LEAST else {}
+    of_all = {"of the payload": 1 - kernel.beside, "padding, or beside these": kernel.beside} if kernel.beside >= LEAST else {}
     for title, shares in (("operations", of_all), ("schedulers' clocks", kernel.issue), ("in use", kernel.busy)):
         if not shares:
             continue

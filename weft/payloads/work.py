@@ -11,13 +11,22 @@ from ..interpreter.ir.functions import inputs_of
 from ..interpreter.ir.mlir import children, entries, ir
 from ..interpreter.ir.sizes import argument_behind, form_of
 from ..interpreter.ir.structured import Structure, element_type, is_structured, shape_of, structure, subscripts
-from ..runtime.host.functions import argument_names, entry_function
+from ..interpreter.memory.effects import combiner
+from ..interpreter.memory.table import ATOMIC
+from ..runtime.host.functions import argument_names, called, entry_function
 
 OPERATIONS: Mapping[str, int] = {
     **dict.fromkeys(("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.addi", "arith.subi", "arith.muli"), 1),
-    "math.fma": 2,
+    **dict.fromkeys(("math.fma", "vector.fma", "complex.add", "complex.sub"), 2), "complex.mul": 6,
 }  # fmt: skip
 """Operations of an op on a number: those that a GPU's rate is given in. Comparisons, conversions and functions are none."""
+UPDATES = frozenset({"addf", "addi", "mulf", "muli"})
+"""Kinds of a `memref.atomic_rmw` that are one."""
+NONE = frozenset({"arith", "math", "affine", "scf", "func", "tensor", "memref", "bufferization", "index", "ub", "vector"})
+"""Dialects whose other ops compute nothing on numbers: they move them, compare and convert them, or say how often. Of all others
+it is not known."""
+NEITHER = frozenset(f"linalg.{name}" for name in ("index", "yield"))
+UNCOUNTED = frozenset(f"vector.{name}" for name in ("contract", "multi_reduction", "outerproduct", "reduction", "scan"))
 
 Shapes = Mapping[str, Sequence[int]]
 
@@ -38,9 +47,15 @@ def operations_of(payload: ir.Module, entry: str | None, shapes: Shapes) -> int 
     function = entry_function(payload, entry)
     given = [shapes.get(name) for name in argument_names(function)][: inputs_of(function)]
     try:
-        return sum(_done(op, given) for op in children(function))
-    except _UnknownError:
+        return _of_function(function, given)
+    except (_UnknownError, RecursionError):
         return None
+
+
+def _of_function(function: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
+    if len(function.regions[0].blocks) != 1:  # declared elsewhere, or branches decide
+        raise _UnknownError
+    return sum(_done(op, given) for op in children(function))
 
 
 def _done(op: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
@@ -53,6 +68,14 @@ def _done(op: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
             return 0
         elements = math.prod(n or 0 for n in shape_of(result)) if isinstance(result.type, ir.ShapedType) else 1
         return OPERATIONS[op.name] * elements
+    if op.name == "func.call":
+        if (function := called(op)[0]) is None:
+            raise _UnknownError
+        return _of_function(function, [None] * inputs_of(function))
+    if op.name == ATOMIC:
+        return int(combiner(op) in UPDATES)
+    if op.name in UNCOUNTED or (op.name not in NEITHER and op.name.partition(".")[0] not in NONE):
+        raise _UnknownError
     if not op.regions or not (inside := _inside(op, given)):
         return 0
     return _trips(op) * inside

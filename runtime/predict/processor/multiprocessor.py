@@ -47,6 +47,11 @@ WARM = 4000
 SIMULATE = "`--target sim` finds who waits for what"
 
 
+def large_loops(program: Disassembly) -> list[range]:
+    """Those whose instructions are fetched again in each iteration."""
+    return [loop for loop in program.innermost() if len(loop) * INSTRUCTION > CODE]
+
+
 class Multiprocessor:
     """A trace's blocks on one multiprocessor of a chip; those of clusters on several, each of which has one block of each cluster.
     What is counted is what one of them does, on average.
@@ -81,7 +86,7 @@ class Multiprocessor:
         self.interval = [interval(one, chip) for one in every]
         self.conflict = bank_conflicts(every)
         self.stall: list[float] = [max(1, one.control.stall) for one in every]
-        for at in (at for loop in program.innermost() if len(loop) * INSTRUCTION > CODE for at in loop):
+        for at in (at for loop in large_loops(program) for at in loop):
             self.stall[at] = max(self.stall[at], INSTRUCTION / chip.fetch)
         self.waits = [[b for b in range(6) if one.control.waits >> b & 1] for one in every]
         self.allowed = [
