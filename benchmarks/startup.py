@@ -92,7 +92,7 @@ compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"nu
 assert "wgmma.mma_async" in compiled.asm["ptx"]
 print(time.process_time() - started)
 """
-LENGTHS = (16, 32, 64, 128)
+LENGTHS = (32, 64, 128, 256)
 
 
 def bitonic(length: int, folder: Path) -> tuple[str, int]:
@@ -174,11 +174,10 @@ class Sides:
         return found
 
 
-def exponents(seconds: Iterable[tuple[int, float]]) -> str:
-    """How time grows with a number, between neighbours: `16 → 32: 1.9`."""
-    points = list(seconds)
-    pairs = itertools.pairwise(points)
-    return ", ".join(f"{a} → {b} loops: {math.log(t / s) / math.log(b / a):.2f}" for (a, s), (b, t) in pairs)
+def growth(seconds: Iterable[tuple[int, float]]) -> str:
+    """How time grows with a number, between neighbours, and with its square: `15 → 21 loops: 1.9 × (square: 1.96)`."""
+    pairs = itertools.pairwise(list(seconds))
+    return ", ".join(f"{a} → {b} loops: {t / s:.2f} × (square: {(b / a) ** 2:.2f})" for (a, s), (b, t) in pairs)
 
 
 def main() -> None:
@@ -211,7 +210,7 @@ def main() -> None:
             sorts = [bitonic(length, folder) for length in LENGTHS]
             rows = {f"{count} mapped loops": lambda side, p=path: sides.told(side, BARRIERS, p) for path, count in sorts}
             found = sides.table("`insert-barriers` of a bitonic sort", rows, few)
-            print("exponents:", exponents((count, found[f"{count} mapped loops"]["new"]) for _, count in sorts))
+            print("growth:", growth((count, found[f"{count} mapped loops"]["new"]) for _, count in sorts))
 
 
 def _script(folder: Path) -> str:

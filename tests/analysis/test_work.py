@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from kernel_text import loop, model, read, write
+from kernel_text import loop, model, place, read, write
 from work import lines_run
 
 from weft.interpreter.proof.kernels.model import KernelModel
+from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.interpreter.proof.races.proof import Findings
 from weft.interpreter.proof.races.unwritten import unwritten_reads
@@ -36,6 +37,51 @@ def test_phases_between_barriers(looped: bool) -> None:
     (few, lines), (many, more) = judged(10), judged(30)
     assert few == many == (0, 0 if looped else 1)  # without a loop nobody comes behind the last barrier
     assert more < 3**2 * 1.3 * lines
+
+
+ROWS = "memref<4x128xf32>"
+SWEPT = "known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 4, 1, 1>"
+
+
+def sweeps(count: int, row: str = "%bx") -> KernelModel:
+    """So many times: each thread updates two elements of the block's row, 1, 2, … 64, 1, 2 … apart."""
+    body = [place(0)]
+    for n in range(count):
+        apart = 1 << n % 7
+        near, far = (f"affine_map<(t) -> (t + t floordiv {apart} * {apart} + {more})>(%tx)" for more in (0, apart))
+        body += [f"%n{n} = affine.apply {near}", f"%f{n} = affine.apply {far}"]
+        body += [access("A", row, f"%{at}{n}", type=ROWS) for access in (read, write) for at in "nf"]
+        body.append(place(n + 1))
+    return model("\n".join(body), f"%A: {ROWS}", sizes=SWEPT)
+
+
+def test_sweeps_over_a_row() -> None:
+    """Barriers for sweeps: what is compared grows with the pairs of sweeps, what the solver is asked with the ways to be apart.
+    Those before and behind a sweep 64 apart are the block's: elsewhere a warp has elements of its own."""
+
+    def chosen(count: int) -> tuple[tuple[int, int, int], int]:
+        made = sweeps(count)
+
+        def choose() -> tuple[int, int, int]:
+            found = choose_barriers(made)
+            assert found.exact and not found.unseparated
+            return len(found.chosen), len(found.of_warps), made.solver.questions
+
+        return lines_run(choose)
+
+    (few, narrow, asked), lines = chosen(14)
+    (many, more_narrow, asked_again), more = chosen(28)
+    assert (few, narrow, many, more_narrow) == (13, 10, 27, 20)
+    assert asked_again == asked
+    assert more < 2.5 * lines  # the questions take most of them
+
+
+def test_rows_of_blocks_are_told_apart_once() -> None:
+    """Whatever threads do in the row of their block, one question tells that other blocks do nothing there."""
+    few, many = Solver(), Solver()
+    assert conflicts_between_blocks(sweeps(2), solver=few) == conflicts_between_blocks(sweeps(12), solver=many) == []
+    assert few.questions == many.questions > 0
+    assert conflicts_between_blocks(sweeps(2, "%c0"))
 
 
 @pytest.mark.parametrize("budget", [100, 3_000, 30_000])
