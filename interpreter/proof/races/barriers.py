@@ -178,12 +178,14 @@ class _Search:
         chosen = found.chosen - {~n for n in found.chosen if n >= 0}
         needing = self._needing(chosen)
         reasons = {n: tuple(dict.fromkeys(as_conflict(pair, None) for d in needing[n] for pair in d.pairs)) for n in chosen}
-        useful = {n: [d for d in self.demands if n in d.whole or n in d.part] for n in chosen}
-        spaces = {n: frozenset(pair.first.buffer.space for d in useful[n] for pair in d.pairs) for n in chosen}
+        spaces: dict[int, set[str]] = {n: set() for n in chosen}
+        for d in self.demands:
+            for n in d.useful & chosen:
+                spaces[n].update(pair.first.buffer.space for pair in d.pairs)
         numbers = {max(n, ~n): n for n in chosen}
         in_order = tuple(n for n in self.order if n in numbers)
         return ChosenBarriers(
-            in_order, {n: reasons[key] for n, key in numbers.items()}, {n: spaces[key] for n, key in numbers.items()},
+            in_order, {n: reasons[key] for n, key in numbers.items()}, {n: frozenset(spaces[key]) for n, key in numbers.items()},
             tuple(self.unseparated), found.exact, frozenset(n for n in in_order if numbers[n] < 0 or self.barriers[n].narrow),
         )  # fmt: skip
 

@@ -123,14 +123,14 @@ class PairClass:
 
     def collide(self) -> bool:
         """Whether there are any, one of which is then `known`. Raises Unknown."""
-        if self.still is not None and self._goes_on(self.still):
-            self.known = None if self.still.known is None else self._moved(self.still)
-            if self.known is not None or self.still.known is None:
-                return self.known is not None
         self.known = self._once("known", self._some, self._turned)
         return self.known is not None
 
     def _some(self) -> Example | None:
+        if self.still is not None and self._goes_on(self.still):
+            moved = None if self.still.known is None else self._moved(self.still)
+            if moved is not None or self.still.known is None:
+                return moved
         names, parts = self._described
         found: isl.Point | None = None
         if self.loop is not None:
