@@ -49,6 +49,19 @@ pipeline.applied(recipe)
 print(time.process_time() - started)
 """
 """What a schedule costs with its proofs, imports not counted."""
+TO_CUBIN = """
+import sys, time
+from weft import pipeline
+from weft.runtime.cuda.nvrtc import compile_cubin
+import weft.interpreter.session.session
+name, *settings = sys.argv[1:]
+recipe = pipeline.Choice(name, None, dict(each.split("=") for each in settings)).open()
+started = time.process_time()
+made = pipeline.planned(pipeline.applied(recipe))
+compile_cubin(made.cuda, "sm_90a")
+print(time.process_time() - started)
+"""
+"""And to machine code: NVRTC needs no GPU."""
 BARRIERS = """
 import sys, time
 time.perf_counter = time.process_time  # what sessions measure their steps with
@@ -57,11 +70,14 @@ recipe = pipeline.Choice(sys.argv[1]).open() if hasattr(pipeline, "Choice") else
 print(sum(step.seconds for step in pipeline.applied(recipe).session.steps if step.text == "insert-barriers"))
 """
 TRITON = """
-import time
+import os, time
 import triton, triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-started = time.process_time()
+def spent():
+    return sum(os.times()[:4])  # ptxas is another process
+
+started = spent()
 
 @triton.jit
 def product(a, b, c, M, N, K, sam, sak, sbk, sbn, scm, scn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, G: tl.constexpr):
@@ -89,10 +105,10 @@ names = [n for n in "a b c M N K sam sak sbk sbn scm scn BM BN BK G".split()]
 source = ASTSource(fn=product, signature={n: signature[n] for n in names}, constexprs=constants,
     attrs={(n,): [["tt.divisibility", 16]] for n in (0, 1, 2, 3, 4, 5, 6, 8, 10)})
 compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 8, "num_stages": 3})
-assert "wgmma.mma_async" in compiled.asm["ptx"]
-print(time.process_time() - started)
+assert "wgmma.mma_async" in compiled.asm["ptx"] and compiled.asm["cubin"]
+print(spent() - started)
 """
-LENGTHS = (16, 32, 64, 128)
+LENGTHS = (32, 64, 128, 256)
 
 
 def bitonic(length: int, folder: Path) -> tuple[str, int]:
@@ -174,11 +190,10 @@ class Sides:
         return found
 
 
-def exponents(seconds: Iterable[tuple[int, float]]) -> str:
-    """How time grows with a number, between neighbours: `16 → 32: 1.9`."""
-    points = list(seconds)
-    pairs = itertools.pairwise(points)
-    return ", ".join(f"{a} → {b} loops: {math.log(t / s) / math.log(b / a):.2f}" for (a, s), (b, t) in pairs)
+def growth(seconds: Iterable[tuple[int, float]]) -> str:
+    """How time grows with a number, between neighbours, and with its square: `15 → 21 loops: 1.9 × (square: 1.96)`."""
+    pairs = itertools.pairwise(list(seconds))
+    return ", ".join(f"{a} → {b} loops: {t / s:.2f} × (square: {(b / a) ** 2:.2f})" for (a, s), (b, t) in pairs)
 
 
 def main() -> None:
@@ -201,17 +216,19 @@ def main() -> None:
         if "hopper" in given.parts:
             made = {row: lambda side, a=given_: sides.told(side, APPLIED, *a) for row, given_ in HOPPER.items()}
             sides.table("scheduled and proven, without imports", made, few)
+            new = Sides({"new": HERE}, few)
+            cubins = {row: lambda side, a=given_: new.told(side, TO_CUBIN, *a) for row, given_ in HOPPER.items()}
+            new.table("proven and compiled, without imports", cubins, few)
             if given.triton:
-                triton = Sides({"new": HERE}, few)
                 tutorial = {"Triton's tutorial, to machine code": lambda side: float(
-                    triton.run(side, [_script(folder)], given.triton, TRITON_CACHE_DIR=tempfile.mkdtemp(dir=folder))[1]
+                    new.run(side, [_script(folder)], given.triton, TRITON_CACHE_DIR=tempfile.mkdtemp(dir=folder))[1]
                 )}  # fmt: skip
-                triton.table("compiled and not proven, without imports", tutorial, few)
+                new.table("compiled and not proven, without imports", tutorial, few)
         if "bitonic" in given.parts:
             sorts = [bitonic(length, folder) for length in LENGTHS]
             rows = {f"{count} mapped loops": lambda side, p=path: sides.told(side, BARRIERS, p) for path, count in sorts}
             found = sides.table("`insert-barriers` of a bitonic sort", rows, few)
-            print("exponents:", exponents((count, found[f"{count} mapped loops"]["new"]) for _, count in sorts))
+            print("growth:", growth((count, found[f"{count} mapped loops"]["new"]) for _, count in sorts))
 
 
 def _script(folder: Path) -> str:

@@ -37,13 +37,13 @@ class Alike:
     """What is known of all questions that are written alike."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Any] = {}
+        self.known: dict[str, Any] = {}
 
     def once(self, what: str, find: Callable[[], T]) -> T:
         """Found where it is not known yet. What has no answer is asked again."""
-        if what not in self._known:
-            self._known[what] = find()
-        return self._known[what]
+        if what not in self.known:
+            self.known[what] = find()
+        return self.known[what]
 
 
 class Solver:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..ir.functions import symbol
-from ..ir.mlir import ir, operations
+from ..ir.mlir import ancestors, ir, operations
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,14 @@ class Untouched:
         functions: by name.
         places: structured ops by location; None where several have one, or none is known.
         nested: accesses and branches in loops of the payload by location; None where several have one, or none is known.
+        lowered: functions with `scf` loops in the place of affine ones, and their accesses and branches, once they are made.
     """
 
     functions: dict[str, ir.Operation]
     places: dict[str, ir.Operation | None]
     nested: dict[str, ir.Operation | None]
+    lowered: dict[ir.Operation, tuple[ir.Operation, dict[str, ir.Operation]]] = field(default_factory=dict, repr=False)
+    _numbers: dict[ir.Operation, dict[ir.Value, int]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, module: ir.Module) -> Untouched:
@@ -38,6 +41,17 @@ class Untouched:
                     where = str(op.location)
                     nested[where] = op if where not in nested and "unknown" not in where else None
         return cls(functions, places, nested)
+
+    def number(self, value: ir.Value) -> int:
+        """The number of a value in its function, one of these or a lowered one: its name in the text would take a walk for each."""
+        block = value.owner if isinstance(value, ir.BlockArgument) else value.owner.operation.block
+        function = next(op for op in (block.owner.operation, *ancestors(block.owner)) if op.name == "func.func")
+        if function not in self._numbers:
+            ops = list(operations(function))
+            passed = (value for op in ops for region in op.regions for block in region.blocks for value in block.arguments)
+            made = (value for op in ops for value in op.results)
+            self._numbers[function] = {value: n for n, value in enumerate((*passed, *made))}
+        return self._numbers[function][value]
 
 
 DIALECTS = ("memref", "affine", "scf")

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
-from kernel_text import loop, model, read, write
-from work import lines_run
+from collections.abc import Callable
 
+import pytest
+from contexts import one_context
+from kernel_text import loop, model, place, read, write
+from work import lines_run, seconds_computed
+
+from weft.interpreter.ir.mlir import parse
+from weft.interpreter.proof.coverage.payloads import PayloadOps
 from weft.interpreter.proof.kernels.model import KernelModel
+from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.interpreter.proof.races.proof import Findings
 from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.interpreter.proof.solver import Solver
+from weft.interpreter.session.untouched import Untouched
 
 
 def phases(count: int, *, looped: bool) -> KernelModel:
@@ -38,6 +45,53 @@ def test_phases_between_barriers(looped: bool) -> None:
     assert more < 3**2 * 1.3 * lines
 
 
+ROWS = "memref<4x128xf32>"
+SWEPT = "known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 4, 1, 1>"
+
+
+def sweeps(count: int, row: str = "%bx", *, looped: bool = False) -> KernelModel:
+    """So many times: each thread updates two elements of the block's row, 1, 2, … 64, 1, 2 … apart. `looped`: all that again and
+    again."""
+    body = [place(0)]
+    for n in range(count):
+        apart = 1 << n % 7
+        near, far = (f"affine_map<(t) -> (t + t floordiv {apart} * {apart} + {more})>(%tx)" for more in (0, apart))
+        body += [f"%n{n} = affine.apply {near}", f"%f{n} = affine.apply {far}"]
+        body += [access("A", row, f"%{at}{n}", type=ROWS) for access in (read, write) for at in "nf"]
+        body.append(place(n + 1))
+    return model(loop("k", "%c0", "%c16", "%c1", *body) if looped else "\n".join(body), f"%A: {ROWS}", sizes=SWEPT)
+
+
+@pytest.mark.parametrize(("looped", "barriers", "most"), [(False, (13, 10, 27, 20), 2.5), (True, (14, 10, 28, 20), 3.7)])
+def test_sweeps_over_a_row(looped: bool, barriers: tuple[int, ...], most: float) -> None:
+    """Barriers for sweeps: what is compared grows with the pairs of sweeps, what the solver is asked with the ways to be apart.
+    Those before and behind a sweep 64 apart are the block's: elsewhere a warp has elements of its own."""
+
+    def chosen(count: int) -> tuple[tuple[int, int, int], int]:
+        made = sweeps(count, looped=looped)
+
+        def choose() -> tuple[int, int, int]:
+            found = choose_barriers(made)
+            assert found.exact and not found.unseparated
+            return len(found.chosen), len(found.of_warps), made.solver.questions
+
+        return lines_run(choose)
+
+    (few, narrow, asked), lines = chosen(14)
+    (many, more_narrow, asked_again), more = chosen(28)
+    assert (few, narrow, many, more_narrow) == barriers
+    assert asked_again == asked or looped
+    assert more < most * lines  # the questions take many of them
+
+
+def test_rows_of_blocks_are_told_apart_once() -> None:
+    """Whatever threads do in the row of their block, one question tells that other blocks do nothing there."""
+    few, many = Solver(), Solver()
+    assert conflicts_between_blocks(sweeps(2), solver=few) == conflicts_between_blocks(sweeps(12), solver=many) == []
+    assert few.questions == many.questions > 0
+    assert conflicts_between_blocks(sweeps(2, "%c0"))
+
+
 @pytest.mark.parametrize("budget", [100, 3_000, 30_000])
 def test_the_budget_ends(budget: int) -> None:
     """Whatever is left of it: what is not answered is a conflict, assumed."""
@@ -49,3 +103,33 @@ def test_the_budget_ends(budget: int) -> None:
     assert solver.questions * 200 <= budget + 200
     conflicts_between_blocks(made, solver=solver)
     unwritten_reads(made, solver)
+
+
+def chain(count: int) -> str:
+    kind, lines = "tensor<64x64xf32>", ["%v0 = tensor.empty() : tensor<64x64xf32>"]
+    for n in range(count):
+        lines.append(f"%e{n} = tensor.empty() : {kind}")
+        lines.append(f"%v{n + 1} = linalg.add ins(%v{n}, %x : {kind}, {kind}) outs(%e{n} : {kind}) -> {kind}")
+    return f"func.func @main(%x: {kind}) -> {kind} {{\n" + "\n".join(lines) + f"\nreturn %v{count} : {kind}\n}}"
+
+
+def test_an_op_is_read_as_fast_in_a_large_payload() -> None:
+    """What it is computed from is found without a look at the rest of the module."""
+
+    def reading(count: int) -> Callable[[], Callable[[], None]]:
+        def prepared() -> Callable[[], None]:
+            module = parse(chain(count), one_context())
+            untouched = Untouched.of(module)
+            last = list(untouched.places)[-50:]
+
+            def read_last() -> None:
+                payload = PayloadOps.of(untouched)
+                with module.context:
+                    assert all(payload.at(where) is not None for where in last)
+
+            read_last()  # numbers the values once
+            return read_last
+
+        return prepared
+
+    assert seconds_computed(reading(1_600)) < 3 * seconds_computed(reading(100))

@@ -91,7 +91,6 @@ class Nests:
     payload: PayloadOps
     held: Contents
     steps: list[NestAccess] = field(default_factory=list)
-    _lowered: dict[ir.Operation, tuple[ir.Operation, dict[str, ir.Operation]]] = field(default_factory=dict, repr=False)
     _dimensions: dict[ir.Operation, tuple[NestDimension, ...]] = field(default_factory=dict, repr=False)
 
     def is_branch(self, op: ir.Operation) -> bool:
@@ -174,12 +173,13 @@ class Nests:
         function = next(each for each in ancestors(found) if each.name == "func.func")
         if not any(each.name.startswith("affine.") for each in (found, *ancestors(found))):
             return found
-        if function not in self._lowered:
+        made = self.payload.untouched.lowered
+        if function not in made:
             lowered = function.clone()  # which lives as long as its name
             without_affine_loops(lowered)
             accesses = {str(each.location): each for each in operations(lowered) if each.name.partition(".")[2] in NESTED}
-            self._lowered[function] = lowered, accesses
-        return self._lowered[function][1].get(location)
+            made[function] = lowered, accesses
+        return made[function][1].get(location)
 
     def _around(self, of: ir.Operation) -> tuple[NestDimension, ...]:
         """The loops around an access of the payload, outermost first; their variables become forms of their counters."""

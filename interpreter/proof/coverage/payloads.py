@@ -242,7 +242,7 @@ class PayloadOps:
             if around.name == "func.func":
                 key: Key = ("argument", symbol(around), ir.BlockArgument(value).arg_number)
                 return lambda at: Element(key, at)
-            return lambda at: Element(("value", value.get_name(), 0), at)
+            return lambda at: Element(self._unread(value), at)
         if is_structured(op) and isinstance(value.type, ir.RankedTensorType):
             key = ("result", str(op.location), list(op.results).index(value))
             return lambda at: Element(key, at)
@@ -254,7 +254,12 @@ class PayloadOps:
             return self._reshape(op)
         if isinstance(op.opview, tensor.PadOp):
             return self._padded(op)
-        return lambda at: Element(("value", f"{op.name} {op.location} {value.get_name()}", 0), at)
+        return lambda at: Element(self._unread(value), at)
+
+    def _unread(self, value: ir.Value) -> Key:
+        """Of a value of which it is not known what it is made of."""
+        op = producer(value)
+        return "value", "" if op is None else f"{op.name} {op.location}", self.untouched.number(value)
 
     def _slice(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
         rows = mixed(op, "static_offsets", "static_sizes", "static_strides")
@@ -294,7 +299,7 @@ class PayloadOps:
 
         def element(at: Coordinates) -> Element:
             if None in low:
-                return Element(("value", op.results[0].get_name(), 0), at)
+                return Element(self._unread(op.results[0]), at)
             inner = tuple(place - (n or 0) for place, n in zip(at, low, strict=True))
             found = source(inner)
             inside = (

@@ -183,6 +183,15 @@ class KernelModel:
     given: Mapping[str, Linear] = field(default_factory=dict)
     may_alias: bool = False
     solver: Solver = field(default_factory=Solver, repr=False)
+    _written: dict[object, int] = field(default_factory=dict, repr=False)
+
+    def written(self, access: Access) -> int:
+        """A number that two accesses have in common where all that questions about their instances are made of is the same."""
+        if access not in self._written:
+            place = access.place
+            alike = place.guards, access.when, place.loops, access.coordinates, access.part
+            self._written[access] = self._written.setdefault(alike, len(self._written))
+        return self._written[access]
 
     @property
     def warp(self) -> Linear | None:

@@ -12,14 +12,16 @@ the choice cheaper.
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...memory.limits import WARP
 from ..kernels.model import Barrier, KernelModel, space_of_both
+from ..kernels.places import Place
 from ..solver import Unknown
 from .conflicts import Conflict, as_conflict, colliding_classes, in_flight, possible_classes
-from .phases import Phases, Row, pieces
+from .phases import Phases, Row, Steps, pieces, position_at
 from .relations import PairClass
 from .separation import all_separated, residue
 
@@ -62,14 +64,19 @@ def choose_barriers(model: KernelModel, *, existing: frozenset[int] = frozenset(
 
 @dataclass(eq=False)
 class _Demand:
-    """A class, what separates all of it (`whole`), and what some of it (`part`: one barrier stands for all that separate the same).
-    `left` remembers which unions suffice."""
+    """Classes that are described alike and between the same barriers (`pairs`), what separates all of one (`whole`), and what some
+    of it (`part`: one barrier stands for all that separate the same). `left` remembers which unions suffice."""
 
-    pair: PairClass
+    pairs: list[PairClass]
     whole: set[int]
     part: dict[int, Barrier]
     fixed: list[Barrier]
     left: dict[frozenset[Barrier], bool] = field(default_factory=dict)
+
+    @property
+    def pair(self) -> PairClass:
+        """The first of them, which is asked for all."""
+        return self.pairs[0]
 
     @property
     def useful(self) -> set[int]:
@@ -110,31 +117,45 @@ class _Search:
         for b in self.barriers.values():
             rows.setdefault((b.place.steps, b.spaces, b.narrow, b.threads, b.of_cluster, b.number), []).append(b)
         self.rows = list(rows.values())
+        self._marks: dict[Steps, list[int]] = {}
+        for b in ordered:
+            for depth in range(len(b.place.steps) + 1):
+                self._marks.setdefault(b.place.steps[:depth], []).append(position_at(b.place, depth))
+        self._demands: dict[Hashable, _Demand] = {}
         self.cost: dict[int, Cost] = {}
         for place, (n, b) in enumerate(self.barriers.items()):
             alike = 1, 0 if n in existing else 1, -place
             self.cost[n] = (0, b.weight, *alike) if b.narrow else (b.weight, 0, *alike)
             self.cost[~n] = 0, b.weight, *alike
         self.whole_warps = model.shape.threads is not None and model.shape.threads % WARP == 0
-        self.demands: list[_Demand] = []
         self.unseparated: list[Conflict] = []
-        self._needed: dict[tuple[int, frozenset[int]], list[_Demand]] = {}
         for pair in colliding_classes(model, Phases(fixed)):
             self._demand(pair, fixed)
+        self.demands = list(self._demands.values())
         self.unseparated += in_flight(model)
 
+    def _between(self, place: Place) -> Hashable:
+        """The same for places that no barrier, and nothing that holds one, separates."""
+        marks = self._marks.get(place.steps, ())
+        return place.steps, bisect_left(marks, place.position), bisect_right(marks, place.position)
+
     def _demand(self, pair: PairClass, fixed: list[Barrier]) -> None:
+        between = self._between(pair.first.place), self._between(pair.second.place)
+        alike = pair.alike, *between, space_of_both(pair.first, pair.second)
+        if alike in self._demands:
+            self._demands[alike].pairs.append(pair)
+            return
         if all_separated(pair, fixed):
             return
-        demand = _Demand(pair, set(), {}, fixed)
-        for alike in pieces(self.rows, pair.first.place, pair.second.place):
-            one, numbers = self._separates(pair, alike[0]), [b.candidate for b in alike if b.candidate is not None]
-            if one is True or (one is None and all_separated(pair, [*fixed, alike[0]])):
+        demand = _Demand([pair], set(), {}, fixed)
+        for piece in pieces(self.rows, pair.first.place, pair.second.place):
+            one, numbers = self._separates(pair, piece[0]), [b.candidate for b in piece if b.candidate is not None]
+            if one is True or (one is None and all_separated(pair, [*fixed, piece[0]])):
                 demand.whole.update(numbers)
             elif one is None:
-                demand.part |= dict.fromkeys(numbers, alike[0])
+                demand.part |= dict.fromkeys(numbers, piece[0])
         if demand.met(frozenset(demand.useful)):
-            self.demands.append(demand)
+            self._demands[alike] = demand
         else:
             everything = residue(pair, [*fixed, *dict.fromkeys(demand.part.values())])
             self.unseparated.append(as_conflict(pair, everything))
@@ -155,27 +176,34 @@ class _Search:
                 demand.add_twins(self.barriers)
             found = _cheapest(self.demands, self.cost)
         chosen = found.chosen - {~n for n in found.chosen if n >= 0}
-        reasons = {n: tuple(dict.fromkeys(as_conflict(d.pair, None) for d in self._needing(n, chosen))) for n in chosen}
-        spaces = {n: frozenset(d.pair.first.buffer.space for d in self.demands if n in d.useful) for n in chosen}
+        needing = self._needing(chosen)
+        reasons = {n: tuple(dict.fromkeys(as_conflict(pair, None) for d in needing[n] for pair in d.pairs)) for n in chosen}
+        spaces: dict[int, set[str]] = {n: set() for n in chosen}
+        for d in self.demands:
+            for n in d.useful & chosen:
+                spaces[n].update(pair.first.buffer.space for pair in d.pairs)
         numbers = {max(n, ~n): n for n in chosen}
         in_order = tuple(n for n in self.order if n in numbers)
         return ChosenBarriers(
-            in_order, {n: reasons[key] for n, key in numbers.items()}, {n: spaces[key] for n, key in numbers.items()},
+            in_order, {n: reasons[key] for n, key in numbers.items()}, {n: frozenset(spaces[key]) for n, key in numbers.items()},
             tuple(self.unseparated), found.exact, frozenset(n for n in in_order if numbers[n] < 0 or self.barriers[n].narrow),
         )  # fmt: skip
 
-    def _needing(self, number: int, chosen: frozenset[int]) -> list[_Demand]:
-        """The demands for which one of the chosen barriers stands."""
-        if (number, chosen) not in self._needed:
-            self._needed[number, chosen] = [d for d in self.demands if not d.met(chosen - {number})]
-        return self._needed[number, chosen]
+    def _needing(self, chosen: frozenset[int]) -> dict[int, list[_Demand]]:
+        """The demands for which each of the chosen barriers stands."""
+        found: dict[int, list[_Demand]] = {n: [] for n in chosen}
+        for demand in self.demands:
+            whole = demand.whole & chosen
+            for n in (whole or chosen) if len(whole) < 2 else ():
+                if not demand.met(chosen - {n}):
+                    found[n].append(demand)
+        return found
 
     def _warps_may_do(self, found: _Choice) -> bool:
         """Whether less can do if barriers of warps order what they can. Of the demands for which each chosen barrier stands, one
         that is not in one warp is enough to say no, if the cheapest choice for these alone is as dear."""
         crossing: list[_Demand] = []
-        for n in found.chosen:
-            needing = self._needing(n, found.chosen)
+        for needing in self._needing(found.chosen).values():
             sure, rest = (d for d in needing if d.pair.known_in_two_warps), (d for d in needing if not d.in_one_warp)
             crossing += itertools.islice(itertools.chain(sure, rest), 1)
         return len(found.chosen) > 0 and _cheapest(crossing, self.cost).cost[:2] < found.cost[:2]
@@ -191,14 +219,25 @@ class _Choice:
 
 
 def _cheapest(demands: Sequence[_Demand], cost: dict[int, Cost]) -> _Choice:
-    apart = {(frozenset(d.whole), id(d) if d.part else 0): d for d in reversed(demands)}  # many are met by the same barriers
-    demands = list(reversed(apart.values()))
+    demands = _hardest(demands)
     everything = frozenset(n for d in demands for n in d.useful)
     greedy = everything
     for number in sorted(everything, key=lambda n: cost[n], reverse=True):  # remove what can be removed, dearest first
         if all(d.met(greedy - {number}) for d in demands):
             greedy -= {number}
     return _Branching(demands, cost, greedy).run()
+
+
+def _hardest(demands: Sequence[_Demand]) -> list[_Demand]:
+    """Those that are not met wherever another one is: what meets one of few barriers, meets all that these are among."""
+    apart: dict[Hashable, _Demand] = {}
+    for demand in demands:
+        apart.setdefault((frozenset(demand.whole), id(demand) if demand.part else 0), demand)
+    out: list[_Demand] = []
+    for demand in sorted(apart.values(), key=lambda d: (len(d.whole), bool(d.part))):
+        if not any(hard.whole <= demand.whole for hard in out if not hard.part):
+            out.append(demand)
+    return out
 
 
 class _Branching:

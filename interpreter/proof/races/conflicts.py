@@ -8,8 +8,9 @@ from typing import Literal
 
 import islpy as isl
 
-from ...indices.linear import Linear, Symbol
+from ...indices.linear import TRUE, Linear, Symbol
 from ..kernels.model import ALL_SPACES, Access, Barrier, KernelModel, space_of_both
+from ..kernels.places import Place
 from ..solver import Naming, Solver, Unknown
 from .given import given_numbers, needed
 from .in_flight import loops_of_copies, meetings, over_and_begun, pairs_of, ways
@@ -199,12 +200,55 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
     """Pairs of accesses to global memory by two blocks, at least one a write: no barrier orders them."""
     solver = solver or Solver()
     out: list[Conflict] = []
+    own_rows = _OwnRows(model, solver)
     for a, b in pairs_of(model):
-        if {a.buffer.space, b.buffer.space} <= {"global", "any"}:
+        if {a.buffer.space, b.buffer.space} <= {"global", "any"} and not own_rows.tell_apart(a, b):
             pair = PairClass(model, a, b, (), 0, False, solver, same_block=False)
             if _collides(pair):
                 out.append(as_conflict(pair, pair.found, across_blocks=True))
     return out
+
+
+class _OwnRows:
+    """Coordinates that depend on the block alone. Where each block has rows of its own, they tell for all accesses at once that no
+    two blocks touch one element."""
+
+    def __init__(self, model: KernelModel, solver: Solver) -> None:
+        self.model, self.solver = model, solver
+        self._rows: dict[Access, _Rows] = {}
+        self._apart: dict[tuple[_Rows, _Rows], bool] = {}
+
+    def tell_apart(self, a: Access, b: Access) -> bool:
+        if a.buffer is not b.buffer:
+            return False
+        rows = self._of(a), self._of(b)
+        if rows not in self._apart:
+            self._apart[rows] = self._ask(a, b)
+        return self._apart[rows]
+
+    def _of(self, access: Access) -> _Rows:
+        if access not in self._rows:
+            self._rows[access] = tuple(form if _of_block(form) else None for form in access.coordinates or ())
+        return self._rows[access]
+
+    def _ask(self, a: Access, b: Access) -> bool:
+        told = [(p, q) for p, q in zip(self._of(a), self._of(b), strict=False) if p is not None and q is not None]
+        if not told:
+            return False
+        of_a, of_b = zip(*told, strict=True)
+        first, second = (replace(x, coordinates=at, when=TRUE, place=Place((), 0)) for x, at in ((a, of_a), (b, of_b)))
+        try:
+            return not PairClass(self.model, first, second, (), 0, False, self.solver, same_block=False).collide()
+        except Unknown:
+            return False
+
+
+_Rows = tuple[Linear | None, ...]
+
+
+def _of_block(form: Linear) -> bool:
+    """Whether it is the same for all threads of a block, in all iterations of its loops."""
+    return not any(symbol.depends.thread or symbol.depends.loops for symbol in form.symbols())
 
 
 # ---- classes ----------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ class Meeting(PairClass):
     def collide(self) -> bool:
         """Whether there are any, of whichever iterations: no barrier separates them. Raises Unknown."""
         names, parts = self._described
-        self.known = self.solver.point(names, parts, names)
+        self.known = self.example(self.solver.point(names, parts, names))
         return self.known is not None
 
     def _different_threads(self) -> Formula:

@@ -28,11 +28,12 @@ def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
         if s.region != t.region:
             return tuple(loops), -1 if s.region < t.region else 1
     depth = min(len(a.steps), len(b.steps))
-    p, q = _position(a, depth), _position(b, depth)
+    p, q = position_at(a, depth), position_at(b, depth)
     return tuple(loops), (p > q) - (p < q)
 
 
-def _position(place: Place, depth: int) -> int:
+def position_at(place: Place, depth: int) -> int:
+    """The position of what holds the place in its block `depth` regions down."""
     return place.steps[depth].position if depth < len(place.steps) else place.position
 
 
@@ -43,7 +44,7 @@ Row = list[Barrier]
 
 def _in_front(row: Row, place: Place) -> int:
     """How many of the row's barriers stand in front of what holds the place in their block."""
-    return bisect_left(row, _position(place, len(row[0].place.steps)), key=lambda barrier: barrier.place.position)
+    return bisect_left(row, position_at(place, len(row[0].place.steps)), key=lambda barrier: barrier.place.position)
 
 
 def pieces(rows: Iterable[Row], first: Place, second: Place) -> Iterator[Row]:

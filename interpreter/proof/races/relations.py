@@ -12,10 +12,11 @@ keeps the sets small. Many barriers need no sets: `phases.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from typing import TypeVar
 
 import islpy as isl
 
@@ -26,6 +27,34 @@ from ..kernels.model import Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Loop, PlaceStep
 from ..solver import Alike, BarrierNaming, Naming, Solver, Unknown, coordinates, described
 from .phases import Steps, meeting
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class Example:
+    """A collision of a class. `like`: one of the same two threads, in other names."""
+
+    pair: PairClass
+    find: Callable[[], isl.Point]
+    like: Example | None = None
+
+    @cached_property
+    def point(self) -> isl.Point:
+        """Raises Unknown."""
+        return self.find()
+
+    @cached_property
+    def values(self) -> dict[Symbol, int]:
+        return dict(zip(self.pair.names, coordinates(self.point), strict=True))
+
+    @cached_property
+    def in_two_warps(self) -> bool:
+        """Whether it is of threads of two warps: no work at all."""
+        if self.like is not None:
+            return self.like.in_two_warps
+        warp, there = self.pair.model.warp, self.values
+        return warp is not None and self.pair.x.form(warp).value(there) != self.pair.y.form(warp).value(there)
 
 
 @dataclass(eq=False)
@@ -51,7 +80,7 @@ class PairClass:
     solver: Solver
     same_block: bool = True
     unknown: bool = False
-    known: isl.Point | None = None
+    known: Example | None = None
     still: PairClass | None = None
     unsure: Barrier | None = None
     _separated: dict[tuple[Steps, int, int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
@@ -94,30 +123,44 @@ class PairClass:
 
     def collide(self) -> bool:
         """Whether there are any, one of which is then `known`. Raises Unknown."""
-        if self.still is not None and self._goes_on(self.still):
-            self.known = None if self.still.known is None else self._moved(self.still)
-            if self.known is not None or self.still.known is None:
-                return self.known is not None
-        self.known = self.alike.once("known", self._some)
+        self.known = self._once("known", self._some, self._turned)
         return self.known is not None
 
-    def _some(self) -> isl.Point | None:
+    def _some(self) -> Example | None:
+        if self.still is not None and self._goes_on(self.still):
+            moved = None if self.still.known is None else self._moved(self.still)
+            if moved is not None or self.still.known is None:
+                return moved
         names, parts = self._described
         found: isl.Point | None = None
         if self.loop is not None:
             following = equal(Linear.of(self.x(self.loop.counter)) + 1, Linear.of(self.y(self.loop.counter)))
             found = self.solver.point(names, [*parts, following], names)
-        return found or self.solver.point(names, parts, names)
+        return self.example(found or self.solver.point(names, parts, names))
+
+    def example(self, found: isl.Point | None) -> Example | None:
+        return None if found is None else Example(self, lambda: found)
+
+    def _once(self, what: str, find: Callable[[], T], turned: Callable[[T], T]) -> T:
+        """What is found of all classes that are described alike. `turned`: what is found of those the other way round, as it is
+        this way; where time tells the two apart, it is another question."""
+
+        def found() -> T:
+            other = None if self.carried else self.solver.alike.get(self._key(self.second, self.first))
+            return find() if other is None or what not in other.known else turned(other.known[what])
+
+        return self.alike.once(what, found)
 
     @cached_property
     def alike(self) -> Alike:
-        """What is found of all classes that are described alike: by all that `_described` is made of, the model aside."""
-        sides = (
-            (a.place.guards, a.when, a.place.loops, a.coordinates, a.part) for a in (self.first, self.second)
-        )
+        """What is found of all classes that are described alike."""
+        return self.solver.alike.setdefault(self._key(self.first, self.second), Alike())
+
+    def _key(self, first: Access, second: Access) -> Hashable:
+        """All that `_described` is made of, the model aside."""
+        sides = self.model.written(first), self.model.written(second)
         way = self.first is self.second, self.first.buffer is self.second.buffer, self.same_block
-        key = type(self), self.model, *way, self.shared, self.equal, self.carried, *sides
-        return self.solver.alike.setdefault(key, Alike())
+        return type(self), self.model, *way, self.shared, self.equal, self.carried, *sides
 
     def _goes_on(self, still: PairClass) -> bool:
         """Whether nothing depends on the iteration: two that collide in one do so in different ones, and the other way round."""
@@ -136,16 +179,33 @@ class PairClass:
         symbols = (*(name for name in self.names if name.kind != "loop"), *(symbol for part in said for symbol in part.symbols()))
         return frozenset[int]().union(*(symbol.depends.loops for symbol in symbols))
 
-    def _moved(self, still: PairClass) -> isl.Point | None:
+    def _moved(self, still: PairClass) -> Example | None:
         """A collision in one iteration, from the loop's first to its second; None where it lacks a dimension."""
         assert still.known is not None and self.loop is not None
-        there = dict(zip(still.names, coordinates(still.known), strict=True))
-        sides = (still.x, still.y) if self.first is still.first else (still.y, still.x)
-        values = {self.x(self.loop.counter): 0, self.y(self.loop.counter): 1}
-        names = self.names
-        for mine, its in zip((self.shared_names, self.x, self.y), (still.shared_names, *sides), strict=True):
+        steps = {self.x(self.loop.counter): 0, self.y(self.loop.counter): 1}
+        found = self._in_own_names(still.known, steps, turned=self.first is not still.first)
+        return None if found is None else Example(self, lambda: found, still.known)
+
+    def _turned(self, known: Example | None) -> Example | None:
+        """The collision, with its first instance as the second."""
+        if known is None:
+            return None
+
+        def found() -> isl.Point:
+            names, parts = self._described
+            point = self._in_own_names(known, {}, turned=True) or self.solver.point(names, parts, names)
+            assert point is not None
+            return point
+
+        return Example(self, found, known)
+
+    def _in_own_names(self, known: Example, values: dict[Symbol, int], *, turned: bool) -> isl.Point | None:
+        """Another class's collision in this one's dimensions, but for `values`; None where it lacks one."""
+        other, there, names = known.pair, known.values, self.names
+        sides = (other.y, other.x) if turned else (other.x, other.y)
+        for mine, its in zip((self.shared_names, self.x, self.y), (other.shared_names, *sides), strict=True):
             for symbol, name in mine.names.items():
-                found = its.names.get(symbol, still.shared_names.names.get(symbol))
+                found = its.names.get(symbol, other.shared_names.names.get(symbol))
                 if found is None:
                     return None
                 values.setdefault(name, there[found])
@@ -164,7 +224,8 @@ class PairClass:
                 parts.append(equal(self.x.form(p), self.y.form(q)))
         if self.loop is not None:
             parts.append(_below(self.x(self.loop.counter), self.y(self.loop.counter)))
-        parts.append(self._different_threads() if self.same_block else self._different_blocks())
+        self._apart = self._different_threads() if self.same_block else self._different_blocks()
+        parts.append(self._apart)
         for symbol in self.model.deciding:  # whether a barrier is executed must be a dimension for all of them
             self.x(symbol)
             self.y(symbol)
@@ -272,20 +333,19 @@ class PairClass:
     @cached_property
     def in_one_warp(self) -> bool:
         """Whether all collisions are of two threads of one warp. Raises Unknown."""
-        return not self.known_in_two_warps and self.alike.once("in one warp", self._never_two_warps)
+        return not self.known_in_two_warps and self._once("in one warp", self._never_two_warps, bool)
 
     def _never_two_warps(self) -> bool:
+        if self.model.shape.threads is not None and self.model.shape.threads <= WARP:
+            return True
         names, parts = self._described
-        return self.solver.point(names, [*parts, self._two_groups(WARP)], names) is None
+        far = [part for part in parts if part is not self._apart]  # threads of two warps are two
+        return self.solver.point(names, [*far, self._two_groups(WARP)], names) is None
 
-    @cached_property
+    @property
     def known_in_two_warps(self) -> bool:
         """Whether the collision that is known is of threads of two warps: no work at all."""
-        warp = self.model.warp
-        if self.known is None or warp is None:
-            return False
-        there = dict(zip(self.names, coordinates(self.known), strict=True))
-        return self.x.form(warp).value(there) != self.y.form(warp).value(there)
+        return self.known is not None and self.known.in_two_warps
 
     def _of_group(self, separated: isl.Set | bool, threads: int) -> isl.Set | bool:
         """Of what a barrier of a warp, or of so many threads, comes between, what it separates."""

@@ -35,7 +35,7 @@ def all_separated(pair: PairClass, barriers: Sequence[Barrier]) -> bool:
     """Whether the barriers are known to separate all collisions. One that none separates tells already."""
     if pair.known is not None:
         try:
-            if not any(_holds(pair, barrier, pair.known) for barrier in barriers):
+            if not any(_holds(pair, barrier, pair.known.point) for barrier in barriers):
                 return False
         except Unknown:
             pass
