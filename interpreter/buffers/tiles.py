@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ..ir.affine_maps import dimension_of
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import DYNAMIC, ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
+from ..ir.refusing import describe
 from ..ir.structured import body_of, drop_handles, is_structured, place_of, structure
 from ..mapping.mapping import (
     LoopDimension,
@@ -28,7 +29,6 @@ from ..memory.fragments import instruction_of
 from ..memory.limits import OF_A_THREAD, WARP
 from ..memory.views import behind
 from ..padding.scans import is_scan
-from ..session.rewriter import describe
 from .views import all_users, is_temporary
 
 

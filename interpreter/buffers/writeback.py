@@ -21,6 +21,7 @@ from ..indices.arithmetic import Bound, Sum, delinearise, inside
 from ..indices.values import divisible
 from ..ir.affine_maps import dimension_of, single_dimensions
 from ..ir.mlir import ahead_of, children, ir, made_by, operations, ops_of, producer, users
+from ..ir.refusing import describe
 from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, shape_of, structure
 from ..launch.kernel import Outlined
 from ..launch.lowering import copies_to_linalg
@@ -43,7 +44,6 @@ from ..mapping.mapping import (
 from ..mapping.processors import loop_over, when
 from ..memory.effects import is_pure, read, written
 from ..memory.views import behind, is_own_array
-from ..session.rewriter import describe
 from .elements import VECTOR, StructuredOp, emit, forwarded, most_lanes
 from .temporaries import REGISTERS
 from .tiles import ThreadTile, clone_nest, end_of, is_distributed, is_slice, structural_key, thread_nest, tiles_of

@@ -27,12 +27,12 @@ from ..ir.mlir import (
     users,
     vector,
 )
+from ..ir.refusing import describe, upstream_messages
 from ..ir.structured import body_of, copy_marks
 from ..memory.layouts import is_shared
 from ..memory.limits import MOST, block_bytes
 from ..memory.names import numbered
 from ..memory.warpgroups import SAME
-from ..session.rewriter import describe, upstream_messages
 from .boxes import drop_casts
 from .kernel import FOLD_VIEWS, Outlined, Passed, to_loops
 from .swizzle import apply_swizzles, lay_in_panels

@@ -16,6 +16,7 @@ from ..buffers.tiles import is_distributed, one_each
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, inside, is_zero, less
 from ..indices.values import largest
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
+from ..ir.refusing import describe
 from ..ir.structured import UNROLL, body_of
 from ..loops.nests import SEQUENTIAL
 from ..mapping.clusters import BlockClusters
@@ -37,7 +38,6 @@ from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..mapping.together import for_each_together
 from ..padding.scans import is_scan
-from ..session.rewriter import describe
 from .kernel import Outlined
 from .roles import begin_role
 from .shared.meeting import OUTSIDE, Within, guard, meet_inside

@@ -7,9 +7,9 @@ from ..buffers.register_stages import is_stage
 from ..ir.element_sizes import element_bytes
 from ..ir.functions import name_of
 from ..ir.mlir import ir, operations
+from ..ir.refusing import describe
 from ..memory.effects import is_memref
 from ..memory.views import behind
-from ..session.rewriter import describe
 
 
 def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:

@@ -12,8 +12,8 @@ from typing import Literal, TypeVar
 from ...dsl.diagnostics import fail
 from ..ir.functions import name_of
 from ..ir.mlir import DYNAMIC, ir, memref
+from ..ir.refusing import refuse
 from ..ir.reshapes import groups_of
-from ..session.rewriter import refuse
 
 
 def strided(kind: ir.Type, at: ir.Operation | None = None, what: str | None = None) -> tuple[list[int], int]:

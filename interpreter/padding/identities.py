@@ -25,6 +25,7 @@ from itertools import combinations
 from ..indices.arithmetic import Bound
 from ..ir.cloning import clone_body, clone_with
 from ..ir.mlir import ahead_of, arith, func, ir, linalg, made_by, operations, ops_of, producer, run_passes, scf
+from ..ir.refusing import WAS
 from ..ir.structured import (
     Structure,
     body_of,
@@ -38,7 +39,6 @@ from ..ir.structured import (
     structure,
     yielded,
 )
-from ..session.rewriter import WAS
 from .masked_loads import Identity, attribute, number, within
 
 COMMUTATIVE = {

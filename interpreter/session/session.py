@@ -20,12 +20,13 @@ from ..focus.carving import Version
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
+from ..ir.refusing import upstream_messages
 from ..memory.names import Written, nameless
 from ..tensors.bufferization import tidy
 from .environment import Environment, evaluate_fields
 from .listeners import tell
 from .order import in_order
-from .rewriter import Rewriter, handles_of, upstream_messages
+from .rewriter import Rewriter, handles_of
 from .state import (
     SKIP,
     Frame,

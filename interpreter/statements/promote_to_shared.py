@@ -11,6 +11,7 @@ from typing import Any
 from ..ir.copying import copy_to
 from ..ir.element_sizes import bytes_of, element_bytes
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, memref, producer, stands_in, users
+from ..ir.refusing import describe
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..loops.nests import is_loop
 from ..mapping.mapping import mapping_of
@@ -18,7 +19,6 @@ from ..memory.layouts import as_tensor, strided, transposed
 from ..memory.limits import MOST
 from ..memory.names import free_name
 from ..memory.swizzles import SPANS, SWIZZLE, Swizzle
-from ..session.rewriter import describe
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
 from ..tensors.destinations import result_name

@@ -23,6 +23,7 @@ from ..ir.mlir import (
     tensor,
     users,
 )
+from ..ir.refusing import WAS
 from ..ir.sizes import dimension_behind, iterations_of
 from ..ir.structured import (
     body_of,
@@ -43,7 +44,7 @@ from ..ir.structured import (
 )
 from ..padding import masked_loads
 from ..padding.masked_loads import is_masked_load
-from ..session.rewriter import WAS, Rewriter
+from ..session.rewriter import Rewriter
 from ..session.statement import Handle
 
 _FUSING = "weft.fusing"

@@ -12,7 +12,7 @@ from typing import Any
 from ...dsl.diagnostics import Diagnostic, WeftError, fail
 from ...interpreter.ir.functions import sizes_of, symbol
 from ...interpreter.ir.mlir import JitError, TransformError, execution_engine, ir, operations
-from ...interpreter.session.rewriter import upstream_messages
+from ...interpreter.ir.refusing import upstream_messages
 from ..cuda.module import kernel_functions, kernel_module
 from ..forks import Guard
 from ..host.functions import array_type

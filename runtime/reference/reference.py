@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, WeftError, fail
 from ...interpreter.ir.mlir import JitError, TransformError, context, ir, load_jit
-from ...interpreter.session.rewriter import upstream_messages
+from ...interpreter.ir.refusing import upstream_messages
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
 from ..native.admitted import expect_payload

@@ -21,6 +21,7 @@ from ...buffers.elements import StructuredOp
 from ...indices.arithmetic import Sum, apply_map, is_zero
 from ...ir.functions import COMBINER, PARTICIPANTS, name_of, set_name
 from ...ir.mlir import gpu, ir, memref
+from ...ir.refusing import refuse
 from ...ir.structured import structure
 from ...mapping.mapping import Mapping, handed_out
 from ...mapping.participants import Team, alike, team
@@ -30,7 +31,6 @@ from ...memory.views import behind, is_own_array
 from ...padding.combiners import Combiner, combiner
 from ...padding.masked_loads import number
 from ...padding.scans import running
-from ...session.rewriter import refuse
 
 At = Sequence[Sum]
 EmitOwned = Callable[[StructuredOp, Callable[[At], At]], None]
