@@ -20,7 +20,7 @@ from ..indices.values import divisible
 from ..ir.cloning import clone_body, clone_until
 from ..ir.mlir import affine, arith, ir, linalg, made_by, producer, scf, stands_in, tensor
 from ..ir.sizes import SizeForm, difference, emitted, same_size, sizes_of
-from ..ir.structured import body_of, copy_marks, element_type, generic, segments, yielded
+from ..ir.structured import body_of, copy_marks, element_type, empty, generic, segments, yielded
 from .provenance import BoxSpan, Computed, Filled, Image, Placed, Provenance, StridedWindow
 
 MARK = "weft.gather"
@@ -49,16 +49,6 @@ def attribute(value: Identity, kind: ir.Type) -> ir.Attribute:
     width = kind.width if isinstance(kind, ir.IntegerType) else 64
     special = {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "umax": -1, None: 0}
     return ir.IntegerAttr.get(kind, int(special.get(value, value)))  # type: ignore[arg-type]
-
-
-def empty(shape: Sequence[int | ir.Value], kind: ir.Type) -> ir.Value:
-    """A `tensor.empty` of that shape and element type."""
-    return tensor.EmptyOp(list(shape), kind).result
-
-
-def is_empty(value: ir.Value) -> bool:
-    """Whether the value is a `tensor.empty`: a shape without contents."""
-    return made_by(value, "tensor.empty") is not None
 
 
 def within(

@@ -21,7 +21,9 @@ from ..ir.structured import (
     dimension_of,
     dimensions_of,
     element_type,
+    empty,
     from_origin,
+    is_empty,
     is_read,
     is_structured,
     loop_inits,
@@ -205,7 +207,7 @@ def _operand(
         for e, old, new in zip(space.maps[position].results, shape_of(value), numbers, strict=True)
     )
     if not _reads(op, position, space):
-        return masked_loads.empty(shape, element_type(value))
+        return empty(shape, element_type(value))
     return _enlarged(value, numbers, shape, outside, must_hold)
 
 
@@ -214,8 +216,8 @@ def _enlarged(
 ) -> ir.Value:
     """`value` of a larger shape, by what makes it where that can be; `outside` beyond its own where it `must_hold` that."""
     old, maker = sizes_of(value), producer(value)
-    if masked_loads.is_empty(value):
-        return masked_loads.empty(shape, element_type(value))
+    if is_empty(value):
+        return empty(shape, element_type(value))
     if (
         maker is not None
         and from_origin(maker)

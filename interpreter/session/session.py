@@ -21,8 +21,8 @@ from ..focus.modules import Taken
 from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
 from ..ir.refusing import upstream_messages
+from ..ir.tidying import tidy
 from ..memory.names import Written, nameless
-from ..tensors.bufferization import tidy
 from .environment import Environment, evaluate_fields
 from .listeners import tell
 from .order import in_order

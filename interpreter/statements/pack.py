@@ -140,8 +140,8 @@ class _Copy:
 
     def __init__(self, value: ir.Value, along: bool, split: str | None, operand: int, lanes: int) -> None:
         from ..ir.sizes import sizes_of
+        from ..ir.structured import empty
         from ..memory.layouts import as_tensor, store_tensor
-        from ..padding.masked_loads import empty
 
         self.split, self.operand = split, operand
         own, length = sizes_of(value)[:: 1 if along else -1]

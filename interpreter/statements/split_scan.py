@@ -200,7 +200,8 @@ def _reduced(
 ) -> tuple[ir.Operation, ir.Operation]:
     """What each part makes, from the combiner's identity."""
     from ..ir.sizes import sizes_of
-    from ..padding.masked_loads import empty, number
+    from ..ir.structured import empty
+    from ..padding.masked_loads import number
     from ..padding.scans import reduction_of
 
     with ahead_of(op):
@@ -225,7 +226,7 @@ def _offsets(
 ) -> ir.Operation:
     """What the op started with, combined with what the parts have made, one after the other; and what there was before each."""
     from ..ir.sizes import sizes_of
-    from ..padding.masked_loads import empty
+    from ..ir.structured import empty
 
     with ahead_of(op):
         places = [empty([cut.parts, *sizes_of(start)], element_type(start)) for start in starts]

@@ -30,6 +30,7 @@ from ..ir.structured import (
     copy_marks,
     dimension_of,
     element_type,
+    empty,
     generic,
     is_structured,
     loop_inits,
@@ -263,7 +264,7 @@ def _windows(op: ir.Operation, maps: Sequence[ir.AffineMap]) -> Iterator[tuple[i
             continue
         along = ir.AffineMap.get(space.rank, 0, [ir.AffineDimExpr.get(d)])
         if (behind := dimension_behind(size)) is None:
-            yield masked_loads.empty([size], kind), along
+            yield empty([size], kind), along
             continue
         whole, axis = behind
         sizes = [size if a == axis else 1 for a in range(len(shape_of(whole)))]

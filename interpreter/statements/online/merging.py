@@ -12,6 +12,7 @@ from ...ir.structured import (
     body_of,
     copy_marks,
     element_type,
+    empty,
     generic,
     loop_inits,
     replace,
@@ -111,7 +112,7 @@ def times_power(op: ir.Operation, one: CorrectedSum, by: ir.Value, power: int) -
         return [(arith.divf if power < 0 else arith.mulf)(own[0], other)]
 
     with ahead_of(op):
-        place = masked_loads.empty(sizes_of(result), element_type(result))
+        place = empty(sizes_of(result), element_type(result))
         made = generic([result, by], [place], [whole, whole.get_submap(list(one.rows)), whole], ["parallel"] * rank, body)
     made.move_after(op)
     for user in uses:
@@ -141,7 +142,7 @@ def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
     with ir.InsertionPoint(body_of(new)):
         end = scf.YieldOp(carried).operation
     with ir.InsertionPoint(end):
-        place = masked_loads.empty(sizes_of(carried[0]), element_type(carried[0]))
+        place = empty(sizes_of(carried[0]), element_type(carried[0]))
         least = linalg.fill(masked_loads.number(chain.bound, element_type(place)), outs=[place])
     (of_tile,) = _moved(first, end, counter, least)
     with ir.InsertionPoint(end):
@@ -212,7 +213,7 @@ def _factor(before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribu
             grown = arith.mulf(grown, masked_loads.number(abs(weight.exponent), wide))
         return [now, ir.Operation.create(str(weight.base), results=[wide], operands=[grown]).result, used]
 
-    places = [before, *(masked_loads.empty(sizes_of(before), each) for each in (wide, kind))]
+    places = [before, *(empty(sizes_of(before), each) for each in (wide, kind))]
     return generic([of_tile], places, [ir.AffineMap.get_identity(rank)] * 4, ["parallel"] * rank, body)
 
 
