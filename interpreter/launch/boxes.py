@@ -35,11 +35,11 @@ from ..memory.swizzles import SWIZZLE
 from ..memory.tensor_maps import LOAD, POINTER_OF, STORE
 from ..memory.views import is_view
 from ..memory.warpgroups import DESCRIBE
+from ..outlining.host_maps import End, Factor, end_behind, joined
+from ..outlining.kernel import Outlined
 from .clusters.sharing import Sharing, TilePart
-from .kernel import Outlined
-from .maps.host import End, Factor, end_behind, joined
-from .maps.pixels import Gathered, load_pixels
 from .panels import Box, Panels, bound, map_type
+from .pixels import Gathered, load_pixels
 
 
 def lower_copies(kernel: Outlined, sharing: Sharing | None = None) -> dict[ir.Value, Panels]:

@@ -26,11 +26,11 @@ from ..mapping.preconditions import check_distributed, check_launch, mapped_thin
 from ..memory import limits
 from ..memory.layouts import is_shared, value_name
 from ..memory.names import rename_buffers
+from ..outlining.kernel import Likeness, Outlined, Passed, host_function, install, outline
 from .barriers import init_barriers, number_barriers
 from .boxes import lower_copies
 from .clusters.sharing import Sharing, arrive_in_all, meet
 from .clusters.surplus import leave_out
-from .kernel import Likeness, Outlined, Passed, host_function, install, outline
 from .lowering import lower, settle_arguments
 from .materialize import Materializer
 from .roles import split_roles

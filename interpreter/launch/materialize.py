@@ -13,6 +13,7 @@ from ..buffers.elements import Address, StructuredOp, do_per_thread, emit_unit, 
 from ..buffers.owners.arrays import OwnArray, done_by_all
 from ..buffers.register_stages import RegisterStages, is_stage
 from ..buffers.tiles import is_distributed, one_each
+from ..buffers.widths import widths
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, inside, is_zero, less
 from ..indices.values import largest
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
@@ -37,14 +38,13 @@ from ..mapping.mapping import (
 from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..mapping.together import for_each_together
+from ..memory.lanes import BARRIER
+from ..outlining.kernel import Outlined
 from ..padding.scans import is_scan
-from .kernel import Outlined
 from .roles import begin_role
 from .shared.meeting import OUTSIDE, Within, guard, meet_inside
 from .shared.reductions import SharedReduction
 from .shared.scans import SharedScan
-from .splitting import BARRIER
-from .widths import widths
 
 EmitAt = Callable[[Sequence[Sum]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""

@@ -27,9 +27,7 @@ from ..mapping.mapping import (
     nested_maps,
 )
 from ..memory.effects import only_computes
-from ..memory.lanes import waits_for_warp, warp_barrier
-
-BARRIER = "gpu.barrier"
+from ..memory.lanes import BARRIER, waits_for_warp, warp_barrier
 
 
 def hands_on(loop: ir.Operation) -> bool:

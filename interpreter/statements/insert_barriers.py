@@ -93,8 +93,8 @@ class InsertBarriers(Statement):
     reach = "maps"
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.kernel import outline
         from ..launch.launch import remember
+        from ..outlining.kernel import outline
         from ..proof.combination.combination import said
         from ..proof.kernels.trial import mapped_roots, propose_barriers, trials
         from ..proof.races import proof

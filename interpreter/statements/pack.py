@@ -178,11 +178,10 @@ PARTS = 3
 def _place(shape: Sequence[int | ir.Value], kind: ir.Type, lanes: int, name: str) -> tuple[ir.Value, ir.Value] | None:
     """Where a copy of that shape lies in front of rows that take up a multiple of so many elements; and the same as a matrix. None:
     its rows do so by themselves."""
-    from ..buffers.views import subview
     from ..indices.arithmetic import ceildiv, multiply
     from ..ir.functions import NAME
     from ..ir.sizes import product_of
-    from ..memory.layouts import strided
+    from ..memory.layouts import strided, subview
 
     own, *parts, length = shape
     row = product_of([*parts, length])

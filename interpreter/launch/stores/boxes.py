@@ -30,9 +30,9 @@ from ...mapping.processors import loop_over
 from ...memory.layouts import is_shared
 from ...memory.limits import MOST_BOX, MOST_RANK, PIECE
 from ...memory.swizzles import SWIZZLE
+from ...outlining.host_maps import End, end_behind, joined
+from ...outlining.kernel import Outlined
 from ..boxes import place_of
-from ..kernel import Outlined
-from ..maps.host import End, end_behind, joined
 from ..panels import Box, Panels, bound, map_type
 from .completion import is_tensor_store
 

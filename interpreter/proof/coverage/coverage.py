@@ -16,7 +16,7 @@ from ...indices.linear import TRUE, Linear
 from ...ir.functions import VERSION_OF
 from ...ir.mlir import ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, segments
-from ...launch.kernel import Outlined
+from ...outlining.kernel import Outlined
 from ...padding.identities import IDEMPOTENT, combination, identity
 from ...session.untouched import Untouched
 from ..solver import Unknown

@@ -26,7 +26,7 @@ from ..memory.limits import PixelWindow
 from ..memory.mbarriers import is_mbarriers
 from ..memory.names import called
 from ..memory.views import is_view
-from .maps.host import End, HostMap, MapOf, joined, made_on_host
+from .host_maps import End, HostMap, MapOf, joined, made_on_host
 
 _TO_LOOPS = {
     "scf.forall": "scf-forall-to-for",
