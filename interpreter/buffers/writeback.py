@@ -25,6 +25,7 @@ from ..ir.mlir import ahead_of, children, ir, made_by, operations, ops_of, produ
 from ..ir.refusing import describe
 from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, shape_of, structure
 from ..loops.forall import make_forall
+from ..mapping.keys import structural_key
 from ..mapping.mapping import (
     AS_MANY_AS_ITERATIONS,
     ATTRIBUTE,
@@ -45,7 +46,7 @@ from ..memory.views import behind, is_own_array
 from ..outlining.kernel import Outlined
 from .elements import VECTOR, StructuredOp, emit, forwarded, most_lanes
 from .temporaries import REGISTERS
-from .tiles import ThreadTile, clone_nest, end_of, is_distributed, is_slice, structural_key, thread_nest, tiles_of
+from .tiles import ThreadTile, clone_nest, end_of, is_distributed, is_slice, thread_nest, tiles_of
 from .views import drop_dead_view, is_temporary
 from .wide_accesses import aligned_rows
 from .widths import widths

@@ -19,7 +19,6 @@ from ..indices.values import largest
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
 from ..ir.refusing import describe
 from ..ir.structured import UNROLL, body_of
-from ..loops.nests import SEQUENTIAL
 from ..mapping.clusters import BlockClusters
 from ..mapping.curves import along_curve
 from ..mapping.geometry import Geometry
@@ -41,6 +40,7 @@ from ..mapping.together import for_each_together
 from ..memory.lanes import BARRIER
 from ..outlining.kernel import Outlined
 from ..padding.scans import is_scan
+from ..parallel.nests import SEQUENTIAL
 from .roles import begin_role
 from .shared.meeting import OUTSIDE, Within, guard, meet_inside
 from .shared.reductions import SharedReduction

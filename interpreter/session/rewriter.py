@@ -15,7 +15,7 @@ from ..ir.mlir import TransformError, ir, operations, run_passes, run_transform
 from ..ir.refusing import describe, upstream_messages
 from ..ir.structured import is_structured
 from ..memory.names import Written, name_buffers, nameless
-from .untouched import Untouched
+from ..proof.coverage.untouched import Untouched
 
 if TYPE_CHECKING:
     from ..focus.modules import Taken

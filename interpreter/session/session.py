@@ -23,6 +23,7 @@ from ..ir.mlir import NotLocalError, ir
 from ..ir.refusing import upstream_messages
 from ..ir.tidying import tidy
 from ..memory.names import Written, nameless
+from ..proof.coverage.untouched import Untouched
 from .environment import Environment, evaluate_fields
 from .listeners import tell
 from .order import in_order
@@ -45,7 +46,6 @@ from .state import (
     statement_text,
 )  # fmt: skip
 from .statement import Handle, NotMet, Statement, registry
-from .untouched import Untouched
 from .versions import ASSUME, assuming, beginning, finished, without_version
 
 Applied = tuple[Rewriter, dict[str, Any], Version]

@@ -191,7 +191,7 @@ CALLED_BACK = {
     ("interpreter.ir.mlir", "walk"),
     ("interpreter.ir.mlir", "operations"),
     ("interpreter.ir.mlir", "execution_engine"),
-    ("interpreter.proof.kernels.trial", "_outermost"),
+    ("interpreter.launch.trials", "_outermost"),
     ("interpreter.focus.modules", "content"),
     ("interpreter.focus.versions", "sections"),
     ("runtime.reference.worker", "forked"),

@@ -18,7 +18,6 @@ from ...ir.mlir import ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, segments
 from ...outlining.kernel import Outlined
 from ...padding.identities import IDEMPOTENT, combination, identity
-from ...session.untouched import Untouched
 from ..solver import Unknown
 from .labels import value_of
 from .left import Left, found_in
@@ -26,6 +25,7 @@ from .nests import NestExecuted
 from .once import Unclear, expect_once, expect_order, reads_outside
 from .payloads import BEFORE, CASTS, Coordinates, PayloadOp, PayloadOps, computes
 from .points import Executes, solved
+from .untouched import Untouched
 from .walk import Walk, inside
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ...ir.mlir import ir, is_used, operations
 from ...ir.structured import body_of, is_structured, operand_names, segments
-from ...loops.nests import is_loop
 from ...mapping.mapping import mapping_of
+from ...parallel.nests import is_loop
 from ...session.statement import Handle, Operand, Results, Rewriter, Statement, handle, operand, statement
 from ..bufferize import ensure_bufferized
 

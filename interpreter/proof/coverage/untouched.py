@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..ir.functions import symbol
-from ..ir.mlir import ir, operations
+from ...ir.functions import symbol
+from ...ir.mlir import ir, operations
 
 
 @dataclass(frozen=True)
