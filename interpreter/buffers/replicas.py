@@ -31,7 +31,7 @@ from ..mapping.mapping import (
 from ..memory.effects import read, written
 from ..memory.limits import OF_A_THREAD
 from ..memory.views import behind, is_own_array, is_view
-from ..padding.scans import running
+from ..reductions.scans import running
 from .elements import VECTOR
 from .register_stages import ATTRIBUTE as STAGE
 from .temporaries import REGISTERS, drop_deallocs

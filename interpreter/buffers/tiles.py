@@ -28,7 +28,7 @@ from ..mapping.mapping import (
 from ..memory.fragments import instruction_of
 from ..memory.limits import OF_A_THREAD, WARP
 from ..memory.views import behind
-from ..padding.scans import is_scan
+from ..reductions.scans import is_scan
 from .views import all_users, is_temporary
 
 

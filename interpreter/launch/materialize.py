@@ -39,8 +39,8 @@ from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..mapping.together import for_each_together
 from ..memory.lanes import BARRIER
 from ..outlining.kernel import Outlined
-from ..padding.scans import is_scan
 from ..parallel.nests import SEQUENTIAL
+from ..reductions.scans import is_scan
 from .roles import begin_role
 from .shared.meeting import OUTSIDE, Within, guard, meet_inside
 from .shared.reductions import SharedReduction

@@ -35,9 +35,10 @@ from ..ir.structured import (
     sliced,
     structure,
 )
+from ..reductions.identities import Identity, attribute, fillings
 from . import masked_loads
-from .identities import beyond, fillings, generalized, mask_update, runs_anywhere
-from .masked_loads import UNKNOWN_TILES, Identity, assembled, reaches
+from .masked_loads import UNKNOWN_TILES, assembled, reaches
+from .masking import beyond, generalized, mask_update, runs_anywhere
 from .provenance import Image, Provenance, StridedWindow, behind_pad, makers, read_through, remove_dead
 from .scattered import load_scattered
 
@@ -249,7 +250,7 @@ def _held(
     """`value`, masked beyond the shape `old` (behind `after`) where it must be `outside` there and is not anyway."""
     maker = producer(value)
     filling = None if maker is None else _filling(maker)
-    if not must_hold or (filling is not None and filling == masked_loads.attribute(outside, element_type(value))):
+    if not must_hold or (filling is not None and filling == attribute(outside, element_type(value))):
         return value
     with ir.InsertionPoint.after(after), after.location:
         return masked_loads.masked(value, old, outside)

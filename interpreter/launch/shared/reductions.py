@@ -28,9 +28,9 @@ from ...mapping.participants import Team, alike, team
 from ...mapping.processors import Hardware, for_each, when
 from ...memory.limits import WARP
 from ...memory.views import behind, is_own_array
-from ...padding.combiners import Combiner, combiner
-from ...padding.masked_loads import number
-from ...padding.scans import running
+from ...reductions.combiners import Combiner, combiner
+from ...reductions.identities import number
+from ...reductions.scans import running
 
 At = Sequence[Sum]
 EmitOwned = Callable[[StructuredOp, Callable[[At], At]], None]

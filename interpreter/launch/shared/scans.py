@@ -32,9 +32,9 @@ from ...mapping.processors import for_each, loop_over, when
 from ...memory.effects import is_memref
 from ...memory.limits import OF_A_THREAD, WARP
 from ...memory.views import behind, is_own_array
-from ...padding.combiners import Combiner
-from ...padding.masked_loads import number
-from ...padding.scans import Scan, read_scan, reduction_of
+from ...reductions.combiners import Combiner
+from ...reductions.identities import number
+from ...reductions.scans import Scan, read_scan, reduction_of
 from .reductions import At, SharedReduction, barrier, load, reducing_into, store
 
 Values = list[ir.Value]

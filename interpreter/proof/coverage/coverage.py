@@ -17,7 +17,7 @@ from ...ir.functions import VERSION_OF
 from ...ir.mlir import ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, segments
 from ...outlining.kernel import Outlined
-from ...padding.identities import IDEMPOTENT, combination, identity
+from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..solver import Unknown
 from .labels import value_of
 from .left import Left, found_in

@@ -21,7 +21,7 @@ from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
 from ...ir.structured import Structure, body_of, element_type, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
-from ...padding.identities import update
+from ...reductions.identities import update
 from .untouched import Untouched
 
 Key = tuple[str, str, int]

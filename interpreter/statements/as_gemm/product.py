@@ -23,9 +23,9 @@ from ...ir.reshapes import collapsed, expanded
 from ...ir.sizes import emitted, forms_of, product_of, same_size, size_of, sizes_of
 from ...ir.structured import body_of, element_type, empty, generic, is_empty, move_marks, part_of, shape_of, spelled
 from ...padding import masked_loads
-from ...padding.identities import combination
 from ...padding.masked_loads import Subscript, read
 from ...padding.provenance import Image, Provenance, margins, read_through
+from ...reductions.identities import combination
 from .convolution import ConvolutionProblem, LoopAxis
 
 

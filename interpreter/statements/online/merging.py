@@ -21,8 +21,8 @@ from ...ir.structured import (
     structure,
     yielded,
 )
-from ...padding import masked_loads
 from ...padding.rounding import start_of
+from ...reductions.identities import number
 from .algebra import Chain, CorrectedSum
 
 
@@ -143,7 +143,7 @@ def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
         end = scf.YieldOp(carried).operation
     with ir.InsertionPoint(end):
         place = empty(sizes_of(carried[0]), element_type(carried[0]))
-        least = linalg.fill(masked_loads.number(chain.bound, element_type(place)), outs=[place])
+        least = linalg.fill(number(chain.bound, element_type(place)), outs=[place])
     (of_tile,) = _moved(first, end, counter, least)
     with ir.InsertionPoint(end):
         wide = max(map(element_type, carried), key=lambda each: ir.FloatType(each).width)
@@ -205,12 +205,12 @@ def _factor(before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribu
         new, old = own[0], own[1]
         now = used = ir.Operation.create(chain.combiner, results=[kind], operands=[old, new]).result
         if infinite:
-            is_bound = arith.cmpf(arith.CmpFPredicate.OEQ, now, masked_loads.number(bound, kind))
-            used = arith.select(is_bound, masked_loads.number(0.0, kind), now)
+            is_bound = arith.cmpf(arith.CmpFPredicate.OEQ, now, number(bound, kind))
+            used = arith.select(is_bound, number(0.0, kind), now)
         before, after = _converted(old, wide), _converted(used, wide)
         grown = arith.subf(before, after) if weight.exponent < 0 else arith.subf(after, before)
         if abs(weight.exponent) != 1:
-            grown = arith.mulf(grown, masked_loads.number(abs(weight.exponent), wide))
+            grown = arith.mulf(grown, number(abs(weight.exponent), wide))
         return [now, ir.Operation.create(str(weight.base), results=[wide], operands=[grown]).result, used]
 
     places = [before, *(empty(sizes_of(before), each) for each in (wide, kind))]

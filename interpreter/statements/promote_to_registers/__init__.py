@@ -142,7 +142,7 @@ class PromoteToRegisters(Statement):
 
     def _accumulates(self, rewrite: Rewriter, op: ir.Operation, outputs: Sequence[str]) -> None:
         """W0383 of a scan's elements that it does not read."""
-        from ...padding.scans import elements_of, running
+        from ...reductions.scans import elements_of, running
 
         number = outputs.index(self.operand.name)
         if number in elements_of(op) and not is_used(body_of(op).arguments[segments(op)[0] + number]):

@@ -48,9 +48,9 @@ from ...ir.structured import (
 )
 from ...memory.atomics import forms, has_form
 from ...padding import masked_loads
-from ...padding.combiners import Combiner, combiner
-from ...padding.identities import combination, fillings, mask_update, runs_anywhere
-from ...padding.masked_loads import Identity
+from ...padding.masking import mask_update, runs_anywhere
+from ...reductions.combiners import Combiner, combiner
+from ...reductions.identities import Identity, attribute, combination, fillings, number
 from ...tensors.fusing import remove_if_dead
 from ...tensors.writeback_guards import inside_of, rebuilt
 
@@ -138,7 +138,7 @@ def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
     assert by is not None, "it was checked"
     starts = list(op.operands)[space.inputs :]
     kinds = [element_type(start) for start in starts]
-    whole = masked_loads.attribute(_least(by.identities[0]), kinds[0])
+    whole = attribute(_least(by.identities[0]), kinds[0])
     filled = fillings(op, space, [cut.summed], whole) if cut.ragged and len(starts) == 1 and runs_anywhere(op) else None
     outside = filled or (None,) * space.inputs
     with ahead_of(op):
@@ -174,7 +174,7 @@ def _least(identity: Identity) -> Identity:
 def _filled(shapes: Sequence[Sequence[int | ir.Value]], kinds: Sequence[ir.Type], values: Sequence[Identity]) -> ir.Operation:
     """Tensors of such values, by one op."""
     made = [empty(list(shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]
-    numbers = [masked_loads.number(_least(value), kind) for value, kind in zip(values, kinds, strict=True)]
+    numbers = [number(_least(value), kind) for value, kind in zip(values, kinds, strict=True)]
     if len(made) == 1:
         return linalg.fill(numbers[0], outs=made).owner.operation
     rank = len(shapes[0])
