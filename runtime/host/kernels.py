@@ -19,7 +19,7 @@ from ...interpreter.memory.mbarriers import BYTES, count_of, is_mbarriers
 from ...interpreter.memory.shared import placed, shared_parts
 from ..cuda.function import FunctionText
 from ..cuda.values.sizes import GRID
-from ..kernel_form import ON_CHIP_ALONE, SINCE_CHIP, refuse, since_chip
+from ..form.kernel_form import ON_CHIP_ALONE, SINCE_CHIP, refuse, since_chip
 from ..plan.dtypes import itemsize, rounds_most
 from ..plan.plan import Apply, Arg, Assumption, BufferView, DimOf, Launch, Narrow, ScalarValue, Size, TensorMapOf
 from ..plan.resolve import fold

@@ -17,7 +17,7 @@ from ...interpreter.ir.refusing import describe
 from ...interpreter.memory.names import numbered
 from ..cuda.function import FunctionText
 from ..cuda.module import KernelFunction, Unit, texts_of
-from ..kernel_form import refuse, registrar
+from ..form.kernel_form import refuse, registrar
 from ..plan.plan import (
     Alloc,
     AnyStep,

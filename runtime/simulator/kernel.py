@@ -17,7 +17,7 @@ from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.lanes import WARP_BARRIER
 from ...interpreter.memory.limits import registers_at_start
 from ...interpreter.memory.mbarriers import REGISTERS, registers_of
-from ..kernel_lowering import LOWERED, normal
+from ..form.kernel_lowering import LOWERED, normal
 from . import (
     ops,  # noqa: F401 - it fills the table of handlers
     roles,

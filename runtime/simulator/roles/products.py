@@ -11,7 +11,7 @@ import numpy as np
 
 from ....interpreter.memory.tensor_maps import exchanged
 from ....interpreter.memory.warpgroups import GROUP, plain_place_of, repeats_after, sum_at
-from ...group_form import ExpectedGroupProduct, GroupMatrix
+from ...form.group_form import ExpectedGroupProduct, GroupMatrix
 from ..machine.fragments import to_tf32
 from ..machine.lanes import Lane
 from ..machine.local_memory import Shared
