@@ -17,9 +17,9 @@ from ..cuda.module import kernel_functions, kernel_module
 from ..forks import Guard
 from ..host.functions import array_type
 from ..plan.plan import KernelEntry
-from ..reference.cpu_lowering import lower
-from ..reference.jit import not_linked
 from .admitted import expect_kernels
+from .cpu_lowering import lower
+from .jit import not_linked
 from .kernel import LEADING
 from .launches import keep_kernels
 from .limits import NotLoopsError
