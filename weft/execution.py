@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from .comparison.once import ComparedOnce
     from .interpreter.session.session import Step
+    from .runtime.devices.device import Device
     from .runtime.plan.dtypes import Floats
     from .runtime.predict.prediction import Prediction
-    from .runtime.run.device import Device
     from .runtime.run.runner import RunResult
 
 

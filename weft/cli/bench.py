@@ -17,7 +17,7 @@ from ..payloads.settings import find_layer
 from ..pipeline import Choice, Planned, applied, planned, read_schedule
 from ..recipes import schedules
 from ..recipes.builder import Builder, Value
-from ..runtime.run.device import DeviceTarget
+from ..runtime.devices.device import DeviceTarget
 from ..runtime.run.execution import Arrays, open_device
 
 

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from ....interpreter.memory.warpgroups import GROUP
+from ...devices.report import Fault, FaultKind, Recorder, Site, ThreadOp, Triple
 from ..machine.banks import BankCounter
 from ..machine.memory import Global
 from ..machine.shadow import KeyLayout
-from ..report import Fault, FaultKind, Recorder, Site, ThreadOp, Triple
 from .clocks import SHARED, Moment, OperationKind, VectorClocks
 from .group import BlockState, GroupLanes
 from .ordering import OrderedMemory

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....interpreter.memory.limits import WARP
+from ...devices.report import Fault, Race, RaceKind, ThreadOp
 from ..machine.lanes import Lane, Lanes
 from ..machine.local_memory import Shared, WindowParts
 from ..machine.memory import Global, Tracked
 from ..machine.shadow import KeyLayout, Mask
-from ..report import Fault, Race, RaceKind, ThreadOp
 from .clocks import GLOBAL, SHARED, Moment
 from .ordering import ClockShadow, OrderedMemory
 
