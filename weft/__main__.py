@@ -28,7 +28,7 @@ def _command(arguments: list[str]) -> int:
     gc.set_threshold(YOUNG)
     try:
         from .cli import run
-        from .cli.supervisor import raise_what_was_put_off
+        from .process import raise_what_was_put_off
 
         code = run(arguments)
         raise_what_was_put_off()

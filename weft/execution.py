@@ -119,7 +119,7 @@ def _statements(steps: Sequence[Step]) -> dict[str, str]:
 
 def _prepare_reference(clock: Clock) -> None:
     """Have the reference's process ready, where that costs nothing: before this one has threads."""
-    from .cli.supervisor import is_child
+    from .process import is_child
 
     if is_child():
         with clock.phase("import"):

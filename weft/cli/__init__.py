@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 import rich_click as click
 
-from .. import __version__
+from ..source import __version__
 from .console import guarded
 
 COMMANDS = {

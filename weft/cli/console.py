@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 import click
 
 from ..dsl.diagnostics import Diagnostic, WeftError, fail
-from .supervisor import answered, interruptible
+from ..process import answered, interruptible
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -17,11 +17,11 @@ from rich.text import Text
 
 from ..cli import colors
 from ..cli.console import exhausted
-from ..cli.supervisor import answered, stays
 from ..dsl.diagnostics import Diagnostic, WeftError, count, did_you_mean, fail
 from ..dsl.parser import parse_items
 from ..interpreter.ir.mlir import load
 from ..pipeline import Choice
+from ..process import answered, stays
 from .command import COMMANDS, Desk
 from .journal import CutOffSession, Journal, Start, choose, cut_off, digest
 from .workbench import Workbench, total

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..cli.supervisor import doing
 from ..dsl import tree
 from ..dsl.checker import check
 from ..dsl.diagnostics import Source, Span, WeftError, did_you_mean, fail, quoted
@@ -21,6 +20,7 @@ from ..interpreter.session.versions import Fork, known_sizes
 from ..payloads.naming import WrittenNames
 from ..payloads.payload import parse_payload
 from ..pipeline import TYPED, Choice, Recipe
+from ..process import doing
 
 
 @dataclass
