@@ -11,8 +11,8 @@ from difflib import get_close_matches
 
 import rich_click as click
 
+from ..output.console import guarded
 from ..source import __version__
-from .console import guarded
 
 COMMANDS = {
     "run": "schedules",

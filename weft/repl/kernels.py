@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 
-from ..cli import colors
-from ..cli.report import show_report
 from ..dsl.diagnostics import WeftError, count, fail
 from ..interpreter.ir.cloning import strip_tags
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.session import Session
+from ..output import colors
+from ..output.report import show_report
 from ..pipeline import Applied
 from ..runtime.predict.chips import DEFAULT
 from ..runtime.run.execution import TARGETS
@@ -117,8 +117,8 @@ def run(desk: Desk, text: str) -> None:
 @command("predict [CHIP]", f"the time on a GPU ({DEFAULT}) of what is launched so far, by a model", "chip")
 def predict(desk: Desk, text: str) -> None:
     """Raises W0062 where nothing is launched, and what the model does not know."""
-    from ..cli.predicted import show_prediction
     from ..execution import predicted
+    from ..output.predicted import show_prediction
     from ..pipeline import planned
 
     bench = desk.bench

@@ -15,11 +15,11 @@ from dataclasses import replace
 from rich.console import Console
 from rich.text import Text
 
-from ..cli import colors
-from ..cli.console import exhausted
 from ..dsl.diagnostics import Diagnostic, WeftError, count, did_you_mean, fail
 from ..dsl.parser import parse_items
 from ..interpreter.ir.mlir import load
+from ..output import colors
+from ..output.console import exhausted
 from ..pipeline import Choice
 from ..process import answered, stays
 from .command import COMMANDS, Desk

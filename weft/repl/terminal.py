@@ -17,12 +17,12 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
-from ..cli import colors
 from ..codes import all_codes
 from ..dsl.highlighter import WeftLexer
 from ..dsl.syntax import accepted, language
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.statement import signatures
+from ..output import colors
 from ..runtime.files.cache import state_folder
 from ..runtime.predict.chips import CHIPS
 from .command import COMMANDS, Desk
@@ -63,7 +63,7 @@ def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -
 
 
 def _styles() -> dict[str, str]:
-    """The colors of `cli/colors.py` in the words of prompt_toolkit."""
+    """The colors of `output/colors.py` in the words of prompt_toolkit."""
     out = {"prompt": "bold", "placeholder": "ansibrightblack italic"}
     for kind, style in colors.STYLES.items():
         words = ["ansibrightblack" if w == "dim" else w if w == "bold" else f"ansi{w}" for w in style.split()]
