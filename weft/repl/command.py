@@ -11,8 +11,7 @@ from typing import Literal
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ..dsl.diagnostics import Diagnostic, fail
-from ..dsl.render import in_lines
+from ..dsl.diagnostics import Diagnostic, fail, in_lines
 from ..interpreter.session.session import Session
 from ..output import colors
 from ..output.console import progress, rendered

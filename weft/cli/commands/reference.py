@@ -34,8 +34,7 @@ def explain(code: str | None) -> None:
 @click.argument("name", required=False, shell_complete=completion.statements)
 def statements(name: str | None) -> None:
     """List the statements of the language; with NAME, its arguments, results, errors and example."""
-    from ...dsl.diagnostics import did_you_mean, fail
-    from ...dsl.render import in_lines
+    from ...dsl.diagnostics import did_you_mean, fail, in_lines
     from ...interpreter.session.statement import signatures
     from ...output.console import columns_of, emit, page
 
