@@ -7,19 +7,16 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from ...dsl.diagnostics import Diagnostic, Span, WeftError
-from ...dsl.tree import Node
+from ...dsl.tree import Node, StatementNode
+from ..focus.modules import Taken
 from ..ir.mlir import TransformError, ir, operations, run_passes, run_transform
 from ..ir.refusing import describe, upstream_messages
 from ..ir.structured import is_structured
 from ..memory.names import Written, name_buffers, nameless
 from ..proof.coverage.untouched import Untouched
-
-if TYPE_CHECKING:
-    from ..focus.modules import Taken
-    from .statement import Statement
 
 HandleKind = Literal["op", "loop", "launch"]
 
@@ -65,6 +62,13 @@ def handles_of(values: Mapping[str, Any]) -> dict[str, Handle]:
     return {name: v for name, v in named.items() if isinstance(v, Handle)}
 
 
+class AtWork(Protocol):
+    """The statement that a rewriter works for: its fields are its attributes."""
+
+    @property
+    def node(self) -> StatementNode: ...
+
+
 class Rewriter:
     """One statement's view of the session.
 
@@ -80,7 +84,7 @@ class Rewriter:
     """
 
     def __init__(
-        self, module: ir.Module, statement: Statement, numbers: itertools.count[int], taken: Taken | None = None,
+        self, module: ir.Module, statement: AtWork, numbers: itertools.count[int], taken: Taken | None = None,
         *, unproven: bool = False, written: Written = nameless, known: dict[Hashable, Any] | None = None,
         payload: Untouched | None = None,
     ) -> None:

@@ -38,15 +38,13 @@ from .state import (
     bind,
     called_from,
     extended,
-    left,
     named,
-    onward,
-    passed,
     statement_at,
     statement_text,
-)  # fmt: skip
+)
 from .statement import Handle, NotMet, Statement, registry
 from .versions import ASSUME, assuming, beginning, finished, without_version
+from .walk import left, onward, passed
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
 """What a statement did, what it returned, and the module after it."""
@@ -118,7 +116,7 @@ class Session:
         if (found := statement_at(state)) is None:
             self._states[self._at] = state
             return None
-        with called_from(state.frames), in_order(self, state):
+        with called_from(state.frames), in_order(lambda at, items: self.fork(state=at).do(items), state):
             self._record(self._statement(state, *found))
         return self.state.step
 
