@@ -34,7 +34,7 @@ from .naming import WrittenNames, span_of
 from .settings import Layer, builder_of, builder_values
 
 if TYPE_CHECKING:
-    from .older_mlir import Older
+    from .edits import Older
 
 
 def payload_source(

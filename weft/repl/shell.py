@@ -295,7 +295,7 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
             return shell.converse(plain_ask(shell))
         from .terminal import prompter
 
-        return shell.converse(prompter(shell.desk, coming, begin))
+        return shell.converse(prompter(shell.desk, coming, begin, incomplete))
     finally:
         if thread.ident is not None:
             thread.join()

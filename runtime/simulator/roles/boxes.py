@@ -23,8 +23,8 @@ from ..machine.local_memory import Shared
 from ..machine.memory import Global
 from ..machine.shadow import Mask
 from .clocks import GLOBAL, SHARED, Moment
-from .cluster import Flight, Steps
-from .group import GroupLanes
+from .cluster import Flight, GroupLanes
+from .coroutines import Steps
 from .ordering import ClockShadow, Elements, OrderedMemory
 from .phases import BarrierGroup, landed, of_rank
 

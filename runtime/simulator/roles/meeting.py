@@ -13,8 +13,8 @@ from ...devices.report import Fault
 from ..machine.lanes import Lane
 from ..machine.shadow import Mask
 from ..machine.warp import whole_warps
-from .cluster import Steps
-from .group import GroupLanes
+from .cluster import GroupLanes
+from .coroutines import Steps
 
 
 def fork(lanes: GroupLanes, *arms: tuple[Any, Callable[[], Steps]]) -> Steps:

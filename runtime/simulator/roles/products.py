@@ -18,8 +18,8 @@ from ..machine.lanes import Lane
 from ..machine.local_memory import Shared
 from ..machine.shadow import Mask
 from .boxes import all_but, note
-from .cluster import Flight, Steps
-from .group import GroupLanes
+from .cluster import Flight, GroupLanes
+from .coroutines import Steps
 from .phases import whole
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from ...devices.report import Fault
 from ..machine.shadow import Mask
-from .cluster import Steps
-from .group import GroupLanes
+from .cluster import GroupLanes
+from .coroutines import Steps
 from .phases import whole
 
 
