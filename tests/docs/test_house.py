@@ -7,13 +7,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from rooms import REGISTRY, arrows, between_rooms, circles, files_of, room_of, rooms_of, upward
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "house.md").read_text() + (ROOT / "docs" / "ir.md").read_text()
 ROWS = re.findall(r"^\| `(\w+)/` \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
 ROOMS = {room: (holds, allowed) for room, holds, allowed in ROWS}
+LEVELS = rooms_of(PAGE)
+ARROWS = list(arrows())
 LIBRARIES = {
     "torch_mlir": ("interpreter/ir/mlir.py",),
     "islpy": ("interpreter/proof/",),
@@ -74,10 +78,61 @@ def test_libraries_are_imported_in_one_place(library: str) -> None:
 
 
 def test_the_parts_of_a_room_exist() -> None:
-    for room, (holds, _) in ROOMS.items():
+    rows = [(f"{room}/", holds) for room, (holds, _) in ROOMS.items()]
+    rows += re.findall(r"^\| `([\w/]+/)` \| ([^|]+) \|$", PAGE, re.MULTILINE)
+    for room, holds in rows:
         for part in re.findall(r"`([\w./]+)`", holds):
             places = [ROOT / room / part, ROOT / room / f"{part}.py"]
-            assert any(place.exists() for place in places), f"{room}/ has no {part}"
+            assert any(place.exists() for place in places), f"{room} has no {part}"
+
+
+def test_every_file_is_in_a_room_of_the_list() -> None:
+    assert len(LEVELS) == len(set(LEVELS)) and all((ROOT / room).exists() for room in LEVELS)
+    paths = [str(path.relative_to(ROOT)) for path in files_of().values() if path.stat().st_size]
+    assert [path for path in paths if room_of(path, LEVELS) is None] == []
+    assert [room for room in LEVELS if room != "grammar/" and room not in {room_of(path, LEVELS) for path in paths}] == []
+
+
+def test_a_room_imports_only_rooms_below_it() -> None:
+    """At once, late and for types; but for the one registry."""
+    found = upward(ARROWS, LEVELS)
+    assert not found, "\n".join(f"{a.source}:{a.line} imports {a.name or 'all'} of {a.target}, {a.when}" for a in found)
+
+
+def test_imports_make_no_circle() -> None:
+    """Of rooms (but for the registry), and of files, by imports of any kind."""
+    down = [a for a in ARROWS if (a.source, a.target) != REGISTRY]
+    assert not circles(between_rooms(down, LEVELS))
+    assert not circles({(a.source, a.target) for a in ARROWS})
+
+
+def test_imports_of_all_kinds_are_seen() -> None:
+    """On a tree of four files: each kind of import, upward and in a circle."""
+    with TemporaryDirectory() as folder:
+        weft = Path(folder, "weft")
+        for name, text in LITTLE.items():
+            (weft / name).parent.mkdir(parents=True, exist_ok=True)
+            (weft / name).write_text(text)
+        found = list(arrows(Path(folder)))
+    seen = {(a.source, a.target, a.name, a.when) for a in found}
+    assert seen == {
+        ("weft/low/a.py", "weft/high/c.py", "C", "late"),
+        ("weft/low/a.py", "weft/low/b.py", "", "at once"),
+        ("weft/low/b.py", "weft/high/c.py", "C", "for types"),
+        ("weft/high/c.py", "weft/low/a.py", "", "at once"),
+    }
+    rooms = rooms_of("| room | holds |\n|---|---|\n| `weft/low/` | a, b |\n| `weft/high/` | c |\n")
+    assert rooms == ["weft/low/", "weft/high/"]
+    assert sorted((a.source, a.when) for a in upward(found, rooms)) == [("weft/low/a.py", "late"), ("weft/low/b.py", "for types")]
+    assert circles(between_rooms(found, rooms)) == [["weft/high/", "weft/low/"]]
+    assert circles((a.source, a.target) for a in found) == [["weft/high/c.py", "weft/low/a.py", "weft/low/b.py"]]
+
+
+LITTLE = {
+    "low/a.py": "from . import b\n\n\ndef late():\n    from ..high.c import C\n\n    return C, b\n",
+    "low/b.py": "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from ..high.c import C\n",
+    "high/c.py": "import weft.low.a\n\nC = weft.low.a\n",
+}
 
 
 def test_the_files_that_are_named_exist() -> None:
@@ -138,40 +193,3 @@ def test_facts_of_an_op_stand_in_few_places() -> None:
             files[name].add(path)
     many = sorted(name for name, where in files.items() if len(where) > 4)
     assert len(many) <= OPS_IN_MANY_FILES, many
-
-
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    """Imports that are made when a module is imported."""
-    needs = {name: set(_needed(path)) - {name} for name, path in MODULES.items()}
-    while True:
-        wanted = {need for needed in needs.values() for need in needed}
-        kept = {n: needed & needs.keys() for n, needed in needs.items() if n in wanted and needed & needs.keys()}
-        if kept == needs:
-            break
-        needs = kept
-    assert not needs, sorted(needs)
-
-
-def _module(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts if parts[0] == "weft" else ("weft", *parts)).removesuffix(".__init__")
-
-
-MODULES = {_module(path): path for path in SOURCES}
-
-
-def _needed(path: Path) -> Iterator[str]:
-    for target in _imported_at_once(path):
-        name = target if target in MODULES else target.rpartition(".")[0]
-        if name in MODULES:
-            yield name
-
-
-def _imported_at_once(path: Path) -> Iterator[str]:
-    package = path.parent.relative_to(ROOT).parts
-    package = package if package and package[0] == "weft" else ("weft", *package)
-    for node in TREES[path].body:
-        if isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else ()
-            source = ".".join((*base, node.module or "")).strip(".")
-            yield from (f"{source}.{alias.name}" for alias in node.names)
