@@ -20,52 +20,60 @@ TREE = Path(__file__).parents[1]
 REGISTRY = ("interpreter/session/statement.py", "interpreter/statements/__init__.py")
 """The one import upward: the registry finds the statements, which are made of it."""
 
+When = Literal["at once", "late", "for types"]
+
 
 @dataclass(frozen=True)
 class Arrow:
-    """An import: both files' paths, the name that is taken (empty where it is the file), when, and in which line."""
+    """An import: both files' names in the house, the name that is taken (empty where it is the file), when, and in which line."""
 
     source: str
     target: str
     name: str
-    when: Literal["at once", "late", "for types"]
+    when: When
     line: int
 
 
 def files_of(tree: Path = TREE) -> dict[str, Path]:
-    """All files of Weft by the module's name. The rooms stand at the top; `weft/` has links to them."""
-    rooms = [path.name for path in (tree / "weft").iterdir() if path.is_symlink()]
-    paths = [path for room in ("weft", *rooms) for path in sorted((tree / room).rglob("*.py"))]
-    found = {}
-    for path in paths:
-        parts = path.relative_to(tree).with_suffix("").parts
-        if parts[0] == "weft" and parts[1] in rooms:
-            continue
-        found[".".join(parts if parts[0] == "weft" else ("weft", *parts)).removesuffix(".__init__")] = path
-    return found
+    """All files of Weft by their names in the house: `interpreter/ir/mlir.py`, `weft/api.py`."""
+    tops = [path.name for path in (tree / "weft").iterdir() if path.is_symlink()]
+    found = {str(path.relative_to(tree)): path for room in tops for path in sorted((tree / room).rglob("*.py"))}
+    own = {str(path.relative_to(tree)): path for path in sorted((tree / "weft").rglob("*.py"))}
+    return found | {name: path for name, path in own.items() if name.split("/")[1] not in tops}
 
 
-def arrows(tree: Path = TREE) -> Iterator[Arrow]:
-    """Every import of one of these files by another one."""
-    files = files_of(tree)
-    for module, path in files.items():
-        package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
-        for node, when in _imports(ast.parse(path.read_text()), "at once"):
-            if isinstance(node, ast.Import):
-                named = [(alias.name, "") for alias in node.names]
-            else:
-                base = package[: len(package) - node.level + 1] if node.level else []
-                source = ".".join([*base, *([node.module] if node.module else [])])
-                whole = {alias.name for alias in node.names if f"{source}.{alias.name}" in files}
-                named = [(f"{source}.{n}", "") for n in sorted(whole)]
-                named += [(source, alias.name) for alias in node.names if alias.name not in whole]
-            for target, name in named:
-                if target in files and target != module:
-                    at, of = (str(files[one].relative_to(tree)) for one in (module, target))
-                    yield Arrow(at, of, name, when, node.lineno)
+def module_of(name: str) -> str:
+    """`weft.interpreter.ir.mlir` for `interpreter/ir/mlir.py`."""
+    module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return module if module.partition(".")[0] == "weft" else f"weft.{module}"
 
 
-When = Literal["at once", "late", "for types"]
+@dataclass(frozen=True)
+class Import:
+    """A name that is imported: `module` (absolute) and what is taken of it, empty where it is all; when, and in which line."""
+
+    module: str
+    name: str
+    when: When
+    line: int
+
+    @property
+    def whole(self) -> str:
+        """`weft.dsl.diagnostics.fail`, which may be a module itself."""
+        return f"{self.module}.{self.name}" if self.name else self.module
+
+
+def imports(name: str, tree: ast.Module) -> Iterator[Import]:
+    """What a file imports. `name`: in the house."""
+    package = module_of(name).split(".")
+    package = package if name.endswith("__init__.py") else package[:-1]
+    for node, when in _imports(tree, "at once"):
+        if isinstance(node, ast.Import):
+            yield from (Import(alias.name, "", when, node.lineno) for alias in node.names)
+        else:
+            base = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (Import(source, alias.name, when, node.lineno) for alias in node.names)
 
 
 def _imports(node: ast.AST, when: When) -> Iterator[tuple[ast.Import | ast.ImportFrom, When]]:
@@ -80,6 +88,18 @@ def _imports(node: ast.AST, when: When) -> Iterator[tuple[ast.Import | ast.Impor
                 yield child, inside
             elif isinstance(child, ast.AST):
                 yield from _imports(child, inside)
+
+
+def arrows(tree: Path = TREE) -> Iterator[Arrow]:
+    """Every import of one of these files by another one."""
+    files = files_of(tree)
+    modules = {module_of(name): name for name in files}
+    for at, path in files.items():
+        for found in imports(at, ast.parse(path.read_text())):
+            module = modules.get(found.whole)
+            of, name = (module, "") if module is not None else (modules.get(found.module, at), found.name)
+            if of != at:
+                yield Arrow(at, of, name, found.when, found.line)
 
 
 def rooms_of(page: str) -> list[str]:
