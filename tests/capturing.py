@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from weft.dsl.diagnostics import fail
+from weft.runtime.devices.device import DeviceView, Number, Replayed
+from weft.runtime.devices.report import LaunchReport, Race
 from weft.runtime.plan.plan import KernelEntry
-from weft.runtime.run.device import DeviceView, Number, Replayed
-from weft.runtime.simulator.report import LaunchReport, Race
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from capturing import Capturing
 from native import Mode, NativeMap, run_native
 
 from weft.interpreter.memory import limits
+from weft.runtime.devices.device import DeviceTarget, DeviceView, MappedView
 from weft.runtime.plan.dtypes import NUMPY, windowed
 from weft.runtime.plan.plan import KernelEntry, Launch, Plan
-from weft.runtime.run.device import DeviceTarget, DeviceView, MappedView
 
 
 def for_all_sizes(plan: Plan) -> Plan:

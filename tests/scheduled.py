@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from weft.dsl.checker import check
-from weft.dsl.diagnostics import Source, WeftError
+from weft.dsl.diagnostics import Source, WeftError, render
 from weft.dsl.parameters import bind_parameters
 from weft.dsl.parser import parse_file, parse_text
-from weft.dsl.render import render
 from weft.dsl.tree import File
 from weft.execution import run_applied, run_recipe
 from weft.interpreter.ir.mlir import ir

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .source import __version__ as __version__
+
 if TYPE_CHECKING:
     from .api import Applied, Recipe, Report, apply, build, compile, load, run
     from .dsl.diagnostics import Diagnostic, WeftError
     from .runtime.call.bundles import load_bundle
     from .runtime.call.kernel import Kernel
     from .runtime.call.pytorch import torch_op
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Applied",

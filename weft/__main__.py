@@ -12,8 +12,8 @@ YOUNG = 50_000
 def main() -> None:
     """The command line's entry point; exits with 0, 1, 2 or 130."""
     try:
-        from .cli.console import open_what_is_closed, outlive_readers
         from .cli.supervisor import supervised
+        from .output.console import open_what_is_closed, outlive_readers
     except KeyboardInterrupt:  # nothing has begun
         sys.stderr.write("interrupted\n")
         sys.exit(130)
@@ -23,12 +23,12 @@ def main() -> None:
 
 
 def _command(arguments: list[str]) -> int:
-    from .cli.console import flushed
+    from .output.console import flushed
 
     gc.set_threshold(YOUNG)
     try:
         from .cli import run
-        from .cli.supervisor import raise_what_was_put_off
+        from .process import raise_what_was_put_off
 
         code = run(arguments)
         raise_what_was_put_off()

@@ -14,11 +14,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Union, Unpack
 
-from .cli.supervisor import interruptible
 from .dsl import tree
 from .dsl.diagnostics import Source, Span, fail
 from .execution import build_bundle, run_recipe
 from .pipeline import Applied, Choice, Recipe, applied
+from .process import interruptible
 from .recipes import builders
 from .runtime.call.targets import Where
 from .runtime.run.execution import Arrays, Reference, RunOptions, Target, run_bundle

@@ -11,7 +11,6 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from . import __version__
 from .dsl.diagnostics import WeftError
 from .runtime.call.kernel import Compiled, Kernel
 from .runtime.call.targets import Where, open_target
@@ -21,7 +20,7 @@ from .runtime.files.writing import keep_newest, write_whole
 from .runtime.forks import Guard
 from .runtime.plan.codec import dump
 from .runtime.plan.signature import plan_signature
-from .source import source
+from .source import __version__, source
 
 if TYPE_CHECKING:
     from .pipeline import Recipe

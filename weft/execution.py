@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from .comparison.once import ComparedOnce
     from .interpreter.session.session import Step
+    from .runtime.devices.device import Device
     from .runtime.plan.dtypes import Floats
     from .runtime.predict.prediction import Prediction
-    from .runtime.run.device import Device
     from .runtime.run.runner import RunResult
 
 
@@ -119,7 +119,7 @@ def _statements(steps: Sequence[Step]) -> dict[str, str]:
 
 def _prepare_reference(clock: Clock) -> None:
     """Have the reference's process ready, where that costs nothing: before this one has threads."""
-    from .cli.supervisor import is_child
+    from .process import is_child
 
     if is_child():
         with clock.phase("import"):

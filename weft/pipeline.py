@@ -218,12 +218,12 @@ class Applied:
 def applied(recipe: Recipe) -> Applied:
     """Parse the payload and apply the schedule to it."""
     with recipe.clock.phase("import"):  # all that statements use, or its import would count as the first one's work
-        from .cli.supervisor import doing
         from .interpreter.ir import mlir
         from .interpreter.session.listeners import tell_statements
         from .interpreter.session.session import Session
         from .payloads.naming import WrittenNames
         from .payloads.payload import parse_payload
+        from .process import doing
 
         mlir.load()
         for package in ("proof", "launch"):

@@ -68,8 +68,8 @@ class GoldenItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The diff and the diagnostics; a traceback would be one of Weft."""
-        from .cli.console import rendered
         from .dsl.diagnostics import WeftError
+        from .output.console import rendered
 
         error, color = excinfo.value, bool(getattr(self.config.get_terminal_writer(), "hasmarkup", False))
         if isinstance(error, Differs):

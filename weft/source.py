@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator
 from functools import cache
 
+__version__ = "0.1.0"
+
 
 @cache
 def source() -> str:

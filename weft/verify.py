@@ -11,6 +11,7 @@ from .dsl.diagnostics import Diagnostic, Source, WeftError
 from .interpreter.ir import mlir
 from .interpreter.ir.functions import callee, most_of, multiples_of, name_of, symbol
 from .interpreter.ir.mlir import ir
+from .interpreter.ir.refusing import describe
 from .interpreter.ir.structured import shape_of
 from .interpreter.memory.table import FREEING
 from .interpreter.proof.hosts.effects import DEVICE, Effects, compiled_kernels
@@ -19,7 +20,6 @@ from .interpreter.proof.hosts.faults import judge_host
 from .interpreter.proof.kernels.kernels import KernelUse, kernel_uses, model_of, same_use
 from .interpreter.proof.kernels.model import KernelModel
 from .interpreter.proof.races.proof import Findings
-from .interpreter.session.rewriter import describe
 from .payloads.naming import WrittenNames
 from .payloads.payload import parse_module
 from .runtime.run.report import plain

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import arith, ir, made_by, nvgpu, operations
-from ..session.rewriter import refuse
+from ..ir.refusing import refuse
 
 ASYNCHRONOUS = "weft.async"
 """On a mapped copy to shared memory: asynchronous copies do it."""

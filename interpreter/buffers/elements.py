@@ -13,6 +13,7 @@ from ..indices.values import unchanged
 from ..ir.affine_maps import dimension_of, dimensions_of, single_dimensions
 from ..ir.cloning import clone_until
 from ..ir.mlir import DYNAMIC, arith, i64, ir, is_used, made_by, memref, operations, vector
+from ..ir.refusing import describe
 from ..ir.structured import ATOMIC, body_of, element_type, generic, indexing_maps, is_parallel_op, structure
 from ..mapping.legality import MAX_VECTOR_BITS
 from ..mapping.mapping import extents
@@ -20,8 +21,7 @@ from ..mapping.processors import loop_over
 from ..memory.effects import is_memref
 from ..memory.layouts import strided
 from ..memory.views import behind, is_own_array
-from ..padding.identities import COMMUTATIVE, combination
-from ..session.rewriter import describe
+from ..reductions.identities import COMMUTATIVE, combination
 from .asynchronous import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
 from .tiles import is_handed_out
 from .wide_accesses import MaskedLoad, aligned_rows, masked_loads

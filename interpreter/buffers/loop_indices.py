@@ -11,8 +11,8 @@ from ..indices.arithmetic import Bound, apply_map, known
 from ..indices.linear import NOTHING, Floor, Linear, Symbol
 from ..indices.values import KnownIndices
 from ..ir.mlir import ir, is_within, maker, producer
+from ..ir.refusing import describe
 from ..mapping.bounds import loop_bounds
-from ..session.rewriter import describe
 
 
 class LoopIndices(KnownIndices):

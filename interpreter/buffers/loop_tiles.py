@@ -16,17 +16,17 @@ from ..indices.arithmetic import constant
 from ..indices.linear import Linear, Symbol
 from ..ir.copying import copy_to
 from ..ir.mlir import ahead_of, arith, ir, is_within, linalg, maker, memref, operations
+from ..ir.refusing import describe
 from ..ir.structured import body_of, generic
 from ..loops.forall import end_of, make_forall
 from ..mapping.processors import for_each, when
 from ..memory.effects import is_memref, is_pure
+from ..memory.layouts import subview
 from ..memory.names import called
 from ..proof.overlaps import apart
-from ..session.rewriter import describe
 from .elements import copy_per_thread
 from .loop_indices import LoopIndices
 from .overwritten import WrittenPart, is_certain, reads_what_it_wrote, written_part
-from .views import subview
 
 _WAY = "stage an operand whose subscripts are sums of the loops' variables, or leave it in global memory"
 

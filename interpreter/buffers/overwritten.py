@@ -15,8 +15,8 @@ from itertools import product
 from ...dsl.diagnostics import WeftError, fail
 from ..indices.linear import Formula, Linear, Symbol
 from ..ir.mlir import ancestors, child_of, ir
+from ..ir.refusing import describe
 from ..ir.structured import body_of
-from ..session.rewriter import describe
 from .loop_indices import LoopIndices
 
 Forms = Mapping["ir.Operation", Sequence[Linear]]

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
 from ..ir.mlir import ahead_of, ir, is_used, linalg, memref
+from ..ir.refusing import describe
 from ..ir.structured import ATOMIC, generic
 from ..memory.effects import combiner, update_of
-from ..padding.identities import identity
-from ..padding.masked_loads import number
-from ..session.rewriter import describe
+from ..reductions.identities import identity, number
 from .elements import COMBINERS
 
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from ..indices.arithmetic import Bound, Sum, less
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ir, producer
+from ..ir.refusing import refuse
 from ..mapping.mapping import Mapping
 from ..mapping.processors import Processors, loop_over, when
 from ..memory.limits import OF_A_THREAD
-from ..session.rewriter import refuse
 from .elements import Address
 from .owners.arrays import OwnArray, Rounds
 from .views import own_array

@@ -12,12 +12,12 @@ import dataclasses
 from collections.abc import Collection
 
 from ..ir.cloning import replace_operands
-from ..ir.copying import copy_to
+from ..ir.copying import copies_to_linalg, copy_to
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
+from ..ir.refusing import refuse
 from ..ir.structured import ATOMIC, WRITEBACK, is_structured, segments
-from ..launch.lowering import copies_to_linalg
 from ..mapping.mapping import (
     AS_MANY_AS_ITERATIONS,
     ATTRIBUTE,
@@ -31,8 +31,7 @@ from ..mapping.mapping import (
 from ..memory.effects import read, written
 from ..memory.limits import OF_A_THREAD
 from ..memory.views import behind, is_own_array, is_view
-from ..padding.scans import running
-from ..session.rewriter import refuse
+from ..reductions.scans import running
 from .elements import VECTOR
 from .register_stages import ATTRIBUTE as STAGE
 from .temporaries import REGISTERS, drop_deallocs

@@ -18,13 +18,13 @@ from ..indices.arithmetic import Sum
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, ir, is_used, memref, operations, users
+from ..ir.refusing import describe
 from ..ir.structured import body_of
-from ..launch.kernel import Outlined
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import LoopDimension, Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
-from ..memory.layouts import is_shared, space_of
+from ..memory.layouts import is_shared, space_of, subview
 from ..memory.limits import OF_A_THREAD, WARP
-from ..session.rewriter import describe
+from ..outlining.kernel import Outlined
 from .owners.arrays import OwnArray, own_array_of
 from .owners.digits import Unowned
 from .register_stages import ATTRIBUTE, is_stage
@@ -40,7 +40,7 @@ from .tiles import (
     tiles_of,
     whole_users,
 )
-from .views import all_users, drop_dead_view, named_like, own_array, retype, subview, takes_any_layout
+from .views import all_users, drop_dead_view, named_like, own_array, retype, takes_any_layout
 
 REGISTERS = "weft.registers"
 """On a temporary that `promote-to-registers` made: each thread keeps its part to itself, or the launch is refused."""

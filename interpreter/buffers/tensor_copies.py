@@ -20,11 +20,11 @@ from ..indices.values import range_of
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import set_name
 from ..ir.mlir import affine, ahead_of, ancestors, arith, i64, ir, is_within, nvgpu, operations, ops_of
+from ..ir.refusing import describe, refuse
 from ..ir.structured import body_of
 from ..loops.forall import end_of, make_forall
 from ..mapping.mapping import ATTRIBUTE, Mapping, enclosing_maps, mapping_of
 from ..memory.effects import is_pure
-from ..session.rewriter import describe, refuse
 
 BY_TENSOR_MAP = "weft.tma"
 """On a copy to shared memory that one thread starts: the tensor memory accelerator makes it."""

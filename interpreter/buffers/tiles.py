@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from ..ir.affine_maps import dimension_of
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import DYNAMIC, ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
+from ..ir.refusing import describe
 from ..ir.structured import body_of, drop_handles, is_structured, place_of, structure
+from ..mapping.keys import structural_key
 from ..mapping.mapping import (
     LoopDimension,
     Mapped,
@@ -23,12 +25,10 @@ from ..mapping.mapping import (
     mapping_of,
     trip_counts,
 )
-from ..memory.effects import is_pure
 from ..memory.fragments import instruction_of
 from ..memory.limits import OF_A_THREAD, WARP
 from ..memory.views import behind
-from ..padding.scans import is_scan
-from ..session.rewriter import describe
+from ..reductions.scans import is_scan
 from .views import all_users, is_temporary
 
 
@@ -258,22 +258,3 @@ def is_slice(view: ir.Operation) -> bool:
     """Whether a subview takes neighbours along every axis of its source, and drops none."""
     source, taken = ir.MemRefType(view.operands[0].type), ir.MemRefType(view.results[0].type)
     return source.rank == taken.rank and set(place_of(view)[2]) <= {1}
-
-
-def structural_key(value: ir.Value, *loops: ir.Operation) -> str:
-    """What `value` computes, from values that pure ops do not make.
-
-    Variables of `loops` (a nest, outermost first) are spelled by depth and axis: the tiles that two nests take can be compared.
-    """
-    op = producer(value)
-    if op is None:
-        assert isinstance(value, ir.BlockArgument)
-        for depth, loop in enumerate(loops):
-            if value.owner.owner.operation == loop:
-                mapping, number = mapping_of(loop), value.arg_number  # its axis, or its place where it has none
-                return f"iv{depth}.{mapping.axes[number] if mapping is not None and number < len(mapping.axes) else number}"
-        return f"value{hash(value)}"
-    if not is_pure(op):
-        return f"value{hash(value)}"
-    attributes = ", ".join(f"{key} = {op.attributes[key]}" for key in op.attributes if not key.startswith("weft."))
-    return f"{op.name}({', '.join(structural_key(o, *loops) for o in op.operands)}){{{attributes}}}: {value.type}"

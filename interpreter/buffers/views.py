@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ..indices.arithmetic import Bound
 from ..indices.values import range_of, unchanged
@@ -14,7 +14,7 @@ from ..ir.structured import drop_handles, parts_of, replace, spelled
 from ..memory.copies import COPY
 from ..memory.effects import accesses
 from ..memory.fragments import LDMATRIX
-from ..memory.layouts import is_plain, strided, transposed
+from ..memory.layouts import is_plain, strided, subview, subview_type, transposed
 from ..memory.views import VIEWS, behind, is_own_array, is_view
 
 _BLOCKS = ("scf.forall", "scf.parallel", "gpu.func", "gpu.launch")
@@ -100,33 +100,6 @@ def _view_type(view: ir.Operation, source: ir.MemRefType) -> ir.MemRefType:
         strides, offset = strided(source)
         layout = ir.StridedLayoutAttr.get(offset, [strides[axis] for axis in permutation_of(view)])
     return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
-
-
-def subview_type(parts: Sequence[Sequence[Bound]], old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
-    """The type of a subview with these offsets, sizes and strides, that of another source or place being `old`."""
-    strides, offset = strided(source)
-    for start, stride in zip(parts[0], strides, strict=True):
-        step = _times(start, stride)
-        offset = DYNAMIC if DYNAMIC in (offset, step) else offset + step
-    if old.rank != source.rank:
-        strides, before = strided(old)
-        layout = old.layout if offset == before else ir.StridedLayoutAttr.get(offset, strides)
-    else:
-        strides = [_times(step, stride) for step, stride in zip(parts[2], strides, strict=True)]
-        layout = ir.StridedLayoutAttr.get(offset, strides)
-    return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
-
-
-def _times(count: Bound, stride: int) -> int:
-    """How far `count` strides reach, as upstream's verifier has it: nowhere for none, whatever the stride is."""
-    if count == 0 or stride == 0:
-        return 0
-    return count * stride if isinstance(count, int) and stride != DYNAMIC else DYNAMIC
-
-
-def subview(source: ir.Value, parts: Sequence[Sequence[Bound]], old: ir.MemRefType) -> ir.Value:
-    """A subview at the insertion point, of the shape of `old`."""
-    return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *spelled(*parts)).result
 
 
 _SUBSCRIPTED = ("memref.load", "memref.store", "vector.load", "vector.store", COPY, LDMATRIX)

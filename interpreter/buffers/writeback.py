@@ -20,13 +20,12 @@ from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, Sum, delinearise, inside
 from ..indices.values import divisible
 from ..ir.affine_maps import dimension_of, single_dimensions
+from ..ir.copying import copies_to_linalg
 from ..ir.mlir import ahead_of, children, ir, made_by, operations, ops_of, producer, users
+from ..ir.refusing import describe
 from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, shape_of, structure
-from ..launch.kernel import Outlined
-from ..launch.lowering import copies_to_linalg
-from ..launch.splitting import BARRIER
-from ..launch.widths import widths
 from ..loops.forall import make_forall
+from ..mapping.keys import structural_key
 from ..mapping.mapping import (
     AS_MANY_AS_ITERATIONS,
     ATTRIBUTE,
@@ -42,13 +41,15 @@ from ..mapping.mapping import (
 )
 from ..mapping.processors import loop_over, when
 from ..memory.effects import is_pure, read, written
+from ..memory.lanes import BARRIER
 from ..memory.views import behind, is_own_array
-from ..session.rewriter import describe
+from ..outlining.kernel import Outlined
 from .elements import VECTOR, StructuredOp, emit, forwarded, most_lanes
 from .temporaries import REGISTERS
-from .tiles import ThreadTile, clone_nest, end_of, is_distributed, is_slice, structural_key, thread_nest, tiles_of
+from .tiles import ThreadTile, clone_nest, end_of, is_distributed, is_slice, thread_nest, tiles_of
 from .views import drop_dead_view, is_temporary
 from .wide_accesses import aligned_rows
+from .widths import widths
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from itertools import takewhile
 
 from ..ir import mlir
 from ..ir.mlir import ancestors, ir, ops_of
+from ..ir.refusing import describe, refuse
 from ..memory.effects import goes_through_pointers
 from ..proof.hosts.effects import DEVICE, Effects
 from ..proof.hosts.events import is_token, takes_a_stream
 from ..proof.hosts.windows import Aliasing, HostBuffer, state, stated
-from ..session.rewriter import describe, refuse
 from .carrying import carrying, made_async, may_be_async, may_carry, strip, token_type, yielding
 from .compared import Compared
 from .dependences import Dependences

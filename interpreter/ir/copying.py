@@ -1,8 +1,9 @@
-"""`linalg.copy`, made at the insertion point."""
+"""`linalg.copy`, made at the insertion point, and in the place of `memref.copy`."""
 
 from __future__ import annotations
 
-from .mlir import ir, linalg
+from .mlir import ahead_of, ir, linalg, operations
+from .structured import copy_marks
 
 
 def copy_to(target: ir.Value, source: ir.Value) -> ir.Operation:
@@ -12,3 +13,12 @@ def copy_to(target: ir.Value, source: ir.Value) -> ir.Operation:
     made = linalg.CopyOp(results, [source], [target], cast=cast).operation
     linalg.fill_builtin_region(made)
     return made
+
+
+def copies_to_linalg(root: ir.Operation) -> None:
+    """`memref.copy` → `linalg.copy`, which has a lowering to loops."""
+    for copy in operations(root, "memref.copy"):
+        with ahead_of(copy):
+            made = copy_to(copy.operands[1], copy.operands[0])
+        copy_marks(copy, made)
+        copy.erase()

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ...dsl.diagnostics import fail
 from .affine_maps import dimension_of, dimensions_of
-from .mlir import DYNAMIC, entries, ir, is_used, linalg, producer, tensor
+from .mlir import DYNAMIC, entries, ir, is_used, linalg, made_by, producer, tensor
 
 Iterator = Literal["parallel", "reduction"]
 
@@ -344,3 +344,13 @@ def sliced(value: ir.Value) -> ir.Value:
     """What a value is a slice of; itself if it is none."""
     op = producer(value)
     return op.operands[0] if op is not None and op.name == "tensor.extract_slice" else value
+
+
+def empty(shape: Sequence[int | ir.Value], kind: ir.Type) -> ir.Value:
+    """A `tensor.empty` of that shape and element type."""
+    return tensor.EmptyOp(list(shape), kind).result
+
+
+def is_empty(value: ir.Value) -> bool:
+    """Whether the value is a `tensor.empty`: a shape without contents."""
+    return made_by(value, "tensor.empty") is not None

@@ -25,6 +25,7 @@ from ..ir.cloning import index_dimension
 from ..ir.element_sizes import element_bytes
 from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, arith, ir, made_by, maker, memref, nvgpu, operations, ops_of, producer
+from ..ir.refusing import refuse
 from ..ir.sizes import dimension_behind, same_size, size_of
 from ..ir.structured import element_type, parts_of, structure
 from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
@@ -34,12 +35,11 @@ from ..memory.swizzles import SWIZZLE
 from ..memory.tensor_maps import LOAD, POINTER_OF, STORE
 from ..memory.views import is_view
 from ..memory.warpgroups import DESCRIBE
-from ..session.rewriter import refuse
+from ..outlining.host_maps import End, Factor, end_behind, joined
+from ..outlining.kernel import Outlined
 from .clusters.sharing import Sharing, TilePart
-from .kernel import Outlined
-from .maps.host import End, Factor, end_behind, joined
-from .maps.pixels import Gathered, load_pixels
 from .panels import Box, Panels, bound, map_type
+from .pixels import Gathered, load_pixels
 
 
 def lower_copies(kernel: Outlined, sharing: Sharing | None = None) -> dict[ir.Value, Panels]:

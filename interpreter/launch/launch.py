@@ -18,6 +18,7 @@ from ..focus.modules import Taken
 from ..ir.cloning import clone_module
 from ..ir.functions import CLUSTER_SIZE, MOST_BLOCKS, REGISTER_CAP, symbol
 from ..ir.mlir import ahead_of, ancestors, ir, operations, ops_of
+from ..ir.refusing import spelled
 from ..mapping.clusters import cluster_of
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.participants import state_participants
@@ -26,12 +27,11 @@ from ..mapping.shares import Owned
 from ..memory import limits
 from ..memory.layouts import is_shared, value_name
 from ..memory.names import rename_buffers
-from ..session.rewriter import spelled
+from ..outlining.kernel import Likeness, Outlined, Passed, host_function, install, outline
 from .barriers import init_barriers, number_barriers
 from .boxes import lower_copies
 from .clusters.sharing import Sharing, arrive_in_all, meet
 from .clusters.surplus import leave_out
-from .kernel import Likeness, Outlined, Passed, host_function, install, outline
 from .lowering import lower, settle_arguments
 from .materialize import Materializer
 from .roles import split_roles

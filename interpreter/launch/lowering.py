@@ -9,7 +9,7 @@ from ...dsl.diagnostics import fail
 from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshapes, sink_transposes
 from ..indices.arithmetic import constant_of, value
 from ..indices.indices import STAND_IN, share_indices
-from ..ir.copying import copy_to
+from ..ir.copying import copies_to_linalg
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import NAME, name_of
 from ..ir.mlir import (
@@ -27,14 +27,14 @@ from ..ir.mlir import (
     users,
     vector,
 )
-from ..ir.structured import body_of, copy_marks
+from ..ir.refusing import describe, upstream_messages
+from ..ir.structured import body_of
 from ..memory.layouts import is_shared
 from ..memory.limits import MOST, block_bytes
 from ..memory.names import numbered
 from ..memory.warpgroups import SAME
-from ..session.rewriter import describe, upstream_messages
+from ..outlining.kernel import FOLD_VIEWS, Outlined, Passed, to_loops
 from .boxes import drop_casts
-from .kernel import FOLD_VIEWS, Outlined, Passed, to_loops
 from .swizzle import apply_swizzles, lay_in_panels
 
 _TAKE_APART = "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion"
@@ -104,15 +104,6 @@ def settle_arguments(kernel: Outlined) -> tuple[Passed, ...]:
 def _run(kernel: Outlined, passes: str, *, verify: bool = True) -> None:
     """`verify`: after each of the passes; folding is known to leave what is not right."""
     run_passes(kernel.module, f"gpu.module(gpu.func({passes}))", verify=verify)
-
-
-def copies_to_linalg(root: ir.Operation) -> None:
-    """`memref.copy` → `linalg.copy`, which has a lowering to loops."""
-    for copy in operations(root, "memref.copy"):
-        with ahead_of(copy):
-            made = copy_to(copy.operands[1], copy.operands[0])
-        copy_marks(copy, made)
-        copy.erase()
 
 
 @contextmanager

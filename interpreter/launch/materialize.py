@@ -13,13 +13,14 @@ from ..buffers.elements import Address, StructuredOp, do_per_thread, emit_unit, 
 from ..buffers.owners.arrays import OwnArray, done_by_all
 from ..buffers.register_stages import RegisterStages, is_stage
 from ..buffers.tiles import is_distributed, one_each
+from ..buffers.widths import widths
 from ..indices.algebra import LaunchShape
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, inside, is_zero, less
 from ..indices.linear import NOTHING
 from ..indices.values import Values, largest
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
+from ..ir.refusing import describe
 from ..ir.structured import UNROLL, body_of
-from ..loops.nests import SEQUENTIAL
 from ..mapping.clusters import BlockClusters
 from ..mapping.curves import along_curve
 from ..mapping.geometry import Geometry
@@ -39,15 +40,14 @@ from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..mapping.shares import Owned
 from ..mapping.together import for_each_together
-from ..padding.scans import is_scan
-from ..session.rewriter import describe
-from .kernel import Outlined
+from ..memory.lanes import BARRIER
+from ..outlining.kernel import Outlined
+from ..parallel.nests import SEQUENTIAL
+from ..reductions.scans import is_scan
 from .roles import begin_role
 from .shared.meeting import OUTSIDE, Within, guard, meet_inside
 from .shared.reductions import SharedReduction
 from .shared.scans import SharedScan
-from .splitting import BARRIER
-from .widths import widths
 
 EmitAt = Callable[[Sequence[Sum]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""

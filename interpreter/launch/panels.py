@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..buffers.views import subview
 from ..indices.arithmetic import Bound, Sum
 from ..ir.mlir import ir
+from ..memory.layouts import subview
 from ..memory.limits import PixelWindow
 from ..memory.tensor_maps import TensorMap, tensor_map
-from .kernel import Outlined
-from .maps.host import End
-from .maps.pixels import Pixels
+from ..outlining.host_maps import End
+from ..outlining.kernel import Outlined
+from .pixels import Pixels
 
 
 def map_type(box: Sequence[int], element: ir.Type, swizzle: int, fetch: int = 128) -> ir.Type:

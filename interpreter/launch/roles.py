@@ -16,6 +16,7 @@ from ..buffers.tensor_copies import PRODUCER
 from ..indices.arithmetic import Sum, is_zero, less
 from ..ir.functions import register_cap
 from ..ir.mlir import ahead_of, ancestors, i64, ir, is_used, is_within, operations, ops_of, producer, scf
+from ..ir.refusing import refuse
 from ..ir.structured import body_of
 from ..mapping.geometry import MAX_THREADS, Geometry
 from ..mapping.processors import when
@@ -23,7 +24,6 @@ from ..memory.effects import is_pure
 from ..memory.limits import REGISTERS_STEP, registers_at_start
 from ..memory.mbarriers import REGISTERS
 from ..memory.warpgroups import GROUP
-from ..session.rewriter import refuse
 from .barriers import meet_apart
 
 MOST = 240

@@ -13,6 +13,7 @@ from ..buffers.tiles import one_each
 from ..buffers.views import all_users
 from ..ir.functions import REGISTER_CAP
 from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
+from ..ir.refusing import refuse
 from ..ir.structured import copy_marks
 from ..loops.forall import end_of, make_forall
 from ..mapping.clusters import CLUSTER
@@ -26,10 +27,7 @@ from ..mapping.mapping import (
     nested_maps,
 )
 from ..memory.effects import only_computes
-from ..memory.lanes import waits_for_warp, warp_barrier
-from ..session.rewriter import refuse
-
-BARRIER = "gpu.barrier"
+from ..memory.lanes import BARRIER, waits_for_warp, warp_barrier
 
 
 def hands_on(loop: ir.Operation) -> bool:

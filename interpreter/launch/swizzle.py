@@ -14,9 +14,9 @@ from ..indices.arithmetic import apply_map
 from ..indices.values import divisible, range_of, unchanged
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import affine, ahead_of, arith, attributes, ir, operations, producer, users
+from ..ir.refusing import describe
 from ..memory.effects import accesses
 from ..memory.swizzles import PIECE, SWIZZLE, Swizzle
-from ..session.rewriter import describe
 from .stores.boxes import IN_PANELS
 
 

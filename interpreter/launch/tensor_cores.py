@@ -37,13 +37,13 @@ from ..ir.mlir import (
     producer,
     vector,
 )
+from ..ir.refusing import refuse
 from ..ir.structured import element_type, operand_names, parts_of, structure
 from ..mapping.processors import loop_over
 from ..memory import fragments
 from ..memory.fragments import AS_TYPE, REGISTERS_OF_LHS, ROW_BYTES, SPLITS, TF32_BITS, TileProduct, instruction_of
 from ..memory.layouts import is_shared, strided, transposed
 from ..memory.views import behind, is_view
-from ..session.rewriter import refuse
 
 
 def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:

@@ -34,6 +34,7 @@ from ..ir.mlir import (
     users,
     vector,
 )
+from ..ir.refusing import refuse
 from ..ir.structured import body_of, element_type, structure
 from ..mapping.processors import for_each
 from ..memory.fragments import AS_TYPE, MARK, given_as, in_parts
@@ -54,7 +55,6 @@ from ..memory.warpgroups import (
     plain_place_of,
     sums_type,
 )  # fmt: skip
-from ..session.rewriter import refuse
 from .boxes import place_of
 from .panels import Panels, bound
 from .tensor_cores import matrix_dimensions, needs, whole_tile

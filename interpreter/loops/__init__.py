@@ -1,1 +1,1 @@
-"""Loops of the payload: which of them are parallel, as exact dependence analysis says, and their forms that maps take."""
+"""Parallel loops in the forms that maps take."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from ..indices.arithmetic import Bound, ceildiv, multiply
 from ..indices.values import divisible
 from ..ir.mlir import ir
-from ..session.rewriter import refuse
+from ..ir.refusing import refuse
 from .mapping import SYMBOLIC, Mapped, Mapping, loop_dimensions
 
 CLUSTER = "weft.cluster"

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from ..indices.arithmetic import Sum
 from ..ir.mlir import ancestors, arith, children, ir, memref
+from ..ir.refusing import refuse
 from ..ir.structured import body_of
 from ..memory.limits import MOST_CONSTANTS
-from ..session.rewriter import refuse
 from .mapping import SYMBOLIC, Mapping, loop_dimensions
 
 Tile = tuple[int, int]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, ceildiv, multiply
 from ..ir.mlir import ir
-from ..session.rewriter import describe
+from ..ir.refusing import describe
 from .clusters import BlockClusters
 from .mapping import (
     AS_MANY_AS_ITERATIONS,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Sum
 from ..ir.mlir import ir
+from ..ir.refusing import refuse
 from ..memory.limits import WARP
-from ..session.rewriter import refuse
 from .mapping import Mapping
 from .processors import Hardware
 

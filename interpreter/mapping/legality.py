@@ -7,8 +7,8 @@ import math
 from ...dsl.diagnostics import fail
 from ..ir.affine_maps import dimension_of
 from ..ir.mlir import ir, producer, stands_in, users
+from ..ir.refusing import describe, refuse
 from ..ir.structured import element_type, is_parallel_op, is_structured, structure
-from ..session.rewriter import describe, refuse
 from .curves import check_curve
 from .geometry import CALLED, MAX_THREADS
 from .lane_grids import check_lanes, check_lanes_in_lanes

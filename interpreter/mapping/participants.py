@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from ..ir.affine_maps import Operator, constraints, results_of
 from ..ir.functions import PARTICIPANTS
 from ..ir.mlir import ir, operations
+from ..ir.refusing import refuse
 from ..memory.limits import GROUP_WARPS, WARP
-from ..session.rewriter import refuse
 from .geometry import Geometry
 from .mapping import AXES, Mapping, enclosing_maps, is_shared_reduction, mapping_of
 

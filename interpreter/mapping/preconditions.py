@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..ir.mlir import ancestors, children, ir, is_tensor, is_within, operations
+from ..ir.refusing import describe, refuse
 from ..ir.structured import ATOMIC, WRITEBACK, body_of, is_structured, segments, yielded
 from ..memory import copies, mbarriers
 from ..memory.effects import accesses, is_memref, is_pure
 from ..memory.lanes import BARRIERS
 from ..memory.views import behind, is_own_array
-from ..session.rewriter import describe, refuse
 from .geometry import Geometry, count_warps
 from .legality import check_map
 from .mapping import (

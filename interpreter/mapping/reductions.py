@@ -8,8 +8,8 @@ from ..ir.affine_maps import dimension_of
 from ..ir.mlir import ir
 from ..ir.structured import element_type, structure
 from ..memory.limits import OF_A_THREAD, WARP
-from ..padding.combiners import combiner
-from ..padding.scans import is_scan, read_scan, running
+from ..reductions.combiners import combiner
+from ..reductions.scans import is_scan, read_scan, running
 from .mapping import Mapping, handed_out
 
 EXCHANGED = ("i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")

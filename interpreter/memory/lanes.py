@@ -14,7 +14,8 @@ WARP_BARRIER = "nvvm.bar.warp.sync"
 """All lanes of a warp reach the same one; it orders what they did to memory. Its operand is a mask of all of them."""
 NUMBERED_BARRIER = "nvvm.barrier"
 """One of the barriers that a block has by number, where so many of its threads meet as the op says: whole warps."""
-BARRIERS = ("gpu.barrier", WARP_BARRIER, NUMBERED_BARRIER)
+BARRIER = "gpu.barrier"
+BARRIERS = (BARRIER, WARP_BARRIER, NUMBERED_BARRIER)
 OF_GROUPS = "weft.warpgroups"
 """On a `gpu.barrier`, until `launch` gives it numbers: the threads of each warp group meet there by themselves."""
 ALL_LANES = (1 << WARP) - 1

@@ -12,8 +12,9 @@ from typing import Literal, TypeVar
 from ...dsl.diagnostics import fail
 from ..ir.functions import name_of
 from ..ir.mlir import DYNAMIC, ir, memref
+from ..ir.refusing import refuse
 from ..ir.reshapes import groups_of
-from ..session.rewriter import refuse
+from ..ir.structured import spelled
 
 
 def strided(kind: ir.Type, at: ir.Operation | None = None, what: str | None = None) -> tuple[list[int], int]:
@@ -301,3 +302,30 @@ def memory_space(kind: ir.MemRefType | ir.UnrankedMemRefType) -> Space:
 def is_shared(kind: ir.Type) -> bool:
     """Whether a type names the memory that the threads of a block share."""
     return isinstance(kind, ir.MemRefType | ir.UnrankedMemRefType) and space_of(kind) == "workgroup"
+
+
+def subview_type(parts: Sequence[Sequence[int | ir.Value]], old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
+    """The type of a subview with these offsets, sizes and strides, that of another source or place being `old`."""
+    strides, offset = strided(source)
+    for start, stride in zip(parts[0], strides, strict=True):
+        step = _times(start, stride)
+        offset = DYNAMIC if DYNAMIC in (offset, step) else offset + step
+    if old.rank != source.rank:
+        strides, before = strided(old)
+        layout = old.layout if offset == before else ir.StridedLayoutAttr.get(offset, strides)
+    else:
+        strides = [_times(step, stride) for step, stride in zip(parts[2], strides, strict=True)]
+        layout = ir.StridedLayoutAttr.get(offset, strides)
+    return ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space)
+
+
+def _times(count: int | ir.Value, stride: int) -> int:
+    """How far `count` strides reach, as upstream's verifier has it: nowhere for none, whatever the stride is."""
+    if count == 0 or stride == 0:
+        return 0
+    return count * stride if isinstance(count, int) and stride != DYNAMIC else DYNAMIC
+
+
+def subview(source: ir.Value, parts: Sequence[Sequence[int | ir.Value]], old: ir.MemRefType) -> ir.Value:
+    """A subview at the insertion point, of the shape of `old`."""
+    return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *spelled(*parts)).result

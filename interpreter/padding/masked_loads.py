@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, constant
 from ..indices.arithmetic import value as value_of
 from ..indices.values import divisible
 from ..ir.cloning import clone_body, clone_until
 from ..ir.mlir import affine, arith, ir, linalg, made_by, producer, scf, stands_in, tensor
 from ..ir.sizes import SizeForm, difference, emitted, same_size, sizes_of
-from ..ir.structured import body_of, copy_marks, element_type, generic, segments, yielded
+from ..ir.structured import body_of, copy_marks, element_type, empty, generic, segments, yielded
+from ..reductions.identities import Identity, attribute, number
 from .provenance import BoxSpan, Computed, Filled, Image, Placed, Provenance, StridedWindow
 
 MARK = "weft.gather"
@@ -30,35 +30,8 @@ UNKNOWN_TILES = 8209
 """How many tiles a dimension has in types where their number is known at run time only. The loops over them get that number as
 their bound (`bound_loops`), and no buffer is made of such a type: each tile's masked loads and write-back have the real size. It
 is a prime that no payload's size is likely to be a multiple of: what is left of such a type is refused (`expect_sizes`)."""
-Identity = int | float | str | None
 Element = Callable[[Iterator["ir.Value"], "list[ir.Value]"], "ir.Value"]
 """Makes an element of its indices (each of them when it is asked for) and of the inputs' elements."""
-
-
-def number(value: Identity, kind: ir.Type) -> ir.Value:
-    """A constant of type `kind`; `inf`, `-inf`, `min`, `max`, `umax` are that type's own. None is zero."""
-    return arith.ConstantOp(kind, attribute(value, kind)).result
-
-
-def attribute(value: Identity, kind: ir.Type) -> ir.Attribute:
-    """The attribute of `number(value, kind)`. Raises W0399 for a type that is neither an integer nor a float."""
-    if isinstance(kind, ir.FloatType):
-        return ir.FloatAttr.get(kind, float(0 if value is None else value))
-    if not isinstance(kind, (ir.IntegerType, ir.IndexType)):
-        raise fail("W0399", f"elements of type {kind} are not numbers that Weft can make")
-    width = kind.width if isinstance(kind, ir.IntegerType) else 64
-    special = {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "umax": -1, None: 0}
-    return ir.IntegerAttr.get(kind, int(special.get(value, value)))  # type: ignore[arg-type]
-
-
-def empty(shape: Sequence[int | ir.Value], kind: ir.Type) -> ir.Value:
-    """A `tensor.empty` of that shape and element type."""
-    return tensor.EmptyOp(list(shape), kind).result
-
-
-def is_empty(value: ir.Value) -> bool:
-    """Whether the value is a `tensor.empty`: a shape without contents."""
-    return made_by(value, "tensor.empty") is not None
 
 
 def within(

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 from ..ir.cloning import is_named
 from ..ir.mlir import ir, is_used, made_by, operations, producer, stands_in, users
+from ..ir.refusing import describe
 from ..ir.sizes import SizeForm, difference, forms_of, pad_widths
 from ..ir.structured import body_of, element_type, extents_of, is_structured, place_of, segments, shape_of
-from ..session.rewriter import describe
 
 PAD = "tensor.pad"
 

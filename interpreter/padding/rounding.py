@@ -21,7 +21,9 @@ from ..ir.structured import (
     dimension_of,
     dimensions_of,
     element_type,
+    empty,
     from_origin,
+    is_empty,
     is_read,
     is_structured,
     loop_inits,
@@ -33,9 +35,10 @@ from ..ir.structured import (
     sliced,
     structure,
 )
+from ..reductions.identities import Identity, attribute, fillings
 from . import masked_loads
-from .identities import beyond, fillings, generalized, mask_update, runs_anywhere
-from .masked_loads import UNKNOWN_TILES, Identity, assembled, reaches
+from .masked_loads import UNKNOWN_TILES, assembled, reaches
+from .masking import beyond, generalized, mask_update, runs_anywhere
 from .provenance import Image, Provenance, StridedWindow, behind_pad, makers, read_through, remove_dead
 from .scattered import load_scattered
 
@@ -205,7 +208,7 @@ def _operand(
         for e, old, new in zip(space.maps[position].results, shape_of(value), numbers, strict=True)
     )
     if not _reads(op, position, space):
-        return masked_loads.empty(shape, element_type(value))
+        return empty(shape, element_type(value))
     return _enlarged(value, numbers, shape, outside, must_hold)
 
 
@@ -214,8 +217,8 @@ def _enlarged(
 ) -> ir.Value:
     """`value` of a larger shape, by what makes it where that can be; `outside` beyond its own where it `must_hold` that."""
     old, maker = sizes_of(value), producer(value)
-    if masked_loads.is_empty(value):
-        return masked_loads.empty(shape, element_type(value))
+    if is_empty(value):
+        return empty(shape, element_type(value))
     if (
         maker is not None
         and from_origin(maker)
@@ -247,7 +250,7 @@ def _held(
     """`value`, masked beyond the shape `old` (behind `after`) where it must be `outside` there and is not anyway."""
     maker = producer(value)
     filling = None if maker is None else _filling(maker)
-    if not must_hold or (filling is not None and filling == masked_loads.attribute(outside, element_type(value))):
+    if not must_hold or (filling is not None and filling == attribute(outside, element_type(value))):
         return value
     with ir.InsertionPoint.after(after), after.location:
         return masked_loads.masked(value, old, outside)

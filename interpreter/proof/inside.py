@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ..indices.linear import Formula, Linear, at_least, either, less
 from ..indices.values import KnownIndices
 from ..ir.mlir import ancestors, ir, is_within, operations
+from ..ir.refusing import describe
 from ..memory.effects import accesses
-from ..session.rewriter import describe
 from .solver import Naming, Solver, Unknown, points
 
 _ELEMENTS = ("load", "store", "atomic_rmw")

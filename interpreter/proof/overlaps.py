@@ -91,7 +91,7 @@ def apart(one: ir.Value, other: ir.Value, within: ir.Operation | None = None) ->
 
 
 def _same_view(one: ir.Value, other: ir.Value) -> bool:
-    from ..buffers.tiles import structural_key
+    from ..mapping.keys import structural_key
 
     return one == other or structural_key(one) == structural_key(other)
 

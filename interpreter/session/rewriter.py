@@ -7,18 +7,16 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from ...dsl.diagnostics import Diagnostic, Span, WeftError
-from ...dsl.tree import Node
+from ...dsl.tree import Node, StatementNode
+from ..focus.modules import Taken
 from ..ir.mlir import TransformError, ir, operations, run_passes, run_transform
+from ..ir.refusing import describe, upstream_messages
 from ..ir.structured import is_structured
 from ..memory.names import Written, name_buffers, nameless
-from .untouched import Untouched
-
-if TYPE_CHECKING:
-    from ..focus.modules import Taken
-    from .statement import Statement
+from ..proof.coverage.untouched import Untouched
 
 HandleKind = Literal["op", "loop", "launch"]
 
@@ -64,6 +62,13 @@ def handles_of(values: Mapping[str, Any]) -> dict[str, Handle]:
     return {name: v for name, v in named.items() if isinstance(v, Handle)}
 
 
+class AtWork(Protocol):
+    """The statement that a rewriter works for: its fields are its attributes."""
+
+    @property
+    def node(self) -> StatementNode: ...
+
+
 class Rewriter:
     """One statement's view of the session.
 
@@ -79,7 +84,7 @@ class Rewriter:
     """
 
     def __init__(
-        self, module: ir.Module, statement: Statement, numbers: itertools.count[int], taken: Taken | None = None,
+        self, module: ir.Module, statement: AtWork, numbers: itertools.count[int], taken: Taken | None = None,
         *, unproven: bool = False, written: Written = nameless, known: dict[Hashable, Any] | None = None,
         payload: Untouched | None = None,
     ) -> None:
@@ -239,31 +244,6 @@ DECOMPOSED = (
     " (!transform.any_op) -> !transform.any_op }`, where `%op` is the handle"
 )
 
-WAS = "weft.was"
-"""On a generic that stands for an op of the payload: that op's name."""
-
-
-def describe(op: ir.Operation | ir.OpView) -> str:
-    """`linalg.matmul at payload.mlir:4:8`, for diagnostics."""
-    text = spelled(op.operation.location)
-    was = op.operation.attributes.get(WAS)
-    name = op.operation.name if was is None else ir.StringAttr(was).value
-    return name if text == "unknown" else f"{name} at {text}"
-
-
-def refuse(code: str, message: str, op: ir.Operation | None, hint: str | None = None, *notes: str) -> WeftError:
-    """An error about an op that no statement stands for, to be raised."""
-    return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
-
-
-def spelled(place: ir.Location) -> str:
-    """`payload.mlir:4:8`, or `unknown`."""
-    return str(place).removeprefix("loc(").removesuffix(")").replace('"', "")
-
-
-_TAG = re.compile(r" ?\{weft\.h\d+\}")
-"""A handle's tag, as upstream prints it on an op that it speaks of."""
-
 _NOT_NESTED = re.compile(
     r"restricted to '(?P<anchor>[\w.]+)' on a PassManager intended to run on 'builtin\.module'.*?"
     r"failed to add `(?P<name>[^`]+)` with options `(?P<options>[^`]*)`",
@@ -281,18 +261,3 @@ def _nested(pipeline: str, said: str) -> str | None:
     if pipeline.strip() == written:
         return f'nest it: run-pass "{nested}"'
     return f"nest it: `{nested}` instead of `{written}`"
-
-
-def upstream_messages(error: ir.MLIRError | TransformError) -> tuple[str, ...]:
-    """MLIR's own messages, most specific first, without the bindings' preamble."""
-    if isinstance(error, TransformError):
-        return tuple(_TAG.sub("", message) for message in error.messages)
-    lines: list[str] = []
-
-    def collect(diagnostics: Iterable[ir.DiagnosticInfo]) -> None:
-        for diagnostic in diagnostics:
-            lines.append(f"{diagnostic.message}")
-            collect(diagnostic.notes)
-
-    collect(error.error_diagnostics)
-    return tuple(lines) or (str(error),)

@@ -20,12 +20,14 @@ from ..focus.carving import Version
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir
+from ..ir.refusing import upstream_messages
+from ..ir.tidying import tidy
 from ..memory.names import Written, nameless
-from ..tensors.bufferization import tidy
+from ..proof.coverage.untouched import Untouched
 from .environment import Environment, evaluate_fields
 from .listeners import tell
 from .order import in_order
-from .rewriter import Rewriter, handles_of, upstream_messages
+from .rewriter import Rewriter, handles_of
 from .state import (
     SKIP,
     Frame,
@@ -36,16 +38,13 @@ from .state import (
     bind,
     called_from,
     extended,
-    left,
     named,
-    onward,
-    passed,
     statement_at,
     statement_text,
-)  # fmt: skip
+)
 from .statement import Handle, NotMet, Statement, registry
-from .untouched import Untouched
 from .versions import ASSUME, assuming, beginning, finished, without_version
+from .walk import left, onward, passed
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
 """What a statement did, what it returned, and the module after it."""
@@ -117,7 +116,7 @@ class Session:
         if (found := statement_at(state)) is None:
             self._states[self._at] = state
             return None
-        with called_from(state.frames), in_order(self, state):
+        with called_from(state.frames), in_order(lambda at, items: self.fork(state=at).do(items), state):
             self._record(self._statement(state, *found))
         return self.state.step
 

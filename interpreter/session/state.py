@@ -8,7 +8,7 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from ...dsl import tree
 from ...dsl.diagnostics import Span, WeftError, count, fail, quoted
@@ -20,9 +20,6 @@ from ..ir.cloning import strip_tags
 from ..ir.mlir import ir
 from .environment import Environment, NamedResults, handles_in, is_handle, single, written
 from .rewriter import HandleKind
-
-if TYPE_CHECKING:
-    from .versions import Fork
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -67,18 +64,6 @@ class Frame:
     @property
     def done(self) -> bool:
         return self.index >= len(self.items)
-
-
-def onward(state: State) -> State:
-    """The state out of the last frame, which is done; a `foreach` goes on with its next value."""
-    *frames, last = state.frames
-    if last.call is not None and last.let is not None:
-        raise fail("W0225", "the schedule returns nothing", "end it with `return`", span=last.let.span)
-    if last.fork is not None:
-        return last.fork.leave(state)
-    turns = last.turns
-    left = tuple(frames)
-    return replace(state, frames=left if turns is None else turn(left, replace(turns, number=turns.number + 1)))
 
 
 def turn(frames: tuple[Frame, ...], turns: Turns) -> tuple[Frame, ...]:
@@ -229,6 +214,26 @@ class State:
         return self.version.module
 
 
+@dataclass(frozen=True)
+class Fork:
+    """A `versions`, and which of its blocks the walk went into.
+
+    Args:
+        before: the state in front of it, with the frames behind it.
+        number: of the block, from 0.
+        assumes: something was assumed in the block.
+    """
+
+    item: tree.Versions
+    before: State
+    number: int = 0
+    assumes: bool = False
+
+    @property
+    def last(self) -> bool:
+        return self.number + 1 == len(self.item.blocks)
+
+
 def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """The frames when the item at hand is behind them."""
     return (*frames[:-1], replace(frames[-1], index=frames[-1].index + 1))
@@ -270,35 +275,6 @@ def statement_text(item: tree.Node) -> str:
     return " ".join(item.span.text.split())
 
 
-def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]) -> State:
-    """The state behind an item that is not a statement: in the block that it leads into, or past it. Raises `WeftError`."""
-    rest, env = after(state.frames), state.frames[-1].env
-    match item:
-        case tree.Let(value=tree.Call() as call):
-            return replace(state, frames=(*rest, call_frame(call, schedules, env, state.dead, item)))
-        case tree.Call():
-            return replace(state, frames=(*rest, call_frame(item, schedules, env, state.dead, None)))
-        case tree.Require():
-            require(item, env)
-            return replace(state, frames=rest)
-        case tree.If():
-            body = item.then if condition(item.condition, env) else item.otherwise
-            return replace(state, frames=(*rest, Frame(body, dict(env))))
-        case tree.StatementNode() if (several := list_in(item, env)) is not None:
-            each = tree.Foreach(item.span, tree.Binding(several.span, several.name), several, (item,))
-            walked = tree.HandleRef(several.span, several.name)
-            return replace(state, frames=turn(rest, Turns(each, elements(walked, env, state.dead))))
-        case tree.Foreach():
-            return replace(state, frames=turn(rest, Turns(item, elements(item.iterable, env, state.dead))))
-        case tree.Versions():
-            from .versions import Fork  # late: it is made of states
-
-            return Fork(item, replace(state, frames=rest)).enter(state)
-        case tree.Return():
-            return replace(state, frames=returned(item, state.frames, state.dead))
-    raise AssertionError(item)
-
-
 def require(item: tree.Require, env: Environment) -> None:
     """Raises W0240 where the condition does not hold."""
     if not evaluate(item.condition, env):
@@ -324,19 +300,3 @@ def elements(iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mappi
         message = "`foreach` walks over a list or over the handles of a `match*`"
         raise fail("W0233", message, span=iterable.span)
     return listed
-
-
-def left(state: State) -> State:
-    """`state` out of the blocks and calls that are through. What fails on the way fails again in the next step."""
-    try:
-        while len(state.frames) > 1:
-            frame = state.frames[-1]
-            if frame.done:
-                state = onward(state)
-            elif isinstance(item := frame.items[frame.index], tree.Return):
-                state = replace(state, frames=returned(item, state.frames, state.dead))
-            else:
-                break
-    except WeftError:
-        pass
-    return state

@@ -13,9 +13,8 @@ front of it takes is left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from ...dsl import tree
 from ...dsl.diagnostics import Span, fail
 from ...dsl.scopes import Gone
 from ..focus.carving import Version
@@ -24,7 +23,7 @@ from ..ir.cloning import clone_module
 from ..ir.functions import VERSION_OF, inputs_of, symbol
 from ..ir.mlir import attributes, ir, operations
 from .environment import named_handles
-from .state import Frame, State
+from .state import Fork, Frame, State
 from .statement import NotMet
 
 ASSUME = "assume"
@@ -33,66 +32,52 @@ MOST_VERSIONS = 16
 """Of one function. Each costs the time of the whole schedule, and each `versions` multiplies them."""
 
 
-@dataclass(frozen=True)
-class Fork:
-    """A `versions`, and which of its blocks the walk went into.
+def enter(fork: Fork, state: State) -> State:
+    """In front of the block's first item."""
+    before, number = fork.before, len(state.versions) + 1
+    if number > MOST_VERSIONS:
+        message = f"the schedule would have more than {MOST_VERSIONS} versions"
+        hint = "each `versions` multiplies them: assume in front of it what holds for all"
+        raise fail("W0466", message, hint, span=fork.item.span)
+    version = Version(_another(before.module, number), untidy=before.version.untidy) if state.versions else before.version
+    frame = Frame(fork.item.blocks[fork.number], dict(before.frames[-1].env), fork=fork)
+    frames, at = (*before.frames, frame), fork.item.span
+    return replace(state, version=version, frames=frames, dead=before.dead, forks=before.forks, versions_at=at)
 
-    Args:
-        before: the state in front of it, with the frames behind it.
-        number: of the block, from 0.
-        assumes: something was assumed in the block.
-    """
 
-    item: tree.Versions
-    before: State
-    number: int = 0
-    assumes: bool = False
+def leave(fork: Fork, state: State) -> State:
+    """Behind the block. Raises W0463."""
+    *frames, inside = state.frames
+    named = {name: inside.env[name] for name in fork.item.values}
+    frames, block = (*frames[:-1], replace(frames[-1], env={**frames[-1].env, **named})), fork.item.blocks[fork.number]
+    if not (fork.assumes or fork.last):
+        message = f"version {fork.number + 1} assumes nothing of sizes, so that no run takes one behind it"
+        hint = "state with `assume` what it is for; the last version may be for all that is left"
+        raise fail("W0463", message, hint, span=block[0].span if block else fork.item.span)
+    known = known_sizes(state.module)
+    if any(_implied(known_sizes(version), known) for version in state.versions):
+        return _drop(fork, _remarked(state, "a version in front of this one is for all such sizes: this one is left out"))
+    if open_at(fork, known):
+        return replace(state, frames=frames, forks=(*state.forks, fork))
+    if not fork.last:
+        state = _remarked(state, "all that this version assumes holds already: those behind it are left out")
+    return replace(state, frames=frames)
 
-    def enter(self, state: State) -> State:
-        """In front of the block's first item."""
-        before, number = self.before, len(state.versions) + 1
-        if number > MOST_VERSIONS:
-            message = f"the schedule would have more than {MOST_VERSIONS} versions"
-            hint = "each `versions` multiplies them: assume in front of it what holds for all"
-            raise fail("W0466", message, hint, span=self.item.span)
-        version = Version(_another(before.module, number), untidy=before.version.untidy) if state.versions else before.version
-        frame = Frame(self.item.blocks[self.number], dict(before.frames[-1].env), fork=self)
-        frames, at = (*before.frames, frame), self.item.span
-        return replace(state, version=version, frames=frames, dead=before.dead, forks=before.forks, versions_at=at)
 
-    def leave(self, state: State) -> State:
-        """Behind the block. Raises W0463."""
-        *frames, inside = state.frames
-        named = {name: inside.env[name] for name in self.item.values}
-        frames, block = (*frames[:-1], replace(frames[-1], env={**frames[-1].env, **named})), self.item.blocks[self.number]
-        if not (self.assumes or self.last):
-            message = f"version {self.number + 1} assumes nothing of sizes, so that no run takes one behind it"
-            hint = "state with `assume` what it is for; the last version may be for all that is left"
-            raise fail("W0463", message, hint, span=block[0].span if block else self.item.span)
-        known = known_sizes(state.module)
-        if any(_implied(known_sizes(version), known) for version in state.versions):
-            return self.drop(_remarked(state, "a version in front of this one is for all such sizes: this one is left out"))
-        if self.open_at(known):
-            return replace(state, frames=frames, forks=(*state.forks, self))
-        if not self.last:
-            state = _remarked(state, "all that this version assumes holds already: those behind it are left out")
-        return replace(state, frames=frames)
+def open_at(fork: Fork, known: KnownSizes) -> bool:
+    """Whether the next block is another version, where this is known in this one."""
+    return not fork.last and not _implied(known, known_sizes(fork.before.module))
 
-    def open_at(self, known: KnownSizes) -> bool:
-        """Whether the next block is another version, where this is known in this one."""
-        return not self.last and not _implied(known, known_sizes(self.before.module))
 
-    def drop(self, state: State) -> State:
-        """Behind the block, without its version."""
-        state = replace(state, forks=self.before.forks)
-        return another(state) if self.last else self.next(state)
+def _drop(fork: Fork, state: State) -> State:
+    """Behind the block, without its version."""
+    state = replace(state, forks=fork.before.forks)
+    return another(state) if fork.last else _next(fork, state)
 
-    def next(self, state: State) -> State:
-        return Fork(self.item, self.before, self.number + 1).enter(state)
 
-    @property
-    def last(self) -> bool:
-        return self.number + 1 == len(self.item.blocks)
+def _next(fork: Fork, state: State) -> State:
+    """In front of the next block."""
+    return enter(replace(fork, number=fork.number + 1, assumes=False), state)
 
 
 def finished(state: State) -> State | None:
@@ -105,7 +90,7 @@ def finished(state: State) -> State | None:
 def another(state: State) -> State:
     """In front of the next version; behind the last one, with all in one module."""
     if state.forks:
-        return state.forks[-1].next(replace(state, forks=state.forks[:-1]))
+        return _next(state.forks[-1], replace(state, forks=state.forks[:-1]))
     first, at = state.frames[0], state.versions_at
     assert at is not None
     gone = Gone("`versions`", at)
@@ -120,7 +105,7 @@ def without_version(state: State, unmet: NotMet) -> tuple[State, str]:
     fork = next((frame.fork for frame in reversed(state.frames) if frame.fork is not None), None)
     if fork is None or (fork.last and not state.versions and not state.forks):
         raise unmet
-    return fork.drop(state), f"{unmet.diagnostics[0].message}: this version is left out"
+    return _drop(fork, state), f"{unmet.diagnostics[0].message}: this version is left out"
 
 
 def assuming(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.mlir import GAP, TENSORS, NotLocalError, ir, operations
-from ..session.rewriter import upstream_messages
+from ..ir.refusing import upstream_messages
 from ..session.statement import Results, Rewriter, Statement, statement
 
 

@@ -41,8 +41,8 @@ class Coalesce(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..loops.forall import coalesce, spelled
-        from ..loops.nests import expect_unmapped, is_loop, merge_nested, parallel_nest, why_alone
         from ..mapping.mapping import loop_dimensions
+        from ..parallel.nests import expect_unmapped, is_loop, merge_nested, parallel_nest, why_alone
 
         op = rewrite.find(self.target)
         if not is_loop(op):

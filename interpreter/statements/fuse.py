@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..ir.mlir import ancestors, ir, is_within, merge_equal
+from ..ir.refusing import describe
 from ..ir.structured import ATOMIC, dimensions_of, is_structured, structure
-from ..session.rewriter import describe
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
 from ..tensors import levels
 

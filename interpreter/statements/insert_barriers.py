@@ -12,8 +12,8 @@ from ..session.statement import Results, Rewriter, Statement, statement
 from .bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
+    from ..launch.trials import Trial
     from ..proof.kernels.model import KernelModel
-    from ..proof.kernels.trial import Trial
     from ..proof.races.barriers import ChosenBarriers
     from ..proof.races.conflicts import Conflict
     from ..proof.signals.counts import SignalFault
@@ -93,10 +93,10 @@ class InsertBarriers(Statement):
     reach = "maps"
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.kernel import outline
         from ..launch.launch import remember
+        from ..launch.trials import mapped_roots, propose_barriers, trials
+        from ..outlining.kernel import outline
         from ..proof.combination.combination import said
-        from ..proof.kernels.trial import mapped_roots, propose_barriers, trials
         from ..proof.races import proof
 
         ensure_bufferized(rewrite)
@@ -169,7 +169,7 @@ class InsertBarriers(Statement):
         self, rewrite: Rewriter, number: int, root: ir.Operation, existing: set[int], trial: Trial
     ) -> _Chosen | None:
         """What is chosen if barriers of warps are proposed too, where only whole warps pass; None where they do not help."""
-        from ..proof.kernels.trial import propose_warp_barriers, tried_again
+        from ..launch.trials import propose_warp_barriers, tried_again
 
         if not propose_warp_barriers(root, trial.info):
             return None
@@ -244,7 +244,7 @@ def _count(choice: ChosenBarriers) -> str:
 
 def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> list[tuple[int, ir.Operation]]:
     """The barriers in a loop, or in the kernel that it became, that are chosen, by number; the others are removed."""
-    from ..proof.kernels.trial import CANDIDATE, candidates
+    from ..launch.trials import CANDIDATE, candidates
 
     found: list[tuple[int, ir.Operation]] = []
     for number, barrier in candidates(root):
@@ -276,7 +276,7 @@ def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> lis
 def _splits(root: ir.Operation, choice: ChosenBarriers) -> bool:
     """Whether a barrier that is not chosen has split a loop over threads where its launch was tried."""
     from ..launch.splitting import hands_on
-    from ..proof.kernels.trial import candidates
+    from ..launch.trials import candidates
 
     left_out = (barrier for number, barrier in candidates(root) if number not in choice.chosen)
     return any(hands_on(barrier.parent.operation) for barrier in left_out)

@@ -170,7 +170,7 @@ class LaunchStatement(Statement):
             every access that it could conflict with is an assumed conflict.
         W0614: what threads reduce together is not made of the parts that it states.
 
-    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `launch/kernel.py` for why it is not used).
+    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `outlining/kernel.py` for why it is not used).
 
     Example:
         launch tiles

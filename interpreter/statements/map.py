@@ -170,9 +170,9 @@ class Map(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..buffers.elements import VECTOR
-        from ..loops.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
         from ..mapping.legality import can_order, check_map
         from ..mapping.mapping import ATTRIBUTE, Mapping
+        from ..parallel.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
 
         op = found = rewrite.find(self.target)
         expect_unmapped(rewrite, op, "map it once")

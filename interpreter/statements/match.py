@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...dsl.diagnostics import count, did_you_mean
 from ..ir.misnamed import misnamed_op
 from ..ir.mlir import ir, operations
-from ..session.rewriter import describe
+from ..ir.refusing import describe
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement, string, word
 
 if TYPE_CHECKING:

@@ -140,8 +140,8 @@ class _Copy:
 
     def __init__(self, value: ir.Value, along: bool, split: str | None, operand: int, lanes: int) -> None:
         from ..ir.sizes import sizes_of
+        from ..ir.structured import empty
         from ..memory.layouts import as_tensor, store_tensor
-        from ..padding.masked_loads import empty
 
         self.split, self.operand = split, operand
         own, length = sizes_of(value)[:: 1 if along else -1]
@@ -178,11 +178,10 @@ PARTS = 3
 def _place(shape: Sequence[int | ir.Value], kind: ir.Type, lanes: int, name: str) -> tuple[ir.Value, ir.Value] | None:
     """Where a copy of that shape lies in front of rows that take up a multiple of so many elements; and the same as a matrix. None:
     its rows do so by themselves."""
-    from ..buffers.views import subview
     from ..indices.arithmetic import ceildiv, multiply
     from ..ir.functions import NAME
     from ..ir.sizes import product_of
-    from ..memory.layouts import strided
+    from ..memory.layouts import strided, subview
 
     own, *parts, length = shape
     row = product_of([*parts, length])

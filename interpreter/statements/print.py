@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.cloning import strip_tags, without_tags
-from ..session.rewriter import describe
+from ..ir.refusing import describe
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
 
 

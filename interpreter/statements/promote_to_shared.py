@@ -11,14 +11,14 @@ from typing import Any
 from ..ir.copying import copy_to
 from ..ir.element_sizes import bytes_of, element_bytes
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, memref, producer, stands_in, users
+from ..ir.refusing import describe
 from ..ir.structured import element_type, operand_names, segments, shape_of
-from ..loops.nests import is_loop
 from ..mapping.mapping import mapping_of
 from ..memory.layouts import as_tensor, strided, transposed
 from ..memory.limits import MOST
 from ..memory.names import free_name
 from ..memory.swizzles import SPANS, SWIZZLE, Swizzle
-from ..session.rewriter import describe
+from ..parallel.nests import is_loop
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
 from ..tensors.destinations import result_name
@@ -142,8 +142,8 @@ class PromoteToShared(Statement):
         from ..buffers.loop_tiles import WriteBack, move_to, read_into, tile_of, users_of
         from ..buffers.private_copies import AtomicUpdates, privatize, updates_of
         from ..buffers.tiles import is_distributed, thread_nest
-        from ..loops.collisions import expect_apart
         from ..loops.forall import without_affine_loops
+        from ..parallel.collisions import expect_apart
 
         around = [mapping_of(outer) for outer in ancestors(loop) if outer.name == "scf.forall"]
         if not any(one is not None and one.space == "blocks" for one in around):

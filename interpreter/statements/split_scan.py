@@ -13,7 +13,7 @@ from ..tensors import levels
 
 if TYPE_CHECKING:
     from ..indices.arithmetic import Bound, Sum
-    from ..padding.scans import Scan
+    from ..reductions.scans import Scan
 
 
 @statement("split-scan", returns=("sums", "sum", "offsets", "loop", "op"))
@@ -62,7 +62,7 @@ class SplitScan(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..indices.arithmetic import ceildiv
         from ..ir.sizes import iterations_of
-        from ..padding.scans import is_scan, read_scan
+        from ..reductions.scans import is_scan, read_scan
 
         op = rewrite.find(self.target)
         rewrite.expect_structured(op, "W0472")
@@ -200,8 +200,9 @@ def _reduced(
 ) -> tuple[ir.Operation, ir.Operation]:
     """What each part makes, from the combiner's identity."""
     from ..ir.sizes import sizes_of
-    from ..padding.masked_loads import empty, number
-    from ..padding.scans import reduction_of
+    from ..ir.structured import empty
+    from ..reductions.identities import number
+    from ..reductions.scans import reduction_of
 
     with ahead_of(op):
         reduction = reduction_of(op, scan)
@@ -225,7 +226,7 @@ def _offsets(
 ) -> ir.Operation:
     """What the op started with, combined with what the parts have made, one after the other; and what there was before each."""
     from ..ir.sizes import sizes_of
-    from ..padding.masked_loads import empty
+    from ..ir.structured import empty
 
     with ahead_of(op):
         places = [empty([cut.parts, *sizes_of(start)], element_type(start)) for start in starts]

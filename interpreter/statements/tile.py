@@ -74,7 +74,7 @@ class Tile(Statement):
     sizes: tuple[int | None, ...] = sizes()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..loops.nests import is_loop  # late: checking a schedule imports this file, and needs no bindings
+        from ..parallel.nests import is_loop  # late: checking a schedule imports this file, and needs no bindings
 
         op = rewrite.find(self.target)
         if is_loop(op):
@@ -142,8 +142,8 @@ class Tile(Statement):
     def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
         """A parallel loop in two: over strips of its iterations, and over the iterations of a strip."""
         from ..loops.forall import cut
-        from ..loops.nests import expect_unmapped, parallel_nest
         from ..mapping.mapping import loop_dimensions
+        from ..parallel.nests import expect_unmapped, parallel_nest
 
         expect_unmapped(rewrite, op, "tile it, then map the two loops")
         if not any(self.sizes):

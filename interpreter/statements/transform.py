@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..ir.mlir import ir
-from ..session.rewriter import upstream_messages
+from ..ir.refusing import upstream_messages
 from ..session.statement import Handle, Results, Rewriter, Statement, handles, raw, statement
 
 _YIELD = re.compile(r"transform\.yield\b(?P<values>[^:\n]*)(:[^\n]*)?\s*$")

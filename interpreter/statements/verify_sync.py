@@ -45,10 +45,10 @@ class VerifySync(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..launch.launch import prepare
+        from ..launch.trials import mapped_roots, trials
         from ..mapping.preconditions import independent
         from ..proof.coverage.coverage import coverage
         from ..proof.kernels.kernels import kernel_model
-        from ..proof.kernels.trial import mapped_roots, trials
         from ..proof.races import proof
         from ..proof.races.proof import Findings
 

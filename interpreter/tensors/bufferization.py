@@ -31,22 +31,17 @@ from ..ir.mlir import (
     stands_in,
     users,
 )
-from ..ir.sizes import dimension_behind, size_of
 from ..ir.structured import (
     WRITEBACK,
     body_of,
-    element_type,
-    extents_of,
     loop_inits,
     loop_outputs,
-    parts_of,
     replace,
     shape_of,
     takes_all,
-    uncut,
     yielded,
 )
-from ..padding import masked_loads
+from ..ir.tidying import tidy
 from ..padding.masked_loads import MARK as GATHER
 from ..padding.masked_loads import is_masked_load
 from ..padding.provenance import PAD, Reason, name_padded_copies, padded_copies
@@ -270,36 +265,6 @@ def _whole(buffer: ir.Value) -> ir.Value:
     """The buffer of which a view takes everything, as it lies: `parallel_insert_slice` of a whole result makes such views."""
     op = made_by(buffer, "memref.subview")
     return _whole(op.operands[0]) if op is not None and takes_all(op) else buffer
-
-
-def tidy(module: ir.Module, *, verify: bool = False) -> None:
-    """Slices of `tensor.empty` become smaller ones, slices of everything become the thing, sizes of what was made of others
-    become theirs; dead pure ops go. `verify`: raise `ir.MLIRError` where the module is not right."""
-    looked_at = "tensor.extract_slice", "tensor.insert_slice", "tensor.dim"
-    for op in operations(module.operation, *looked_at):
-        if op.name == "tensor.dim":
-            found = dimension_behind(op.results[0])
-            with ahead_of(op):
-                size = 0 if found is None else size_of(*found)
-            if isinstance(size, ir.Value) and dimension_behind(size) != found:
-                replace(op, [size])
-            continue
-        source, result, takes = uncut(op.operands[0]), op.results[0], op.name == "tensor.extract_slice"
-        launched = made_by(source, "scf.forall")  # a slice of that says how much of it is wanted (`writeback_guards`)
-        if takes and not (launched is not None and stands_in(launched, "func.func")):
-            op.operands[0] = source
-        source = op.operands[0]
-        if source.type == result.type and takes_all(op):
-            replace(op, [source])
-        elif takes and masked_loads.is_empty(source):
-            sizes = extents_of(result) if None not in shape_of(result) else parts_of(op)[1]
-            with ir.InsertionPoint(op):
-                small = masked_loads.empty(sizes, element_type(result))
-            if small.type == result.type:
-                replace(op, [small])
-    if verify:
-        module.operation.verify()
-    merge_equal(module)
 
 
 def drop_carried_buffers(module: ir.Module) -> None:

@@ -68,7 +68,7 @@ MOST_WINDOWS = 24
 def apart_windows(function: ir.Operation) -> dict[ir.Value, ir.Value] | None:
     """By each memref that ops of a function's body work on, the first one that shows the same, where no two others share an element
     (and no op reads one elsewhere than where it writes it): each has a value of its own, as a buffer has. None where two may."""
-    from ..buffers.tiles import structural_key
+    from ..mapping.keys import structural_key
     from ..proof.overlaps import apart, overlap
 
     working = [op for op in children(function) if is_structured(op) or op.name == "memref.copy"]

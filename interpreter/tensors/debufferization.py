@@ -272,7 +272,7 @@ class _Debufferizer:
 
     def _value(self, buffer: ir.Value) -> ir.Value:
         """The current value of a buffer, or of a window of one, at the insertion point."""
-        from ..padding.masked_loads import empty
+        from ..ir.structured import empty
 
         kind, buffer = ir.MemRefType(buffer.type), self.parts.get(buffer, buffer)
         if not self._is_own(buffer) and (window := window_of(buffer)) is not None:
@@ -326,7 +326,7 @@ def starts_of(op: ir.Operation, values: Sequence[ir.Value], *, apart: bool = Fal
     """What a structured op on tensors gets for its operands `values`: in place of an output that it overwrites without a look
     at it, a tensor that holds nothing, made at the insertion point, so that it does not depend on who made the other. A
     buffer that nobody else reads in the op is kept, unless it is to be computed `apart` from that."""
-    from ..padding.masked_loads import empty
+    from ..ir.structured import empty
 
     inputs, given = segments(op)[0], list(values)
     for n, value in enumerate(given):

@@ -17,8 +17,10 @@ from ..ir.functions import given_name
 from ..ir.mlir import ahead_of, attributes, ir, made_by, memref, operations, producer, stands_in, tensor, users
 from ..ir.structured import (
     element_type,
+    empty,
     extents_of,
     from_origin,
+    is_empty,
     is_read,
     is_structured,
     loop_inits,
@@ -40,7 +42,7 @@ def separate_destinations(module: ir.Module) -> None:
     ops = list(operations(module.operation))
     for loop in (op for op in ops if op.name == "scf.forall"):  # outer loops first
         for output, init in zip(loop_outputs(loop), loop_inits(loop), strict=True):
-            if masked_loads.is_empty(init) or sliced(init) in without_contents:
+            if is_empty(init) or sliced(init) in without_contents:
                 without_contents.add(output)
                 _separate_slices(output)
     lengths: dict[ir.Value, int] = {}
@@ -61,13 +63,13 @@ def fill_what_is_wanted(module: ir.Module) -> None:
     """A fill that was rounded up, and of which only the part in front is read, fills that part alone."""
     for op in operations(module.operation, FILL):
         parts = [user for result in op.results for user in users(result)]
-        if not parts or not masked_loads.is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
+        if not parts or not is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
             continue
         kinds = {part.results[0].type for part in parts}
         if len(kinds) > 1 or None in shape_of(parts[0].results[0]):
             continue
         with ir.InsertionPoint(op):
-            op.operands[1] = masked_loads.empty(extents_of(parts[0].results[0]), element_type(op.results[0]))
+            op.operands[1] = empty(extents_of(parts[0].results[0]), element_type(op.results[0]))
         op.results[0].set_type(kinds.pop())
         for part in parts:
             replace(part, [op.results[0]])
@@ -84,7 +86,7 @@ def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None
     """
     space = structure(op)
     number = space.inputs
-    if space.outputs != 1 or not masked_loads.is_empty(op.operands[number]) or "reduction" in space.iterators:
+    if space.outputs != 1 or not is_empty(op.operands[number]) or "reduction" in space.iterators:
         return
     if is_read(op, number):
         return
@@ -141,7 +143,7 @@ def _separate_slices(output: ir.Value) -> None:
             user, number = use.owner.operation, use.operand_number
             if (user, number) not in kept and _only_written(user, number):
                 with ir.InsertionPoint(user):
-                    own = masked_loads.empty(extents_of(part.results[0]), element_type(output))
+                    own = empty(extents_of(part.results[0]), element_type(output))
                 user.operands[number] = own
 
 
@@ -197,7 +199,7 @@ def start_reshaped(module: ir.Module) -> None:
         if made is None:
             continue
         first, number = _first_writer(made, ir.OpResult(op.operands[0]).result_number)
-        if masked_loads.is_empty(first.operands[number]):
+        if is_empty(first.operands[number]):
             with ir.InsertionPoint(first):
                 place = _argument_place(op.results[0], first)
                 if place is not None:

@@ -23,12 +23,14 @@ from ..ir.mlir import (
     tensor,
     users,
 )
+from ..ir.refusing import WAS
 from ..ir.sizes import dimension_behind, iterations_of
 from ..ir.structured import (
     body_of,
     copy_marks,
     dimension_of,
     element_type,
+    empty,
     generic,
     is_structured,
     loop_inits,
@@ -43,7 +45,7 @@ from ..ir.structured import (
 )
 from ..padding import masked_loads
 from ..padding.masked_loads import is_masked_load
-from ..session.rewriter import WAS, Rewriter
+from ..session.rewriter import Rewriter
 from ..session.statement import Handle
 
 _FUSING = "weft.fusing"
@@ -262,7 +264,7 @@ def _windows(op: ir.Operation, maps: Sequence[ir.AffineMap]) -> Iterator[tuple[i
             continue
         along = ir.AffineMap.get(space.rank, 0, [ir.AffineDimExpr.get(d)])
         if (behind := dimension_behind(size)) is None:
-            yield masked_loads.empty([size], kind), along
+            yield empty([size], kind), along
             continue
         whole, axis = behind
         sizes = [size if a == axis else 1 for a in range(len(shape_of(whole)))]

@@ -20,10 +20,10 @@ from ..indices.arithmetic import Bound, Sum, known, multiply
 from ..indices.values import divisible
 from ..ir.cloning import replace_operands
 from ..ir.mlir import ahead_of, constant_of, ir, is_within, tensor, users
+from ..ir.refusing import describe
 from ..ir.reshapes import groups_of, is_expanding, is_reshape, reshaped_alike
 from ..ir.sizes import same_size, size_of, sizes_of
 from ..ir.structured import part_of, parts_of, shape_of
-from ..session.rewriter import describe
 
 Part: TypeAlias = "tuple[Bound, Bound]"
 """Offset and size along an axis."""

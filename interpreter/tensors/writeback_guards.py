@@ -18,8 +18,10 @@ from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, us
 from ..ir.sizes import same_size, sizes_of
 from ..ir.structured import (
     element_type,
+    empty,
     from_origin,
     insert,
+    is_empty,
     loop_inits,
     loop_outputs,
     move_marks,
@@ -66,8 +68,8 @@ def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
             elif source is not None:
                 starts[n] = source
             elif shape is not None:
-                nothing = masked_loads.is_empty(init)
-                starts[n] = masked_loads.empty(shape, element_type(init)) if nothing else part_of(init, shape)
+                nothing = is_empty(init)
+                starts[n] = empty(shape, element_type(init)) if nothing else part_of(init, shape)
     new = rebuilt(loop, starts)
     for output, init, shape, source in zip(loop_outputs(new), inits, shapes, sources, strict=True):
         if shape is not None:
@@ -129,7 +131,7 @@ def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir
 
 def _start(init: ir.Value, shape: Sequence[int]) -> ir.Value:
     """The real-shaped tensor that a clipped output starts with."""
-    return masked_loads.empty(shape, element_type(init)) if masked_loads.is_empty(init) else part_of(init, shape)
+    return empty(shape, element_type(init)) if is_empty(init) else part_of(init, shape)
 
 
 def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
@@ -150,8 +152,8 @@ def _guard_output(
     reads = _read_in_place(output)
     for op in [op for op in users(output) if op.name == "tensor.extract_slice"]:
         with ir.InsertionPoint(op):  # where the output starts empty, nothing but a place to compute in
-            if masked_loads.is_empty(init):
-                made = masked_loads.empty(sizes_of(op.results[0]), element_type(output))
+            if is_empty(init):
+                made = empty(sizes_of(op.results[0]), element_type(output))
             else:
                 made = _gathered(op, output, shape)
         replace(op, [made])

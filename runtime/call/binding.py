@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, fail
+from ..devices.device import Stream
 from ..plan.dtypes import NUMPY, holds_bits
 from ..plan.plan import Plan
 from ..plan.resolve import resolve
 from ..plan.signature import Argument, FunctionSignature, type_text
-from ..run.device import Stream
 from .arrays import Layout, Library, library_of
 from .prepared import Numbers, Prepared
 

@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...dsl.diagnostics import Diagnostic, WeftError, count, fail, quoted
+from ..devices.device import Stream
 from ..forks import renew_in_forks
 from ..plan.plan import Plan, said
 from ..plan.resolve import deciding
 from ..plan.signature import Argument, FunctionSignature
 from ..run.cupy_device import cupy_module
-from ..run.device import Stream
 from .arrays import LIBRARIES, Layout, library_of
 from .binding import ON_GPU, BoundCall, Ready, misfits, number, number_misfits, version_for
 from .prepared import CapturedGraph, Prepared

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
+from ..devices.device import Graph, Stream
 from ..plan.dtypes import itemsize
 from ..plan.plan import Buffer, Plan, integers
 from ..plan.resolve import resolve
-from ..run.device import Graph, Stream
 from ..run.runner import contents
 from ..run.work import WHOLE_DEVICE, Action, Pool, Work
 from .arrays import LIBRARIES

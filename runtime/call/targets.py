@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Protocol, get_args
 
 from ...dsl.diagnostics import fail
+from ..devices.device import Device, Memory, Stream
 from ..run.cupy_device import CupyDevice, cuda_problem, cupy_module
-from ..run.device import Device, Memory, Stream
 from .arrays import Library
 
 Where = Literal["auto", "cpu", "cuda"]

@@ -26,8 +26,8 @@ from ...interpreter.memory.layouts import is_plain, strided
 from ...interpreter.memory.mbarriers import REGISTERS
 from ...interpreter.memory.shared import placed
 from ...interpreter.memory.tensor_maps import tensor_map
-from ..kernel_form import refuse
-from ..kernel_lowering import normal
+from ..form.kernel_form import refuse
+from ..form.kernel_lowering import normal
 from ..plan.plan import DimOf, Size
 from .dialects import memref
 from .kernel import KernelWriter

@@ -21,7 +21,7 @@ from ...interpreter.memory.lanes import BARRIERS
 from ...interpreter.memory.limits import ALIGNMENT
 from ...interpreter.memory.shared import alignments
 from ...interpreter.memory.warpgroups import AROUND, PRODUCTS
-from ..kernel_form import reader_of, refuse, registrar
+from ..form.kernel_form import reader_of, refuse, registrar
 from .index_names import index_name
 from .values.expression import Expr, NameScope, identifier, name
 from .values.sizes import HostFacts

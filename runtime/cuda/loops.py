@@ -13,7 +13,7 @@ from ...interpreter.memory.layouts import space_of
 from ...interpreter.memory.tensor_maps import LOADS
 from ...interpreter.memory.views import behind
 from ...interpreter.memory.warpgroups import accumulator
-from ..kernel_form import refuse
+from ..form.kernel_form import refuse
 from .index_names import first_index
 from .kernel import KernelWriter, Lanes
 from .values.expression import Expr, name

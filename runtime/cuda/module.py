@@ -19,7 +19,7 @@ from ...interpreter.memory.effects import is_memref
 from ...interpreter.memory.layouts import NO_LAYOUT, MemrefLayout, is_shared
 from ...interpreter.memory.limits import MOST_CONSTANTS
 from ...interpreter.memory.views import may_share
-from ..kernel_form import refuse
+from ..form.kernel_form import refuse
 from .dialects.arith import dense_values
 from .function import FunctionText, write_function
 from .prelude import prelude

@@ -8,7 +8,7 @@ from functools import partial, reduce
 
 from ...interpreter.ir.affine_maps import results_of
 from ...interpreter.ir.mlir import ir, made_by
-from ..kernel_form import refuse
+from ..form.kernel_form import refuse
 from ..plan.plan import DimOf, Operator
 from ..plan.resolve import fold
 from .functions import called, has_body

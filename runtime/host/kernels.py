@@ -12,14 +12,14 @@ from ...interpreter.ir import mlir
 from ...interpreter.ir.cloning import UNPROVEN
 from ...interpreter.ir.functions import CLUSTER_SIZE, MOST_BLOCKS, launch_sizes, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.refusing import describe
 from ...interpreter.memory import limits, warpgroups
 from ...interpreter.memory.fragments import AS_TYPE, MMA
 from ...interpreter.memory.mbarriers import BYTES, count_of, is_mbarriers
 from ...interpreter.memory.shared import placed, shared_parts
-from ...interpreter.session.rewriter import describe
 from ..cuda.function import FunctionText
 from ..cuda.values.sizes import GRID
-from ..kernel_form import ON_CHIP_ALONE, SINCE_CHIP, refuse, since_chip
+from ..form.kernel_form import ON_CHIP_ALONE, SINCE_CHIP, refuse, since_chip
 from ..plan.dtypes import itemsize, rounds_most
 from ..plan.plan import Apply, Arg, Assumption, BufferView, DimOf, Launch, Narrow, ScalarValue, Size, TensorMapOf
 from ..plan.resolve import fold

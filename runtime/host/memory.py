@@ -7,9 +7,9 @@ from functools import partial
 
 from ...interpreter.ir.functions import name_of, segments, symbol
 from ...interpreter.ir.mlir import DYNAMIC, ir
+from ...interpreter.ir.refusing import describe
 from ...interpreter.memory.layouts import NO_LAYOUT, MemrefLayout, kept_dimensions, mixed, reshaped, strided
-from ...interpreter.session.rewriter import describe
-from ..kernel_form import refuse
+from ..form.kernel_form import refuse
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size, TensorMapOf
 from ..plan.resolve import fold
 from .constants import constant_array

@@ -13,11 +13,11 @@ from functools import partial, reduce
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...interpreter.ir.functions import ASSUMED, argument_attributes, most_of, multiples_of, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.refusing import describe
 from ...interpreter.memory.names import numbered
-from ...interpreter.session.rewriter import describe
 from ..cuda.function import FunctionText
 from ..cuda.module import KernelFunction, Unit, texts_of
-from ..kernel_form import refuse, registrar
+from ..form.kernel_form import refuse, registrar
 from ..plan.plan import (
     Alloc,
     AnyStep,

@@ -8,8 +8,8 @@ from ...interpreter.ir.mlir import ir, users
 from ...interpreter.memory import warpgroups
 from ...interpreter.memory.limits import PixelWindow
 from ...interpreter.memory.tensor_maps import MAKE, TensorMap, window_behind
-from ..group_form import expected_box
-from ..kernel_form import refuse
+from ..form.group_form import expected_box
+from ..form.kernel_form import refuse
 from ..plan.plan import Boxes, TensorMapOf
 from .program import Host, HostValue, rule
 

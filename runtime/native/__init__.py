@@ -1,1 +1,1 @@
-"""Kernels as functions of loops: what the oracle compiles where a payload launches kernels itself."""
+"""What compiled code on a CPU does: kernels as functions of loops, and the way from a module to machine code."""

@@ -15,11 +15,11 @@ from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ancestors, context, ir, memref, operations, parse
 from ...interpreter.memory import mbarriers, warpgroups
 from ...interpreter.proof.hosts.windows import NOALIAS
+from ..form.kernel_form import FORM
+from ..form.kernel_lowering import LOWERED
+from ..form.rounding import own_rounding
 from ..host import arithmetic, kernels, memory, tensor_maps  # noqa: F401 - they fill the table of rules
 from ..host.program import RULES
-from ..kernel_form import FORM
-from ..kernel_lowering import LOWERED
-from ..reference.rounding import own_rounding
 from .limits import KNOWN_GPU_OPS, NotLoopsError
 
 

@@ -12,14 +12,14 @@ from typing import Any
 from ...dsl.diagnostics import Diagnostic, WeftError, fail
 from ...interpreter.ir.functions import sizes_of, symbol
 from ...interpreter.ir.mlir import JitError, TransformError, execution_engine, ir, operations
-from ...interpreter.session.rewriter import upstream_messages
+from ...interpreter.ir.refusing import upstream_messages
 from ..cuda.module import kernel_functions, kernel_module
 from ..forks import Guard
 from ..host.functions import array_type
 from ..plan.plan import KernelEntry
-from ..reference.cpu_lowering import lower
-from ..reference.jit import not_linked
 from .admitted import expect_kernels
+from .cpu_lowering import lower
+from .jit import not_linked
 from .kernel import LEADING
 from .launches import keep_kernels
 from .limits import NotLoopsError

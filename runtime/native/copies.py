@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...interpreter.ir.mlir import ir, operations, vector
 from ...interpreter.memory.copies import COPY, GROUP, WAIT
-from ..kernel_form import async_copy
+from ..form.kernel_form import async_copy
 from .threads import nought
 
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.memory import limits
+from ..devices.device import DeviceTarget, DeviceView, MappedView, Number, Passed, Stream
+from ..devices.replay import Replay
+from ..devices.report import Race
 from ..plan.dtypes import NUMPY, itemsize, windowed
 from ..plan.plan import KernelEntry
 from ..plan.signature import type_text
-from ..run.device import DeviceTarget, DeviceView, MappedView, Number, Passed, Stream
-from ..run.replay import Replay
-from ..simulator.report import Race
 from .compiling import MachineCode, compiled
 from .kernel import LEADING
 from .threads import ALIGNMENT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ...interpreter.ir.mlir import ancestors, ir, operations
-from ...interpreter.session.rewriter import describe
+from ...interpreter.ir.refusing import describe
 from .interchange import Judge, loops_in_step
 from .limits import NotLoopsError
 from .warps import FIRST, TOGETHER

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...interpreter.ir.mlir import ancestors, constant_of, ir, operations, producer
 from ...interpreter.memory.effects import is_pure
 from ...interpreter.memory.layouts import strided
-from ..kernel_form import axis_of
+from ..form.kernel_form import axis_of
 from .threads import THREAD_IDS, byte_size
 
 

@@ -15,12 +15,12 @@ from ...interpreter.memory.copies import is_token
 from ...interpreter.memory.layouts import is_shared
 from ..cuda.module import kernel_functions
 from ..host.functions import called
-from ..reference.widening import change_types
 from .copies import copy_at_once
 from .kernel import SHARED, serial_function
 from .limits import NotLoopsError
 from .threads import constant
 from .warps import split_matrices, split_shuffles
+from .widening import change_types
 
 TOKEN = "!gpu.async.token"
 

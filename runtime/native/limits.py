@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...interpreter.ir.mlir import ir, operations
+from ...interpreter.ir.refusing import describe
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import combiner
-from ...interpreter.session.rewriter import describe
 from ..plan.dtypes import HALVES
 from .threads import BLOCK_IDS, THREAD_IDS
 from .warps import TOGETHER

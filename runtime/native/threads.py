@@ -8,7 +8,7 @@ from math import prod
 
 from ...interpreter.ir.mlir import DYNAMIC, arith, constant_of, ir, memref, scf
 from ...interpreter.memory.limits import WARP
-from ..kernel_form import axis_of
+from ..form.kernel_form import axis_of
 
 Triple = tuple[ir.Value, ir.Value, ir.Value]
 """x, y, z."""

@@ -19,8 +19,8 @@ from ...interpreter.ir.mlir import DYNAMIC, arith, gpu, ir, memref, operations, 
 from ...interpreter.memory.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, dealt, matrices, row_of
 from ...interpreter.memory.lanes import ALL_LANES, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER, mask_of_lanes
 from ...interpreter.memory.limits import WARP
-from ..kernel_form import expected_product, expected_shuffle, refuse
-from ..kernel_lowering import simplify
+from ..form.kernel_form import expected_product, expected_shuffle, refuse
+from ..form.kernel_lowering import simplify
 from .threads import Triple, allocated, constant, count_of, nought, turn_memory
 
 DEAL = "weft.deal"

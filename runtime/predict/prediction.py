@@ -15,10 +15,10 @@ import numpy as np
 from ...dsl.diagnostics import alternatives, fail
 from ...interpreter.memory.limits import WARP
 from ..cuda.nvrtc import CompileResult, KernelResources, compile_cubin
+from ..devices.device import DeviceView
 from ..plan.dtypes import itemsize
 from ..plan.plan import BufferView, KernelEntry, Launch, Plan, ScalarValue, TensorMapOf, integers, views
 from ..run.cupy_work import parameters
-from ..run.device import DeviceView
 from ..run.tensor_maps import ALIGNMENT as MAP_ALIGNMENT
 from ..run.tensor_maps import BYTES as MAP_BYTES
 from ..run.work import scalar, triple

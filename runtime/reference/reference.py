@@ -10,19 +10,19 @@ import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, WeftError, fail
 from ...interpreter.ir.mlir import JitError, TransformError, context, ir, load_jit
-from ...interpreter.session.rewriter import upstream_messages
+from ...interpreter.ir.refusing import upstream_messages
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
 from ..native.admitted import expect_payload
 from ..native.copies import copy_at_once
+from ..native.cpu_lowering import lower
+from ..native.jit import compiled, invoke
 from ..native.launches import serialize_launches
 from ..native.limits import NotLoopsError
+from ..native.widening import widen_floats
 from ..plan.dtypes import HALVES, NUMPY, Floats, widen
 from ..plan.signature import Argument, FunctionSignature
-from .cpu_lowering import lower
 from .deaths import ended_by
-from .jit import compiled, invoke
-from .widening import widen_floats
 from .worker import Died, begin, call, fork_early
 
 WAY_OUT = "run without a reference: --reference none"

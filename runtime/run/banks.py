@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from ..simulator.report import BankUse
+from ..devices.report import BankUse
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,11 +19,11 @@ from .runner import RunResult, resolved, run_plan
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..devices.device import Device, DeviceTarget
     from ..plan.dtypes import Floats
     from ..plan.plan import Plan
     from ..plan.signature import FunctionSignature
     from ..reference.reference import CompiledPayload
-    from .device import Device, DeviceTarget
 
 NATIVE = "W0725"
 """What the CPU cannot run; the simulator may."""

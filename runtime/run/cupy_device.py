@@ -22,13 +22,13 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ..cuda.nvrtc import compile_options
+from ..devices.device import DeviceTarget, Event, Graph, Memory, Stream
+from ..devices.report import Race
 from ..files.cache import place, seal
 from ..files.writing import keep_newest, reason, unwritable, write_whole
 from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry
-from ..simulator.report import Race
 from .cupy_work import MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, Adopted, CupyWork, Sized
-from .device import DeviceTarget, Event, Graph, Memory, Stream
 
 ACCELERATED = 90
 """From this compute capability on, chips have instructions of their own: `sm_90a`."""

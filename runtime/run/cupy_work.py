@@ -10,9 +10,9 @@ import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
 from ..cuda import moves
+from ..devices.device import DeviceView, MappedView, Number, Passed, Stream, scalar_bits
 from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry, Param
-from .device import DeviceView, MappedView, Number, Passed, Stream, scalar_bits
 from .tensor_maps import PassedMap
 
 MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97

@@ -17,11 +17,11 @@ from .report import Report, ran
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..devices.device import Device
     from ..plan.dtypes import Floats
     from ..plan.plan import Plan
     from ..plan.signature import FunctionSignature
     from ..trace.timeline import Timeline
-    from .device import Device
     from .runner import RunResult
 
 Target = Literal["auto", "sim", "cuda", "cpu"]

@@ -8,11 +8,11 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..devices.device import DeviceTarget
+    from ..devices.report import Race
     from ..plan.plan import Plan
-    from ..simulator.report import Race
     from .banks import BankAccess
     from .compare import OutputComparison
-    from .device import DeviceTarget
     from .runner import KernelRun
     from .traffic import BufferTraffic
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.memory.limits import PIECE
+from ..devices.device import MappedView
 from ..plan.dtypes import itemsize
-from .device import MappedView
 
 BYTES, ALIGNMENT = 128, 64
 """Of a tensor map."""

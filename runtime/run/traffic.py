@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..simulator.report import Traffic
+from ..devices.report import Traffic
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,8 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.memory import limits
+from ..devices.device import Device, DeviceView, Event, Graph, MappedView, Memory, Number, Passed, Stream
+from ..devices.report import LaunchReport
 from ..plan.dtypes import narrow, poison_byte
 from ..plan.plan import (
     Alloc,
@@ -35,8 +37,6 @@ from ..plan.plan import (
     TensorMapOf,
     integers,
 )
-from ..simulator.report import LaunchReport
-from .device import Device, DeviceView, Event, Graph, MappedView, Memory, Number, Passed, Stream
 
 WHOLE_DEVICE = 0
 """The stream that everything runs on which no step orders otherwise."""

@@ -14,13 +14,13 @@ import numpy as np
 from ...dsl.diagnostics import fail
 from ...interpreter.memory import limits
 from ..cuda.module import kernel_functions, kernel_module
+from ..devices import device
+from ..devices.replay import Recorded, Replay
+from ..devices.report import LaunchReport, Race
 from ..plan.dtypes import NUMPY, poison_byte, windowed
 from ..plan.plan import KernelEntry
-from ..run import device
-from ..run.replay import Recorded, Replay
 from .kernel import Budget, Order, SimKernel, seconds_allowed
 from .machine.memory import Global, MemoryWindow
-from .report import LaunchReport, Race
 from .stream_order import Footprint, StreamOrder
 
 

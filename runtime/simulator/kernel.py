@@ -17,7 +17,8 @@ from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.lanes import WARP_BARRIER
 from ...interpreter.memory.limits import registers_at_start
 from ...interpreter.memory.mbarriers import REGISTERS, registers_of
-from ..kernel_lowering import LOWERED, normal
+from ..devices.report import LaunchReport, Recorder, Statistics, Triple
+from ..form.kernel_lowering import LOWERED, normal
 from . import (
     ops,  # noqa: F401 - it fills the table of handlers
     roles,
@@ -29,7 +30,6 @@ from .machine.lanes import Lanes
 from .machine.local_memory import Private, Shared
 from .machine.memory import Global, constant
 from .machine.shadow import KeyLayout
-from .report import LaunchReport, Recorder, Statistics, Triple
 from .translate import Translator, place
 from .values import conversion, numeric, vector_values
 from .values.numeric import COMBINE

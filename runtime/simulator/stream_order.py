@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..devices.report import Operation, Race, RaceKind, Recorder
 from .machine.memory import MemoryWindow
-from .report import Operation, Race, RaceKind, Recorder
 
 Clock = dict[int, int]
 """By stream: how many of its operations are done."""

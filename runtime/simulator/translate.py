@@ -17,10 +17,10 @@ from ...interpreter.ir.functions import inputs_of, name_of, workgroup_buffers
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.layouts import MemrefLayout
 from ...interpreter.memory.tensor_maps import is_tensor_map
-from ..group_form import GROUP_OPS
-from ..kernel_form import reader_of, refuse, registrar
+from ..devices.report import Site
+from ..form.group_form import GROUP_OPS
+from ..form.kernel_form import reader_of, refuse, registrar
 from .arguments import ArgumentType
-from .report import Site
 from .types import BOOL, INT64, box_shape, element_dtype, place, value_type
 
 

@@ -10,8 +10,8 @@ from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.copies import is_token
 from ...interpreter.memory.tensor_maps import window_behind
 from ...interpreter.memory.warpgroups import accumulator, of_thread
-from ..group_form import expected_box
-from ..kernel_form import refuse, shape_of
+from ..form.group_form import expected_box
+from ..form.kernel_form import refuse, shape_of
 from ..plan.dtypes import NUMPY
 from .roles.boxes import BoxShape
 

@@ -21,8 +21,8 @@ from weft.interpreter.ir.mlir import ir
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.proof import Findings
 from weft.interpreter.proof.signals.judgement import judge_signals
+from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import SimKernel
-from weft.runtime.simulator.report import LaunchReport
 
 SOAK = "WEFT_SOAK" in os.environ
 FIRST = int(os.environ.get("WEFT_SEED", "0"))

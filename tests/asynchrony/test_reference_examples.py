@@ -10,8 +10,7 @@ import pytest
 from launch_graphs import parsed
 from pinned import pinned
 
-from weft.dsl.diagnostics import Source, WeftError
-from weft.dsl.render import render_all
+from weft.dsl.diagnostics import Source, WeftError, render_all
 from weft.interpreter.forking.forking import async_fork
 from weft.interpreter.ir.mlir import ir
 from weft.verify import verify_source

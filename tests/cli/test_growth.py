@@ -8,9 +8,10 @@ import pytest
 from work import seconds_computed
 
 from weft.dsl.diagnostics import Source, Span, WeftError
+from weft.payloads.edits import Edit, Older
 from weft.payloads.foreign_constants import _resources
 from weft.payloads.naming import argument_names, results
-from weft.payloads.older_mlir import Edit, Older, edits
+from weft.payloads.older_mlir import edits
 from weft.payloads.older_names import edits as renamed_edits
 from weft.payloads.payload import parse_module, parse_payload
 from weft.payloads.refusals import _operands, _types

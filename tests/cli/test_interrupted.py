@@ -85,7 +85,7 @@ def test_interrupted_in_somebody_elses_process(place: str, tmp_path: Path) -> No
 
 def test_interrupted_where_all_that_is_left_is_delicate(tmp_path: Path) -> None:
     module, function = PLACES["a statement is done"]
-    before = f"{PYTHON_S}\nimport weft.cli.supervisor\nweft.cli.supervisor._delicate = lambda frame: True"
+    before = f"{PYTHON_S}\nimport weft.process\nweft.process._delicate = lambda frame: True"
     done = subprocess.run(
         [sys.executable, "-c", API.format(module=module, function=function, before=before)],
         capture_output=True, text=True, cwd=tmp_path, timeout=600,

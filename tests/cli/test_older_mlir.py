@@ -8,7 +8,8 @@ import pytest
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir.misnamed import misnamed_op
 from weft.interpreter.ir.mlir import operations
-from weft.payloads.older_mlir import Edit, Older, rewritten
+from weft.payloads.edits import Edit, Older
+from weft.payloads.older_mlir import rewritten
 from weft.payloads.payload import parse_payload
 from weft.runtime.reference.reference import reference
 

@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 
 from weft import api
-from weft.cli.console import share_done
-from weft.cli.report import show_report
 from weft.dsl.diagnostics import Source
 from weft.execution import run_recipe
+from weft.output.console import share_done
+from weft.output.report import show_report
 from weft.pipeline import Choice
 from weft.runtime.run.execution import Clock, RunOptions
 from weft.verify import verify_source

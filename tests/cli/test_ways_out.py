@@ -119,9 +119,9 @@ def test_a_kernel_is_of_one_process() -> None:
 @pytest.mark.parametrize("width", [64, 80, 120])
 def test_lists_break_between_words(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The list of statements on a terminal: whole words, and each summary a sentence that ends."""
-    from weft.cli import console
     from weft.cli.commands.reference import statements
     from weft.interpreter.session.statement import signatures
+    from weft.output import console
 
     monkeypatch.setattr(console, "columns_of", lambda _: width)
     statements.main([], standalone_mode=False)

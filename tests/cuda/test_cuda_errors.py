@@ -9,8 +9,7 @@ from cuda_cases import emit_text
 from pinned import pinned
 
 from weft.codes import all_codes
-from weft.dsl.diagnostics import WeftError
-from weft.dsl.render import render
+from weft.dsl.diagnostics import WeftError, render
 from weft.runtime.cuda.codes import CODES
 from weft.runtime.cuda.nvrtc import compile_cubin
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 from native_device import NativeDevice
 
-from weft.dsl.diagnostics import WeftError
-from weft.dsl.render import render
+from weft.dsl.diagnostics import WeftError, render
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs, read_npz
 from weft.runtime.host import functions

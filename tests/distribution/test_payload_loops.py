@@ -10,8 +10,8 @@ from contexts import one_context
 from judged import Program, codes, program, refusal
 
 from weft.interpreter.ir import mlir
-from weft.interpreter.loops.collisions import collision
 from weft.interpreter.loops.forall import without_affine_loops
+from weft.interpreter.parallel.collisions import collision
 
 CONSTANTS = "\n".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 5, 7, 11, 23, 40))
 DIMS = "%m = memref.dim %A, %c0 : memref<?x?xf32>\n%n = memref.dim %A, %c1 : memref<?x?xf32>"

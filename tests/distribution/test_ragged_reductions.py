@@ -19,7 +19,7 @@ from random_reductions import case
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.structured import structure
-from weft.interpreter.padding.identities import fillings
+from weft.interpreter.reductions.identities import fillings
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 

@@ -16,8 +16,8 @@ from loops import ROOT, loop_module, mapped, owner
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.launch.launch import launch_loop
-from weft.interpreter.loops.collisions import collision
 from weft.interpreter.loops.forall import coalesce, cut
+from weft.interpreter.parallel.collisions import collision
 
 SOAK = "WEFT_SOAK" in os.environ
 SIZES = st.integers(1, 9)

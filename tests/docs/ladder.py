@@ -14,8 +14,8 @@ from pathlib import Path
 
 from rung import ROOT, Settings, scheduled
 
-from weft.cli.changes import change
 from weft.execution import predicted
+from weft.output.changes import change
 from weft.pipeline import Planned
 from weft.runtime.predict.chips import CHIPS
 from weft.runtime.predict.prediction import Prediction

@@ -15,10 +15,9 @@ import pytest
 from doc_examples import ROOT, Block, Section, commands, matches, run, sections
 
 from weft.dsl.checker import check
-from weft.dsl.diagnostics import WeftError
+from weft.dsl.diagnostics import WeftError, render_all
 from weft.dsl.formatter import format_text
 from weft.dsl.parser import parse_file
-from weft.dsl.render import render_all
 from weft.interpreter.session.statement import signatures
 from weft.pipeline import Choice, applied
 

@@ -5,34 +5,26 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from rooms import REGISTRY, arrows, between_rooms, circles, files_of, imports, room_of, rooms_of, upward
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "house.md").read_text() + (ROOT / "docs" / "ir.md").read_text()
 ROWS = re.findall(r"^\| `(\w+)/` \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
 ROOMS = {room: (holds, allowed) for room, holds, allowed in ROWS}
+LEVELS = rooms_of(PAGE)
+ARROWS = list(arrows())
+FILES = files_of()
+TREES = {name: ast.parse(path.read_text()) for name, path in FILES.items()}
 LIBRARIES = {
     "torch_mlir": ("interpreter/ir/mlir.py",),
     "islpy": ("interpreter/proof/",),
     "lark": ("dsl/",),
     "cupy": ("runtime/run/cupy_device.py", "weft/cli/bench.py"),
 }
-
-
-def imports(path: Path) -> Iterator[str]:
-    """Every module or name that a file imports, absolute: `weft.dsl.diagnostics.fail`, `numpy`."""
-    module = path.relative_to(ROOT).with_suffix("").parts
-    package = (module if module[0] == "weft" else ("weft", *module))[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else ()
-            source = ".".join((*base, node.module or "")).strip(".")
-            yield from (f"{source}.{alias.name}" for alias in node.names)
 
 
 def may_import(room: str, target: str) -> bool:
@@ -46,17 +38,16 @@ def may_import(room: str, target: str) -> bool:
 
 
 def test_the_table_has_every_room() -> None:
-    linked = {path.name for path in (ROOT / "weft").iterdir() if path.is_symlink()}
-    assert set(ROOMS) == linked | {"weft"}
+    assert set(ROOMS) == {"grammar", *(name.partition("/")[0] for name in FILES)}
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_rooms_import_downward_alone(room: str) -> None:
     wrong = [
-        f"{path.relative_to(ROOT)} imports {target}"
-        for path in sorted((ROOT / room).rglob("*.py"))
-        for target in imports(path)
-        if target.startswith("weft.") and not may_import(room, target)
+        f"{name} imports {found.whole}"
+        for name, tree in TREES.items()
+        for found in imports(name, tree)
+        if name.startswith(f"{room}/") and found.whole.startswith("weft.") and not may_import(room, found.whole)
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -64,20 +55,70 @@ def test_rooms_import_downward_alone(room: str) -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_libraries_are_imported_in_one_place(library: str) -> None:
     files = {
-        str(path.relative_to(ROOT))
-        for room in ROOMS
-        for path in (ROOT / room).rglob("*.py")
-        if any(f"{target}.".startswith(f"{library}.") for target in imports(path))
+        name
+        for name, tree in TREES.items()
+        if any(f"{found.module}.".startswith(f"{library}.") for found in imports(name, tree))
     }
     assert files, f"nothing imports {library}"
     assert all(name.startswith(LIBRARIES[library]) for name in files), files
 
 
 def test_the_parts_of_a_room_exist() -> None:
-    for room, (holds, _) in ROOMS.items():
+    rows = [(f"{room}/", holds) for room, (holds, _) in ROOMS.items()]
+    rows += re.findall(r"^\| `([\w/]+/)` \| ([^|]+) \|$", PAGE, re.MULTILINE)
+    for room, holds in rows:
         for part in re.findall(r"`([\w./]+)`", holds):
             places = [ROOT / room / part, ROOT / room / f"{part}.py"]
-            assert any(place.exists() for place in places), f"{room}/ has no {part}"
+            assert any(place.exists() for place in places), f"{room} has no {part}"
+
+
+def test_every_file_is_in_a_room_of_the_list() -> None:
+    assert len(LEVELS) == len(set(LEVELS)) and all((ROOT / room).exists() for room in LEVELS)
+    of = {name: room_of(name, LEVELS) for name, path in FILES.items() if path.stat().st_size}
+    assert [name for name, room in of.items() if room is None] == []
+    assert set(LEVELS) - set(of.values()) == {"grammar/"}
+
+
+def test_a_room_imports_only_rooms_below_it() -> None:
+    """At once, late and for types; but for the one registry."""
+    found = upward(ARROWS, LEVELS)
+    assert not found, "\n".join(f"{a.source}:{a.line} imports {a.name or 'all'} of {a.target}, {a.when}" for a in found)
+
+
+def test_imports_make_no_circle() -> None:
+    """Of rooms (but for the registry), and of files, by imports of any kind."""
+    down = [a for a in ARROWS if (a.source, a.target) != REGISTRY]
+    assert not circles(between_rooms(down, LEVELS))
+    assert not circles({(a.source, a.target) for a in ARROWS})
+
+
+def test_imports_of_all_kinds_are_seen() -> None:
+    """On a tree of four files: each kind of import, upward and in a circle."""
+    with TemporaryDirectory() as folder:
+        weft = Path(folder, "weft")
+        for name, text in LITTLE.items():
+            (weft / name).parent.mkdir(parents=True, exist_ok=True)
+            (weft / name).write_text(text)
+        found = list(arrows(Path(folder)))
+    seen = {(a.source, a.target, a.name, a.when) for a in found}
+    assert seen == {
+        ("weft/low/a.py", "weft/high/c.py", "C", "late"),
+        ("weft/low/a.py", "weft/low/b.py", "", "at once"),
+        ("weft/low/b.py", "weft/high/c.py", "C", "for types"),
+        ("weft/high/c.py", "weft/low/a.py", "", "at once"),
+    }
+    rooms = rooms_of("| room | holds |\n|---|---|\n| `weft/low/` | a, b |\n| `weft/high/` | c |\n")
+    assert rooms == ["weft/low/", "weft/high/"]
+    assert sorted((a.source, a.when) for a in upward(found, rooms)) == [("weft/low/a.py", "late"), ("weft/low/b.py", "for types")]
+    assert circles(between_rooms(found, rooms)) == [["weft/high/", "weft/low/"]]
+    assert circles((a.source, a.target) for a in found) == [["weft/high/c.py", "weft/low/a.py", "weft/low/b.py"]]
+
+
+LITTLE = {
+    "low/a.py": "from . import b\n\n\ndef late():\n    from ..high.c import C\n\n    return C, b\n",
+    "low/b.py": "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from ..high.c import C\n",
+    "high/c.py": "import weft.low.a\n\nC = weft.low.a\n",
+}
 
 
 def test_the_files_that_are_named_exist() -> None:
@@ -88,9 +129,6 @@ def test_the_files_that_are_named_exist() -> None:
 
 
 # ---- what keeps it small ------------------------------------------------------------------------------------------------------
-
-SOURCES = {path: path.read_text() for room in ROOMS for path in sorted((ROOT / room).glob("**/*.py"))}
-TREES = {path: ast.parse(text) for path, text in SOURCES.items()}
 
 OPS_IN_MANY_FILES = 40
 """Still too many: this number shrinks, and the next one grows."""
@@ -109,12 +147,12 @@ def test_a_public_name_is_one_class() -> None:
 
 
 def test_files_have_at_most_450_lines() -> None:
-    long = {str(path.relative_to(ROOT)) for path, text in SOURCES.items() if text.count("\n") > 450}
+    long = {name for name, path in FILES.items() if path.read_text().count("\n") > 450}
     assert not long
 
 
 def test_folders_have_at_most_15_files() -> None:
-    files = Counter(str(path.parent.relative_to(ROOT)) for path in SOURCES if path.name != "__init__.py")
+    files = Counter(name.rpartition("/")[0] for name, path in FILES.items() if path.name != "__init__.py")
     large = {folder for folder, count in files.items() if count > 15 and not folder.endswith("statements")}
     assert not large
 
@@ -133,45 +171,8 @@ def test_what_is_public_says_what_it_is() -> None:
 def test_facts_of_an_op_stand_in_few_places() -> None:
     """The name of an upstream op, as a text of its own, in at most four files."""
     files: dict[str, set[Path]] = defaultdict(set)
-    for path, text in SOURCES.items():
-        for name in re.findall(r'"((?:memref|affine|bufferization|linalg|tensor|gpu)\.[a-z_]+)"', text):
+    for path in FILES.values():
+        for name in re.findall(r'"((?:memref|affine|bufferization|linalg|tensor|gpu)\.[a-z_]+)"', path.read_text()):
             files[name].add(path)
     many = sorted(name for name, where in files.items() if len(where) > 4)
     assert len(many) <= OPS_IN_MANY_FILES, many
-
-
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    """Imports that are made when a module is imported."""
-    needs = {name: set(_needed(path)) - {name} for name, path in MODULES.items()}
-    while True:
-        wanted = {need for needed in needs.values() for need in needed}
-        kept = {n: needed & needs.keys() for n, needed in needs.items() if n in wanted and needed & needs.keys()}
-        if kept == needs:
-            break
-        needs = kept
-    assert not needs, sorted(needs)
-
-
-def _module(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts if parts[0] == "weft" else ("weft", *parts)).removesuffix(".__init__")
-
-
-MODULES = {_module(path): path for path in SOURCES}
-
-
-def _needed(path: Path) -> Iterator[str]:
-    for target in _imported_at_once(path):
-        name = target if target in MODULES else target.rpartition(".")[0]
-        if name in MODULES:
-            yield name
-
-
-def _imported_at_once(path: Path) -> Iterator[str]:
-    package = path.parent.relative_to(ROOT).parts
-    package = package if package and package[0] == "weft" else ("weft", *package)
-    for node in TREES[path].body:
-        if isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else ()
-            source = ".".join((*base, node.module or "")).strip(".")
-            yield from (f"{source}.{alias.name}" for alias in node.names)

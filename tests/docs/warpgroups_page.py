@@ -25,8 +25,7 @@ from predictions import ITEM, tensor_of_four_stages
 from rung import ROOT, scheduled
 from tutorial_page import CUBLAS
 
-from weft.dsl.diagnostics import Source
-from weft.dsl.render import render
+from weft.dsl.diagnostics import Source, render
 from weft.execution import predicted
 from weft.interpreter.ir.mlir import ir, operations
 from weft.maps.ownership import live_maps, ownership

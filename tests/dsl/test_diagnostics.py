@@ -7,9 +7,8 @@ from sample_signatures import SIGNATURES
 from syrupy.assertion import SnapshotAssertion
 
 from weft.dsl.checker import check
-from weft.dsl.diagnostics import WeftError
+from weft.dsl.diagnostics import WeftError, render_all
 from weft.dsl.parser import parse_text
-from weft.dsl.render import render_all
 
 
 def said_about(text: str) -> str:

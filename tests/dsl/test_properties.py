@@ -11,12 +11,11 @@ from sample_signatures import SIGNATURES
 
 from weft.dsl import tree
 from weft.dsl.checker import check
-from weft.dsl.diagnostics import WeftError
+from weft.dsl.diagnostics import WeftError, render
 from weft.dsl.formatter import format_text
 from weft.dsl.highlighter import WeftLexer
 from weft.dsl.parameters import bind_parameters
 from weft.dsl.parser import parse_items, parse_text
-from weft.dsl.render import render
 
 NAMES = st.sampled_from(["gemm", "k", "x", "tile", "block", "bm", "_a", "into", "t1", "map", "lanes"])
 SPACES = st.sampled_from(["", " ", "  ", "\t"])

@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from weft.dsl.diagnostics import Diagnostic, Source, Span, WeftError
-from weft.dsl.render import printable, render, render_all
+from weft.dsl.diagnostics import Diagnostic, Source, Span, WeftError, printable, render, render_all
 
 LINE = "  let gemm = interchange gemm [0, 0, 2]"
 
@@ -100,7 +99,7 @@ def test_several_are_separated() -> None:
 
 def test_the_plain_form_needs_no_library() -> None:
     code = (
-        "import sys; from weft.dsl.diagnostics import Diagnostic; from weft.dsl.render import render;"
+        "import sys; from weft.dsl.diagnostics import Diagnostic, render;"
         "render(Diagnostic('W0001', 'm')); sys.exit(any(m in sys.modules for m in ('rich', 'lark', 'pygments')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from weft.dsl.diagnostics import Diagnostic
-from weft.dsl.render import in_lines, render
+from weft.dsl.diagnostics import Diagnostic, in_lines, render
 from weft.dsl.syntax import language
 from weft.dsl.usage import written
 from weft.interpreter.session.statement import signatures

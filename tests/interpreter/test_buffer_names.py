@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.scheduled import payload, run_schedule
-from weft.cli.console import rendered
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.functions import inputs_of, name_of
 from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.memory.effects import is_memref
+from weft.output.console import rendered
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.run.execution import RunOptions
 

@@ -12,9 +12,9 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.functions import PARTICIPANTS
 from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.memory.lanes import SHUFFLE
-from weft.interpreter.padding.identities import COMMUTATIVE
 from weft.interpreter.proof.combination.combination import is_marked
 from weft.interpreter.proof.combination.reached import LOAD, STORE, Reached, array_of, continues
+from weft.interpreter.reductions.identities import COMMUTATIVE
 
 
 def mutants(text: str, kind: str, r: random.Random, most: int) -> Iterator[Mutant]:

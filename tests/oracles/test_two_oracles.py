@@ -32,8 +32,8 @@ from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.interpreter.proof.races.unwritten import unwritten_reads
+from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import SimKernel
-from weft.runtime.simulator.report import LaunchReport
 
 KERNELS = 5000 if "WEFT_SOAK" in os.environ else 200
 BATCHES = 50 if "WEFT_SOAK" in os.environ else 8

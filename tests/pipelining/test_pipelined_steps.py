@@ -9,8 +9,8 @@ import pytest
 from scheduled import session_of
 
 from weft.interpreter.ir import mlir
+from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import SimKernel
-from weft.runtime.simulator.report import LaunchReport
 
 HERE = Path(__file__).parent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft.cli.changes import compared
+from weft.output.changes import compared
 from weft.repl.shell import command_of, incomplete, pieces
 
 BEFORE = """\

@@ -11,9 +11,9 @@ from capturing import Capturing, Recorded
 
 from weft.dsl.diagnostics import fail
 from weft.interpreter.memory import limits
+from weft.runtime.devices.device import DeviceTarget, DeviceView
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import KernelEntry
-from weft.runtime.run.device import DeviceTarget, DeviceView
 
 
 class NumpyDevice(Capturing):

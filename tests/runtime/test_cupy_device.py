@@ -16,12 +16,12 @@ import pytest
 from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
+from weft.runtime.devices.device import DeviceView
 from weft.runtime.plan.dtypes import narrow
 from weft.runtime.plan.plan import Alloc, Buffer, BufferView, Copy, Free, KernelEntry, Launch, Param, Plan, ScalarValue
 from weft.runtime.run import cupy_device
 from weft.runtime.run.cupy_device import CupyDevice, architecture, cuda_problem
 from weft.runtime.run.cupy_work import Adopted, parameters
-from weft.runtime.run.device import DeviceView
 from weft.runtime.run.runner import run_plan
 
 FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"

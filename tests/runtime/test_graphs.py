@@ -19,6 +19,7 @@ from numpy_device import NumpyDevice
 from runtime_programs import whole
 
 from weft.dsl.diagnostics import WeftError
+from weft.runtime.devices.device import Device
 from weft.runtime.host.streams import assign_streams, waited
 from weft.runtime.plan.plan import (
     Alloc,
@@ -36,7 +37,6 @@ from weft.runtime.plan.plan import (
 )
 from weft.runtime.run import cupy_device
 from weft.runtime.run.cupy_device import CupyDevice
-from weft.runtime.run.device import Device
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
@@ -222,7 +222,7 @@ def test_a_stream_that_is_not_joined() -> None:
     device.record(event, first)  # type: ignore[arg-type]
     device.wait(second, event)  # type: ignore[arg-type]
     memory = device.alloc("m", "f32", 4) if device.capture is None else {"data": X, "alive": True, "name": "m"}
-    from weft.runtime.run.device import DeviceView
+    from weft.runtime.devices.device import DeviceView
 
     device.filler(DeviceView(memory, "m", "f32", 0, (4,), (1,)), np.float32(0), second)()
     with pytest.raises(WeftError, match="W0724: 1 of 1 captured steps"):

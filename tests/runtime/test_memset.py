@@ -21,6 +21,7 @@ from weft.interpreter.forking.forking import async_fork
 from weft.interpreter.ir.mlir import ir
 from weft.runtime.cuda import moves
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
+from weft.runtime.devices.device import Device
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.check import check
 from weft.runtime.plan.codec import dump, load
@@ -28,7 +29,6 @@ from weft.runtime.plan.dtypes import NUMPY, narrow, poisoned
 from weft.runtime.plan.plan import Buffer, BufferView, Copy, Fill, Plan, ScalarOf, ScalarValue
 from weft.runtime.run import cupy_device
 from weft.runtime.run.cupy_device import CupyDevice
-from weft.runtime.run.device import Device
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 

@@ -12,12 +12,12 @@ import pytest
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.memory.limits import PixelWindow
 from weft.pipeline import Choice, applied, planned
+from weft.runtime.devices.device import DeviceView, MappedView
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.plan import Boxes, BufferView, Plan, TensorMapOf
 from weft.runtime.plan.resolve import resolve
 from weft.runtime.run import tensor_maps
 from weft.runtime.run.cupy_work import Adopted
-from weft.runtime.run.device import DeviceView, MappedView
 from weft.runtime.run.tensor_maps import encoded
 
 STUB = """

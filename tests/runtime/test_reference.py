@@ -14,7 +14,7 @@ from work import seconds_computed
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.reference import cpu_lowering
+from weft.runtime.native import cpu_lowering
 from weft.runtime.reference.reference import computed, reference
 
 Expected = Callable[..., Any]

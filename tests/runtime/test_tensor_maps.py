@@ -21,6 +21,7 @@ from hopper import Product
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import parse
 from weft.runtime.cuda.module import emit
+from weft.runtime.devices.device import DeviceView, MappedView
 from weft.runtime.files.bundle import check_text
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.codec import dump, load
@@ -29,7 +30,6 @@ from weft.runtime.plan.resolve import resolve
 from weft.runtime.run import cupy_device, tensor_maps
 from weft.runtime.run.cupy_device import CupyDevice
 from weft.runtime.run.cupy_work import Adopted
-from weft.runtime.run.device import DeviceView, MappedView
 from weft.runtime.run.tensor_maps import PassedMap, encoded
 
 STUB = """

@@ -19,7 +19,7 @@ from witnesses import Outcome, built, compiled_text, difference, jitted, refused
 from weft.runtime.cuda import dialects
 from weft.runtime.cuda.kernel import WRITERS
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
-from weft.runtime.kernel_lowering import LOWERED
+from weft.runtime.form.kernel_lowering import LOWERED
 from weft.runtime.simulator import ops
 from weft.runtime.simulator.translate import HANDLERS
 

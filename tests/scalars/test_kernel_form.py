@@ -11,8 +11,8 @@ from weft.interpreter.memory.layouts import RESHAPING
 from weft.runtime.cuda import dialects
 from weft.runtime.cuda.kernel import WRITERS
 from weft.runtime.cuda.module import emit
-from weft.runtime.kernel_form import ARRANGING, EMITTER_ALONE, FORM, SIMULATOR_ALONE
-from weft.runtime.kernel_lowering import LOWERED
+from weft.runtime.form.kernel_form import ARRANGING, EMITTER_ALONE, FORM, SIMULATOR_ALONE
+from weft.runtime.form.kernel_lowering import LOWERED
 from weft.runtime.simulator import ops
 from weft.runtime.simulator.kernel import SimKernel
 from weft.runtime.simulator.translate import HANDLERS

@@ -20,8 +20,8 @@ from signal_rings import TILE, Machine
 from test_rings import found
 from wide_rings import WideRing, wide_rings
 
+from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import Order
-from weft.runtime.simulator.report import LaunchReport
 from weft.runtime.simulator.roles.rankings import rankings
 
 sys.path.append(str(Path(__file__).parents[1] / "simulator"))

@@ -10,8 +10,8 @@ from contexts import one_context
 from hopper import Product
 
 from weft.interpreter.ir import mlir
+from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import Order, SimKernel
-from weft.runtime.simulator.report import LaunchReport
 
 DTYPES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "i8": np.int8, "i32": np.int32}
 

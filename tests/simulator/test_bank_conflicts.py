@@ -8,8 +8,8 @@ from gpu_kernels import WORKGROUP, func
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.runtime.devices.report import BankUse
 from weft.runtime.simulator.machine.banks import Count, count
-from weft.runtime.simulator.report import BankUse
 
 # ---- an oracle that counts one lane at a time ---------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from group_kernels import arguments, expected, kernel
 from group_mutants import RingMutant
 
 from weft.dsl.diagnostics import WeftError
+from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import Order, SimKernel
-from weft.runtime.simulator.report import LaunchReport
 
 ORDERS: list[Order] = ["forward", "reverse", *range(200 if "WEFT_SOAK" in os.environ else 2)]
 

@@ -7,8 +7,8 @@ import pytest
 from gpu_kernels import WORKGROUP
 from group_kernels import kernel
 
+from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import Order
-from weft.runtime.simulator.report import LaunchReport
 
 ORDERS: list[Order] = ["forward", "reverse", 0, 1]
 ALL_ARRIVE = "%said = nvgpu.mbarrier.arrive %empty[%c0] : !bars -> !nvgpu.mbarrier.token"

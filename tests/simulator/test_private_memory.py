@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from weft.runtime.devices.report import Recorder, Site
 from weft.runtime.simulator.machine.lanes import Lanes
 from weft.runtime.simulator.machine.local_memory import Private
-from weft.runtime.simulator.report import Recorder, Site
 
 SIZE, NT, NB = 8, 4, 3
 VECTORS = ((), (2,), (4,), (2, 2))

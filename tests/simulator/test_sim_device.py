@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from weft.dsl.diagnostics import WeftError
+from weft.runtime.devices.device import Device, DeviceView
 from weft.runtime.plan.plan import KernelEntry, Param
-from weft.runtime.run.device import Device, DeviceView
 from weft.runtime.simulator.device import SimDevice
 
 TEXT = """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gpu_kernels import WORKGROUP, func, matmul
 
-from weft.runtime.simulator.report import LaunchReport
+from weft.runtime.devices.report import LaunchReport
 
 SHARED = f"memref<32xf32, {WORKGROUP}>"
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gpu_kernels import WORKGROUP, func, matmul
 
-from weft.runtime.simulator.report import LaunchReport
+from weft.runtime.devices.report import LaunchReport
 
 KINDS = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i32": np.int32, "i8": np.int8,

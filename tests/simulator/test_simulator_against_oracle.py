@@ -10,7 +10,7 @@ from gpu_kernels import sim
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from weft.runtime.simulator.report import ThreadOp
+from weft.runtime.devices.report import ThreadOp
 
 small = st.integers(0, 3)
 indices = st.builds(so.Index, t=st.integers(0, 2), b=st.integers(0, 2), l=small, c=small)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from gpu_kernels import func
 
+from weft.runtime.devices.report import Traffic
 from weft.runtime.run.traffic import buffer_traffic
-from weft.runtime.simulator.report import Traffic
 
 BLOCK = (32, 1, 1)
 INDEX = "%c24 = arith.constant 24 : index\n"

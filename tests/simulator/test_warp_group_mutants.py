@@ -11,8 +11,8 @@ from group_kernels import DRAIN, FENCE, arguments, expected, kernel, squared, st
 from group_mutants import EQUAL, MUTANTS, RING, SELDOM
 from hopper import Product
 
+from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import Order, SimKernel
-from weft.runtime.simulator.report import LaunchReport
 from weft.runtime.simulator.roles.rankings import rankings
 
 ORDERS: list[Order] = ["forward", "reverse", *range(200 if "WEFT_SOAK" in os.environ else 4)]

@@ -24,8 +24,8 @@ from cases import Case, cases
 from kernels import emitted, simulated, with_each
 
 from weft.cli import run
-from weft.cli.console import guarded
 from weft.dsl.diagnostics import Source
+from weft.output.console import guarded
 from weft.payloads.payload import parse_module
 
 SECONDS = 20

@@ -11,8 +11,8 @@ from difflib import get_close_matches
 
 import rich_click as click
 
-from .. import __version__
-from .console import guarded
+from ..output.console import guarded
+from ..source import __version__
 
 COMMANDS = {
     "run": "schedules",

@@ -17,7 +17,7 @@ from ..payloads.settings import find_layer
 from ..pipeline import Choice, Planned, applied, planned, read_schedule
 from ..recipes import schedules
 from ..recipes.builder import Builder, Value
-from ..runtime.run.device import DeviceTarget
+from ..runtime.devices.device import DeviceTarget
 from ..runtime.run.execution import Arrays, open_device
 
 
@@ -144,7 +144,7 @@ SPEED = {"cuda": ("TFLOP/s", 1e12, 2), "cpu": ("GFLOP/s", 1e9, 1)}
 
 def table(timings: list[Timing], target: DeviceTarget) -> Table:
     """The timings as a table: their speed against the library; of the simulator milliseconds of each phase."""
-    from .report import columns, duration
+    from ..output.report import columns, duration
 
     unit, size, digits = SPEED.get(target, ("", 1, 0))
     heads = ("kernel", unit, "library", "of the library") if unit else ("schedule", "emit", "simulator", "NumPy")

@@ -6,11 +6,10 @@ import hashlib
 import json
 from contextlib import suppress
 
-from .. import __version__
 from ..dsl.diagnostics import WeftError
 from ..runtime.files.cache import is_sealed, place, seal
 from ..runtime.files.writing import keep_newest, write_whole
-from ..source import source
+from ..source import __version__, source
 
 MOST_ON_DISK = 4096
 """Of a line each, those that were used last."""

@@ -15,11 +15,11 @@ from ..interpreter.ir.cloning import clone_module
 from ..interpreter.ir.functions import inputs_of
 from ..interpreter.ir.mlir import child_of, ir, operations, ops_of
 from ..interpreter.ir.mlir import users as users_of
+from ..interpreter.ir.refusing import describe
 from ..interpreter.ir.structured import is_structured
 from ..interpreter.memory.effects import is_memref, written
 from ..interpreter.memory.table import ALLOCATIONS
 from ..interpreter.memory.views import behind
-from ..interpreter.session.rewriter import describe
 from ..runtime.cuda.module import kernel_functions
 from ..runtime.host.functions import array_type, entry_function, is_written
 from ..runtime.plan.plan import Copy, Free, Launch, Plan, PlanStep, used_buffers

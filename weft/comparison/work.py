@@ -9,8 +9,8 @@ from math import prod
 from ..interpreter.indices.values import KnownIndices
 from ..interpreter.ir.cloning import clone_module
 from ..interpreter.ir.mlir import constant_of, ir, operations, run_passes
+from ..interpreter.ir.refusing import describe
 from ..interpreter.ir.structured import body_of, element_type, is_structured, structure
-from ..interpreter.session.rewriter import describe
 from ..runtime.plan.dtypes import FLOATS
 from ..runtime.plan.signature import FunctionSignature
 

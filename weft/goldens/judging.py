@@ -19,8 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..dsl.diagnostics import WeftError, count, fail
-from ..dsl.render import printable
+from ..dsl.diagnostics import WeftError, count, fail, printable
 from ..pipeline import Applied, Choice, applied
 from ..runtime.files.writing import Output, expect_apart, write_file
 from . import checks

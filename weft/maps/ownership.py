@@ -15,12 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..dsl.diagnostics import fail
-from ..interpreter.buffers.views import subview
 from ..interpreter.indices.arithmetic import Bound, Sum
 from ..interpreter.ir.cloning import clone_module, tagged
 from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, is_used, memref
+from ..interpreter.ir.refusing import describe
 from ..interpreter.ir.structured import generic
-from ..interpreter.launch.kernel import Outlined, outline
 from ..interpreter.launch.lowering import lower
 from ..interpreter.launch.materialize import Materializer
 from ..interpreter.mapping.geometry import Geometry, geometry_of
@@ -37,8 +36,9 @@ from ..interpreter.mapping.mapping import (
 )
 from ..interpreter.mapping.preconditions import mapped_things
 from ..interpreter.mapping.processors import Hardware
+from ..interpreter.memory.layouts import subview
+from ..interpreter.outlining.kernel import Outlined, outline
 from ..interpreter.session.environment import named_handles
-from ..interpreter.session.rewriter import describe
 from ..interpreter.session.session import Session
 from ..interpreter.session.statement import Handle
 from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized

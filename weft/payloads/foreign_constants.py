@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from ..dsl.diagnostics import Diagnostic, Source, WeftError
 from ..interpreter.ir.mlir import ir, memref, operations
-from ..interpreter.session.rewriter import describe
+from ..interpreter.ir.refusing import describe
 from ..runtime.host.functions import is_written
 from .naming import span_of
 

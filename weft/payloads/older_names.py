@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .older_mlir import Edit
+from .edits import Edit
 
 _NAME = r"(?<![\w.%@#!$-])"
 _WRITTEN = """\

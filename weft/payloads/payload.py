@@ -34,7 +34,7 @@ from .naming import WrittenNames, span_of
 from .settings import Layer, builder_of, builder_values
 
 if TYPE_CHECKING:
-    from .older_mlir import Older
+    from .edits import Older
 
 
 def payload_source(
@@ -172,7 +172,7 @@ _OF_ARGUMENTS = ("arg_attrs", "res_attrs", *ATTRIBUTIONS)
 def _expect_no_marks(module: ir.Module) -> None:
     """Weft marks ops with attributes of its own; a payload that has them already, or has one that says nothing, would be misread.
     Raises W0489."""
-    from ..interpreter.session.rewriter import describe
+    from ..interpreter.ir.refusing import describe
 
     for op in operations(module.operation):
         for name, value, rank in _marks(op):

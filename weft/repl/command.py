@@ -11,11 +11,10 @@ from typing import Literal
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ..cli import colors
-from ..cli.console import progress, rendered
-from ..dsl.diagnostics import Diagnostic, fail
-from ..dsl.render import in_lines
+from ..dsl.diagnostics import Diagnostic, fail, in_lines
 from ..interpreter.session.session import Session
+from ..output import colors
+from ..output.console import progress, rendered
 from ..runtime.run.execution import Clock
 from .workbench import Workbench
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 
-from ..cli import colors
-from ..cli.report import show_report
 from ..dsl.diagnostics import WeftError, count, fail
 from ..interpreter.ir.cloning import strip_tags
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.session import Session
+from ..output import colors
+from ..output.report import show_report
 from ..pipeline import Applied
 from ..runtime.predict.chips import DEFAULT
 from ..runtime.run.execution import TARGETS
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def sync(desk: Desk, text: str) -> None:
     """What is mapped is judged as if it were launched now. Raises W0605 where nothing is mapped or launched, and what keeps it
     from being launched."""
+    from ..interpreter.launch.trials import mapped_roots, trials
     from ..interpreter.mapping.preconditions import independent
     from ..interpreter.proof.kernels.kernels import kernel_model
-    from ..interpreter.proof.kernels.trial import mapped_roots, trials
     from ..interpreter.proof.races.proof import Findings
 
     session = desk.session
@@ -117,8 +117,8 @@ def run(desk: Desk, text: str) -> None:
 @command("predict [CHIP]", f"the time on a GPU ({DEFAULT}) of what is launched so far, by a model", "chip")
 def predict(desk: Desk, text: str) -> None:
     """Raises W0062 where nothing is launched, and what the model does not know."""
-    from ..cli.predicted import show_prediction
     from ..execution import predicted
+    from ..output.predicted import show_prediction
     from ..pipeline import planned
 
     bench = desk.bench
@@ -146,7 +146,7 @@ def _nothing_launched(bench: Workbench, why: WeftError | None = None) -> WeftErr
 
 def _launchable(session: Session) -> list[str]:
     """The names of the live handles of mapped loops that `launch` could be told."""
-    from ..interpreter.proof.kernels.trial import mapped_roots
+    from ..interpreter.launch.trials import mapped_roots
 
     roots = mapped_roots(session.module)
     return [name for name, (_, op) in live_handles(session).items() if op in roots]

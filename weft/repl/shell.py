@@ -15,13 +15,13 @@ from dataclasses import replace
 from rich.console import Console
 from rich.text import Text
 
-from ..cli import colors
-from ..cli.console import exhausted
-from ..cli.supervisor import answered, stays
 from ..dsl.diagnostics import Diagnostic, WeftError, count, did_you_mean, fail
 from ..dsl.parser import parse_items
 from ..interpreter.ir.mlir import load
+from ..output import colors
+from ..output.console import exhausted
 from ..pipeline import Choice
+from ..process import answered, stays
 from .command import COMMANDS, Desk
 from .journal import CutOffSession, Journal, Start, choose, cut_off, digest
 from .workbench import Workbench, total
@@ -295,7 +295,7 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
             return shell.converse(plain_ask(shell))
         from .terminal import prompter
 
-        return shell.converse(prompter(shell.desk, coming, begin))
+        return shell.converse(prompter(shell.desk, coming, begin, incomplete))
     finally:
         if thread.ident is not None:
             thread.join()
@@ -304,5 +304,5 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
 def _import() -> None:
     load()
     package = __name__.rpartition(".repl.")[0]
-    for name in (".interpreter.proof", ".interpreter.launch", ".interpreter.proof.kernels.trial"):
+    for name in (".interpreter.proof", ".interpreter.launch", ".interpreter.launch.trials"):
         importlib.import_module(name, package)

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from ..cli import changes, colors
-from ..cli.report import duration
 from ..dsl.diagnostics import count
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.session.state import State
+from ..output import changes, colors
+from ..output.report import duration
 from ..payloads.settings import parse_settings
 from .command import Desk, Misuse, command, number_of
 

@@ -17,27 +17,29 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
-from ..cli import colors
 from ..codes import all_codes
 from ..dsl.highlighter import WeftLexer
 from ..dsl.syntax import accepted, language
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.statement import signatures
+from ..output import colors
 from ..runtime.files.cache import state_folder
 from ..runtime.predict.chips import CHIPS
 from .command import COMMANDS, Desk
 from .kernels import TARGETS
-from .shell import incomplete
 from .trials import operands_of
 from .workbench import live_handles
 
 
-def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -> Callable[[str], str]:
+def prompter(
+    desk: Desk, coming: Callable[[], str], shown: Callable[[], None], incomplete: Callable[[str], bool]
+) -> Callable[[str], str]:
     """A function that shows a prompt and gives what was typed. It raises `KeyboardInterrupt` and `EOFError`.
 
     Args:
         coming: what stands in grey where nothing is typed yet.
         shown: is called when a prompt is on the screen.
+        incomplete: whether an input goes on in the next line.
     """
     plain = desk.plain
     session: PromptSession[str] = PromptSession(
@@ -48,7 +50,7 @@ def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -
         style=Style.from_dict({} if plain else _styles()),
         color_depth=ColorDepth.DEPTH_1_BIT if plain else ColorDepth.DEPTH_4_BIT,
         multiline=True,
-        key_bindings=_bindings(),
+        key_bindings=_bindings(incomplete),
         prompt_continuation=lambda width, line, wrapped: " " * max(width - 4, 0) + "  · ",
         enable_history_search=True,
         reserve_space_for_menu=6,
@@ -63,7 +65,7 @@ def prompter(desk: Desk, coming: Callable[[], str], shown: Callable[[], None]) -
 
 
 def _styles() -> dict[str, str]:
-    """The colors of `cli/colors.py` in the words of prompt_toolkit."""
+    """The colors of `output/colors.py` in the words of prompt_toolkit."""
     out = {"prompt": "bold", "placeholder": "ansibrightblack italic"}
     for kind, style in colors.STYLES.items():
         words = ["ansibrightblack" if w == "dim" else w if w == "bold" else f"ansi{w}" for w in style.split()]
@@ -90,7 +92,7 @@ def _history() -> History:
     return Kept(str(path))
 
 
-def _bindings() -> KeyBindings:
+def _bindings(incomplete: Callable[[str], bool]) -> KeyBindings:
     keys = KeyBindings()
 
     @keys.add(Keys.Enter)

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from ..cli import colors
-from ..cli.report import listing
 from ..dsl.diagnostics import WeftError
 from ..dsl.signature import Field, Signature
 from ..dsl.syntax import language
@@ -22,6 +20,8 @@ from ..interpreter.memory.fragments import PRODUCTS
 from ..interpreter.memory.warpgroups import ROWS
 from ..interpreter.session.session import Session
 from ..interpreter.session.statement import signatures
+from ..output import colors
+from ..output.report import listing
 from .command import Desk, command
 from .views import NO_HANDLES
 from .workbench import do, find_handle, first_line, live_handles

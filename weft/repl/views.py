@@ -8,15 +8,15 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from ..cli import changes, colors
-from ..cli.commands.reference import explanation
-from ..cli.report import columns, listing
 from ..dsl.diagnostics import did_you_mean, fail
 from ..dsl.expressions import evaluate
 from ..dsl.expressions import show as literal
 from ..interpreter.ir.cloning import strip_tags, without_tags
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.statement import signatures
+from ..output import changes, colors
+from ..output.explained import explanation
+from ..output.report import columns, listing
 from ..payloads.settings import builder_of
 from .command import COMMANDS, Desk, Misuse, command, number_of
 from .workbench import find_handle, known_handles

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..cli.supervisor import doing
 from ..dsl import tree
 from ..dsl.checker import check
 from ..dsl.diagnostics import Source, Span, WeftError, did_you_mean, fail, quoted
@@ -15,12 +14,13 @@ from ..interpreter.ir.mlir import ir
 from ..interpreter.session.environment import Environment, named_handles
 from ..interpreter.session.listeners import tell_statements
 from ..interpreter.session.session import Session
-from ..interpreter.session.state import SKIP, Frame, Step, condition, elements, statement_text
+from ..interpreter.session.state import SKIP, Fork, Frame, Step, condition, elements, statement_text
 from ..interpreter.session.statement import Handle, signatures
-from ..interpreter.session.versions import Fork, known_sizes
+from ..interpreter.session.versions import known_sizes, open_at
 from ..payloads.naming import WrittenNames
 from ..payloads.payload import parse_payload
 from ..pipeline import TYPED, Choice, Recipe
+from ..process import doing
 
 
 @dataclass
@@ -219,7 +219,7 @@ def total(session: Session) -> str:
     left = _behind(state.frames, schedules)
     for frame in state.frames:
         if (fork := frame.fork) is not None and not fork.last:
-            left += _others(fork, schedules) if fork.open_at(known_sizes(state.module)) else _Count(0, certain=False)
+            left += _others(fork, schedules) if open_at(fork, known_sizes(state.module)) else _Count(0, certain=False)
     left = sum((_others(fork, schedules) for fork in state.forks), left)
     return f"{len(session.states) - 1 + left.number}{'+' * (not left.certain)}"
 

@@ -16,15 +16,16 @@ from ...indices.arithmetic import Sum
 from ...ir.element_sizes import element_bytes
 from ...ir.functions import name_of
 from ...ir.mlir import ahead_of, ir, is_used, made_by, made_within, maker, memref, operations
+from ...ir.refusing import refuse
 from ...ir.structured import body_of
 from ...mapping.mapping import loop_dimensions, mapping_of
 from ...memory.effects import written
 from ...memory.fragments import REGISTERS_OF_LHS, instruction_of
+from ...memory.layouts import subview
 from ...memory.limits import OF_A_THREAD, WARP
 from ...memory.views import behind, is_own_array
-from ...session.rewriter import refuse
 from ..tiles import is_in_thread
-from ..views import all_users, drop_dead_view, is_temporary, own_array, subview
+from ..views import all_users, drop_dead_view, is_temporary, own_array
 from .digits import INSTRUCTION, Counter, Digit, DigitReader, Processor, TileAccess, Unowned
 from .reads import read_as_operands
 

@@ -18,7 +18,7 @@ from ...ir.cloning import clone_until, clone_with, index_dimension
 from ...ir.mlir import ahead_of, ir, is_within, linalg, operations, producer
 from ...ir.structured import body_of, copy_marks, generic, segments, structure
 from ...memory.effects import is_pure
-from ..views import subview
+from ...memory.layouts import subview
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from ...buffers.tensor_copies import ARRIVALS, PRODUCER
 from ...indices.arithmetic import Sum, less
 from ...indices.neighbours import Neighbours
 from ...ir.mlir import ahead_of, ancestors, arith, constant_of, i64, ir, made_by, maker, operations
+from ...ir.refusing import refuse
 from ...mapping.clusters import BlockClusters
 from ...memory.effects import accesses, shows_memory
 from ...memory.mbarriers import (
@@ -35,7 +36,6 @@ from ...memory.mbarriers import (
 from ...memory.tensor_maps import LINE, LINES, LOADS, load_of
 from ...memory.views import may_share
 from ...memory.warpgroups import PRODUCTS
-from ...session.rewriter import refuse
 
 
 @dataclass(frozen=True)

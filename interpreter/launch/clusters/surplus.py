@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 from ...buffers.views import all_users
 from ...ir.mlir import arith, ir, is_within, linalg, maker, operations, ops_of, producer, scf, users
+from ...ir.refusing import describe, refuse
 from ...memory import mbarriers, tensor_maps, warpgroups
 from ...memory.effects import accesses, is_memref, is_pure
 from ...memory.lanes import BARRIERS
 from ...memory.layouts import is_shared, value_name
 from ...memory.views import behind, is_view
-from ...session.rewriter import describe, refuse
 
 _TOGETHER = frozenset({*mbarriers.ALL, *mbarriers.MEETINGS, *tensor_maps.ALL, *warpgroups.PRODUCTS, *warpgroups.AROUND, *BARRIERS})
 """What blocks of a cluster, or threads of a block, do together."""

@@ -16,12 +16,12 @@ from ...buffers.tiles import one_each
 from ...indices.arithmetic import conjunction
 from ...ir.functions import PARTICIPANTS
 from ...ir.mlir import ahead_of, ir, is_used, operations, scf
+from ...ir.refusing import describe, refuse
 from ...mapping.geometry import Geometry
 from ...mapping.mapping import Mapped, Mapping, is_shared_reduction
 from ...mapping.participants import alike, team
 from ...memory.effects import only_computes
 from ...memory.lanes import BARRIERS
-from ...session.rewriter import describe, refuse
 
 
 @dataclass(frozen=True)

@@ -21,16 +21,16 @@ from ...buffers.elements import StructuredOp
 from ...indices.arithmetic import Sum, apply_map, is_zero
 from ...ir.functions import COMBINER, PARTICIPANTS, name_of, set_name
 from ...ir.mlir import gpu, ir, memref
+from ...ir.refusing import refuse
 from ...ir.structured import structure
 from ...mapping.mapping import Mapping, handed_out
 from ...mapping.participants import Team, alike, team
 from ...mapping.processors import Hardware, for_each, when
 from ...memory.limits import WARP
 from ...memory.views import behind, is_own_array
-from ...padding.combiners import Combiner, combiner
-from ...padding.masked_loads import number
-from ...padding.scans import running
-from ...session.rewriter import refuse
+from ...reductions.combiners import Combiner, combiner
+from ...reductions.identities import number
+from ...reductions.scans import running
 
 At = Sequence[Sum]
 EmitOwned = Callable[[StructuredOp, Callable[[At], At]], None]

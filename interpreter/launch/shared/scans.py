@@ -25,16 +25,16 @@ from ...ir.affine_maps import dimension_of
 from ...ir.element_sizes import bytes_of
 from ...ir.functions import name_of, set_name
 from ...ir.mlir import arith, gpu, ir, memref
+from ...ir.refusing import refuse
 from ...ir.structured import element_type, generic, structure
 from ...mapping.mapping import extents
 from ...mapping.processors import for_each, loop_over, when
 from ...memory.effects import is_memref
 from ...memory.limits import OF_A_THREAD, WARP
 from ...memory.views import behind, is_own_array
-from ...padding.combiners import Combiner
-from ...padding.masked_loads import number
-from ...padding.scans import Scan, read_scan, reduction_of
-from ...session.rewriter import refuse
+from ...reductions.combiners import Combiner
+from ...reductions.identities import number
+from ...reductions.scans import Scan, read_scan, reduction_of
 from .reductions import At, SharedReduction, barrier, load, reducing_into, store
 
 Values = list[ir.Value]

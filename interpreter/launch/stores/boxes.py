@@ -23,16 +23,16 @@ from ...indices.linear import Linear
 from ...indices.values import KnownIndices
 from ...ir.element_sizes import element_bytes
 from ...ir.mlir import affine, ahead_of, i64, ir, made_by, memref, nvgpu, operations, producer
+from ...ir.refusing import refuse
 from ...ir.sizes import size_of
 from ...ir.structured import element_type, parts_of
 from ...mapping.processors import loop_over
 from ...memory.layouts import is_shared
 from ...memory.limits import MOST_BOX, MOST_RANK, PIECE
 from ...memory.swizzles import SWIZZLE
-from ...session.rewriter import refuse
+from ...outlining.host_maps import End, end_behind, joined
+from ...outlining.kernel import Outlined
 from ..boxes import place_of
-from ..kernel import Outlined
-from ..maps.host import End, end_behind, joined
 from ..panels import Box, Panels, bound, map_type
 from .completion import is_tensor_store
 

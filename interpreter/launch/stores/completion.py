@@ -23,6 +23,7 @@ from math import prod
 
 from ...buffers.tensor_copies import BY_TENSOR_MAP, is_tensor_copy
 from ...ir.mlir import ahead_of, ancestors, child_of, ir, is_within, operations, ops_of
+from ...ir.refusing import refuse
 from ...ir.structured import is_structured
 from ...loops.forall import end_of, make_forall
 from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, loop_dimensions, mapping_of, trip_counts
@@ -32,7 +33,6 @@ from ...memory.layouts import is_shared
 from ...memory.mbarriers import FENCE_PROXY
 from ...memory.tensor_maps import COMMIT, DRAIN
 from ...memory.views import behind
-from ...session.rewriter import refuse
 
 BUFFERS = "weft.buffers"
 """On a loop over parts that are stored: so many buffers of shared memory take turns, and its iterations take the next one each."""

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from ...buffers.views import retype
 from ...ir.mlir import ahead_of, arith, ir, is_used, linalg, made_by, maker, memref, operations, ops_of, users, vector
+from ...ir.refusing import describe, refuse
 from ...ir.structured import body_of, element_type, segments
 from ...memory.fragments import sums_of
 from ...memory.views import behind, is_own_array, is_view
-from ...session.rewriter import describe, refuse
 
 
 def accumulate_in_wider(function: ir.Operation) -> None:

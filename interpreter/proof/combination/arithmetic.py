@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from ...indices.linear import Linear
 from ...ir.functions import name_of
 from ...ir.mlir import constant_of, ir, made_by, producer
+from ...ir.refusing import describe
 from ...memory.views import behind
-from ...session.rewriter import describe
 from .arrays import Arrays
 from .judged import Result
 from .merges import Merge, changes_nothing, merge, single

@@ -13,7 +13,7 @@ from ....dsl.diagnostics import Diagnostic
 from ...indices.algebra import LaunchShape
 from ...ir.functions import COMBINER, PARTICIPANTS
 from ...ir.mlir import ir, operations
-from ...session.rewriter import describe
+from ...ir.refusing import describe
 from .judged import Combined, Result
 from .network import Network
 from .threads import Block, Unfollowed

@@ -2,7 +2,7 @@
 
 One op for each result by itself (`arith.addf`) is known by its name. An extreme and its index are two selects by one comparison;
 counts, means and squared differences are the formulas of Chan, Golub and LeVeque. Which values are combined is read off the
-ops; that the formulas are those of the payload's body is said in `padding/combiners.py`.
+ops; that the formulas are those of the payload's body is said in `reductions/combiners.py`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...ir.mlir import arith, ir, made_by, users
-from ...padding.identities import COMMUTATIVE, SUMS, identity
-from ...padding.masked_loads import Identity, attribute
+from ...reductions.identities import COMMUTATIVE, SUMS, Identity, attribute, identity
 
 SINGLE = COMMUTATIVE | set(SUMS)
 _KINDS = {

@@ -19,8 +19,8 @@ from dataclasses import replace
 
 from ...indices.linear import Depends, Linear, Symbol
 from ...ir.mlir import ir, is_within, made_by, maker
+from ...ir.refusing import describe
 from ...memory.lanes import SHUFFLE
-from ...session.rewriter import describe
 from .arithmetic import Arithmetic, Followed, unchanged
 from .arrays import OTHER, Arrays
 from .judged import Result, before_bit

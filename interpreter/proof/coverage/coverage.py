@@ -16,9 +16,8 @@ from ...indices.linear import TRUE, Formula, Linear
 from ...ir.functions import VERSION_OF
 from ...ir.mlir import ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, segments
-from ...launch.kernel import Outlined
-from ...padding.identities import IDEMPOTENT, combination, identity
-from ...session.untouched import Untouched
+from ...outlining.kernel import Outlined
+from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..solver import Unknown
 from .labels import Read, value_of
 from .left import Left, found_in
@@ -26,6 +25,7 @@ from .nests import NestExecuted
 from .once import Unclear, expect_once, expect_order, reads_outside
 from .payloads import BEFORE, CASTS, Coordinates, PayloadOp, PayloadOps, computes, put_in
 from .points import Executes, solved
+from .untouched import Untouched
 from .walk import Walk, inside
 
 

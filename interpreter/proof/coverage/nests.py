@@ -21,12 +21,12 @@ from ...memory.effects import combiner
 from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
 from ...memory.views import way
-from ...session.untouched import NESTED
 from ..kernels.roots import RootBuffer
 from .contents import Contents
 from .labels import Read, trips_of, value_of
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
 from .points import Executes, solution
+from .untouched import NESTED
 
 Bounds = tuple[frozenset[Linear], frozenset[Linear], Linear]
 """The lower bounds of a loop, of which the largest counts, the upper ones, and the step."""

@@ -21,9 +21,9 @@ from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
 from ...ir.structured import Structure, body_of, element_type, is_read, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
-from ...padding.identities import update
-from ...session.untouched import Untouched
+from ...reductions.identities import update
 from .hosts import HostLoops
+from .untouched import Untouched
 
 Key = tuple[str, str, int]
 """A tensor or buffer of the payload: an argument of a function, or a result of the op at a location, by number."""

@@ -22,7 +22,7 @@ from ...ir.structured import Structure, body_of, is_read, is_structured, structu
 from ...memory.effects import is_memref
 from ...memory.layouts import mixed
 from ...memory.views import is_view
-from ...padding.identities import combination
+from ...reductions.identities import combination
 from ..kernels.model import digits_of
 from ..kernels.roots import RootBuffer
 from .contents import Contents

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ....dsl.diagnostics import WeftError, fail
 from ...ir.functions import KERNEL_OPERANDS, segments
 from ...ir.mlir import ir, operations
-from ...session.rewriter import describe
+from ...ir.refusing import describe
 from .effects import DEVICE, Effect
 
 TOKEN = "!gpu.async.token"

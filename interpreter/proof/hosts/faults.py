@@ -13,7 +13,7 @@ from typing import Literal
 from ....dsl.diagnostics import Diagnostic, Source, Span
 from ...ir.functions import callee
 from ...ir.mlir import ir, maker
-from ...session.rewriter import describe
+from ...ir.refusing import describe
 from ..races.proof import first_few, quoted, span
 from .effects import DEVICE, Effect, Effects
 from .events import Condition, Event, NamedToken, Use, contradict, dependencies, is_blocking, is_fork

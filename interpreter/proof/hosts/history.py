@@ -3,7 +3,12 @@ starts.
 
 A synchronous operation, and anything the host does itself, is done when the host is past it. An asynchronous one starts when
 the tokens it waits for are ready, and is done when its own is; a blocking `gpu.wait` makes the host wait. Sets of operations
-are the bits of an integer, so that 10,000 of them are no trouble. `control_flow.py` walks branches and loops.
+are the bits of an integer, so that 10,000 of them are no trouble.
+
+Both arms of a branch are walked; afterwards is done what is done either way, and what an arm that was not taken never
+began counts as done. A loop is walked until another iteration shows nothing new: what later iterations find unfinished
+depends on an earlier operation only through the carried tokens and the host that are past it, of which there are few, and
+walking stops when for every operation such a set comes back.
 """
 
 from __future__ import annotations
@@ -11,13 +16,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from operator import and_
 
 from ...indices.arithmetic import trip_count
-from ...ir.mlir import ir, operations
+from ...ir.mlir import constant_of, ir, made_within, operations
+from ...ir.structured import loop_inits
 from ...memory.effects import is_memref
 from ...memory.table import FREEING
 from ...memory.views import terminator
-from .control_flow import walk_branch, walk_loop
 from .effects import DEVICE, Effect, Effects
 from .events import (
     BRANCHES,
@@ -28,16 +35,20 @@ from .events import (
     Stream,
     Streams,
     Use,
+    bits,
+    contradict,
     dependencies,
     is_blocking,
     is_token,
     made_tokens,
+    one_of,
     takes_a_stream,
     unknown,
     uses_tokens,
 )
 
 MOST_EVENTS = 40_000
+MOST_ITERATIONS = 64
 
 Watcher = Callable[["History", Event, int], int]
 
@@ -200,3 +211,182 @@ def _one_operation(op: ir.Operation) -> bool:
     if op.name in BRANCHES:  # walked, because which arm is taken may exclude what came before
         return False
     return not uses_tokens(op) and not any(operations(op, *FREEING))
+
+
+# ---- branches and loops -----------------------------------------------------------------------------------------------
+
+
+def walk_branch(history: History, op: ir.Operation) -> None:
+    """An `scf.if` or an `affine.if`."""
+    condition = op.operands[0] if op.name == "scf.if" else None
+    flag = None if condition is None else constant_of(condition)
+    known = None if flag is None else flag != 0
+    round_ = _iteration_of(history, condition) if condition else tuple(history.path)
+    key = (op if condition is None else condition, round_)
+    before, when = history.host, history.when
+    tokens = [i for i, v in enumerate(op.results) if is_token(v)]
+    arms: list[_Way] = []
+    for number, taken in enumerate((True, False)):
+        choice = frozenset() if known is not None else frozenset({(key, taken)})
+        if known not in (None, taken) or contradict(when, choice):  # the other one, as was asked further out too
+            continue
+        history.host, history.when = before | history.under[key, not taken], when | choice
+        if choice:
+            _narrow(history, (key, taken))
+        region = op.regions[number] if number < len(op.regions) else None
+        given = _through(history, region.blocks[0], tokens) if region is not None and len(region.blocks) else []
+        arms.append(_Way(choice, history.host, given))
+    history.when = when
+    never = [sum({history.under[key, not taken] for _, taken in arm.choice}) for arm in arms]
+    _leave(history, op, tokens, [replace(arm, never=other) for arm, other in zip(arms, never, strict=True)])
+
+
+@dataclass(frozen=True)
+class _Way:
+    """One way out of a branch or a loop: the choices that lead there, what the host is past, and the tokens it gives.
+
+    Args:
+        never: the events that do not happen on that way: they count as done.
+    """
+
+    choice: frozenset[Condition]
+    host: int
+    given: list[NamedToken]
+    never: int = 0
+
+
+def _leave(history: History, op: ir.Operation, tokens: list[int], ways: list[_Way]) -> None:
+    """What is done behind `op`, whichever way was taken; `tokens`: which of its results are some."""
+    for condition in {c for way in ways for c in way.choice}:
+        possible = (way.host | way.never for way in ways if not contradict(way.choice, frozenset({condition})))
+        history.past[condition][history.when] |= reduce(and_, possible)
+    history.host = reduce(and_, (way.host | way.never for way in ways))
+    for number, i in enumerate(tokens):
+        # What waits for the result comes after the host in each way, too.
+        covers = reduce(and_, (way.given[number].covers | way.host | way.never for way in ways))
+        history.made(op.results[i], op, covers, one_of((way.given[number].streams, way.choice) for way in ways))
+
+
+def _narrow(history: History, condition: Condition) -> None:
+    """Take as done what was done on all ways so far that go with a condition under which the walk now stands."""
+    for when, done in history.past.get(condition, {}).items():
+        if when <= history.when:
+            history.host |= done
+
+
+def _through(history: History, block: ir.Block, tokens: list[int]) -> list[NamedToken]:
+    """Walk a block of a branch or a loop. The tokens that it yields at the places `tokens`."""
+    history.walk(block)
+    end = terminator(block)
+    given = [history.now[end.operands[i]] for i in tokens]
+    for i in tokens:
+        history.use(end.operands[i], end)
+    return given
+
+
+def _iteration_of(history: History, value: ir.Value) -> tuple[int, ...]:
+    """In which iterations of the loops around it `value` was made."""
+    return tuple(history.path[: sum(made_within(value, loop) for loop in history.loops)])
+
+
+def walk_loop(history: History, op: ir.Operation) -> None:
+    """An `scf.for` or an `affine.for`, until nothing new comes."""
+    walk = _Loop(history, op, trip_count(op), _bound(history, op), len(history.events))
+    when = history.when
+    history.loops.append(op)
+    turn = 0
+    while walk.goes_on(turn):
+        if walk.trips is None:
+            goes_on = (*walk.bound, turn), True
+            history.when = history.when | {goes_on}
+            _narrow(history, goes_on)
+        walk.iteration(turn)
+        turn += 1
+    history.loops.pop()
+    history.when = when
+    walk.leave()
+
+
+def _bound(history: History, op: ir.Operation) -> tuple[object, ...]:
+    """What says how often a loop runs: two with the same bounds run equally often."""
+    if op.name != "scf.for":
+        return op, tuple(history.path)
+    bounds = list(op.operands)[:3]
+    return *bounds, max((_iteration_of(history, v) for v in bounds), key=len)
+
+
+@dataclass(eq=False)
+class _Loop:
+    """A loop that is being walked.
+
+    Args:
+        trips: how many iterations it has; None if that is not known.
+        bound: what says how many.
+        first: the number of its first event.
+    """
+
+    history: History
+    op: ir.Operation
+    trips: int | None
+    bound: tuple[object, ...]
+    first: int
+    tokens: list[int] = field(init=False)
+    given: list[NamedToken] = field(init=False)
+    _sources: list[int] = field(init=False)
+    _seen: dict[int, set[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(set))
+    _names: list[list[set[Stream]]] = field(default_factory=list)
+    _exits: list[tuple[int, _Way]] = field(default_factory=list)
+    """How things stand if it ends: how many events have happened, and what is behind it then."""
+
+    def __post_init__(self) -> None:
+        inputs = loop_inits(self.op)
+        self.tokens = [i for i, v in enumerate(inputs) if is_token(v)]
+        self.given = [self.history.now[inputs[i]] for i in self.tokens]
+        for i in self.tokens:
+            self.history.use(inputs[i], self.op)
+        self._sources = list(bits(((1 << self.first) - 1) & ~self.history.host))
+
+    @property
+    def _many(self) -> bool:
+        """Whether it is left before its last iteration, because the others are like those that were walked."""
+        return self.trips is None or self.trips > MOST_ITERATIONS
+
+    def goes_on(self, turn: int) -> bool:
+        """Whether iteration `turn` is walked; notes how things stand if the loop ends before it."""
+        history, trips = self.history, self.trips
+        if turn == 1:
+            self._sources += range(self.first, len(history.events))
+        state = {n: tuple(c >> n & 1 for c in (history.host, *(t.covers for t in self.given))) for n in self._sources}
+        names = [{s for s, _ in t.streams if s in self._outside} for t in self.given]
+        repeats = turn >= 2 and names in self._names and all(s[0] or s in self._seen[n] for n, s in state.items())
+        if trips is None or turn == trips or (turn and self._many):
+            last = turn == trips or (repeats and self._many)  # then it stands for all later ends too
+            choice = frozenset(((*self.bound, each), each < turn) for each in range(turn + (not last)))
+            self._exits.append((len(history.events), _Way(choice, history.host, self.given)))
+            if last:
+                return False
+        if turn >= MOST_ITERATIONS:
+            raise unknown(self.op, f"the tokens of a loop after {MOST_ITERATIONS} iterations", "carry fewer tokens")
+        self._names.append(names)
+        for n, s in state.items():
+            self._seen[n].add(s)
+        return True
+
+    @cached_property
+    def _outside(self) -> set[Stream]:
+        """What the first iteration gets."""
+        return {stream for token in self.given for stream, _ in token.streams}
+
+    def iteration(self, turn: int) -> None:
+        block = self.op.regions[0].blocks[0]
+        self.history.path.append(turn)
+        for token, i in zip(self.given, self.tokens, strict=True):
+            self.history.made(block.arguments[1 + i], self.op, token.covers, token.streams)
+        self.given = _through(self.history, block, self.tokens)
+        self.history.path.pop()
+
+    def leave(self) -> None:
+        """What is done behind the loop, whenever it ended: iterations that did not come count as done."""
+        end = 1 << len(self.history.events)
+        exits = [replace(each, never=end - (1 << count)) for count, each in self._exits]
+        _leave(self.history, self.op, self.tokens, exits)

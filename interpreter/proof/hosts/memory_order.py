@@ -23,7 +23,7 @@ from .history import History
 from .windows import Aliasing, HostBuffer, Window
 
 WALKED = 64
-"""Loops of at most so many iterations are walked one by one (`control_flow.py`); of others each stands for many."""
+"""Loops of at most so many iterations are walked one by one (`history.py`); of others each stands for many."""
 
 MOST_MEETINGS = 64
 

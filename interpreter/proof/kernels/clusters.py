@@ -14,8 +14,8 @@ from ....dsl.diagnostics import fail
 from ...indices.linear import TRUE, Formula, Linear, at_least, equal
 from ...indices.values import Values
 from ...ir.mlir import ir
+from ...ir.refusing import describe
 from ...memory.mbarriers import AWAIT_CLUSTER, MEET_CLUSTER, MEET_RELAXED
-from ...session.rewriter import describe
 from .places import Place
 from .roots import RootBuffer
 

@@ -24,9 +24,9 @@ from ...ir.functions import (
     workgroup_buffers,
 )
 from ...ir.mlir import ancestors, ir, operations, producer
+from ...ir.refusing import describe
 from ...memory.effects import is_memref
 from ...memory.tensor_maps import is_tensor_map
-from ...session.rewriter import describe
 from ..combination.combination import combination_of
 from .model import KernelModel, split_ids
 from .reaching import split_uniform

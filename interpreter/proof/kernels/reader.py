@@ -13,6 +13,7 @@ from ...indices.linear import THREAD, Depends, Formula, Linear, at_least, both, 
 from ...indices.values import Values
 from ...ir.functions import segments
 from ...ir.mlir import children, ir, operations, producer
+from ...ir.refusing import describe
 from ...ir.structured import loop_inits
 from ...memory import copies, effects
 from ...memory.lanes import NUMBERED_BARRIER, WARP_BARRIER, WARP_WIDE
@@ -22,7 +23,6 @@ from ...memory.table import ALLOCATIONS
 from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
 from ...memory.views import terminator
 from ...memory.warpgroups import AROUND, DESCRIBE, END, GROUP, PRODUCTS, ZERO, may_pend
-from ...session.rewriter import describe
 from ..combination.combination import is_marked
 from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
 from .in_flight import landings_of, with_ends

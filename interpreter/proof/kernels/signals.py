@@ -10,6 +10,7 @@ from ....dsl.diagnostics import fail
 from ...indices.linear import TRUE, Formula, Linear, both
 from ...indices.values import Values
 from ...ir.mlir import ir, producer
+from ...ir.refusing import describe
 from ...memory.mbarriers import (
     ADDRESS,
     ARRIVE,
@@ -29,7 +30,6 @@ from ...memory.mbarriers import (
     ordered_by,
 )
 from ...memory.tensor_maps import LOADS, load_of, tensor_map
-from ...session.rewriter import describe
 from .clusters import targets
 from .places import Place
 

@@ -17,10 +17,10 @@ from ...indices.values import Values
 from ...ir.element_sizes import known_bytes
 from ...ir.functions import segments
 from ...ir.mlir import ir, producer
+from ...ir.refusing import describe
 from ...memory.layouts import static_strides
 from ...memory.tensor_maps import LINES, LOAD_PIXELS, LOADS, STORE, TensorMap, load_of, tensor_map
 from ...memory.warpgroups import DESCRIBE, PRODUCTS, Matrix, fits, flies, matrix, may_pend, operands
-from ...session.rewriter import describe
 from ..solver import Naming, Unknown, points
 from .clusters import targets
 from .model import Access, KernelModel

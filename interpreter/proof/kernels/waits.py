@@ -11,10 +11,10 @@ from ...indices.linear import Linear
 from ...indices.values import Values
 from ...ir.functions import segments
 from ...ir.mlir import ir
+from ...ir.refusing import describe
 from ...memory.lanes import ALL_LANES, mask_of_lanes
 from ...memory.limits import WARP
 from ...memory.warpgroups import PRODUCTS, may_pend
-from ...session.rewriter import describe
 from .model import ALL_SPACES, Barrier, KernelModel
 from .places import Place
 

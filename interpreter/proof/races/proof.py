@@ -19,7 +19,7 @@ from ...indices.algebra import Sizes
 from ...ir.cloning import PROVEN, UNPROVEN, text_of
 from ...ir.functions import symbol
 from ...ir.mlir import ir, operations
-from ...launch.kernel import Outlined, outline
+from ...outlining.kernel import Outlined, outline
 from ..combination.combination import wrong as wrong_combinations
 from ..combination.judged import Combined
 from ..kernels.kernels import kernel_model, kernel_uses, model_of

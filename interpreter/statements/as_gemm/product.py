@@ -21,11 +21,11 @@ from ...ir.cloning import clone_body
 from ...ir.mlir import affine, i64, ir, linalg, made_by
 from ...ir.reshapes import collapsed, expanded
 from ...ir.sizes import emitted, forms_of, product_of, same_size, size_of, sizes_of
-from ...ir.structured import body_of, element_type, generic, move_marks, part_of, shape_of, spelled
+from ...ir.structured import body_of, element_type, empty, generic, is_empty, move_marks, part_of, shape_of, spelled
 from ...padding import masked_loads
-from ...padding.identities import combination
 from ...padding.masked_loads import Subscript, read
 from ...padding.provenance import Image, Provenance, margins, read_through
+from ...reductions.identities import combination
 from .convolution import ConvolutionProblem, LoopAxis
 
 
@@ -159,13 +159,13 @@ def runs(convolution: ConvolutionProblem) -> list[list[int]]:
 def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     """What the product starts with: a fill of its own shape, the same place where there is nothing yet, or a view of what is."""
     fill = made_by(value, "linalg.fill")
-    if fill is None and not masked_loads.is_empty(value):
+    if fill is None and not is_empty(value):
         return collapsed(value, together)
     sizes = sizes_of(value)
-    empty = masked_loads.empty([product_of([sizes[a] for a in axes]) for axes in together], element_type(value))
+    nothing = empty([product_of([sizes[a] for a in axes]) for axes in together], element_type(value))
     if fill is None:
-        return empty
-    made = linalg.fill(fill.operands[0], outs=[empty])
+        return nothing
+    made = linalg.fill(fill.operands[0], outs=[nothing])
     move_marks(fill, made.owner.operation)
     return made
 

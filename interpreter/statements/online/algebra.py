@@ -20,10 +20,10 @@ from math import inf
 from ....dsl.diagnostics import WeftError, fail
 from ...ir.affine_maps import dimension_of
 from ...ir.mlir import ir, operations, ops_of, producer
+from ...ir.refusing import describe
 from ...ir.structured import Structure, is_structured, structure, yielded
-from ...padding.identities import SUMS, Combination, combination
 from ...padding.rounding import start_of
-from ...session.rewriter import describe
+from ...reductions.identities import SUMS, Combination, combination
 from .weights import FREE, Weight, weight_of
 
 

@@ -12,6 +12,7 @@ from ...ir.structured import (
     body_of,
     copy_marks,
     element_type,
+    empty,
     generic,
     loop_inits,
     replace,
@@ -20,8 +21,8 @@ from ...ir.structured import (
     structure,
     yielded,
 )
-from ...padding import masked_loads
 from ...padding.rounding import start_of
+from ...reductions.identities import number
 from .algebra import Chain, CorrectedSum
 
 
@@ -111,7 +112,7 @@ def times_power(op: ir.Operation, one: CorrectedSum, by: ir.Value, power: int) -
         return [(arith.divf if power < 0 else arith.mulf)(own[0], other)]
 
     with ahead_of(op):
-        place = masked_loads.empty(sizes_of(result), element_type(result))
+        place = empty(sizes_of(result), element_type(result))
         made = generic([result, by], [place], [whole, whole.get_submap(list(one.rows)), whole], ["parallel"] * rank, body)
     made.move_after(op)
     for user in uses:
@@ -141,8 +142,8 @@ def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
     with ir.InsertionPoint(body_of(new)):
         end = scf.YieldOp(carried).operation
     with ir.InsertionPoint(end):
-        place = masked_loads.empty(sizes_of(carried[0]), element_type(carried[0]))
-        least = linalg.fill(masked_loads.number(chain.bound, element_type(place)), outs=[place])
+        place = empty(sizes_of(carried[0]), element_type(carried[0]))
+        least = linalg.fill(number(chain.bound, element_type(place)), outs=[place])
     (of_tile,) = _moved(first, end, counter, least)
     with ir.InsertionPoint(end):
         wide = max(map(element_type, carried), key=lambda each: ir.FloatType(each).width)
@@ -204,15 +205,15 @@ def _factor(before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribu
         new, old = own[0], own[1]
         now = used = ir.Operation.create(chain.combiner, results=[kind], operands=[old, new]).result
         if infinite:
-            is_bound = arith.cmpf(arith.CmpFPredicate.OEQ, now, masked_loads.number(bound, kind))
-            used = arith.select(is_bound, masked_loads.number(0.0, kind), now)
+            is_bound = arith.cmpf(arith.CmpFPredicate.OEQ, now, number(bound, kind))
+            used = arith.select(is_bound, number(0.0, kind), now)
         before, after = _converted(old, wide), _converted(used, wide)
         grown = arith.subf(before, after) if weight.exponent < 0 else arith.subf(after, before)
         if abs(weight.exponent) != 1:
-            grown = arith.mulf(grown, masked_loads.number(abs(weight.exponent), wide))
+            grown = arith.mulf(grown, number(abs(weight.exponent), wide))
         return [now, ir.Operation.create(str(weight.base), results=[wide], operands=[grown]).result, used]
 
-    places = [before, *(masked_loads.empty(sizes_of(before), each) for each in (wide, kind))]
+    places = [before, *(empty(sizes_of(before), each) for each in (wide, kind))]
     return generic([of_tile], places, [ir.AffineMap.get_identity(rank)] * 4, ["parallel"] * rank, body)
 
 

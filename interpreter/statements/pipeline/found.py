@@ -10,6 +10,7 @@ from ...buffers.tensor_copies import is_tensor_copy
 from ...indices.arithmetic import constant_of
 from ...ir.functions import name_of
 from ...ir.mlir import child_of, children, ir, made_by, made_within, operations, producer, users
+from ...ir.refusing import describe, refuse
 from ...ir.structured import is_parallel_op, is_read, structure, yielded
 from ...mapping.mapping import enclosing_maps, mapping_of
 from ...memory.copies import WAIT
@@ -19,7 +20,6 @@ from ...memory.layouts import is_shared
 from ...memory.mbarriers import AWAIT
 from ...memory.views import VIEWS, behind, is_view, may_share
 from ...proof.overlaps import apart
-from ...session.rewriter import describe, refuse
 
 
 @dataclass(frozen=True)

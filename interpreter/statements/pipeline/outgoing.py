@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 from ...buffers.tensor_copies import is_tensor_copy
 from ...ir.mlir import affine, i64, ir, is_within, made_by, operations
+from ...ir.refusing import refuse
 from ...ir.structured import body_of
 from ...launch.stores.completion import BUFFERS, is_tensor_store
 from ...mapping.mapping import loop_dimensions, mapping_of
 from ...memory.views import behind
-from ...session.rewriter import refuse
 from .found import all_users, buffer_key, check_fresh
 from .rotation import drop, redirect, several_tiles
 

@@ -33,11 +33,11 @@ from ...buffers.tensor_copies import (
 from ...indices.arithmetic import value
 from ...ir.element_sizes import bytes_of
 from ...ir.mlir import arith, i64, ir, operations, scf
+from ...ir.refusing import refuse
 from ...ir.structured import body_of
 from ...loops.forall import end_of, make_forall
 from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, mapping_of, trip_counts
 from ...mapping.processors import when
-from ...session.rewriter import refuse
 from .found import Pipelined
 from .rotation import before_the_loop, copies_of, following
 

@@ -21,7 +21,7 @@ from functools import reduce
 from ...buffers import tensor_copies
 from ...buffers.asynchronous import ASYNCHRONOUS, commit
 from ...buffers.register_stages import ATTRIBUTE
-from ...buffers.views import rebased, retype, subview
+from ...buffers.views import rebased, retype
 from ...indices.arithmetic import Sum, known
 from ...indices.values import range_of
 from ...ir.cloning import clone_with, replace_operands
@@ -30,7 +30,7 @@ from ...ir.functions import name_of, set_name
 from ...ir.mlir import affine, ahead_of, arith, ir, memref, nvgpu, operations, users
 from ...ir.structured import body_of, copy_marks, drop_handles
 from ...mapping.processors import when
-from ...memory.layouts import strided
+from ...memory.layouts import strided, subview
 from .found import Pipelined, StagedCopy
 
 Ahead = Callable[[Pipelined, Sequence["ir.Value"], int, "ir.Operation"], None]

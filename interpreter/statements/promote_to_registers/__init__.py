@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ...ir.mlir import ir, is_used, operations
 from ...ir.structured import body_of, is_structured, operand_names, segments
-from ...loops.nests import is_loop
 from ...mapping.mapping import mapping_of
+from ...parallel.nests import is_loop
 from ...session.statement import Handle, Operand, Results, Rewriter, Statement, handle, operand, statement
 from ..bufferize import ensure_bufferized
 
@@ -142,7 +142,7 @@ class PromoteToRegisters(Statement):
 
     def _accumulates(self, rewrite: Rewriter, op: ir.Operation, outputs: Sequence[str]) -> None:
         """W0383 of a scan's elements that it does not read."""
-        from ...padding.scans import elements_of, running
+        from ...reductions.scans import elements_of, running
 
         number = outputs.index(self.operand.name)
         if number in elements_of(op) and not is_used(body_of(op).arguments[segments(op)[0] + number]):

@@ -32,12 +32,12 @@ from ...ir.mlir import (
     ops_of,
     producer,
 )
+from ...ir.refusing import describe
 from ...ir.structured import element_type, is_structured
 from ...memory.effects import is_memref, is_pure
 from ...memory.fragments import sums_of
 from ...memory.views import behind, is_view
 from ...proof.overlaps import apart
-from ...session.rewriter import describe
 
 
 def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:

@@ -18,17 +18,17 @@ from ...buffers.elements import VECTOR, most_lanes
 from ...buffers.loop_tiles import LoopTile, WriteBack, move_to, read_into, tile_of, users_of
 from ...buffers.temporaries import REGISTERS, iteration
 from ...buffers.tiles import ThreadTile, clone_nest, end_of, is_distributed, is_in_thread, thread_nest
-from ...buffers.views import subview
 from ...ir.mlir import ahead_of, ancestors, i64, ir, is_within, maker, memref, move_in_front, ops_of, producer
+from ...ir.refusing import describe
 from ...ir.structured import body_of
-from ...loops.collisions import expect_apart
 from ...loops.forall import without_affine_loops
-from ...loops.nests import SEQUENTIAL
 from ...mapping.mapping import loop_dimensions, mapping_of, nested_maps
 from ...memory.effects import is_pure
+from ...memory.layouts import subview
 from ...memory.names import free_name
 from ...memory.views import behind
-from ...session.rewriter import describe
+from ...parallel.collisions import expect_apart
+from ...parallel.nests import SEQUENTIAL
 from ...session.statement import Rewriter
 from .accumulators import affordable
 

@@ -31,8 +31,10 @@ from ...ir.structured import (
     body_of,
     copy_marks,
     element_type,
+    empty,
     generic,
     insert,
+    is_empty,
     loop_inits,
     loop_outputs,
     part_of,
@@ -46,9 +48,9 @@ from ...ir.structured import (
 )
 from ...memory.atomics import forms, has_form
 from ...padding import masked_loads
-from ...padding.combiners import Combiner, combiner
-from ...padding.identities import combination, fillings, mask_update, runs_anywhere
-from ...padding.masked_loads import Identity
+from ...padding.masking import mask_update, runs_anywhere
+from ...reductions.combiners import Combiner, combiner
+from ...reductions.identities import Identity, attribute, combination, fillings, number
 from ...tensors.fusing import remove_if_dead
 from ...tensors.writeback_guards import inside_of, rebuilt
 
@@ -136,7 +138,7 @@ def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
     assert by is not None, "it was checked"
     starts = list(op.operands)[space.inputs :]
     kinds = [element_type(start) for start in starts]
-    whole = masked_loads.attribute(_least(by.identities[0]), kinds[0])
+    whole = attribute(_least(by.identities[0]), kinds[0])
     filled = fillings(op, space, [cut.summed], whole) if cut.ragged and len(starts) == 1 and runs_anywhere(op) else None
     outside = filled or (None,) * space.inputs
     with ahead_of(op):
@@ -171,8 +173,8 @@ def _least(identity: Identity) -> Identity:
 
 def _filled(shapes: Sequence[Sequence[int | ir.Value]], kinds: Sequence[ir.Type], values: Sequence[Identity]) -> ir.Operation:
     """Tensors of such values, by one op."""
-    made = [masked_loads.empty(list(shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]
-    numbers = [masked_loads.number(_least(value), kind) for value, kind in zip(values, kinds, strict=True)]
+    made = [empty(list(shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]
+    numbers = [number(_least(value), kind) for value, kind in zip(values, kinds, strict=True)]
     if len(made) == 1:
         return linalg.fill(numbers[0], outs=made).owner.operation
     rank = len(shapes[0])
@@ -273,7 +275,7 @@ def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
     for op in users(output):  # the tile gets a place of its own: the insertion is all that still uses the shared output
         if op != insertion:
             with ahead_of(op):
-                place = masked_loads.empty(sizes_of(op.results[0]), element_type(output))
+                place = empty(sizes_of(op.results[0]), element_type(output))
             replace(op, [place])
     by = combiner(total)
     assert by is not None, "`split` has made it"
@@ -303,7 +305,7 @@ class _Sum:
         start, hint = producer(total.operands[1]), "leave `atomic` out, and launch the sum on its own"
         if any(len(users(value)) != 1 for value in {partial, result}):
             why = "others read the partial sums, which will not be kept"
-        elif not masked_loads.is_empty(loop_inits(loop)[number]):
+        elif not is_empty(loop_inits(loop)[number]):
             why = "the partial sums start from an op in front of the loop"
             hint = "`fuse` the zeros that `split-k` returned into the loop first"
         elif start is not None and (start.block != loop.block or not start.is_before_in_block(loop)):

@@ -10,7 +10,7 @@ from math import gcd
 
 from ....interpreter.ir.affine_maps import results_of
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import ON_BITS, refuse
+from ...form.kernel_form import ON_BITS, refuse
 from ..kernel import KernelWriter, Lanes, writes
 from ..values import division, integers
 from ..values.expression import RELATION, Expr, binary, call, cast, combine, ternary, unary

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.copies import COPY, GROUP, WAIT, may_pend
-from ...kernel_form import async_copy, refuse
+from ...form.kernel_form import async_copy, refuse
 from ..kernel import KernelWriter, writes
 from ..values.integers import bounds, literal, multiply
 from ..values.types import INDEX

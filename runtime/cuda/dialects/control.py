@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ....interpreter.ir.functions import MOST_BLOCKS
 from ....interpreter.ir.mlir import ir, is_used
 from ....interpreter.memory.warpgroups import accumulator
-from ...kernel_form import axis_of, refuse
+from ...form.kernel_form import axis_of, refuse
 from ...plan.plan import DimOf
 from ...plan.resolve import fold
 from ..kernel import KernelWriter, Lanes, TextBlock, has_effects, writes

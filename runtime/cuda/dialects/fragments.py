@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ....interpreter.ir.mlir import ir, made_by, ops_of, producer, users
 from ....interpreter.memory.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, matrices
-from ...kernel_form import expected_product
+from ...form.kernel_form import expected_product
 from ..kernel import KernelWriter, Lanes, writes
 from ..tensor_cores import load_name, product_name, sums_of
 from ..values.expression import Expr

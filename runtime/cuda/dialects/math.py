@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import FORM, refuse
+from ...form.kernel_form import FORM, refuse
 from ..values.expression import Expr, binary, call, cast, combine, ternary, unary
 from ..values.integers import bounds, literal, of_bits, to_signed, to_unsigned, truth
 from ..values.types import Range

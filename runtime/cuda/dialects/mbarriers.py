@@ -13,8 +13,8 @@ from ....interpreter.ir.mlir import ir
 from ....interpreter.memory import mbarriers, tensor_maps
 from ....interpreter.memory.lanes import NUMBERED_BARRIER
 from ....interpreter.memory.layouts import is_shared
-from ...group_form import arrives_at, boxed, expect_address, expected_load
-from ...kernel_form import axis_of, refuse
+from ...form.group_form import arrives_at, boxed, expect_address, expected_load
+from ...form.kernel_form import axis_of, refuse
 from ..kernel import KernelWriter, Lanes, writes
 from ..values.expression import Expr, binary, cast, identifier
 from ..values.integers import literal

@@ -20,7 +20,7 @@ from ....interpreter.memory.layouts import (
     mixed,
     reshaped,
 )
-from ...kernel_form import integers, refuse
+from ...form.kernel_form import integers, refuse
 from ..kernel import LOOPS, KernelWriter, Lanes, writes
 from ..loops import assignment
 from ..values.expression import Expr, call, cast, identifier

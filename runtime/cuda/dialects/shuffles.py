@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....interpreter.ir.mlir import ir, is_used
 from ....interpreter.memory.lanes import SHUFFLE, WARP_BARRIER, mask_of_lanes
 from ....interpreter.memory.limits import WARP
-from ...kernel_form import WarpShuffle, expected_shuffle, refuse
+from ...form.kernel_form import WarpShuffle, expected_shuffle, refuse
 from ..kernel import KernelWriter, writes
 from ..values.division import modulo
 from ..values.expression import PRIMARY, Expr, binary, call, cast, combine

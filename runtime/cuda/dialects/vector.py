@@ -9,7 +9,7 @@ from functools import partial, reduce
 
 from ....interpreter.ir.mlir import DYNAMIC, ir, is_used, producer
 from ....interpreter.memory.effects import in_bounds, mask_of
-from ...kernel_form import ARRANGING, arranged, integers, kind_of, refuse
+from ...form.kernel_form import ARRANGING, arranged, integers, kind_of, refuse
 from ..kernel import KernelWriter, Lanes, has_effects, writes
 from ..values.expression import Expr, cast
 from ..values.integers import add, literal, multiply

@@ -32,8 +32,8 @@ from ....interpreter.memory.warpgroups import (
     run_of,
     sums_before,
 )  # fmt: skip
-from ...group_form import GroupMatrix, expect_pointer, expected_group_product, group_matrix, is_view_of_sums
-from ...kernel_form import refuse
+from ...form.group_form import GroupMatrix, expect_pointer, expected_group_product, group_matrix, is_view_of_sums
+from ...form.kernel_form import refuse
 from ..group_products import GroupProduct
 from ..kernel import KernelWriter, Lanes, writes
 from ..loops import registers

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.copies import is_token
 from ....interpreter.memory.warpgroups import accumulator, of_thread
-from ...kernel_form import refuse, shape_of
+from ...form.kernel_form import refuse, shape_of
 
 
 @dataclass(frozen=True)

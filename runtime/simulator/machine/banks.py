@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....interpreter.memory.limits import WARP
-from ..report import BankUse, Kind, Site
+from ...devices.report import BankUse, Kind, Site
 
 BANKS = 32
 WORD = 4

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ....dsl.diagnostics import fail
-from ..report import Fault, FaultKind, Recorder, Site, ThreadOp, Triple
+from ...devices.report import Fault, FaultKind, Recorder, Site, ThreadOp, Triple
 from ..values.conversion import beside
 from .banks import BankCounter
 from .shadow import KeyLayout

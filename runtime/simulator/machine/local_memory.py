@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..report import Kind
+from ...devices.report import Kind
 from ..values.vector_values import gather
 from .banks import BankCounter, Tally
 from .lanes import Lane, Lanes, first_lane

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..report import FaultKind, Kind, Race, RaceKind, Site, Traffic
+from ...devices.report import FaultKind, Kind, Race, RaceKind, Site, Traffic
 from ..values.conversion import beside
 from .lanes import Lane, Lanes, first_lane
 from .shadow import Index, KeyLayout, Mask, Shadow

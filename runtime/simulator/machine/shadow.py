@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ....interpreter.memory.limits import WARP
-from ..report import RaceKind
+from ...devices.report import RaceKind
 
 MOST_PENDING = 64
 """Reads that wait to be entered in the shadow; entering them is needless if a barrier comes first."""

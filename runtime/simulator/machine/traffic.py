@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from ..report import Kind, Site, Traffic
+from ...devices.report import Kind, Site, Traffic
 from .banks import WIDEST
 from .lanes import Lanes
 from .shadow import Index, Mask

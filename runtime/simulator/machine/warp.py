@@ -8,7 +8,7 @@ import numpy as np
 
 from ....interpreter.memory.lanes import ALL_LANES
 from ....interpreter.memory.limits import WARP
-from ...kernel_form import WarpShuffle
+from ...form.kernel_form import WarpShuffle
 from ..values import numeric
 from ..values.numeric import COMBINE
 from .lanes import Lane, Lanes

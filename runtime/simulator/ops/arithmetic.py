@@ -6,7 +6,7 @@ from functools import partial
 
 from ....interpreter.ir.affine_maps import results_of
 from ....interpreter.ir.mlir import ir
-from ...kernel_form import ON_BITS, refuse
+from ...form.kernel_form import ON_BITS, refuse
 from ..translate import BOOL, INT64, Made, Translator, Val, handles, literal, value_type
 from ..values.numeric import MATH, wrap
 from .memory import dense

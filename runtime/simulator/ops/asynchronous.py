@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.copies import COPY, GROUP, WAIT, may_pend
-from ...kernel_form import async_copy, refuse
+from ...form.kernel_form import async_copy, refuse
 from ..translate import Translator, Val, handles, literal
 from .memory import expect_aligned, listed, reach
 

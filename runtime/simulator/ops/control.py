@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from ....interpreter.ir.mlir import ir, operations
 from ....interpreter.memory.lanes import SHUFFLE, WARP_BARRIER
-from ...group_form import WAITING
-from ...kernel_form import axis_of, expected_shuffle, refuse
+from ...form.group_form import WAITING
+from ...form.kernel_form import axis_of, expected_shuffle, refuse
 from ..translate import INT64, Made, Mem, Translator, Val, handles, literal, value_type
 from ..values.numeric import COMBINE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.fragments import LDMATRIX, MMA, matrices, row_of
 from ....interpreter.memory.limits import WARP
-from ...kernel_form import expected_product
+from ...form.kernel_form import expected_product
 from ..translate import INT64, Translator, Val, handles, value_type
 from .memory import load
 

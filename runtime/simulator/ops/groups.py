@@ -10,7 +10,7 @@ from ....interpreter.ir.mlir import ir
 from ....interpreter.memory import mbarriers, tensor_maps, warpgroups
 from ....interpreter.memory.effects import is_pointer
 from ....interpreter.memory.lanes import NUMBERED_BARRIER
-from ...group_form import (
+from ...form.group_form import (
     arrives_at,
     boxed,
     expect_address,
@@ -20,7 +20,7 @@ from ...group_form import (
     group_matrix,
     is_view_of_sums,
 )
-from ...kernel_form import axis_of, refuse
+from ...form.kernel_form import axis_of, refuse
 from ..roles.products import GroupProductForm
 from ..translate import INT64, Translator, Val, handles, literal, value_type
 from .control import SPACES

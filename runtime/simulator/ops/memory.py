@@ -22,8 +22,8 @@ from ....interpreter.memory.layouts import (
     reshaped,
     space_of,
 )
+from ...form.kernel_form import integers, refuse
 from ...host.constants import constant_array
-from ...kernel_form import integers, refuse
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..values.numeric import COMBINE
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ....interpreter.ir.mlir import DYNAMIC, ir
-from ...kernel_form import ARRANGING, arranged, integers, kind_of, refuse
+from ...form.kernel_form import ARRANGING, arranged, integers, kind_of, refuse
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal, value_type
 from ..values.numeric import COMBINE
 from .memory import load, store

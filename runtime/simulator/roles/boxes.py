@@ -16,15 +16,15 @@ import numpy as np
 
 from ....interpreter.memory.limits import OFFSETS, PixelWindow
 from ....interpreter.memory.tensor_maps import exchanged
+from ...devices.report import Fault
 from ..machine.copies import noticed
 from ..machine.lanes import Lane
 from ..machine.local_memory import Shared
 from ..machine.memory import Global
 from ..machine.shadow import Mask
-from ..report import Fault
 from .clocks import GLOBAL, SHARED, Moment
-from .cluster import Flight, Steps
-from .group import GroupLanes
+from .cluster import Flight, GroupLanes
+from .coroutines import Steps
 from .ordering import ClockShadow, Elements, OrderedMemory
 from .phases import BarrierGroup, landed, of_rank
 

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....interpreter.memory.limits import NUMBERED, WARP
+from ...devices.report import Fault
 from ..machine.lanes import Lane
 from ..machine.shadow import Mask
 from ..machine.warp import whole_warps
-from ..report import Fault
-from .cluster import Steps
-from .group import GroupLanes
+from .cluster import GroupLanes
+from .coroutines import Steps
 
 
 def fork(lanes: GroupLanes, *arms: tuple[Any, Callable[[], Steps]]) -> Steps:

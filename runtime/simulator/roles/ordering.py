@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ...devices.report import RaceKind
 from ..machine.shadow import Address, Index, KeyLayout, Mask
-from ..report import RaceKind
 from .clocks import SHARED, VectorClocks
 
 Elements = np.ndarray | slice

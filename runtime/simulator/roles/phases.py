@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...devices.report import Fault
 from ..machine.lanes import Lane
 from ..machine.shadow import Mask
-from ..report import Fault
 from .clocks import SHARED, Moment
-from .cluster import Flight, Steps
-from .group import BlockState, GroupLanes
+from .cluster import BlockState, Flight, GroupLanes
+from .coroutines import Steps
 
 
 @dataclass(eq=False)

@@ -11,15 +11,15 @@ import numpy as np
 
 from ....interpreter.memory.tensor_maps import exchanged
 from ....interpreter.memory.warpgroups import GROUP, plain_place_of, repeats_after, sum_at
-from ...group_form import ExpectedGroupProduct, GroupMatrix
+from ...devices.report import Fault
+from ...form.group_form import ExpectedGroupProduct, GroupMatrix
 from ..machine.fragments import to_tf32
 from ..machine.lanes import Lane
 from ..machine.local_memory import Shared
 from ..machine.shadow import Mask
-from ..report import Fault
 from .boxes import all_but, note
-from .cluster import Flight, Steps
-from .group import GroupLanes
+from .cluster import Flight, GroupLanes
+from .coroutines import Steps
 from .phases import whole
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...devices.report import Fault
 from ..machine.shadow import Mask
-from ..report import Fault
-from .cluster import Steps
-from .group import GroupLanes
+from .cluster import GroupLanes
+from .coroutines import Steps
 from .phases import whole
 
 

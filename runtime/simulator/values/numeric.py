@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernel_form import FORM, ON_BITS
+from ...form.kernel_form import FORM, ON_BITS
 from . import numeric
 from .conversion import beside, convert, odd, signed, typed, unsigned
 

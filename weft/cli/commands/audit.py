@@ -20,8 +20,8 @@ def audit(bundle: Path, as_json: bool) -> int:
     """
     from ...auditing import UNKNOWN, audit_bundle
     from ...dsl.diagnostics import count
+    from ...output.console import emit, progress, say, show
     from ...runtime.files.bundle import CUDA, MODULE, PLAN
-    from ..console import emit, progress, say, show
 
     with progress(f"weft audit {bundle}"):
         found = audit_bundle(bundle)

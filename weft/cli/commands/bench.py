@@ -27,12 +27,12 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     not set take several sizes, all the same value. If the payload has layers, there is a GPU and no size is set, each
     layer is timed instead.
     """
+    from ...output.console import progress, say, stderr
     from ...payloads.settings import builder_named, parse_settings
     from ...recipes.builder import OPEN
     from ...runtime.run.cupy_device import cuda_problem
     from ..bench import Refusal, Timing, cases, table
     from ..bench import bench as timed
-    from ..console import progress, say, stderr
 
     builder, given = builder_named(payload), parse_settings(settings)
     if OPEN in given.values():

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @click.option("--kernel", metavar="NAME", help="This kernel alone, with the constants and functions that it uses.")
 def emit(chosen: Choice, kernel: str | None) -> None:
     """Apply a schedule to its payload and print the CUDA C++ text of its kernels, which compiles as it is (NVRTC)."""
+    from ...output.console import emit as printed
+    from ...output.console import say
     from ...runtime.cuda.module import emit as emitted
-    from ..console import emit as printed
-    from ..console import say
 
     done = applied_with_progress(chosen, "emit")
     text = emitted(done.module, only=kernel)

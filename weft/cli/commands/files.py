@@ -17,10 +17,10 @@ def check(files: tuple[str, ...]) -> int:
     If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists.
     """
     from ...dsl.diagnostics import count
+    from ...output.console import each, say, show
     from ...payloads.payload import payload_source
     from ...pipeline import checked_schedule
     from ...recipes import shortened
-    from ..console import each, say, show
 
     def one(name: str) -> None:
         file, warnings = checked_schedule(name)
@@ -43,10 +43,10 @@ def fmt(files: tuple[str, ...], check: bool) -> int:
     """
     from ...dsl.diagnostics import fail, read_source
     from ...dsl.formatter import format_text
+    from ...output.console import each, say
     from ...pipeline import resolve_schedule
     from ...recipes import shortened
     from ...runtime.files.writing import write_file
-    from ..console import each, say
 
     def one(name: str) -> bool:
         path = resolve_schedule(name)

@@ -91,7 +91,7 @@ class Run:
     def counting(self) -> Iterator[None]:
         """What goes wrong inside is shown and counted, and others are done all the same."""
         from ...dsl.diagnostics import WeftError
-        from ..console import show
+        from ...output.console import show
 
         try:
             yield
@@ -103,7 +103,7 @@ class Run:
         """Compare one golden, or write it, and say so. Raises what is wrong with it."""
         from ...dsl.diagnostics import WeftError
         from ...goldens import judging
-        from ..console import colored, emit, say
+        from ...output.console import colored, emit, say
 
         written = self.update and golden.kind != "checks"
         try:
@@ -130,7 +130,7 @@ class Run:
 
     def summary(self) -> int:
         """A last line where there were several, and the exit code."""
-        from ..console import say
+        from ...output.console import say
 
         if (total := self.counts.total()) > 1:
             say(f"{total} goldens: " + ", ".join(f"{n} {what}" for what, n in sorted(self.counts.items())))

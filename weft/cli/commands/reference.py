@@ -24,33 +24,19 @@ PATH = click.Path(path_type=Path)
 @click.argument("code", required=False, shell_complete=completion.codes)
 def explain(code: str | None) -> None:
     """Print what a diagnostic's code means and, where that helps, a wrong → right example; without CODE, list all codes."""
-    from ..console import page
+    from ...output.console import page
+    from ...output.explained import explanation
 
     page(explanation(code))
-
-
-def explanation(code: str | None) -> str:
-    """What a code means and, for some, a wrong → right example; without a code, the list of all. Raises W0057."""
-    from ...codes import all_codes
-    from ...dsl.diagnostics import fail
-
-    codes = all_codes()
-    if code is None:
-        return "\n".join(f"{name}  {explained.title}" for name, explained in codes.items())
-    wanted = f"W{int(code):04}" if code.isdecimal() and len(code) < 9 else code.upper()
-    if (found := codes.get(wanted)) is None:
-        raise fail("W0057", f"there is no diagnostic `{code}`", hint="`weft explain` lists all codes")
-    return f"{wanted}: {found.title}\n\n{found.text}"
 
 
 @click.command(short_help="List the statements, or show one with its example.")
 @click.argument("name", required=False, shell_complete=completion.statements)
 def statements(name: str | None) -> None:
     """List the statements of the language; with NAME, its arguments, results, errors and example."""
-    from ...dsl.diagnostics import did_you_mean, fail
-    from ...dsl.render import in_lines
+    from ...dsl.diagnostics import did_you_mean, fail, in_lines
     from ...interpreter.session.statement import signatures
-    from ..console import columns_of, emit, page
+    from ...output.console import columns_of, emit, page
 
     known = signatures()
     if name is None:
@@ -69,9 +55,9 @@ def statements(name: str | None) -> None:
 @click.argument("name", required=False, shell_complete=completion.payloads)
 def payloads(name: str | None) -> None:
     """List the payloads that a schedule can name; with NAME, list its parameters, and its layers for `--layer`."""
+    from ...output.console import emit
     from ...payloads.settings import builder_named
     from ...recipes import builders
-    from ..console import emit
 
     if name is None:
         emit(_columns((b.name, b.summary, f"{len(b.layers)} layers" if b.layers else "") for b in builders().values()))
@@ -87,10 +73,10 @@ def recipes(name: str | None, target: Path | None, overwrite: bool) -> None:
     """List the built-in schedules with their parameters; with NAME, print one, or copy it to a file of your own."""
     from ...dsl.diagnostics import fail
     from ...dsl.parser import parse_file
+    from ...output.console import emit, say
     from ...pipeline import shipped_schedule
     from ...recipes import schedules
     from ...runtime.files.writing import write_file
-    from ..console import emit, say
     from ..whole import whole_text
 
     if name is None:

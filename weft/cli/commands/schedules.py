@@ -136,10 +136,10 @@ def run(
     The exit code is 0 if the outputs are right and nothing raced.
     """
     from ...execution import run_recipe, run_sweep
+    from ...output.console import emit, progress, say, show, stderr
     from ...payloads.settings import parse_settings
     from ...pipeline import Choice
     from ...runtime.run.execution import UNTRACED, RunOptions, run_bundle
-    from ..console import emit, progress, say, show, stderr
 
     wanted = parse_settings(asked, "--input")
     open_ = parse_settings(sizes, "--size")
@@ -157,8 +157,8 @@ def run(
     if sweep is not None:
         if Path(chosen.file).is_dir() or save is not None or trace is not None:
             raise click.UsageError("--sizes runs a schedule many times: it takes no bundle, no --save and no --trace")
+        from ...output.report import verdicts
         from ...runtime.files.inputs import sizes_of_sweep
-        from ..report import verdicts
 
         listed = sizes_of_sweep(sweep)
         with progress(f"weft run {chosen.file}") as clock:
@@ -183,7 +183,7 @@ def run(
     if as_json:
         emit(json.dumps(done.report.to_json(), indent=2, allow_nan=False))
     else:
-        from ..report import show_report
+        from ...output.report import show_report
 
         show_report(stderr(), done.report, title=done.title, steps=done.steps, cuda=done.cuda, timeline=done.timeline)
     if trace is not None:
@@ -193,9 +193,9 @@ def run(
 
 def _predict(chosen: Choice, entry: str | None, sizes: Mapping[str, str], chip: str, as_json: bool) -> int:
     from ...execution import predicted
+    from ...output.console import emit, progress, stderr
+    from ...output.predicted import show_prediction
     from ...pipeline import applied, planned
-    from ..console import emit, progress, stderr
-    from ..predicted import show_prediction
 
     if Path(chosen.file).is_dir():
         raise click.UsageError("--predict takes a schedule, not a bundle")
@@ -210,9 +210,9 @@ def _predict(chosen: Choice, entry: str | None, sizes: Mapping[str, str], chip: 
 
 def applied_with_progress(chosen: Choice, command: str, output: Path | None = None, kind: str = "") -> Applied:
     """Apply a schedule, once it is certain that what is made of it can be written."""
+    from ...output.console import progress
     from ...pipeline import applied
     from ...runtime.files.writing import Output, expect_outputs
-    from ..console import progress
 
     with progress(f"weft {command} {chosen.file}") as clock:
         recipe = chosen.open(clock)
@@ -228,12 +228,12 @@ def applied_with_progress(chosen: Choice, command: str, output: Path | None = No
 @click.option("--diff", is_flag=True, help="Print what each step changed, to stderr.")
 def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
     """Apply a schedule to its payload and print the scheduled module."""
+    from ...output.console import emit, say, stderr
     from ...runtime.files.writing import write_file
-    from ..console import emit, say, stderr
 
     done = applied_with_progress(chosen, "apply", output, ".mlir")
     if every or diff:
-        from ..report import show_steps
+        from ...output.report import show_steps
 
         show_steps(done, stderr(), snapshots=every, diffs=diff)
     else:
@@ -273,8 +273,8 @@ def build(
     `weft run DIR` runs it; so does `python -m weft.runtime DIR`, which needs only NumPy and CuPy.
     """
     from ...execution import build_bundle
+    from ...output.console import progress, say
     from ...payloads.settings import parse_settings
-    from ..console import progress, say
 
     told = {"--seed": seed is not None, "--inputs": inputs is not None, "--input": bool(asked), "--size": bool(sizes)}
     if any(told.values()) and not with_data:

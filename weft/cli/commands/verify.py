@@ -45,8 +45,8 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
     P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or only kernels.
     """
     from ...dsl.diagnostics import read_source
+    from ...output.console import emit, progress, show
     from ...verify import verify_source
-    from ..console import emit, progress, show
 
     if file.suffix == ".weft":
         raise click.UsageError(f"{file} is a schedule, and this is for modules: `weft apply {file} -o scheduled.mlir` makes one")
@@ -79,7 +79,7 @@ def _said(group: Sequence[Judged]) -> list[Diagnostic]:
 
 
 def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
-    from ..console import say
+    from ...output.console import say
 
     for kernel, *more in groups:
         say(_line(kernel, more))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..simulator.report import LaunchReport
 from .device import Replayed, Stream
+from .report import LaunchReport
 
 Recorded = list[tuple[str | None, Callable[[], LaunchReport | None]]]
 """What was issued while a stream captured, in order: a kernel's name where one is launched, and what does it."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 import click
 
 from ..dsl.diagnostics import Diagnostic, WeftError, fail
-from .supervisor import answered, interruptible
+from ..process import answered, interruptible
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -70,7 +70,7 @@ def columns_of(stream: TextIO) -> int | None:
 
 def page(text: str) -> None:
     """Emit a text to be read: on a terminal its lines are broken between words."""
-    from ..dsl.render import in_lines
+    from ..dsl.diagnostics import in_lines
 
     width = columns_of(sys.stdout)
     lines = text.splitlines()
@@ -84,7 +84,7 @@ def colored() -> bool:
 
 def rendered(diagnostics: tuple[Diagnostic, ...], color: bool, width: int | None = None) -> str:
     """As every command shows them; in lines of at most `width` columns."""
-    from ..dsl.render import render_all
+    from ..dsl.diagnostics import render_all
     from ..recipes import shortened
 
     return shortened(render_all(diagnostics, color, width))

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from ...focus.carving import carve_around
-from ...focus.modules import take_apart
-from ...ir.cloning import clone_module
-from ...ir.mlir import children, gpu, i64, ir, operations, ops_of
-from ...launch.launch import Known, LaunchInfo, launch_loop
-from ...launch.splitting import hands_on, is_separable
-from ...mapping.mapping import mapping_of, nested_maps
-from ...memory.effects import accesses
-from ...memory.lanes import BARRIERS, warp_barrier
-from ...memory.limits import WARP
-from .kernels import kernel_model
-from .model import KernelModel
+from ..focus.carving import carve_around
+from ..focus.modules import take_apart
+from ..ir.cloning import clone_module
+from ..ir.mlir import children, gpu, i64, ir, operations, ops_of
+from ..mapping.mapping import mapping_of, nested_maps
+from ..memory.effects import accesses
+from ..memory.lanes import BARRIERS, warp_barrier
+from ..memory.limits import WARP
+from ..proof.kernels.kernels import kernel_model
+from ..proof.kernels.model import KernelModel
+from .launch import Known, LaunchInfo, launch_loop
+from .splitting import hands_on, is_separable
 
 CANDIDATE = "weft.candidate"
 SEQUENTIAL = ("scf.for", "affine.for", "scf.if", "affine.if")

@@ -17,21 +17,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ...buffers.wide_accesses import MaskedLoad
-from ...indices.arithmetic import Sum, Term, sum_of
-from ...indices.arithmetic import value as value_of
-from ...indices.digits import Size, digits_of
-from ...indices.linear import Linear
-from ...indices.neighbours import Neighbours
-from ...indices.values import KnownIndices
-from ...ir.cloning import index_dimension
-from ...ir.mlir import arith, constant_of, ir, made_by, operations, producer
-from ...ir.sizes import same_size, size_of
-from ...ir.structured import shape_of
-from ...memory.layouts import value_name
-from ...memory.limits import CORNERS, OFFSETS, PixelWindow
-from ...memory.mbarriers import ADDRESS, POINTER
-from ...memory.tensor_maps import LOAD_PIXELS, POINTER_OF
+from ..buffers.wide_accesses import MaskedLoad
+from ..indices.arithmetic import Sum, Term, sum_of
+from ..indices.arithmetic import value as value_of
+from ..indices.digits import Size, digits_of
+from ..indices.linear import Linear
+from ..indices.neighbours import Neighbours
+from ..indices.values import KnownIndices
+from ..ir.cloning import index_dimension
+from ..ir.mlir import arith, constant_of, ir, made_by, operations, producer
+from ..ir.sizes import same_size, size_of
+from ..ir.structured import shape_of
+from ..memory.layouts import value_name
+from ..memory.limits import CORNERS, OFFSETS, PixelWindow
+from ..memory.mbarriers import ADDRESS, POINTER
+from ..memory.tensor_maps import LOAD_PIXELS, POINTER_OF
 
 Refused = Callable[[str, str], Exception]
 """Makes the error of why, and of what to do."""

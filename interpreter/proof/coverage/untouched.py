@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..ir.functions import symbol
-from ..ir.mlir import ancestors, ir, operations
+from ...ir.functions import symbol
+from ...ir.mlir import ancestors, ir, operations
 
 
 @dataclass(frozen=True)

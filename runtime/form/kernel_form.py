@@ -12,17 +12,17 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..interpreter.ir.functions import segments
-from ..interpreter.ir.mlir import constant_of, ir
-from ..interpreter.memory import mbarriers, tensor_maps, warpgroups
-from ..interpreter.memory.copies import COPY, GROUP, WAIT
-from ..interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
-from ..interpreter.memory.lanes import NUMBERED_BARRIER, WARP_BARRIER
-from ..interpreter.memory.layouts import space_of
-from ..interpreter.memory.limits import WARP
-from ..interpreter.session.rewriter import refuse as refuse
-from .plan.dtypes import MOST_ELEMENTS, NUMPY
-from .reference.rounding import own_rounding
+from ...interpreter.ir.functions import segments
+from ...interpreter.ir.mlir import constant_of, ir
+from ...interpreter.ir.refusing import refuse as refuse
+from ...interpreter.memory import mbarriers, tensor_maps, warpgroups
+from ...interpreter.memory.copies import COPY, GROUP, WAIT
+from ...interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
+from ...interpreter.memory.lanes import NUMBERED_BARRIER, WARP_BARRIER
+from ...interpreter.memory.layouts import space_of
+from ...interpreter.memory.limits import WARP
+from ..plan.dtypes import MOST_ELEMENTS, NUMPY
+from .rounding import own_rounding
 
 _OF_GROUPS = (
     mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.DESCRIBE, warpgroups.ZERO, *warpgroups.PRODUCTS,

@@ -8,12 +8,13 @@ from ...dsl.diagnostics import WeftError
 from ...dsl.signature import SpaceSpec
 from ..indices.arithmetic import known
 from ..ir.mlir import ahead_of, children, ir, is_tensor, is_used, is_within, move_in_front, operations, producer, users
+from ..ir.refusing import describe
 from ..ir.structured import body_of, extents_of, insert, is_parallel_op, is_structured, move_marks, segments, shape_of
+from ..loops.forall import as_forall, end_of, make_forall, one_forall, reduces_nothing, without_affine_loops
 from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_pure
-from ..session.rewriter import Rewriter, describe
+from ..session.rewriter import Rewriter
 from .collisions import Collision, collision
-from .forall import as_forall, end_of, make_forall, one_forall, reduces_nothing, without_affine_loops
 
 SEQUENTIAL = ("scf.for", "affine.for")
 PARALLEL = ("scf.parallel", "affine.parallel", "scf.forall")

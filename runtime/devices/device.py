@@ -13,7 +13,7 @@ import numpy as np
 
 from ..plan.dtypes import narrow
 from ..plan.plan import Boxes, KernelEntry, is_contiguous
-from ..simulator.report import LaunchReport, Race
+from .report import LaunchReport, Race
 
 Memory = Any
 """A device's own handle for one allocation: opaque to the runner."""

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from ..ir.cloning import clone_with
 from ..ir.mlir import arith, ir, made_by, producer
 from ..ir.structured import body_of, is_structured, segments, structure, yielded
-from .identities import SUMS, Combination, identity, update
-from .masked_loads import Identity
+from .identities import SUMS, Combination, Identity, identity, update
 
 Values = Sequence[ir.Value]
 

@@ -14,13 +14,14 @@ from itertools import combinations
 from ...dsl.diagnostics import WeftError
 from ..indices.arithmetic import known
 from ..ir.mlir import ancestors, ir, operations, producer, run_passes
+from ..ir.refusing import describe
 from ..ir.structured import body_of
-from ..launch.kernel import FOLD_VIEWS, outline, to_loops
 from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_memref
 from ..memory.layouts import is_shared, value_name
 from ..memory.views import may_share
-from ..session.rewriter import Rewriter, describe
+from ..outlining.kernel import FOLD_VIEWS, outline, to_loops
+from ..session.rewriter import Rewriter
 
 
 @dataclass(frozen=True)

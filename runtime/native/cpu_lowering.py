@@ -12,7 +12,7 @@ from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ancestors, func, ir, linalg, operations, run_passes, run_transform, vector
 from ...interpreter.ir.structured import replace, structure
 from ...interpreter.memory.layouts import is_plain
-from ..kernel_lowering import classified
+from ..form.kernel_lowering import classified
 from .widening import bfloats_as_bits
 
 BUFFERIZE = (

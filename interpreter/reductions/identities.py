@@ -6,40 +6,29 @@
 The identity of the combiner is what the *term* has to be, behind whatever the body does to its inputs. Values are put in for the
 inputs and upstream's folder computes the term: where it comes out as the identity, exactly and in the payload's own types, these
 values are what is read outside. Inputs that do not end where the reduction does hold anything there, infinities and NaN among
-them. Where no values do, the update itself is masked (`masking`).
-
-A masked update leaves the result as it is in iterations outside the domain:
-
-    before: linalg.yield %new
-    after:  linalg.yield select(%inside, %new, %accumulator)      a body that may run anywhere
-            linalg.yield scf.if %inside { body … } else { %accumulator }    one that reads memory, or divides integers
+them. Where no values do, the update itself is masked (`padding/masking.py`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ..indices.arithmetic import Bound
-from ..ir.cloning import clone_body, clone_with
-from ..ir.mlir import ahead_of, arith, func, ir, linalg, made_by, operations, ops_of, producer, run_passes, scf
+from ...dsl.diagnostics import fail
+from ..ir.cloning import clone_with
+from ..ir.mlir import arith, func, ir, made_by, operations, ops_of, producer, run_passes
 from ..ir.structured import (
     Structure,
     body_of,
-    copy_marks,
     dimension_of,
     element_type,
-    generic,
-    is_read,
-    replace,
     segments,
-    structure,
     yielded,
 )
-from ..session.rewriter import WAS
-from .masked_loads import Identity, attribute, number, within
+
+Identity = int | float | str | None
 
 COMMUTATIVE = {
     "arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.maximumf",
@@ -93,6 +82,22 @@ def update(op: ir.Operation, output: int, value: ir.Value | None = None, uses: i
     if position != 0 and combiner.name not in COMMUTATIVE:
         return None
     return Combination(combiner.name, combiner.operands[1 - position])
+
+
+def number(value: Identity, kind: ir.Type) -> ir.Value:
+    """A constant of type `kind`; `inf`, `-inf`, `min`, `max`, `umax` are that type's own. None is zero."""
+    return arith.ConstantOp(kind, attribute(value, kind)).result
+
+
+def attribute(value: Identity, kind: ir.Type) -> ir.Attribute:
+    """The attribute of `number(value, kind)`. Raises W0399 for a type that is neither an integer nor a float."""
+    if isinstance(kind, ir.FloatType):
+        return ir.FloatAttr.get(kind, float(0 if value is None else value))
+    if not isinstance(kind, (ir.IntegerType, ir.IndexType)):
+        raise fail("W0399", f"elements of type {kind} are not numbers that Weft can make")
+    width = kind.width if isinstance(kind, ir.IntegerType) else 64
+    special = {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "umax": -1, None: 0}
+    return ir.IntegerAttr.get(kind, int(special.get(value, value)))  # type: ignore[arg-type]
 
 
 def identity(combiner: str) -> Identity:
@@ -217,73 +222,3 @@ def _is_identity(found: Combination, term: ir.Attribute | None, start: ir.Attrib
         case "arith.minnumf":
             return value == math.inf and first is not None and not math.isnan(first)
     return False
-
-
-_UNMAPPED_READS = ("tensor.extract", "memref.load")
-"""Reads in a body whose place no indexing map bounds: outside the domain they must not be performed."""
-_DIVISIONS = tuple(
-    f"arith.{name}" for name in ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui")
-)
-"""What operands hold outside may be 0."""
-
-
-def runs_anywhere(op: ir.Operation) -> bool:
-    """Whether the body of a structured op may be performed outside its domain, its result thrown away."""
-    return not any(operations(op, *_UNMAPPED_READS, *_DIVISIONS))
-
-
-def beyond(
-    iterations: Sequence[Bound | None], extents: Sequence[int | None], dimensions: Sequence[int]
-) -> Callable[[Sequence[ir.Value]], ir.Value | None]:
-    """`index < extent` in each of the dimensions that was rounded up to `extents`, of the values of all `linalg.index`es."""
-    old = [n if d in dimensions else None for d, n in enumerate(iterations)]
-    return lambda indices: within(indices, old, [n or 0 for n in extents])
-
-
-def mask_update(op: ir.Operation, inside: Callable[[Sequence[ir.Value]], ir.Value | None], *, keep: bool) -> None:
-    """Let iterations of a `linalg.generic` count only where `inside` holds of their indices.
-
-    Args:
-        inside: makes the condition at the insertion point; None where it always holds.
-        keep: elsewhere an output stays as it is. If not, one that the body does not read, and which may never have been
-            written, becomes 0.
-    """
-    body = body_of(op)
-    inputs = segments(op)[0]
-    outputs = list(body.arguments)[inputs:]
-    terminator = body.operations[-1].operation
-    moved = [o for o in ops_of(body) if o.name not in ("linalg.index", "linalg.yield")]
-    anywhere = runs_anywhere(op)
-    with ir.InsertionPoint(terminator), op.location:
-        mask = inside([linalg.IndexOp(d).result for d in range(structure(op).rank)])
-        if mask is None:
-            return
-        others = [a if keep or is_read(op, n) else number(0, a.type) for n, a in enumerate(outputs, inputs)]
-        if anywhere:
-            made = [arith.select(mask, new, old) for new, old in zip(terminator.operands, others, strict=True)]
-        else:
-            choice = scf.IfOp(mask, [a.type for a in outputs], has_else=True)
-            with ir.InsertionPoint(choice.else_block):
-                scf.YieldOp(others)
-            for inner in moved:
-                choice.then_block.append(inner)
-            with ir.InsertionPoint(choice.then_block):
-                scf.YieldOp(list(terminator.operands))
-            made = list(choice.results)
-    for position, result in enumerate(made):
-        terminator.operands[position] = result
-
-
-def generalized(op: ir.Operation) -> ir.Operation:
-    """The op as a `linalg.generic`, whose body may be changed and may ask for its indices; a named one is replaced."""
-    if op.name == "linalg.generic":
-        return op
-    space, operands = structure(op), list(op.operands)
-    with ahead_of(op):
-        inputs, outputs = operands[: space.inputs], operands[space.inputs :]
-        made = generic(inputs, outputs, space.maps, space.iterators, lambda own: clone_body(body_of(op), own))
-    copy_marks(op, made)
-    if WAS not in made.attributes:
-        made.attributes[WAS] = ir.StringAttr.get(op.name)
-    replace(op, made.results)
-    return made

@@ -20,13 +20,13 @@ from ..indices.values import stated_sizes
 from ..ir.cloning import clone_with, replace_operands, text_of
 from ..ir.functions import NAME, attributes_of, name_of, symbol
 from ..ir.mlir import ahead_of, ancestors, gpu, ir, is_used, operations, producer, regions_of
+from ..ir.refusing import describe
 from ..ir.structured import body_of
 from ..memory.limits import PixelWindow
 from ..memory.mbarriers import is_mbarriers
 from ..memory.names import called
 from ..memory.views import is_view
-from ..session.rewriter import describe
-from .maps.host import End, HostMap, MapOf, joined, made_on_host
+from .host_maps import End, HostMap, MapOf, joined, made_on_host
 
 _TO_LOOPS = {
     "scf.forall": "scf-forall-to-for",

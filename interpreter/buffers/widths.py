@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..buffers.elements import StructuredOp, most_lanes
-from ..buffers.register_stages import is_stage
 from ..ir.element_sizes import element_bytes
 from ..ir.functions import name_of
 from ..ir.mlir import ir, operations
+from ..ir.refusing import describe
 from ..memory.effects import is_memref
 from ..memory.views import behind
-from ..session.rewriter import describe
+from .elements import StructuredOp, most_lanes
+from .register_stages import is_stage
 
 
 def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:

@@ -1,0 +1,37 @@
+"""What every statement ends with: trivial slices are folded, sizes become those of what is there, equal ops are merged."""
+
+from __future__ import annotations
+
+from .mlir import ahead_of, ir, made_by, merge_equal, operations, stands_in
+from .sizes import dimension_behind, size_of
+from .structured import element_type, empty, extents_of, is_empty, parts_of, replace, shape_of, takes_all, uncut
+
+
+def tidy(module: ir.Module, *, verify: bool = False) -> None:
+    """Slices of `tensor.empty` become smaller ones, slices of everything become the thing, sizes of what was made of others
+    become theirs; dead pure ops go. `verify`: raise `ir.MLIRError` where the module is not right."""
+    looked_at = "tensor.extract_slice", "tensor.insert_slice", "tensor.dim"
+    for op in operations(module.operation, *looked_at):
+        if op.name == "tensor.dim":
+            found = dimension_behind(op.results[0])
+            with ahead_of(op):
+                size = 0 if found is None else size_of(*found)
+            if isinstance(size, ir.Value) and dimension_behind(size) != found:
+                replace(op, [size])
+            continue
+        source, result, takes = uncut(op.operands[0]), op.results[0], op.name == "tensor.extract_slice"
+        launched = made_by(source, "scf.forall")  # a slice of that says how much of it is wanted (`writeback_guards`)
+        if takes and not (launched is not None and stands_in(launched, "func.func")):
+            op.operands[0] = source
+        source = op.operands[0]
+        if source.type == result.type and takes_all(op):
+            replace(op, [source])
+        elif takes and is_empty(source):
+            sizes = extents_of(result) if None not in shape_of(result) else parts_of(op)[1]
+            with ir.InsertionPoint(op):
+                small = empty(sizes, element_type(result))
+            if small.type == result.type:
+                replace(op, [small])
+    if verify:
+        module.operation.verify()
+    merge_equal(module)

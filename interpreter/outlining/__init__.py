@@ -1,0 +1,1 @@
+"""A loop as a kernel of its own, and what the host makes for it."""

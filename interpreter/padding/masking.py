@@ -1,0 +1,89 @@
+"""Updates that count inside the domain alone, where no values of the operands change nothing outside (`reductions/identities.py`).
+
+A masked update leaves the result as it is in iterations outside the domain:
+
+    before: linalg.yield %new
+    after:  linalg.yield select(%inside, %new, %accumulator)      a body that may run anywhere
+            linalg.yield scf.if %inside { body … } else { %accumulator }    one that reads memory, or divides integers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..indices.arithmetic import Bound
+from ..ir.cloning import clone_body
+from ..ir.mlir import ahead_of, arith, ir, linalg, operations, ops_of, scf
+from ..ir.refusing import WAS
+from ..ir.structured import body_of, copy_marks, generic, is_read, replace, segments, structure
+from ..reductions.identities import number
+from .masked_loads import within
+
+_UNMAPPED_READS = ("tensor.extract", "memref.load")
+"""Reads in a body whose place no indexing map bounds: outside the domain they must not be performed."""
+_DIVISIONS = tuple(
+    f"arith.{name}" for name in ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui")
+)
+"""What operands hold outside may be 0."""
+
+
+def runs_anywhere(op: ir.Operation) -> bool:
+    """Whether the body of a structured op may be performed outside its domain, its result thrown away."""
+    return not any(operations(op, *_UNMAPPED_READS, *_DIVISIONS))
+
+
+def beyond(
+    iterations: Sequence[Bound | None], extents: Sequence[int | None], dimensions: Sequence[int]
+) -> Callable[[Sequence[ir.Value]], ir.Value | None]:
+    """`index < extent` in each of the dimensions that was rounded up to `extents`, of the values of all `linalg.index`es."""
+    old = [n if d in dimensions else None for d, n in enumerate(iterations)]
+    return lambda indices: within(indices, old, [n or 0 for n in extents])
+
+
+def mask_update(op: ir.Operation, inside: Callable[[Sequence[ir.Value]], ir.Value | None], *, keep: bool) -> None:
+    """Let iterations of a `linalg.generic` count only where `inside` holds of their indices.
+
+    Args:
+        inside: makes the condition at the insertion point; None where it always holds.
+        keep: elsewhere an output stays as it is. If not, one that the body does not read, and which may never have been
+            written, becomes 0.
+    """
+    body = body_of(op)
+    inputs = segments(op)[0]
+    outputs = list(body.arguments)[inputs:]
+    terminator = body.operations[-1].operation
+    moved = [o for o in ops_of(body) if o.name not in ("linalg.index", "linalg.yield")]
+    anywhere = runs_anywhere(op)
+    with ir.InsertionPoint(terminator), op.location:
+        mask = inside([linalg.IndexOp(d).result for d in range(structure(op).rank)])
+        if mask is None:
+            return
+        others = [a if keep or is_read(op, n) else number(0, a.type) for n, a in enumerate(outputs, inputs)]
+        if anywhere:
+            made = [arith.select(mask, new, old) for new, old in zip(terminator.operands, others, strict=True)]
+        else:
+            choice = scf.IfOp(mask, [a.type for a in outputs], has_else=True)
+            with ir.InsertionPoint(choice.else_block):
+                scf.YieldOp(others)
+            for inner in moved:
+                choice.then_block.append(inner)
+            with ir.InsertionPoint(choice.then_block):
+                scf.YieldOp(list(terminator.operands))
+            made = list(choice.results)
+    for position, result in enumerate(made):
+        terminator.operands[position] = result
+
+
+def generalized(op: ir.Operation) -> ir.Operation:
+    """The op as a `linalg.generic`, whose body may be changed and may ask for its indices; a named one is replaced."""
+    if op.name == "linalg.generic":
+        return op
+    space, operands = structure(op), list(op.operands)
+    with ahead_of(op):
+        inputs, outputs = operands[: space.inputs], operands[space.inputs :]
+        made = generic(inputs, outputs, space.maps, space.iterators, lambda own: clone_body(body_of(op), own))
+    copy_marks(op, made)
+    if WAS not in made.attributes:
+        made.attributes[WAS] = ir.StringAttr.get(op.name)
+    replace(op, made.results)
+    return made

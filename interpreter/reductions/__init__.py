@@ -1,0 +1,1 @@
+"""Reductions as algebra: what combines two partial results, what changes nothing, what scans are."""

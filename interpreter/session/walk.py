@@ -1,0 +1,79 @@
+"""The walk over a schedule's tree from state to state: into blocks and calls, and out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ...dsl import tree
+from ...dsl.diagnostics import WeftError, fail
+from .state import (
+    Fork,
+    Frame,
+    State,
+    Turns,
+    after,
+    call_frame,
+    condition,
+    elements,
+    list_in,
+    require,
+    returned,
+    turn,
+)
+from .versions import enter, leave
+
+
+def onward(state: State) -> State:
+    """The state out of the last frame, which is done; a `foreach` goes on with its next value."""
+    *frames, last = state.frames
+    if last.call is not None and last.let is not None:
+        raise fail("W0225", "the schedule returns nothing", "end it with `return`", span=last.let.span)
+    if last.fork is not None:
+        return leave(last.fork, state)
+    turns = last.turns
+    left = tuple(frames)
+    return replace(state, frames=left if turns is None else turn(left, replace(turns, number=turns.number + 1)))
+
+
+def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]) -> State:
+    """The state behind an item that is not a statement: in the block that it leads into, or past it. Raises `WeftError`."""
+    rest, env = after(state.frames), state.frames[-1].env
+    match item:
+        case tree.Let(value=tree.Call() as call):
+            return replace(state, frames=(*rest, call_frame(call, schedules, env, state.dead, item)))
+        case tree.Call():
+            return replace(state, frames=(*rest, call_frame(item, schedules, env, state.dead, None)))
+        case tree.Require():
+            require(item, env)
+            return replace(state, frames=rest)
+        case tree.If():
+            body = item.then if condition(item.condition, env) else item.otherwise
+            return replace(state, frames=(*rest, Frame(body, dict(env))))
+        case tree.StatementNode() if (several := list_in(item, env)) is not None:
+            each = tree.Foreach(item.span, tree.Binding(several.span, several.name), several, (item,))
+            walked = tree.HandleRef(several.span, several.name)
+            return replace(state, frames=turn(rest, Turns(each, elements(walked, env, state.dead))))
+        case tree.Foreach():
+            return replace(state, frames=turn(rest, Turns(item, elements(item.iterable, env, state.dead))))
+        case tree.Versions():
+            return enter(Fork(item, replace(state, frames=rest)), state)
+        case tree.Return():
+            return replace(state, frames=returned(item, state.frames, state.dead))
+    raise AssertionError(item)
+
+
+def left(state: State) -> State:
+    """`state` out of the blocks and calls that are through. What fails on the way fails again in the next step."""
+    try:
+        while len(state.frames) > 1:
+            frame = state.frames[-1]
+            if frame.done:
+                state = onward(state)
+            elif isinstance(item := frame.items[frame.index], tree.Return):
+                state = replace(state, frames=returned(item, state.frames, state.dead))
+            else:
+                break
+    except WeftError:
+        pass
+    return state
