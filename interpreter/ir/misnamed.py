@@ -75,6 +75,12 @@ def todays(name: str) -> str | None:
 
 def hint_for(name: str) -> str | None:
     """The way out where the parser does not know an op: its name of today, else one that is near."""
+    from .registered import OPS
+
+    dialect, dot, _ = name.partition(".")
+    if dot and dialect not in OPS and todays(name) is None:
+        lowered = f"upstream has no dialect `{dialect}`: the tools that write it lower it to linalg, arith, scf and memref"
+        return did_you_mean(dialect, OPS) or lowered
     return todays(name) or did_you_mean(name, _ops())
 
 
