@@ -75,13 +75,16 @@ def todays(name: str) -> str | None:
 
 def hint_for(name: str) -> str | None:
     """The way out where the parser does not know an op: its name of today, else one that is near."""
+    return todays(name) or did_you_mean(name, _ops())
+
+
+def dialect_hint(name: str) -> str:
+    """The way out where upstream does not have the dialect of an op."""
     from .registered import OPS
 
-    dialect, dot, _ = name.partition(".")
-    if dot and dialect not in OPS and todays(name) is None:
-        lowered = f"upstream has no dialect `{dialect}`: the tools that write it lower it to linalg, arith, scf and memref"
-        return did_you_mean(dialect, OPS) or lowered
-    return todays(name) or did_you_mean(name, _ops())
+    dialect = name.partition(".")[0]
+    lowered = f"upstream has no dialect `{dialect}`: the tools that write it lower it to linalg, arith, scf and memref"
+    return todays(name) or did_you_mean(dialect, OPS) or lowered
 
 
 @cache

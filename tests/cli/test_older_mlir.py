@@ -185,9 +185,10 @@ RENAMED = [
     ("%r = arith.maxf %s, %s : f32", "arith.maximumf"),
     ("linalg.fill(%s, %t) : f32, tensor<8xf32> -> tensor<8xf32> // ->", "linalg.fill ins("),
     ("linalg.fill (%s, %m) : f32, memref<8xf32, offset: ?, strides: [2]>", "linalg.fill ins("),
-    ("%r = memref.cast %m : memref<8xf32, offset: ?, strides: [2]> to memref<?xf32, offset: ?, strides: [2]>", "<?xf32, strided<[2]"),
+    ("%r = memref.cast %m : memref<8xf32, offset: ?, strides: [2]> to memref<?xf32, offset: ?, strides: [2]>", "<?xf32, strid"),
     ('%r = "arith.minf"(%s, %s) : (f32, f32) -> f32', "arith.minimumf"),
     ("%r = math.abs %s : f32", "math.absf"),
+    ("nvvm.barrier0", "nvvm.barrier"),
     ("%r = vector.reduction <minf>, %v : vector<4xf32> into f32", "vector.reduction <minimumf>"),
 ]  # fmt: skip
 

@@ -22,6 +22,7 @@ linalg.tensor_expand_shape tensor.expand_shape
 math.abs math.absf
 math.ceilf math.ceil
 math.floorf math.floor
+nvvm.barrier0 nvvm.barrier
 tensor.pack linalg.pack
 tensor.unpack linalg.unpack
 """
