@@ -102,7 +102,8 @@ def _not_in_registers(
     )
     if mapped is not None and thread_tile is not None:
         cut = f"`tile` {describe(mapped)} by [{', '.join(map(str, thread_tile.kind.shape))}]"
-        hint = f"`{mapping_of(mapped)}` is on the op itself: {cut}, as others are, and map that loop"
+        as_others = f"map that loop as another is: `{mapping_of(thread_tile.nest[-1])}`"
+        hint = f"`{mapping_of(mapped)}` is on the op itself: {cut}, and {as_others}"
     message = f"the {'x'.join(map(str, kind.shape))} buffer cannot live in each thread's registers: {reason}"
     return fail("W0380", message, hint)
 

@@ -138,6 +138,8 @@ def _owners(one: Mapped) -> tuple[object, ...]:
     if mapping.every or len(mapping.axes) != len(dimensions):
         return mapping, tuple(dimensions)
     axes = {axis: part for axis, *part in zip(mapping.axes, mapping.counts, dimensions, strict=True)}
+    if one_each(one):  # iteration i is processor i's, in whatever way more would be handed out
+        return mapping.space, None, None, tuple((axis, axes[axis][1]) for axis in sorted(axes))
     ordered = tuple((axis, *axes[axis]) for axis in sorted(axes))
     return mapping.space, mapping.dist, mapping.chunk, ordered
 

@@ -78,6 +78,15 @@ def hint_for(name: str) -> str | None:
     return todays(name) or did_you_mean(name, _ops())
 
 
+def dialect_hint(name: str) -> str:
+    """The way out where upstream does not have the dialect of an op."""
+    from .registered import OPS
+
+    dialect = name.partition(".")[0]
+    lowered = f"upstream has no dialect `{dialect}`: the tools that write it lower it to linalg, arith, scf and memref"
+    return todays(name) or did_you_mean(dialect, OPS) or lowered
+
+
 @cache
 def _ops() -> frozenset[str]:
     from .registered import OPS

@@ -13,7 +13,7 @@ from ..indices.arithmetic import Bound, Sum, apply_map, ceildiv, conjunction, co
 from ..indices.arithmetic import inside as inside_of
 from ..indices.values import largest
 from ..ir.affine_maps import constraints
-from ..ir.mlir import affine, ahead_of, arith, children, ir, memref, operations, scf, vector
+from ..ir.mlir import affine, ahead_of, arith, children, ir, is_tensor, memref, operations, scf, vector
 from ..ir.structured import body_of, copy_marks, loop_inits, move_marks, replace
 from ..mapping.mapping import LoopDimension, loop_dimensions, product
 
@@ -162,6 +162,12 @@ def without_affine_loops(root: ir.Operation) -> ir.Operation:
     for op in reversed(list(operations(root))):  # the root comes last
         made = _rewrite(op)
     return made
+
+
+def affine_loops_of_tensors_to_scf(module: ir.Module) -> None:
+    """Rewrite each `affine.for` that carries tensors, and what it holds, in place: upstream bufferizes loops of scf alone."""
+    while (loop := next((op for op in operations(module.operation, "affine.for") if any(map(is_tensor, op.results))), None)):
+        without_affine_loops(loop)
 
 
 def _rewrite(op: ir.Operation) -> ir.Operation:

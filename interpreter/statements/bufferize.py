@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..ir.mlir import GAP, TENSORS, NotLocalError, ir, operations
-from ..ir.refusing import upstream_messages
+from ..ir.mlir import GAP, TENSORS, NotLocalError, ir, is_tensor, operations
+from ..ir.refusing import describe, upstream_messages
 from ..session.statement import Results, Rewriter, Statement, statement
 
 
@@ -38,6 +38,7 @@ class Bufferize(Statement):
 
 def ensure_bufferized(rewrite: Rewriter) -> None:
     """Bufferize where there still are tensors, and say so. Raises W0336 where upstream cannot."""
+    from ..loops.forall import affine_loops_of_tensors_to_scf
     from ..tensors.bufferization import bufferize_module, is_bufferized
 
     part = rewrite.taken is not None
@@ -47,10 +48,14 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
         return
     returned = [result.type for call in operations(rewrite.module.operation, "func.call") for result in call.results]
     open_ = any(isinstance(kind, ir.RankedTensorType) and not kind.has_static_shape for kind in returned)
+    affine_loops_of_tensors_to_scf(rewrite.module)
+    turning = next((op for op in operations(rewrite.module.operation, "scf.while") if any(map(is_tensor, op.results))), None)
     try:
         bufferize_module(rewrite.module)
     except ir.MLIRError as error:
         hint = 'upstream makes no buffer for a result of a call whose size is open: `run-pass "inline"` in front' if open_ else None
+        if turning is not None:
+            hint = f"{describe(turning)} carries tensors: write it as an `scf.for`, whose number of iterations is known"
         what = "upstream cannot bufferize this module"
         raise rewrite.error("W0336", what, hint=hint, notes=upstream_messages(error)) from error
     if not is_bufferized(rewrite.module):

@@ -21,6 +21,7 @@ from ..ir.mlir import (
     ir,
     is_tensor,
     is_used,
+    is_within,
     made_by,
     memref,
     merge_equal,
@@ -28,7 +29,6 @@ from ..ir.mlir import (
     regions_of,
     run_passes,
     scf,
-    stands_in,
     users,
 )
 from ..ir.structured import (
@@ -145,21 +145,28 @@ _INTO = "bufferization.materialize_in_destination"
 def _results_for_destinations(module: ir.Module) -> None:
     """Tensor arguments are values: what a payload puts into one, and uses as the result of that, is a result of its own."""
     for op in operations(module.operation, _INTO):
-        if op.results and is_used(*op.results) and isinstance(op.operands[1].owner, ir.Block) and stands_in(op, "func.func"):
+        holder = op.operands[1].owner
+        argument = isinstance(holder, ir.Block) and holder.owner.operation.name == "func.func"
+        if op.results and is_used(*op.results) and argument:
             replace(op, [op.operands[0]])
 
 
 def _carry_in_place(module: ir.Module) -> None:
     """A host loop that yields a new tensor each time copies it over the one before: an iteration carries one buffer."""
-    for loop in operations(module.operation, "scf.for"):
-        if any(around.name not in ("scf.for", "scf.if", "func.func", "builtin.module") for around in ancestors(loop)):
-            continue
+    host = "scf.for", "scf.if", "func.func", "builtin.module"
+    loops = [loop for loop in operations(module.operation, "scf.for") if all(up.name in host for up in ancestors(loop))]
+    for loop in loops:  # what is read in the loop as it was before is not what the loop begins with
+        for number, init in enumerate(loop_inits(loop), len(loop.operands) - len(loop.results)):
+            if is_tensor(init) and any(is_within(use.owner.operation, loop) for use in init.uses if use.owner.operation != loop):
+                loop.operands[number] = _copied(init, loop)
+    for loop in loops:
         end, carried = body_of(loop).operations[-1].operation, loop_outputs(loop)
         moved = {}
         for number, (value, argument) in enumerate(zip(yielded(loop), carried, strict=True)):
             first = next((op.operands[at] for op, at in written_over(value)[-1:]), value)
-            if is_tensor(value) and first != argument:
-                moved[number] = _copied(value, end) if first in carried else value  # which is written, too
+            shared = len(list(argument.uses)) > 1  # it is read as well, and may not be what is written
+            if is_tensor(value) and value != argument and (first != argument or shared):
+                moved[number] = _copied(value, end) if first in carried and first != argument else value  # which is written, too
         for number, value in moved.items():
             with ir.InsertionPoint(end):
                 end.operands[number] = ir.Operation.create(_INTO, [value.type], [value, carried[number]]).results[0]

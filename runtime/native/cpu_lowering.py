@@ -9,7 +9,7 @@ from math import prod
 from ...interpreter.ir.affine_maps import dimension_of
 from ...interpreter.ir.cloning import crop_before_padding
 from ...interpreter.ir.functions import symbol
-from ...interpreter.ir.mlir import ancestors, func, ir, linalg, operations, run_passes, run_transform, vector
+from ...interpreter.ir.mlir import ancestors, func, ir, is_tensor, linalg, operations, run_passes, run_transform, vector
 from ...interpreter.ir.structured import replace, structure
 from ...interpreter.memory.layouts import is_plain
 from ..form.kernel_lowering import classified
@@ -54,6 +54,8 @@ def lower(module: ir.Module) -> None:
     values = (value for op in operations(module.operation) for value in (*op.operands, *op.results))
     if any(isinstance(value.type, ir.RankedTensorType | ir.UnrankedTensorType) for value in values):
         run_passes(module, "convert-elementwise-to-linalg")
+        if any(map(is_tensor, (result for loop in operations(module.operation, "affine.for") for result in loop.results))):
+            run_passes(module, "func.func(lower-affine)")  # upstream bufferizes loops of scf alone
         run_passes(module, BUFFERIZE)
         if not any(operations(module.operation, "memref.dealloc")):
             run_passes(module, DEALLOCATE)

@@ -184,8 +184,12 @@ RENAMED = [
     ("%r = memref.buffer_cast %t : memref<8xf32>", "bufferization.to_buffer"),
     ("%r = bufferization.to_tensor %m restrict : memref<8xf32, strided<[2], offset: ?>>", "offset: ?>> to tensor<8xf32>"),
     ("%r = arith.maxf %s, %s : f32", "arith.maximumf"),
+    ("linalg.fill(%s, %t) : f32, tensor<8xf32> -> tensor<8xf32> // ->", "linalg.fill ins("),
+    ("linalg.fill (%s, %m) : f32, memref<8xf32, offset: ?, strides: [2]>", "linalg.fill ins("),
+    ("%r = memref.cast %m : memref<8xf32, offset: ?, strides: [2]> to memref<?xf32, offset: ?, strides: [2]>", "<?xf32, strid"),
     ('%r = "arith.minf"(%s, %s) : (f32, f32) -> f32', "arith.minimumf"),
     ("%r = math.abs %s : f32", "math.absf"),
+    ("nvvm.barrier0", "nvvm.barrier"),
     ("%r = vector.reduction <minf>, %v : vector<4xf32> into f32", "vector.reduction <minimumf>"),
 ]  # fmt: skip
 
@@ -202,6 +206,8 @@ HINTS = [
     ("%r = addf %s, %s : f32", "today it is `arith.addf`"),
     ("%r = std.mulf %s, %s : f32", "today it is `arith.mulf`"),
     ("%r = math.expf %s : f32", "did you mean `math.exp`?"),
+    ("%r = linag.exp ins(%t : tensor<8xf32>)", "did you mean `linalg`?"),
+    ("%r = iree_linalg_ext.sort dimension(0) outs(%t : tensor<8xf32>) { }", "upstream has no dialect `iree_linalg_ext`"),
     ("%r = linalg.pad_tensor %a low[1, 1] high[1, 1] { } : tensor<4x6xf32> to tensor<6x8xf32>", "tensor.pad"),
     (
         '%r = "linalg.matmul_transpose_b"(%a, %b, %c) ({ ^bb0(%x: f32, %y: f32, %z: f32): linalg.yield %z : f32 })'
@@ -209,6 +215,13 @@ HINTS = [
         "today it is `linalg.matmul` with `indexing_maps`",
     ),
 ]
+
+
+@pytest.mark.parametrize("kept", ["%p = ml_program.global_load @g : tensor<i64>", ""])
+def test_private_globals_that_no_op_names_go(kept: str) -> None:
+    """torch-mlir writes the state of a random generator into each module."""
+    text = "ml_program.global private mutable @g(dense<0> : tensor<i64>) : tensor<i64>\n" + OF_OPS.replace("BODY", kept)
+    assert ("ml_program.global " in str(parse_payload(Source("p.mlir", text)))) == bool(kept)
 
 
 @pytest.mark.parametrize(("body", "hint"), HINTS)

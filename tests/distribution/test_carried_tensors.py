@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from judged import program
+from judged import codes, program, refusal
 
 VECTOR = "tensor<12xf32>"
 FUNCTION = f"""\
@@ -21,6 +21,11 @@ SCHEDULE = """\
 let f = match* linalg.fill
 foreach q in f {
   map q to grid(x) cyclic
+  launch q
+}
+let a = match* linalg.add
+foreach q in a {
+  map q to grid(x: 4) cyclic
   launch q
 }
 let m = match* linalg.matvec
@@ -67,6 +72,19 @@ CASES = {
     "loops in loops": (
         1, loop("r", "%p = %v", loop("q", "%x = %p", ONE) + f"scf.yield %q : {VECTOR}\n") + f"return %r : {VECTOR}",
     ),
+    "read in an inner loop that begins with it": (
+        1, loop("r", "%p = %v", loop("q", "%x = %p", product("y", "%p") + f"%s = linalg.add ins(%x, %y : {VECTOR}, {VECTOR})"
+        f" outs(%y : {VECTOR}) -> {VECTOR}\nscf.yield %s : {VECTOR}\n") + f"scf.yield %q : {VECTOR}\n") + f"return %r : {VECTOR}",
+    ),
+    "a product added to what it reads": (
+        1, loop("r", "%x = %v", f"%y = linalg.matvec ins(%A, %x : tensor<12x12xf32>, {VECTOR}) outs(%x : {VECTOR}) -> {VECTOR}\n"
+        f"scf.yield %y : {VECTOR}\n") + f"return %r : {VECTOR}",
+    ),
+    "affine loops": (
+        1, f"%r = affine.for %t = 0 to 3 iter_args(%p = %v) -> ({VECTOR}) {{\n%q = affine.for %s = 0 to affine_map<(d) -> (d)>(%t)"
+        f" iter_args(%x = %p) -> ({VECTOR}) {{ {ONE.replace('scf.', 'affine.')} }}\naffine.yield %q : {VECTOR}\n}}\n"
+        f"return %r : {VECTOR}",
+    ),
     "in a branch": (
         1, loop("r", "%x = %v", f"%c = arith.cmpi eq, %t_x, %c1 : index\n%q = scf.if %c -> ({VECTOR}) {{ {ONE} }}"
         f" else {{ scf.yield %x : {VECTOR} }}\nscf.yield %q : {VECTOR}\n") + f"return %r : {VECTOR}",
@@ -78,6 +96,11 @@ CASES = {
     "into an argument, and used": (
         1, product("y", "%v") + f"%d = bufferization.materialize_in_destination %y in %w : ({VECTOR}, {VECTOR}) -> {VECTOR}\n"
         + product("u", "%d") + f"return %u : {VECTOR}",
+    ),
+    "into an argument, in a branch of a loop": (
+        1, loop("r", "%x = %v", f"%c = arith.cmpi eq, %t_x, %c1 : index\n%q = scf.if %c -> ({VECTOR}) {{ {product('y', '%x')}"
+        f"%d = bufferization.materialize_in_destination %y in %w : ({VECTOR}, {VECTOR}) -> {VECTOR}\nscf.yield %d : {VECTOR} }}"
+        f" else {{ scf.yield %x : {VECTOR} }}\nscf.yield %q : {VECTOR}\n") + f"return %r : {VECTOR}",
     ),
     "into a temporary": (
         1, product("y", "%v") + f"%e = tensor.empty() : {VECTOR}\n"
@@ -92,3 +115,19 @@ def test_carried_and_placed_tensors(name: str, tmp_path: Path) -> None:
     made = program(tmp_path, FUNCTION.replace("RESULTS", ", ".join([VECTOR] * count)).replace("BODY", body), SCHEDULE)
     assert not made.wrong()
     assert not made.wrong(native=True)
+
+
+def test_a_loop_that_turns_until_a_condition_holds_is_named(tmp_path: Path) -> None:
+    turning = f"""
+      %r:2 = scf.while (%x = %v, %t = %c0) : ({VECTOR}, index) -> ({VECTOR}, index) {{
+        %c = arith.cmpi slt, %t, %c3 : index
+        scf.condition(%c) %x, %t : {VECTOR}, index
+      }} do {{
+      ^bb0(%x: {VECTOR}, %t: index):
+        {product("y", "%x")}
+        %n = arith.addi %t, %c1 : index
+        scf.yield %y, %n : {VECTOR}, index
+      }}
+      return %r#0 : {VECTOR}"""
+    refused = refusal(tmp_path, FUNCTION.replace("RESULTS", VECTOR).replace("BODY", turning), SCHEDULE)
+    assert codes(refused) == ["W0336"] and "scf.while at" in refused and "write it as an `scf.for`" in refused

@@ -61,6 +61,12 @@ BODIES: dict[str, tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = 
     "%s = llvm.intr.smax(%q, %k) : (i32, i32) -> i32\n%w = llvm.sext %s : i32 to i64\n%m = llvm.sitofp %w : i64 to f32",
         lambda a, k: np.maximum((k + 3) >> 3, k),
     ),
+    "nothing, and constants of another width": (
+        "%u = llvm.mlir.undef : f32\n%z = llvm.mlir.zero : f32\n%v = llvm.mlir.poison : vector<2xi32>\n"
+        "%i = llvm.mlir.constant(-3 : index) : i32\n%j = llvm.add %k, %i : i32\n%l = llvm.sitofp %j : i32 to f32\n"
+        "%true = arith.constant true\n%w = llvm.select %true, %l, %u : i1, f32\n%m = llvm.fadd %w, %z : f32",
+        lambda a, k: k - 3,
+    ),
     "bits": (
         '%c = "llvm.intr.ctlz"(%k) <{is_zero_poison = false}> : (i32) -> i32\n%m = llvm.sitofp %c : i32 to f32',
         lambda a, k: np.where(k < 0, 0, 31 - np.floor(np.log2(np.maximum(k, 0.5)))),

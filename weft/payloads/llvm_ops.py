@@ -30,6 +30,9 @@ _SAME = {pair.partition("=")[0]: pair.partition("=")[2] for pair in _WRITTEN.spl
 """Op of the LLVM dialect → the same in arith or math. `rint` and `nearbyint` round as is set, which is to nearest even."""
 
 _FUSED = "llvm.intr.fmuladd"
+_ANY = ("llvm.mlir.zero", "llvm.mlir.undef", "llvm.mlir.poison")
+"""Constants that are 0, or may be (Polygeist begins a variable as undefined)."""
+
 _KEPT = ("predicate", "value")
 """Attributes that mean the same in both: the numbers of predicates are the same."""
 
@@ -38,28 +41,46 @@ def in_plain_ops(module: ir.Module) -> None:
     """Rewrite, in place, the ops of `_SAME` in functions, where neither an operand nor a result is of a type of LLVM's."""
     for op in list(operations(module.operation)):
         new = _SAME.get(op.name.removeprefix("llvm.")) if op.name.startswith("llvm.") else None
-        if (new is None and op.name != _FUSED) or not _plain(op):
+        if (new is None and op.name not in (_FUSED, *_ANY)) or not _plain(op):
             continue
         with module.context, op.location, ir.InsertionPoint(op):
             kinds, operands = [result.type for result in op.results], list(op.operands)
-            if new is None:
+            if op.name in _ANY:
+                made = ir.Operation.create("arith.constant", kinds, [], {"value": _zero(kinds[0])})
+            elif new is None:
                 product = ir.Operation.create("arith.mulf", kinds, operands[:2]).results[0]
                 made = ir.Operation.create("arith.addf", kinds, [product, operands[2]])
             else:
                 attributes = {name: op.attributes[name] for name in _KEPT if name in op.attributes}
+                if "value" in attributes:
+                    attributes["value"] = _value_of(attributes["value"], kinds[0])
                 made = ir.Operation.create(new, kinds, operands, attributes)
         for old, result in zip(op.results, made.results, strict=True):
             old.replace_all_uses_with(result)
         op.erase()
 
 
+def _zero(kind: ir.Type) -> ir.Attribute:
+    element = kind.element_type if isinstance(kind, ir.VectorType) else kind
+    zero = ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
+    return ir.DenseElementsAttr.get_splat(kind, zero) if isinstance(kind, ir.VectorType) else zero
+
+
+def _value_of(value: ir.Attribute, kind: ir.Type) -> ir.Attribute:
+    """The value of a constant of type `kind`: `3 : index` is written for an i64, too, with its sign extended or cut off."""
+    if not isinstance(value, ir.IntegerAttr) or not isinstance(kind, ir.IntegerType) or value.type == kind:
+        return value
+    return ir.IntegerAttr.get(kind, (value.value + (1 << kind.width - 1)) % (1 << kind.width) - (1 << kind.width - 1))
+
+
 def _plain(op: ir.Operation) -> bool:
     """Whether the op computes on plain values, in a function that is not LLVM's."""
     if any("!llvm." in str(value.type) for value in (*op.operands, *op.results)):
         return False
-    if "value" in op.attributes:  # of a constant: `1 : i32` for an i64, or a text, is LLVM's own
-        value = op.attributes["value"]
-        if not isinstance(value, ir.IntegerAttr | ir.FloatAttr | ir.DenseElementsAttr) or value.type != op.results[0].type:
+    if "value" in op.attributes:  # of a constant: a text is LLVM's own
+        kind = op.results[0].type
+        value = _value_of(op.attributes["value"], kind)
+        if not isinstance(value, ir.IntegerAttr | ir.FloatAttr | ir.DenseElementsAttr) or value.type != kind:
             return False
     if op.name == "llvm.bitcast" and len({isinstance(v.type, ir.VectorType) for v in (op.operands[0], op.results[0])}) > 1:
         return False

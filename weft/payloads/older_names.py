@@ -22,6 +22,7 @@ linalg.tensor_expand_shape tensor.expand_shape
 math.abs math.absf
 math.ceilf math.ceil
 math.floorf math.floor
+nvvm.barrier0 nvvm.barrier
 tensor.pack linalg.pack
 tensor.unpack linalg.unpack
 """
@@ -55,6 +56,8 @@ _FORMS = re.compile(
       | {_NAME}(?:{_BUFFER}|{_TENSOR})(?P<operand>[^:\n]{{0,999}}+:\s*+)
       | {_NAME}linalg\.elemwise_(?P<arity>unary|binary)(?![\w.])
         (?:\s*+\{{\s*+fun\s*+=\s*+\#linalg\.(?:unary|binary)_fn<(?P<fun>\w+)>\s*+\}})?+(?=\s*+ins\b)
+      | {_NAME}linalg\.fill(?P<fill>\s*+\((?P<filled>[^()]*+)\))\s*+:(?P<kind>[^,\n]*+),(?=(?P<types>[^\n]*+))
+      | (?P<strided>,\s*+offset\s*+:\s*+(?P<offset>\d++|\?)\s*+,\s*+strides\s*+:\s*+(?P<strides>\[[^\[\]]*+\]))(?=\s*+[,>])
       | {_NAME}linalg\.init_tensor\s*+\[(?P<sizes>[^\[\]]*+)\]
       | {_NAME}(?P<vector>vector\.reduction\s*+<(?:max|min)f(?=>))
       | {_NAME}(?P<simple>{"|".join(map(re.escape, sorted(_SIMPLE, reverse=True)))})(?![\w.])
@@ -98,10 +101,22 @@ def edits(text: str) -> Iterator[Edit]:
         elif form["sizes"] is not None:
             dynamic = [size.strip() for size in form["sizes"].split(",") if size.strip().startswith("%")]
             yield Edit(*form.span(), f"tensor.empty({', '.join(dynamic)})")
+        elif form["filled"] is not None:
+            yield from _fill(form)
+        elif form["strided"] is not None:
+            yield Edit(*form.span("strided"), f", strided<{form['strides']}, offset: {form['offset']}>")
         elif form["vector"] is not None:
             yield Edit(*form.span("vector"), form["vector"].replace("axf", "aximumf").replace("inf", "inimumf"))
         elif form["simple"] is not None:
             yield Edit(*form.span("simple"), _SIMPLE[form["simple"]])
+
+
+def _fill(form: re.Match[str]) -> Iterator[Edit]:
+    """`linalg.fill(%z, %t) : f32, tensor<4xf32> -> tensor<4xf32>` had no `ins` and `outs`."""
+    value, _, into = form["filled"].partition(",")
+    yield Edit(form.start("fill"), form.end(), f" ins({value.strip()} : {form['kind'].strip()}) outs({into.strip()} :")
+    end = form.start("types") + len(form["types"].partition("->")[0].partition("//")[0].rstrip())
+    yield Edit(end, end, ")")
 
 
 def _conversion(text: str, form: re.Match[str], end: int) -> Iterator[Edit]:

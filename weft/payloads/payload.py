@@ -117,8 +117,21 @@ def parse_module(source: Source) -> ir.Module:
     expect_order(module, source)
     if "llvm." in source.text:
         in_plain_ops(module)
+    if "ml_program." in source.text:
+        _drop_unused_globals(module)
     read_constants(module, source)
     return module
+
+
+def _drop_unused_globals(module: ir.Module) -> None:
+    """Private globals of `ml_program` that no op names go: torch-mlir writes the state of a random generator into each module."""
+    declared = [op for op in module.body.operations if op.operation.name == "ml_program.global"]
+    for op in declared:
+        name, visible = (op.attributes[key] for key in ("sym_name", "sym_visibility"))
+        named = re.compile(rf"@{re.escape(ir.StringAttr(name).value)}(?![\w$.-])")
+        others = (other for other in module.body.operations if other.operation != op.operation)
+        if ir.StringAttr(visible).value == "private" and not any(named.search(str(other)) for other in others):
+            op.operation.erase()
 
 
 def _parse_diagnostics(source: Source, error: ir.MLIRError, older: Older | None = None) -> Iterator[Diagnostic]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError
-from ..interpreter.ir.misnamed import hint_for, todays
+from ..interpreter.ir.misnamed import dialect_hint, hint_for, todays
 from ..interpreter.ir.mlir import ir, operations
 from ..interpreter.proof.hosts.events import uses_tokens
 from .naming import span_of
@@ -94,7 +94,8 @@ def in_our_words(diagnostic: Diagnostic) -> Diagnostic:
         return dataclasses.replace(diagnostic, code=code, message=message, notes=notes, hint=hint)
 
     if (unknown := _UNKNOWN.search(says)) is not None:
-        return dataclasses.replace(diagnostic, hint=hint_for(next(name for name in unknown.groups() if name)))
+        name, hint = next(name for name in unknown.groups() if name), dialect_hint if unknown[2] else hint_for
+        return dataclasses.replace(diagnostic, hint=hint(name))
     if "expected parent op with LinalgOp interface" in says:  # of an op that was renamed, in its generic form
         named = (name for name in _GENERIC.findall(span.source.text) if todays(name) is not None)
         return dataclasses.replace(diagnostic, hint=next((f"`{name}`: {todays(name)}" for name in named), None))
