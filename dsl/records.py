@@ -1,7 +1,7 @@
 """Frozen data classes that cost a start little: one generated method each, not six.
 
-`dataclasses` writes and compiles six methods for a frozen class (0.5 ms each time Weft starts, and Weft has hundreds); a record has its
-own `__init__`, and shares the others. That nothing sets its fields is for the type checker to see.
+`dataclasses` writes and compiles six methods for a frozen class: 0.5 ms at each start, and Weft has hundreds. A record has its own
+`__init__`, and shares the others. That nothing sets its fields is for the type checker to see.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def record(made: Any = None, *, eq: bool = True, kw_only: bool = False, compared
     def register(cls: Any) -> Any:
         own = vars(cls)
         shared = {"__repr__": _repr} | ({"__eq__": _eq, "__hash__": _hash} if eq and not compared else {})
-        cls = dataclasses.dataclass(eq=eq and compared, repr=False, kw_only=kw_only, unsafe_hash=eq and compared and "__hash__" not in own)(cls)
+        hashed = eq and compared and "__hash__" not in own
+        cls = dataclasses.dataclass(eq=eq and compared, repr=False, kw_only=kw_only, unsafe_hash=hashed)(cls)
         for name, method in shared.items():
             if name not in own:
                 setattr(cls, name, method)
