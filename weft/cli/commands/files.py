@@ -17,7 +17,7 @@ def check(files: tuple[str, ...]) -> int:
     If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists.
     """
     from ...dsl.diagnostics import count
-    from ...payloads.payload import payload_source
+    from ...payloads.sources import payload_source
     from ...pipeline import checked_schedule
     from ...recipes import shortened
     from ..console import each, say, show
