@@ -191,9 +191,9 @@ class Applied:
     @property
     def unproven(self) -> list[str]:
         """Of each kernel that is not proven race-free and was let through, a line that says so."""
+        from .interpreter.ir.cloning import unproven
         from .interpreter.ir.functions import symbol
         from .interpreter.ir.mlir import operations
-        from .runtime.host.kernels import unproven
 
         kernels = operations(self.module.operation, "gpu.func", "gpu.launch")
         why = {f"@{symbol(k)}" if k.name == "gpu.func" else k.name: unproven(k) for k in kernels}

@@ -57,10 +57,10 @@ def load() -> None:
 def _prepare() -> None:
     """Tell the bindings three things that they do not know by themselves.
 
-    The dialect of `GAP` has no Python module: they look for one on disk each time they meet the op. That of linalg executes the
-    definitions of all named ops in Python when it is loaded, a tenth of a start: its ops' classes are loaded without it, and whoever
-    imports it later gets it. And dense elements that are neither integers nor floats are attributes, too: they raise a `TypeError` for
-    whoever reads or copies one.
+    The dialect of `GAP` has no Python module: they look for one on disk each time they meet the op. The module of linalg executes the
+    definitions of all named ops when it is imported, a tenth of a start: the classes of its ops do without, and an import of it later
+    finds it. And dense elements that are neither integers nor floats are attributes, too: they raise a `TypeError` for whoever reads
+    or copies one.
     """
     name = f"torch_mlir.dialects.{GAP.split('.')[0]}"
     sys.modules.setdefault(name, ModuleType(name))
