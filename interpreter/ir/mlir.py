@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -53,9 +52,11 @@ def load() -> None:
         _ = module.__file__
 
 
-@cache
-def _prepare() -> None:
-    """Tell the bindings three things that they do not know by themselves.
+_prepared = False
+
+
+def _prepare(first: ir.Context) -> None:
+    """Tell the bindings three things that they do not know by themselves, in the first context that there is.
 
     The dialect of `GAP` has no Python module: they look for one on disk each time they meet the op. The module of linalg executes the
     definitions of all named ops when it is imported, a tenth of a start: the classes of its ops do without, and an import of it later
@@ -68,10 +69,10 @@ def _prepare() -> None:
     if name not in sys.modules:
         sys.modules[name] = ModuleType(name)
         _ = linalg.FillOp
-        with ir.Context(), ir.Location.unknown():
+        with first, ir.Location.unknown():
             _ = ir.Operation.create("linalg.yield").opview
         del sys.modules[name]
-    with ir.Context():
+    with first:
         kind = ir.Attribute.parse("dense<0> : tensor<1xi8>").typeid
     importlib.import_module("torch_mlir._mlir_libs._mlir").register_type_caster(kind, replace=True)(_dense)
 
@@ -85,10 +86,13 @@ def _dense(attribute: ir.Attribute) -> ir.Attribute:
 
 def context() -> ir.Context:
     """A fresh context: every upstream dialect loaded, unregistered ones allowed (older payloads have some)."""
-    _prepare()
+    global _prepared
     made = ir.Context()
     made.enable_multithreading(False)  # passes over small modules take a third of the time that threads make of it
     made.allow_unregistered_dialects = True
+    if not _prepared:
+        _prepare(made)
+        _prepared = True
     return made
 
 
