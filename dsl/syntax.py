@@ -52,31 +52,38 @@ class LimitError(Exception):
 
 
 class OfState(BasicLexer):
-    """The terminals that a state of the parser accepts. What the scanner of all terminals finds is also the first of them, if the
-    state accepts it; else its own scanner says, whose making takes longer than a parse. No terminal has a callback."""
-
-    whole: BasicLexer | None = None
+    """The terminals that a state of the parser accepts, the first that matches. Lark makes one pattern of all of them, for each
+    state, which takes longer than a parse; here a terminal is compiled where a text has its first letters. None has a callback.
+    """
 
     def __init__(self, conf: LexerConf, comparator: object = None) -> None:
         super().__init__(conf, comparator)
         self.callback = {}
-        self._accepted = frozenset(terminal.name for terminal in self.terminals)
+        self._ordered: list[tuple[str, TerminalDef]] | None = None
 
     def match(self, text: TextSlice[str], pos: int) -> tuple[str, str] | None:
-        found = None if self.whole is None else self.whole.scanner.match(text, pos)
-        return found if found is not None and found[1] in self._accepted else self.scanner.match(text, pos)
+        if self._ordered is None:
+            self._ordered = [(_spelling(terminal) or "", terminal) for terminal in self.terminals]
+        whole = text.text
+        for spelling, terminal in self._ordered:
+            if whole.startswith(spelling, pos) and (found := _compiled(terminal.pattern.to_regexp()).match(whole, pos, text.end)):
+                return found.group(), terminal.name
+        return None
 
 
-class OneScanner(ContextualLexer):
-    """Lark's contextual lexer, with one scanner for all states of which that is enough."""
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+class ByTerminal(ContextualLexer):
+    """Lark's contextual lexer, whose states share what is compiled."""
 
     BasicLexer = OfState
 
     def __init__(self, conf: LexerConf, states: dict[int, Collection[str]], always_accept: Collection[str] = ()) -> None:
         conf.skip_validation = True  # each terminal is compiled once more
         super().__init__(conf, states, always_accept)
-        for lexer in self.lexers.values():
-            cast(OfState, lexer).whole = cast(OfState, self.root_lexer)
 
 
 class Lines:
@@ -204,7 +211,7 @@ def _made(cache: str | bool) -> Lark:
         propagate_positions=True,
         maybe_placeholders=False,
         postlex=Lines(),
-        _plugins={"ContextualLexer": OneScanner},
+        _plugins={"ContextualLexer": ByTerminal},
         edit_terminals=_end_keyword_at_word_end,  # not among what Lark compares the tables by
         cache=cache,
     )
@@ -229,7 +236,7 @@ def _shipped() -> Lark | None:
         if not kept.startswith(key):
             return None
         data, memo = pickle.loads(kept[len(key) :])
-        return Lark._load_from_dict(data, memo, postlex=Lines(), propagate_positions=True, _plugins={"ContextualLexer": OneScanner})
+        return Lark._load_from_dict(data, memo, postlex=Lines(), propagate_positions=True, _plugins={"ContextualLexer": ByTerminal})
     except (OSError, pickle.PickleError, EOFError):
         return None
 

@@ -7,6 +7,8 @@ import sys
 
 YOUNG = 50_000
 """Objects that are made before the garbage collector looks at them: nearly all that a start makes stays."""
+ALONE = ("--version", "--help", "-h", "check", "fmt", "explain", "recipes")
+"""Commands that execute no compiled code, which could end the process: they need no other one to watch them."""
 
 
 def main() -> None:
@@ -19,6 +21,8 @@ def main() -> None:
         sys.exit(130)
     open_what_is_closed()
     outlive_readers()
+    if sys.argv[1:2] and sys.argv[1] in ALONE:
+        sys.exit(_command(sys.argv[1:]))
     sys.exit(supervised(lambda: _command(sys.argv[1:]), lambda journal: _command(["repl", "--resume", journal])))
 
 

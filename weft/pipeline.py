@@ -52,7 +52,7 @@ def checked_schedule(name: str) -> tuple[tree.File, tuple[Diagnostic, ...]]:
     """Parse and check a schedule, its main schedule with its parameters' defaults; with warnings. Raises what is wrong with it."""
     from .dsl.checker import check
     from .dsl.parser import parse_file
-    from .interpreter.session.statement import signatures
+    from .signatures import signatures
 
     file = parse_file(resolve_schedule(name))
     found = check(file, signatures(), defaults=True)
@@ -65,7 +65,7 @@ def read_schedule(name: str | Source) -> tree.File:
     """Parse and check a schedule by path or recipe name, or its text. Raises all that is wrong with it at once."""
     from .dsl.checker import expect_right
     from .dsl.parser import parse_file, parse_text
-    from .interpreter.session.statement import signatures
+    from .signatures import signatures
 
     file = parse_text(name.text, name.name) if isinstance(name, Source) else parse_file(resolve_schedule(name))
     expect_right(file, signatures())
@@ -103,8 +103,8 @@ class Choice:
         """Read the schedule and its payload; hand out the settings to both, a layer's sizes to the payload."""
         from .dsl.parameters import bind
         from .dsl.parser import parse_text
-        from .payloads.payload import payload_source
         from .payloads.settings import builder_of, distribute
+        from .payloads.sources import payload_source
         from .runtime.run.execution import Clock
 
         clock = clock or Clock()
@@ -160,7 +160,7 @@ class Recipe:
     @property
     def reads(self) -> dict[Path, str]:
         """The files that it was read from, and what to call each."""
-        from .payloads.payload import payload_path
+        from .payloads.sources import payload_path
 
         found = {Path(s.span.source.name): "a file that the schedule includes" for s in self.file.schedules}
         found[Path(self.file.source.name)] = "the schedule"
@@ -191,9 +191,9 @@ class Applied:
     @property
     def unproven(self) -> list[str]:
         """Of each kernel that is not proven race-free and was let through, a line that says so."""
+        from .interpreter.ir.cloning import unproven
         from .interpreter.ir.functions import symbol
         from .interpreter.ir.mlir import operations
-        from .runtime.host.kernels import unproven
 
         kernels = operations(self.module.operation, "gpu.func", "gpu.launch")
         why = {f"@{symbol(k)}" if k.name == "gpu.func" else k.name: unproven(k) for k in kernels}

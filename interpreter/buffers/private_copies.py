@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
-from ..ir.mlir import ahead_of, ir, is_used, linalg, memref
+from ..ir.copying import fill_with
+from ..ir.mlir import ahead_of, ir, is_used, memref
 from ..ir.refusing import describe
 from ..ir.structured import ATOMIC, generic
 from ..memory.effects import combiner, update_of
@@ -70,7 +71,7 @@ def privatize(loop: ir.Operation, found: AtomicUpdates, view: ir.Value) -> tuple
     rank, kind = len(found.shape), ir.MemRefType(view.type).element_type
     whole = ir.AffineMap.get_identity(rank)
     with ahead_of(loop):
-        fill = linalg.fill(number(identity(found.by), kind), outs=[view])
+        fill = fill_with(view, number(identity(found.by), kind))
     for op in found.ops:
         op.operands[1] = view
 
@@ -80,4 +81,4 @@ def privatize(loop: ir.Operation, found: AtomicUpdates, view: ir.Value) -> tuple
     with ir.InsertionPoint.after(loop), loop.location:
         merge = generic([view], [found.buffer], [whole, whole], ["parallel"] * rank, combined)
     merge.attributes[ATOMIC] = ir.UnitAttr.get()
-    return fill.owner.operation, merge
+    return fill, merge

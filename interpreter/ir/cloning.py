@@ -146,3 +146,8 @@ def _box(size: int, low: int, high: int) -> tuple[int, int]:
     """From where to where what is left of the image stands in the result; nowhere at 0."""
     start, stop = max(low, 0), min(low + size, size + low + high)
     return (start, stop) if start < stop else (0, 0)
+
+
+def unproven(kernel: ir.Operation) -> str | None:
+    """Why a kernel is not proven race-free; None if it is, or was never asked."""
+    return ir.StringAttr(kernel.attributes[UNPROVEN]).value if UNPROVEN in kernel.attributes else None

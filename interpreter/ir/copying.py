@@ -1,4 +1,4 @@
-"""`linalg.copy`, made at the insertion point, and in the place of `memref.copy`."""
+"""`linalg.copy`, made at the insertion point, and in the place of `memref.copy`; `linalg.fill`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ def copy_to(target: ir.Value, source: ir.Value) -> ir.Operation:
     results = [target.type] if isinstance(target.type, ir.RankedTensorType) else []
     cast = ir.Attribute.parse("#linalg.type_fn<cast_signed>", target.context)
     made = linalg.CopyOp(results, [source], [target], cast=cast).operation
+    linalg.fill_builtin_region(made)
+    return made
+
+
+def fill_with(target: ir.Value, value: ir.Value) -> ir.Operation:
+    """Fill a tensor, or a memref, with a scalar."""
+    results = [target.type] if isinstance(target.type, ir.RankedTensorType) else []
+    made = linalg.FillOp(results, [value], [target]).operation
     linalg.fill_builtin_region(made)
     return made
 

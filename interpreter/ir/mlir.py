@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -25,17 +24,23 @@ else:
         signatures and no MLIR, and the bindings take longer to import than everything else together. From then on it is a
         module like any other, whose attributes Python finds ten times as fast."""
 
+        def __init__(self, *names: str) -> None:
+            super().__init__(names[0])
+            self._all = names
+
         def __getattr__(self, name: str) -> Any:
-            real = importlib.import_module(self.__name__)
-            self.__dict__.update(real.__dict__)
+            for each in self._all[::-1]:
+                self.__dict__.update(importlib.import_module(each).__dict__)
             self.__class__ = ModuleType
-            return getattr(real, name)
+            return getattr(self, name)
 
     ir, passmanager = (_Late(f"torch_mlir.{name}") for name in ("ir", "passmanager"))
-    _names = ("affine", "arith", "func", "gpu", "linalg", "memref", "nvgpu", "scf", "tensor", "vector", "transform.interpreter")
-    affine, arith, func, gpu, linalg, memref, nvgpu, scf, tensor, vector, _transform = (
+    _names = ("affine", "arith", "func", "gpu", "memref", "nvgpu", "scf", "tensor", "vector", "transform.interpreter")
+    affine, arith, func, gpu, memref, nvgpu, scf, tensor, vector, _transform = (
         _Late(f"torch_mlir.dialects.{name}") for name in _names
     )
+    linalg = _Late("torch_mlir.dialects._linalg_ops_gen", "torch_mlir._mlir_libs._mlirDialectsLinalg")
+    # the dialect's own module executes the definitions of all named ops in Python: a tenth of a start
 
 DYNAMIC = -(2**63)
 """`ShapedType::kDynamic`: stands for a size, an offset or a stride that is not static."""
@@ -47,16 +52,27 @@ def load() -> None:
         _ = module.__file__
 
 
-@cache
-def _prepare() -> None:
-    """Tell the bindings two things that they do not know by themselves.
+_prepared = False
 
-    The dialect of `GAP` has no Python module: they look for one on disk each time they meet the op. And dense elements that are
-    neither integers nor floats are attributes, too: they raise a `TypeError` for whoever reads or copies one.
+
+def _prepare(first: ir.Context) -> None:
+    """Tell the bindings three things that they do not know by themselves, in the first context that there is.
+
+    The dialect of `GAP` has no Python module: they look for one on disk each time they meet the op. The module of linalg
+    executes the definitions of all named ops when it is imported, a tenth of a start: the classes of its ops do without, and
+    an import of it later finds it. And dense elements that are neither integers nor floats are attributes, too: they raise a
+    `TypeError` for whoever reads or copies one.
     """
     name = f"torch_mlir.dialects.{GAP.split('.')[0]}"
     sys.modules.setdefault(name, ModuleType(name))
-    with ir.Context():
+    name = "torch_mlir.dialects.linalg"
+    if name not in sys.modules:
+        sys.modules[name] = ModuleType(name)
+        _ = linalg.FillOp
+        with first, ir.Location.unknown():
+            _ = ir.Operation.create("linalg.yield").opview
+        del sys.modules[name]
+    with first:
         kind = ir.Attribute.parse("dense<0> : tensor<1xi8>").typeid
     importlib.import_module("torch_mlir._mlir_libs._mlir").register_type_caster(kind, replace=True)(_dense)
 
@@ -70,10 +86,13 @@ def _dense(attribute: ir.Attribute) -> ir.Attribute:
 
 def context() -> ir.Context:
     """A fresh context: every upstream dialect loaded, unregistered ones allowed (older payloads have some)."""
-    _prepare()
+    global _prepared
     made = ir.Context()
     made.enable_multithreading(False)  # passes over small modules take a third of the time that threads make of it
     made.allow_unregistered_dialects = True
+    if not _prepared:
+        _prepare(made)
+        _prepared = True
     return made
 
 

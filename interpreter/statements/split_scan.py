@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..ir.copying import fill_with
 from ..ir.mlir import ahead_of, ir, linalg, operations, tensor
 from ..ir.structured import body_of, element_type, generic, insert, part_of, spelled, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integer, statement
@@ -212,7 +213,7 @@ def _reduced(
         kinds = [element_type(start) for start in starts]
         fresh = [_taken(output, part) for output in outputs]  # equal fills of something new would become one
         values = [number(value, kind) for value, kind in zip(scan.combiner.identities, kinds, strict=True)]
-        filled = [linalg.fill(value, outs=[one]) for value, one in zip(values, fresh, strict=True)]
+        filled = [fill_with(one, value).results[0] for value, one in zip(values, fresh, strict=True)]
         made = part.done(reduction, scan.dimension, filled)
         return made, list(made.results), [part.row_of(output) for output in outputs]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from ..indices.arithmetic import apply_map
 from ..ir import mlir
 from ..ir.cloning import clone_body, is_named, replace_operands
+from ..ir.copying import fill_with
 from ..ir.mlir import (
     DYNAMIC,
     ahead_of,
@@ -86,7 +87,7 @@ def fuse_fills(rewrite: Rewriter, op: ir.Operation, tag: str, loop: Handle) -> b
     fills = []
     with ahead_of(op):
         for value, start in zip(yielded(op), op.operands, strict=True):
-            fills.append(linalg.fill(value, outs=[start]).owner.operation)
+            fills.append(fill_with(start, value))
     fills[0].attributes[tag] = op.attributes[tag]
     for fill in fills[1:]:
         fill.attributes[_FUSING] = ir.UnitAttr.get()

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
+from ...interpreter.ir.copying import copy_to
 from ...interpreter.ir.functions import name_of, set_name
-from ...interpreter.ir.mlir import ancestors, i64, ir, linalg, operations, run_passes
+from ...interpreter.ir.mlir import ancestors, i64, ir, operations, run_passes
 from ...interpreter.ir.structured import replace
 from ...interpreter.memory.lanes import SHUFFLE, SUBGROUP_REDUCE
 from ...interpreter.memory.limits import WARP
@@ -227,7 +228,7 @@ def _unchanged(op: ir.Operation, *operands: ir.Value) -> tuple[ir.Value, ...]:
 
 
 def _copied(op: ir.Operation, source: ir.Value, target: ir.Value) -> tuple[ir.Value, ...]:
-    linalg.copy(source, outs=[target])
+    copy_to(target, source)
     return ()
 
 

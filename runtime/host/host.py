@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from ...dsl.diagnostics import WeftError, fail
+from ...interpreter.ir.cloning import unproven
 from ...interpreter.ir.functions import given_name, inputs_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.layouts import is_plain
@@ -37,7 +38,7 @@ from ..plan.signature import plan_signature
 from . import arithmetic  # noqa: F401 - with `kernels`, `memory` and `tensor_maps` it fills the table of rules
 from .agreements import stated_agreements
 from .functions import argument_names, array_type, entry_function, is_written, out_arguments, versions_of
-from .kernels import required_chip, rounded_to, shared_memory, unproven
+from .kernels import required_chip, rounded_to, shared_memory
 from .memory import static_strides
 from .order import on_streams
 from .program import Host, HostValue, row_major

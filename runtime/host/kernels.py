@@ -9,7 +9,6 @@ from typing import Any
 
 from ...dsl.diagnostics import fail
 from ...interpreter.ir import mlir
-from ...interpreter.ir.cloning import UNPROVEN
 from ...interpreter.ir.functions import CLUSTER_SIZE, MOST_BLOCKS, launch_sizes, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.ir.refusing import describe
@@ -43,11 +42,6 @@ def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
         sizes.append(prod(s for s in shape if s is not None) * itemsize(dtype))
     _, aligned = placed([(size, part.alignment) for size, part in zip(sizes, parts, strict=True)])
     return (aligned, aligned) if aligned > limits.STATIC else (sum(sizes), 0)
-
-
-def unproven(kernel: ir.Operation) -> str | None:
-    """Why a kernel is not proven race-free; None if it is, or was never asked."""
-    return ir.StringAttr(kernel.attributes[UNPROVEN]).value if UNPROVEN in kernel.attributes else None
 
 
 def rounded_to(kernel: ir.Operation) -> str | None:

@@ -8,8 +8,9 @@ from math import prod
 
 from ...interpreter.ir.affine_maps import dimension_of
 from ...interpreter.ir.cloning import crop_before_padding
+from ...interpreter.ir.copying import copy_to
 from ...interpreter.ir.functions import symbol
-from ...interpreter.ir.mlir import ancestors, func, ir, is_tensor, linalg, operations, run_passes, run_transform, vector
+from ...interpreter.ir.mlir import ancestors, func, ir, is_tensor, operations, run_passes, run_transform, vector
 from ...interpreter.ir.structured import replace, structure
 from ...interpreter.memory.layouts import is_plain
 from ..form.kernel_lowering import classified
@@ -140,7 +141,7 @@ def copies_to_linalg(module: ir.Module) -> None:
         source, target = op.operands
         with module.context, ir.InsertionPoint(op), op.location:
             if not (is_plain(source.type) and is_plain(target.type)):
-                linalg.copy(source, outs=[target])
+                copy_to(target, source)
                 op.erase()
 
 

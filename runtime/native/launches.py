@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...interpreter.ir.copying import fill_with
 from ...interpreter.ir.functions import launch_sizes, symbol
-from ...interpreter.ir.mlir import ancestors, arith, func, ir, linalg, memref, operations, run_passes, users
+from ...interpreter.ir.mlir import ancestors, arith, func, ir, memref, operations, run_passes, users
 from ...interpreter.memory.copies import is_token
 from ...interpreter.memory.layouts import is_shared
 from ..cuda.module import kernel_functions
@@ -189,7 +190,7 @@ def _other(module: ir.Module, op: ir.Operation, made: dict[str, func.FuncOp]) ->
         case "gpu.memcpy":
             memref.copy(view.src, view.dst)
         case "gpu.memset":
-            linalg.fill(view.value, outs=[view.dst])
+            fill_with(view.dst, view.value)
     return []
 
 

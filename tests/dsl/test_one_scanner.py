@@ -1,4 +1,4 @@
-"""The scanner of all terminals finds what the scanner of a parser's state finds."""
+"""A terminal that matches first is what Lark's scanner of a parser's state finds."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from difflib import get_close_matches
 
 import rich_click as click
 
@@ -56,6 +55,8 @@ class LazyGroup(click.RichGroup):
         name = args[0]
         if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
+        from difflib import get_close_matches
+
         from ..recipes import schedules
 
         meant = f"run {name}" if name in schedules() or name.endswith(".weft") else MEANT.get(name)

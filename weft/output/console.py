@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import stat
 import sys
 import threading
@@ -65,6 +64,8 @@ def show(diagnostics: tuple[Diagnostic, ...]) -> None:
 
 def columns_of(stream: TextIO) -> int | None:
     """How wide a terminal is; None for what is none, whose lines nobody breaks."""
+    import shutil
+
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 

@@ -13,7 +13,6 @@ from functools import lru_cache
 from ..dsl.diagnostics import Diagnostic, Source, WeftError
 from ..interpreter.ir.mlir import ir, memref, operations
 from ..interpreter.ir.refusing import describe
-from ..runtime.host.functions import is_written
 from .naming import span_of
 
 NAME, ENTRY = "krnl.global", "krnl.entry_point"
@@ -67,6 +66,8 @@ class _Constant:
         """Those of a `memref.global` with the same elements."""
         type_ = self.type()
         value = self.value(type_)
+        from ..runtime.host.functions import is_written
+
         if is_written(self.op.results[0]):
             raise self.refusal("W0413", "this constant is written to", "copy it into an allocation, and write there")
         given = self.op.attributes.get("name", None)

@@ -1,14 +1,12 @@
-"""Where the program comes from: a builder that ships, an `.mlir` beside the schedule, or `--payload`; and parsing it."""
+"""A payload's text as a module: parsed, verified, its ops and values named."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..dsl import tree
-from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail, read_source
+from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
 from ..interpreter.ir import mlir
 from ..interpreter.ir.functions import (
     AGREEMENTS,
@@ -29,48 +27,10 @@ from ..interpreter.memory.fragments import AS_TYPE, MMA, SPLITS
 from ..interpreter.memory.names import name_buffers
 from ..interpreter.memory.tensor_maps import WINDOW, window_said
 from ..interpreter.memory.warpgroups import MMA as PRODUCT
-from ..recipes.builder import Value
 from .naming import WrittenNames, span_of
-from .settings import Layer, builder_of, builder_values
 
 if TYPE_CHECKING:
     from .edits import Older
-
-
-def payload_source(
-    file: tree.File, override: Path | None, settings: Mapping[str, Value], layer: Layer | None = None
-) -> tuple[Source, Mapping[str, Value]]:
-    """The payload's text, under the name it is shown with, and the builder's parameters that made it (none for a file).
-
-    `settings` are checked values for the builder's parameters; they win over those of the `layer`, and these over what the
-    schedule writes. Raises W0485 where no payload is given, what `builder_values` raises, and what `read_source` does.
-    """
-    if override is not None:
-        return read_source(override), {}
-    payload = file.payload
-    if payload is None:
-        raise fail(
-            "W0485",
-            f"`{file.source.name}` names no payload",
-            hint='give one with `--payload P.mlir`, or write `payload "P.mlir"` into the schedule',
-        )
-    if (path := payload_path(file, None)) is not None:
-        return read_source(path, at=payload.span), {}
-    builder = builder_of(file, None)
-    if builder is None:
-        raise fail("W0484", "this payload names neither a builder nor a file", span=payload.span)
-    values = builder_values(builder, payload, settings, layer)
-    return Source(f"{builder.name}.mlir", builder.build(**values)), values
-
-
-def payload_path(file: tree.File, override: Path | None) -> Path | None:
-    """The file that `payload_source` reads; None where a builder makes the text."""
-    if override is not None or file.payload is None or file.payload.path is None:
-        return override
-    return Path(file.source.name).parent / file.payload.path
-
-
-# ---- parsing -------------------------------------------------------------------------------------------------------
 
 
 def parse_payload(source: Source) -> ir.Module:

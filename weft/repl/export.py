@@ -18,7 +18,7 @@ from ..dsl.parser import parse_text
 from ..dsl.syntax import BRACES
 from ..interpreter.session.state import SKIP
 from ..interpreter.session.statement import signatures
-from ..payloads.payload import payload_path
+from ..payloads.sources import payload_path
 from ..pipeline import TYPED
 from ..runtime.files.writing import Output, expect_apart, write_file
 from .command import Desk, Misuse, command

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...buffers.views import all_users
-from ...ir.mlir import arith, ir, is_within, linalg, maker, operations, ops_of, producer, scf, users
+from ...ir.copying import fill_with
+from ...ir.mlir import arith, ir, is_within, maker, operations, ops_of, producer, scf, users
 from ...ir.refusing import describe, refuse
 from ...memory import mbarriers, tensor_maps, warpgroups
 from ...memory.effects import accesses, is_memref, is_pure
@@ -84,7 +85,7 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
     if left:
         with ir.InsertionPoint(choice.regions[1].blocks.append()):
             for buffer in left:
-                linalg.fill(_zero(ir.MemRefType(buffer.type).element_type), outs=[buffer])
+                fill_with(buffer, _zero(ir.MemRefType(buffer.type).element_type))
             scf.YieldOp([])
 
 

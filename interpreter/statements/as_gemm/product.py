@@ -18,6 +18,7 @@ from itertools import count
 from ...indices.arithmetic import Sum, Term
 from ...indices.digits import NAMES, OUTER
 from ...ir.cloning import clone_body
+from ...ir.copying import fill_with
 from ...ir.mlir import affine, i64, ir, linalg, made_by
 from ...ir.reshapes import collapsed, expanded
 from ...ir.sizes import emitted, forms_of, product_of, same_size, size_of, sizes_of
@@ -138,7 +139,9 @@ def product(op: ir.Operation, convolution: ConvolutionProblem, source: ImageSour
     whole = ir.AffineMap.get_identity(len(convolution.groups))
     maps = [whole.get_submap(list(groups)) for groups in (*order, convolution.result_groups)]
     if len(convolution.groups) == 3 and [str(m) for m in maps] == _MATMUL and _adds_products(op):
-        made = linalg.matmul(*inputs, outs=[start]).owner.operation
+        results = [start.type] if isinstance(start.type, ir.RankedTensorType) else []
+        made = linalg.MatmulOp(results, inputs, [start]).operation
+        linalg.fill_builtin_region(made)
     else:
         iterators = ["reduction" if g.side == "sum" else "parallel" for g in convolution.groups]
         exchanged = (convolution.image == 0) != convolution.image_is_left
@@ -165,9 +168,9 @@ def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     nothing = empty([product_of([sizes[a] for a in axes]) for axes in together], element_type(value))
     if fill is None:
         return nothing
-    made = linalg.fill(fill.operands[0], outs=[nothing])
-    move_marks(fill, made.owner.operation)
-    return made
+    made = fill_with(nothing, fill.operands[0])
+    move_marks(fill, made)
+    return made.results[0]
 
 
 _MATMUL = ["(d0, d1, d2) -> (d0, d2)", "(d0, d1, d2) -> (d2, d1)", "(d0, d1, d2) -> (d0, d1)"]

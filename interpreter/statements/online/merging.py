@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...ir.cloning import clone_body, clone_with, replace_operands
-from ...ir.mlir import ahead_of, arith, ir, linalg, operations, ops_of, producer, scf
+from ...ir.copying import fill_with
+from ...ir.mlir import ahead_of, arith, ir, operations, ops_of, producer, scf
 from ...ir.sizes import sizes_of
 from ...ir.structured import (
     body_of,
@@ -143,7 +144,7 @@ def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
         end = scf.YieldOp(carried).operation
     with ir.InsertionPoint(end):
         place = empty(sizes_of(carried[0]), element_type(carried[0]))
-        least = linalg.fill(number(chain.bound, element_type(place)), outs=[place])
+        least = fill_with(place, number(chain.bound, element_type(place))).results[0]
     (of_tile,) = _moved(first, end, counter, least)
     with ir.InsertionPoint(end):
         wide = max(map(element_type, carried), key=lambda each: ir.FloatType(each).width)

@@ -17,6 +17,7 @@ from ...buffers.temporaries import REGISTERS
 from ...buffers.tiles import ThreadTile, clone_nest, end_of, is_distributed, thread_nest, tiles_of
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...ir.cloning import replace_operands
+from ...ir.copying import fill_with
 from ...ir.element_sizes import MOST_REGISTERS, registers_of
 from ...ir.functions import set_name
 from ...ir.mlir import (
@@ -24,7 +25,6 @@ from ...ir.mlir import (
     ancestors,
     ir,
     is_within,
-    linalg,
     made_within,
     memref,
     move_in_front,
@@ -237,7 +237,7 @@ def _first_values(
         if first is None:
             copied = copy_per_thread(_same_tile(owned, kept, base), owned.view.results[0])
             return "loaded before the loop" + _at_once(copied)
-        moved = linalg.fill(first.operands[0], outs=[owned.view.results[0]]).owner
+        moved = fill_with(owned.view.results[0], first.operands[0])
     for key in first.attributes:
         if key.startswith("weft.h"):
             moved.attributes[key] = first.attributes[key]

@@ -22,6 +22,7 @@ from ...buffers.elements import atomic_word
 from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, constant, less, multiply, value
 from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import clone_body
+from ...ir.copying import fill_with
 from ...ir.mlir import ahead_of, ir, linalg, operations, producer, users
 from ...ir.sizes import iterations_of, sizes_of
 from ...ir.structured import (
@@ -176,7 +177,7 @@ def _filled(shapes: Sequence[Sequence[int | ir.Value]], kinds: Sequence[ir.Type]
     made = [empty(list(shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]
     numbers = [number(_least(value), kind) for value, kind in zip(values, kinds, strict=True)]
     if len(made) == 1:
-        return linalg.fill(numbers[0], outs=made).owner.operation
+        return fill_with(made[0], numbers[0])
     rank = len(shapes[0])
     return generic([], made, [ir.AffineMap.get_identity(rank)] * len(made), ["parallel"] * rank, lambda _: numbers)
 

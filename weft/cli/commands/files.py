@@ -18,7 +18,7 @@ def check(files: tuple[str, ...]) -> int:
     """
     from ...dsl.diagnostics import count
     from ...output.console import each, say, show
-    from ...payloads.payload import payload_source
+    from ...payloads.sources import payload_source
     from ...pipeline import checked_schedule
     from ...recipes import shortened
 
