@@ -14,13 +14,13 @@ import numpy as np
 from ...dsl.diagnostics import fail
 from ..files.inputs import check_inputs
 from ..plan.dtypes import NUMPY, poison_byte
-from ..plan.plan import Buffer, Copy, Fill, KernelEntry, Launch, Plan, integers
+from ..plan.plan import Buffer, Copy, Fill, KernelEntry, Launch, Plan, integers, triple
 from ..plan.resolve import resolve
 from ..plan.signature import plan_signature
 from ..simulator.report import BankUse, Fault, LaunchReport, Race, Traffic
 from ..trace.timeline import Timed
 from .device import Device, Event, Replayed, Stream, Telling
-from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved, triple
+from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved
 
 
 @dataclass(frozen=True)
