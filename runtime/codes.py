@@ -20,8 +20,8 @@ W0703 an invalid declaration in a plan
     A name is used twice, an element type or a role does not exist, a size is negative, or a constant's data does not
     have the size of its shape.
 W0704 an impossible launch shape
-    A block has 1 to 1024 threads, at most 1024 × 1024 × 64; a grid at most 2³¹−1 × 65535 × 65535 blocks; a block at
-    most 227 KiB of shared memory, on the largest chips.
+    A block has 1 to 1024 threads, at most 1024 × 1024 × 64; a grid at most 2³¹−1 × 65535 × 65535 blocks, or 2³¹−1 in
+    all where a kernel numbers them along x; a block at most 227 KiB of shared memory, on the largest chips.
 
     wrong:  map lanes to threads(y: 64, x: 32)
     right:  map lanes to threads(y: 32, x: 32)

@@ -107,7 +107,7 @@ def _compile(
 
     def one(path: Path) -> None:
         with suppress(OSError, *failures):
-            device.compiled((path / "kernels.cu").read_text())
+            device.compiled((path / "kernels.cu").read_text(), folded=False)
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(one, [folder / where for item in items for where in item["entries"].values()]))

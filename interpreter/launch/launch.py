@@ -194,7 +194,7 @@ def _materialize(kernel: Outlined) -> Materialized:
         with ahead_of(ops_of(kernel.entry)[-1]):
             meet()
     _state_sizes(kernel.function, "known_block_size", geometry.static_block())
-    if None in geometry.static_grid() and any(n >= 0 for n in most):
+    if None in geometry.static_grid():
         kernel.function.attributes[MOST_BLOCKS] = ir.DenseI64ArrayAttr.get(most)
     continue_counts(kernel.function)
     passed = settle_arguments(kernel)

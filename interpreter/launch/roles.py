@@ -18,10 +18,10 @@ from ..ir.functions import register_cap
 from ..ir.mlir import ahead_of, ancestors, i64, ir, is_used, is_within, operations, ops_of, producer, scf
 from ..ir.refusing import refuse
 from ..ir.structured import body_of
-from ..mapping.geometry import MAX_THREADS, Geometry
+from ..mapping.geometry import Geometry
 from ..mapping.processors import when
+from ..memory import limits
 from ..memory.effects import is_pure
-from ..memory.limits import REGISTERS_STEP, registers_at_start
 from ..memory.mbarriers import REGISTERS
 from ..memory.warpgroups import GROUP
 from .barriers import meet_apart
@@ -66,8 +66,8 @@ def split_roles(entry: ir.Block, start: ir.Operation | None, thread: Callable[[]
     with ir.InsertionPoint(ops[-1]), location:
         split = scf.IfOp(less(thread(), geometry.threads), has_else=True)
         groups = geometry.threads // GROUP
-        all_of_them = registers_at_start(geometry.threads + GROUP, MOST, register_cap(entry.owner.operation)) * (groups + 1)
-        given = min(MOST, (all_of_them - registers) // groups // REGISTERS_STEP * REGISTERS_STEP)
+        all_of_them = limits.registers_at_start(geometry.threads + GROUP, MOST, register_cap(entry.owner.operation)) * (groups + 1)
+        given = min(MOST, (all_of_them - registers) // groups // limits.REGISTERS_STEP * limits.REGISTERS_STEP)
         for block, moved, action, count in (
             (split.then_block, consumers, "increase", given), (split.else_block, [mine], "decrease", registers)
         ):  # fmt: skip
@@ -108,8 +108,8 @@ def _check(roles: list[ir.Operation], geometry: Geometry) -> None:
     if x is None or x % GROUP or others != [1, 1]:
         said = "the consumers of a producer's tiles are whole warp groups, along x"
         raise refuse("W0406", said, role, "map all loops to `warpgroups`")
-    if x + GROUP > MAX_THREADS:
-        said = f"with a producer the block has {x + GROUP} threads, and a block has at most {MAX_THREADS}"
+    if x + GROUP > limits.THREADS:
+        said = f"with a producer the block has {x + GROUP} threads, and a block has at most {limits.THREADS}"
         raise refuse("W0346", said, role, "let fewer warp groups compute")
 
 

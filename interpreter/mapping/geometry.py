@@ -12,6 +12,7 @@ from ...dsl.diagnostics import fail
 from ..indices.arithmetic import Bound, ceildiv, multiply
 from ..ir.mlir import ir
 from ..ir.refusing import describe
+from ..memory import limits
 from .clusters import BlockClusters
 from .mapping import (
     AS_MANY_AS_ITERATIONS,
@@ -28,9 +29,7 @@ from .mapping import (
     trip_counts,
 )
 
-MAX_THREADS = 1024
-MAX_BLOCK = {"x": 1024, "y": 1024, "z": 64}
-MAX_GRID = {"x": 2**31 - 1, "y": 65535, "z": 65535}
+MAX_BLOCK: dict[str, int] = dict(zip(AXES, limits.BLOCK, strict=True))
 _GRID_BLOCKS = {1: (256,), 2: (16, 16), 3: (4, 8, 8)}
 """Threads per block that `grid(…)` takes where no other map says, by the number of its axes (slowest first)."""
 _SYMBOLIC_THREADS = 128
@@ -201,10 +200,10 @@ def _grid_threads(mapped: Sequence[Mapped], block: dict[str, int]) -> None:
 def _check_block(block: dict[str, int]) -> None:
     total = math.prod(block.values())
     shape = " x ".join(str(block[a]) for a in AXES)
-    if total > MAX_THREADS:
+    if total > limits.THREADS:
         raise fail(
             "W0346",
-            f"a block of {shape} is {total} threads, and a block has at most {MAX_THREADS}",
+            f"a block of {shape} is {total} threads, and a block has at most {limits.THREADS}",
             "give smaller counts and a distribution: `threads(y: 16, x: 16) cyclic`",
         )
     for axis, size in block.items():
@@ -231,18 +230,18 @@ def _grid(
             blocks[axis] = GridSize(_wanted(one, position) if count < 0 else count, per_block)
             if cluster is not None and axis == "x" and not (one.mapping.orders_grid and cluster.dimension != position):
                 blocks[axis] = dataclasses.replace(blocks[axis], per_block=cluster.size, times=cluster.size)
-            size = blocks[axis].static
-            if size is not None and size > MAX_GRID[axis]:
-                raise fail(
-                    "W0346",
-                    f"a grid has at most {MAX_GRID[axis]} blocks along {axis}, not {size}",
-                    "put the long dimension on x, or give a count and a distribution",
-                    notes=(_spelled(one),),
-                )
         if one.mapping.orders_grid:
             together = 1 if cluster is None else cluster.size
             _in_groups(one.mapping, one.mapping.group or together, blocks, cluster)
+    _check_grid(blocks, [one for one in mapped if one.mapping.space in ("blocks", "grid")])
     return blocks
+
+
+def _check_grid(blocks: dict[str, GridSize], over_blocks: list[Mapped]) -> None:
+    """W0346 for more blocks than there can be, whatever else the host finds."""
+    x, y, z = (max(blocks[axis].static or 1, 1) for axis in AXES)
+    if (wrong := limits.too_many((x, y, z))) is not None:
+        raise fail("W0346", wrong, limits.FEWER_BLOCKS, notes=tuple(map(_spelled, over_blocks)))
 
 
 def _in_groups(mapping: Mapping, group: int, blocks: dict[str, GridSize], cluster: BlockClusters | None) -> None:

@@ -9,8 +9,9 @@ from ..ir.affine_maps import dimension_of
 from ..ir.mlir import ir, producer, stands_in, users
 from ..ir.refusing import describe, refuse
 from ..ir.structured import element_type, is_parallel_op, is_structured, structure
+from ..memory import limits
 from .curves import check_curve
-from .geometry import CALLED, MAX_THREADS
+from .geometry import CALLED
 from .lane_grids import check_lanes, check_lanes_in_lanes
 from .mapping import (
     IN_WARPS,
@@ -186,17 +187,17 @@ def _check_numbers(mapping: Mapping) -> None:
         raise fail("W0347", f"panels({mapping.panel}) have no columns", "a panel is at least 1 column")
     known = [c for c in mapping.counts if c > 0]
     each = IN_WARPS.get(mapping.space, 1)
-    if mapping.space in ("warps", "warpgroups") and math.prod(known) * each > MAX_THREADS:
+    if mapping.space in ("warps", "warpgroups") and math.prod(known) * each > limits.THREADS:
         what = CALLED[mapping.space]
         raise fail(
             "W0346",
-            f"`{mapping}` is {math.prod(known)} {what} of {each} threads, and a block has at most {MAX_THREADS} threads",
-            f"at most {MAX_THREADS // each} {what}, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
+            f"`{mapping}` is {math.prod(known)} {what} of {each} threads, and a block has at most {limits.THREADS} threads",
+            f"at most {limits.THREADS // each} {what}, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
         )
-    if mapping.space == "threads" and math.prod(known) > MAX_THREADS:
+    if mapping.space == "threads" and math.prod(known) > limits.THREADS:
         raise fail(
             "W0346",
-            f"`{mapping}` is {math.prod(known)} threads, and a block has at most {MAX_THREADS}",
+            f"`{mapping}` is {math.prod(known)} threads, and a block has at most {limits.THREADS}",
             "smaller counts and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
         )
 
@@ -213,11 +214,11 @@ def _check_block(op: ir.Operation, mapping: Mapping) -> None:
     if len(trips) != len(mapping.counts) or not trips or SYMBOLIC in mapping.counts:
         return
     taken = [count if count > 0 else trip or 1 for count, trip in zip(mapping.counts, trips, strict=True)]
-    if math.prod(taken) * threads > MAX_THREADS:
+    if math.prod(taken) * threads > limits.THREADS:
         sizes = " × ".join(map(str, taken))
         raise refuse(
             "W0346",
-            f"`{mapping}` takes {sizes} {mapping.space}, one for each iteration; a block has at most {MAX_THREADS} threads",
+            f"`{mapping}` takes {sizes} {mapping.space}, one for each iteration; a block has at most {limits.THREADS} threads",
             op,
             "give counts and a distribution, `threads(y: 16, x: 16) cyclic`; or `tile` into larger pieces",
         )

@@ -1,11 +1,43 @@
-"""What GPUs give: threads in a warp, registers, shared memory for a block, as much as a text can declare and as a chip has, and
-tensor maps.
+"""What GPUs give: the sizes of a launch, threads in a warp, registers, shared memory for a block, as much as a text can declare and
+as a chip has, and tensor maps.
 No MLIR is needed here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
+
+THREADS = 1024
+BLOCK, GRID = (THREADS, 1024, 64), (2**31 - 1, 65535, 65535)
+"""Threads of a block; threads of a block and blocks of a grid along x, y, z. Source: CUDA C++ Programming Guide, compute
+capabilities."""
+
+
+def is_folded(grid: tuple[int, int, int]) -> bool:
+    """Whether there are more blocks along y or z than hardware numbers there: then it numbers all of them along x, x fastest."""
+    return grid[1] > GRID[1] or grid[2] > GRID[2]
+
+
+def launched(grid: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The grid that hardware is given for this one, by a text that knows of it. No number of a grid that is folded is too large
+    where its product is not."""
+    return (prod(grid), 1, 1) if is_folded(grid) else grid
+
+
+FEWER_BLOCKS = "larger tiles, or a number of blocks each of which takes many: `blocks(x: 132) cyclic`"
+"""What a user does where there are too many."""
+
+
+def too_many(grid: tuple[int, int, int]) -> str | None:
+    """Why no launch has this grid, folded where it must be."""
+    x, total = grid[0], prod(grid)
+    if x > GRID[0]:
+        return f"{x} blocks in x are more than {GRID[0]}"
+    if is_folded(grid) and total > GRID[0]:
+        axis = "y" if grid[1] > GRID[1] else "z"
+        return f"{max(grid[1:])} blocks in {axis} are more than {GRID[1]}, and all {total} are more than the {GRID[0]} in x"
+    return None
 
 WARP = 32
 """Threads, on every NVIDIA GPU so far."""

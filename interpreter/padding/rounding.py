@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import ceildiv, value
-from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, ir, made_by, operations, producer, stands_in
+from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, ir, made_by, operations, producer, stands_in, users
 from ..ir.reshapes import larger_source, reshaped_alike
 from ..ir.sizes import SizeForm, emitted, form_of, forms_of, iterations_of, sizes_of
 from ..ir.structured import (
@@ -121,9 +121,10 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
         op = generalized(op)
     with ahead_of(op):
         iterations, whole = iterations_of(op, space), [sizes_of(result) for result in op.results]
+        shapes = [required_shape(space, i, v, extents) for i, v in enumerate(op.operands)]
+        stay = stay_as_they_are(op, shapes)
         operands = [
-            _operand(op, i, required_shape(space, i, v, extents), identities[i], filled is not None)
-            for i, v in enumerate(op.operands)
+            _operand(op, i, shape, identities[i], filled is not None, stay) for i, shape in enumerate(shapes)
         ]
         if masked and reduced:  # the masked update reads every output: one that the op only writes starts as 0
             operands = [v if _reads(op, i, space) else masked_loads.zeros(v) for i, v in enumerate(operands)]
@@ -193,9 +194,10 @@ def _filling(op: ir.Operation) -> ir.Attribute | None:
 
 
 def _operand(
-    op: ir.Operation, position: int, forms: tuple[SizeForm, ...], outside: Identity, filled: bool
+    op: ir.Operation, position: int, forms: tuple[SizeForm, ...], outside: Identity, filled: bool, stay: Sequence[ir.Operation]
 ) -> ir.Value:
-    """An operand of the shape `forms`. `filled`: where a reduction walks over it, it has to be `outside` there, not anything."""
+    """An operand of the shape `forms`. `filled`: where a reduction walks over it, it has to be `outside` there, not anything.
+    `stay`: see `stay_as_they_are`."""
     value, space = op.operands[position], structure(op)
     numbers = tuple(n if isinstance(n, int) else None for n in forms)
     if not isinstance(value.type, ir.RankedTensorType) or list(forms) == forms_of(value):
@@ -209,11 +211,16 @@ def _operand(
     )
     if not _reads(op, position, space):
         return empty(shape, element_type(value))
-    return _enlarged(value, numbers, shape, outside, must_hold)
+    return _enlarged(value, numbers, shape, outside, must_hold, stay)
 
 
 def _enlarged(
-    value: ir.Value, numbers: Sequence[int | None], shape: Sequence[int | ir.Value], outside: Identity, must_hold: bool
+    value: ir.Value,
+    numbers: Sequence[int | None],
+    shape: Sequence[int | ir.Value],
+    outside: Identity,
+    must_hold: bool,
+    stay: Sequence[ir.Operation],
 ) -> ir.Value:
     """`value` of a larger shape, by what makes it where that can be; `outside` beyond its own where it `must_hold` that."""
     old, maker = sizes_of(value), producer(value)
@@ -228,16 +235,18 @@ def _enlarged(
         return _held(maker.operands[0], maker, old, outside, must_hold)  # rounded up for another reader before
     if maker is not None and (source := larger_source(maker, numbers)) is not None:
         with ahead_of(maker):
-            larger = _enlarged(maker.operands[0], source, source, outside, must_hold)
+            larger = _enlarged(maker.operands[0], source, source, outside, must_hold, stay)
             return reshaped_alike(larger, maker, [n or 0 for n in numbers])
     if maker is None or not is_structured(maker) or _is_staged(maker):
         return masked_loads.gather(value, shape, outside)
-    extents = None if masked_loads.is_masked_load(maker) and not segments(maker)[0] else _producer_extents(maker, numbers)
+    result = ir.OpResult(value).result_number
+    loads = maker in stay or (masked_loads.is_masked_load(maker) and not segments(maker)[0])
+    extents = None if loads else _producer_extents(maker, result, numbers)
     if extents is None:
         with ahead_of(maker):
             return masked_loads.gather(value, shape, outside)
     padded = pad(maker, extents)
-    return _held(padded.results[0], padded, old, outside, must_hold)
+    return _held(padded.results[result], padded, old, outside, must_hold)
 
 
 def _reads(op: ir.Operation, position: int, space: Structure) -> bool:
@@ -262,11 +271,29 @@ def _is_staged(maker: ir.Operation) -> bool:
     return any(op is not None and ir.MemRefType(op.operands[0].type).memory_space is not None for op in makers)
 
 
-def _producer_extents(maker: ir.Operation, shape: Sequence[int | None]) -> tuple[int | None, ...] | None:
-    """The producer's iteration space that yields `shape`; None where it can't simply be rounded up."""
+def stay_as_they_are(op: ir.Operation, shapes: Sequence[Sequence[SizeForm]]) -> list[ir.Operation]:
+    """The producers of several results that are not rounded up for `op`, whose operands get these shapes.
+
+    What others read of such a producer would be made of as many tiles as are known at run time only, and that is refused
+    (`expect_sizes`). So where a size of it is open, `op` alone reads its results, and all of them from one iteration space.
+    """
+    wanted: dict[ir.Operation, list[tuple[int | None, ...] | None]] = {}
+    for operand, shape in zip(op.operands, shapes, strict=True):
+        maker = producer(operand)
+        if maker is not None and len(maker.results) > 1 and is_structured(maker) and None in shape_of(operand):
+            numbers = [n if isinstance(n, int) else None for n in shape]
+            wanted.setdefault(maker, []).append(_producer_extents(maker, ir.OpResult(operand).result_number, numbers))
+    return [
+        maker for maker, spaces in wanted.items()
+        if len({*spaces}) > 1 or any(user != op for result in maker.results for user in users(result))
+    ]  # fmt: skip
+
+
+def _producer_extents(maker: ir.Operation, result: int, shape: Sequence[int | None]) -> tuple[int | None, ...] | None:
+    """The producer's iteration space in which that result has `shape`; None where it can't simply be rounded up."""
     space = structure(maker)
-    indexing = space.maps[-1]
-    if len(maker.results) != 1 or not indexing.is_projected_permutation:
+    indexing = space.maps[space.inputs + result]
+    if not indexing.is_projected_permutation:
         return None
     new = {dimension_of(e): n for e, n in zip(indexing.results, shape, strict=True)}
     return None if None in new else tuple(new.get(d) or n for d, n in enumerate(space.extents))

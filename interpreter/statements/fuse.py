@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.mlir import ancestors, ir, is_within, merge_equal
 from ..ir.refusing import describe
-from ..ir.structured import ATOMIC, dimensions_of, is_structured, structure
+from ..ir.structured import ATOMIC, dimensions_of, is_structured, shape_of, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
 from ..tensors import levels
 
@@ -28,7 +28,8 @@ class Fuse(Statement):
     Errors:
         W0326: the loop does not read the producer's result.
             `fuse` moves a producer to where a loop reads slices of its result. Tile the consumer and fuse into that
-            loop; to fuse into an inner loop, fuse into the outer one first.
+            loop; to fuse into an inner loop, fuse into the outer one first. Of a producer of several results whose sizes are
+            open, ragged tiles are fused where the loop's op alone reads them, all from tiles of one shape.
         W0327: the producer or the loop is on memrefs.
             Fusion follows SSA values. A producer on memrefs is converted to tensors first, where that can be; a loop that
             was bufferized stays on memrefs, where moving an op into it would need a dependence check. Fuse before
@@ -190,6 +191,14 @@ class Fuse(Statement):
         """Upstream clones a producer that it cannot tile, even into the body of another op: once per element of that."""
         for op in rewrite.tagged(self.producer.tag):
             reader = next((around for around in ancestors(op) if is_structured(around)), None)
+            if reader is not None and len(op.results) > 1 and any(None in shape_of(result) for result in op.results):
+                raise rewrite.error(
+                    "W0326",
+                    f"{op.name} has several results, which others read as well or the loop at tiles of another shape; and how many "
+                    "ragged tiles they have is known only at run time",
+                    op,
+                    "tile, map and launch it on its own, before the op that reads it is tiled",
+                )
             if reader is not None:
                 raise rewrite.error(
                     "W0326",

@@ -121,8 +121,9 @@ class Map(Statement):
             wrong: map lanes to threads(x: 16)            (64 iterations)
             right: map lanes to threads(x: 16) cyclic
         W0346: more threads than a block may have.
-            A block has at most 1024 threads, 64 of them along z; a grid has at most 65535 blocks along y and z. Give
-            smaller counts and a distribution, or larger tiles.
+            A block has at most 1024 threads, 64 of them along z; a grid has at most 2147483647 blocks along x. Where it has
+            more than 65535 along y or z, that is how many there can be in all. Give smaller counts and a distribution, or
+            larger tiles.
         W0347: a count or a chunk below 1.
             There is at least one processor along an axis, and at least one iteration in a chunk: `block-cyclic(1)` is
             `cyclic`.

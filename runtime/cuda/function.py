@@ -32,6 +32,7 @@ from ..plan.plan import DimOf, Size
 from .dialects import memref
 from .kernel import KernelWriter
 from .loops import has_steps, kept_numbers
+from .nvrtc import UNFOLDED
 from .values.expression import Expr, cast, identifier, name
 from .values.integers import literal, multiply
 from .values.sizes import HostNumber
@@ -60,8 +61,9 @@ class FunctionText(NamedTuple):
 
     Args:
         name: the function's.
-        reciprocals: the parameters behind those for the arguments, by which it divides, and what they are.
+        reciprocals: the parameters behind those for the arguments, and what they are: what it divides by, numbers of blocks.
         small: the numbers that 32 bits have to hold for it to be right.
+        folds: it is for grids that are folded.
 
     A number is in terms of `DimOf("0", 1)`, of axis 1 of argument 0, and `DimOf(GRID, 0)`, of the blocks along x.
     """
@@ -70,6 +72,7 @@ class FunctionText(NamedTuple):
     text: str
     reciprocals: tuple[tuple[str, Size], ...]
     small: tuple[Size, ...]
+    folds: bool
 
     @property
     def divides_by(self) -> tuple[str, ...]:
@@ -84,6 +87,7 @@ def write_function(
     overlapping: list[set[int]],
     *,
     narrow: bool = False,
+    folded: bool = False,
     capped: bool = True,
 ) -> FunctionText:
     """The text of a `gpu.func`.
@@ -91,11 +95,11 @@ def write_function(
     Args:
         overlapping: groups of arguments that may be one buffer.
         narrow: indices have 32 bits.
+        folded: it is for grids that are folded (`values/blocks.py`); of one that is known, that tells.
         capped: a thread takes no more registers than the schedule says.
     """
     func, _module = normal(func)
-    grid = sizes_of(func, "known_grid_size")
-    kernel = KernelWriter(func, constant, sizes_of(func, "known_block_size"), grid, narrow=narrow)
+    kernel = KernelWriter(func, constant, sizes_of(func, "known_block_size"), narrow=narrow, folded=folded)
     block = kernel.single_block(func)
     parameters = _bind_arguments(kernel, func, block)
     terminator = kernel.write_block(block)
@@ -110,7 +114,8 @@ def write_function(
     head = [kernel.head[n] for n in ("tx", "ty", "tz", "bx", "by", "bz") if n in kernel.head]
     lines = ["  " + line for line in _that_are_read((*shared, *head, *kernel.frames[0].lines))]
     text = "\n".join([_opening(kernel, kernel_name, texts, capped), *(part for line in lines for part in _wrapped(line)), "}"])
-    return FunctionText(kernel_name, text, reciprocals, tuple(kernel.facts.small))
+    text = f"#ifndef {UNFOLDED}\n{text}\n#endif" if folded else text
+    return FunctionText(kernel_name, text, reciprocals, tuple(kernel.facts.small), kernel.blocks.folded)
 
 
 _INDEX = re.compile(r"^\s*const (?:int|long long|bool) (\w+) = (.*);$")

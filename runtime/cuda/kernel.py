@@ -23,6 +23,7 @@ from ...interpreter.memory.shared import alignments
 from ...interpreter.memory.warpgroups import AROUND, PRODUCTS
 from ..form.kernel_form import reader_of, refuse, registrar
 from .index_names import index_name
+from .values.blocks import BlockNumbers
 from .values.expression import Expr, NameScope, identifier, name
 from .values.sizes import HostFacts
 from .values.types import Range, element
@@ -70,13 +71,13 @@ class KernelWriter:
         vectors: the types of variables that hold what one wide access has read.
         constant: gives the name of a module-level constant for a `memref.global`'s symbol.
         narrow: indices have 32 bits; the host sees to it that they suffice.
+        folded: it is for grids that are folded; of one that is known, that tells.
         facts: what the text asks the host for, and relies on.
     """
 
     func: ir.Operation
     constant: Callable[[ir.Operation], NamedMemory]
     block: tuple[int, int, int] | None = None
-    grid: tuple[int, int, int] | None = None
     values: dict[ir.Value, Binding] = field(default_factory=dict)
     frames: list[TextBlock] = field(default_factory=lambda: [TextBlock(NameScope())])
     head: dict[str, str] = field(default_factory=dict)
@@ -86,9 +87,11 @@ class KernelWriter:
     vectors: dict[str, str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     narrow: bool = False
+    folded: bool = False
 
     def __post_init__(self) -> None:
         self.facts = HostFacts(self.narrow, self.on_top)
+        self.blocks = BlockNumbers.of(self.func, self.facts, folded=self.folded)
         self.alignments = alignments(self.func)
 
     # ---- the text -------------------------------------------------------------------------------------------------

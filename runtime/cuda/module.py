@@ -23,6 +23,7 @@ from ..form.kernel_form import refuse
 from .dialects.arith import dense_values
 from .function import FunctionText, write_function
 from .prelude import prelude
+from .values.blocks import may_be_folded
 from .values.expression import KEYWORDS, identifier
 from .values.integers import constant, literal
 from .values.types import scalar
@@ -111,6 +112,11 @@ class KernelFunction:
         """The name of its text with indices of 32 bits."""
         return f"{self.name}_32"
 
+    @property
+    def folded_name(self) -> str:
+        """The name of its text for grids that are folded."""
+        return f"{self.name}_folded"
+
 
 def kernel_functions(module: ir.Module) -> list[KernelFunction]:
     """All kernels of the module, in its order."""
@@ -121,7 +127,7 @@ def kernel_functions(module: ir.Module) -> list[KernelFunction]:
             candidates = [identifier(inner, "kernel")], _numbered(identifier(f"{outer}_{inner}", "kernel"), "_")
             name = next(n for n in itertools.chain(*candidates) if n not in taken and n not in KEYWORDS)
             found.append(KernelFunction(op, f"{outer}::{inner}", name))
-            taken |= {name, found[-1].narrow_name}
+            taken |= {name, found[-1].narrow_name, found[-1].folded_name}
     return found
 
 
@@ -160,15 +166,17 @@ def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
 
 
 def texts_of(kernel: KernelFunction, unit: Unit, overlapping: list[set[int]]) -> list[FunctionText]:
-    """A kernel's text for all sizes; behind it the one with indices of 32 bits, where that is for small sizes alone.
+    """A kernel's text for all sizes; behind it that with indices of 32 bits, where it is for small sizes alone, and that for grids
+    that are folded, where some may be.
 
-    It is the latter whose registers `max-registers` limits: indices of 64 bits take twice as many.
+    Where there is one with 32 bits, `max-registers` limits its registers: indices of 64 bits take twice as many.
     """
     write = partial(write_function, kernel.op, constant=unit.constant, overlapping=overlapping)
-    if not kernel.has_open_sizes:
-        return [write(kernel.name)]
-    narrow = write(kernel.narrow_name, narrow=True)
-    return [write(kernel.name, capped=False), narrow] if narrow.small else [write(kernel.name)]
+    narrow = [write(kernel.narrow_name, narrow=True)] if kernel.has_open_sizes else []
+    others = [text for text in narrow if text.small]
+    if may_be_folded(kernel.op):
+        others.append(write(kernel.folded_name, folded=True, capped=not kernel.has_open_sizes))
+    return [write(kernel.name, capped=not (narrow and narrow[0].small)), *others]
 
 
 def emit(module: ir.Module, *, only: str | None = None) -> str:

@@ -20,6 +20,10 @@ INSTALL = "pip install 'weft-gpu[predict]'"
 ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a")
 
 
+UNFOLDED = "WEFT_UNFOLDED"
+"""The macro without which a text has kernels for grids that are folded, too (`values/blocks.py`): few launches take them."""
+
+
 def compile_options() -> tuple[str, ...]:
     """The options that kernels are compiled with, here and on a device. The architecture comes on top.
 

@@ -107,7 +107,7 @@ def plan_of(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Pla
     launched = tuple(
         KernelEntry(
             text.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op), required_chip(k.op), rounded_to(k.op),
-            text.divides_by,
+            text.divides_by, text.folds,
         )
         for k in kernel_functions(host.module)
         if k.name in host.launched

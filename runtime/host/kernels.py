@@ -20,7 +20,19 @@ from ..cuda.function import FunctionText
 from ..cuda.values.sizes import GRID
 from ..form.kernel_form import ON_CHIP_ALONE, SINCE_CHIP, refuse, since_chip
 from ..plan.dtypes import itemsize, rounds_most
-from ..plan.plan import Apply, Arg, Assumption, BufferView, DimOf, Launch, Narrow, ScalarValue, Size, TensorMapOf
+from ..plan.plan import (
+    Apply,
+    Arg,
+    Assumption,
+    BufferView,
+    DimOf,
+    Folded,
+    Launch,
+    Narrow,
+    ScalarValue,
+    Size,
+    TensorMapOf,
+)
 from ..plan.resolve import fold
 from .functions import array_type
 from .program import Claim, Host, HostValue, TokenValue, rule
@@ -91,8 +103,9 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     host.launched.add(kernel.name)
     args = tuple(_argument(host, v, op, taken) for v, taken in zip(view.kernelOperands, parameters, strict=False))
     known = {str(n): arg.shape for n, arg in enumerate(args) if isinstance(arg, BufferView)} | {GRID: tuple(sizes[:3])}
-    whole, *small = host.texts(kernel.symbol)
-    narrow = [Narrow(text.name, _small(text, known), _reciprocals(text, known)) for text in small]
+    whole, *others = host.texts(kernel.symbol)
+    narrow = [Narrow(text.name, _small(text, known), _reciprocals(text, known)) for text in others if text.small]
+    folded = [Folded(text.name, _reciprocals(text, known)) for text in others if not text.small]
     return host.issue(
         Launch(
             kernel=kernel.name,
@@ -102,6 +115,7 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
             args=args,
             reciprocals=_reciprocals(whole, known),
             narrow=narrow[0] if narrow else None,
+            folded=folded[0] if folded else None,
         ),
         op,
     )

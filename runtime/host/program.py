@@ -17,6 +17,7 @@ from ...interpreter.ir.refusing import describe
 from ...interpreter.memory.names import numbered
 from ..cuda.function import FunctionText
 from ..cuda.module import KernelFunction, Unit, texts_of
+from ..cuda.values.blocks import is_folded
 from ..form.kernel_form import refuse, registrar
 from ..plan.plan import (
     Alloc,
@@ -130,7 +131,7 @@ class Host:
         the simulator may know its ops all the same."""
         if symbol not in self.written:
             kernel = self.kernels[symbol]
-            self.written[symbol] = [FunctionText(kernel.name, "", (), ())]
+            self.written[symbol] = [FunctionText(kernel.name, "", (), (), is_folded(kernel.op))]
             if kernel.has_open_sizes or sizes_of(kernel.op, "known_grid_size") is None:
                 with suppress(WeftError):
                     self.written[symbol] = texts_of(kernel, Unit(), [])

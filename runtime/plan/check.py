@@ -26,6 +26,7 @@ from .plan import (
     Copy,
     DimOf,
     Fill,
+    Folded,
     Free,
     Launch,
     Narrow,
@@ -37,13 +38,11 @@ from .plan import (
     extent,
     integers,
     is_contiguous,
+    triple,
     views,
 )
 from .tensor_maps import map_faults
 
-MAX_BLOCK = (1024, 1024, 64)
-MAX_THREADS = 1024
-MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_BYTES = 2**40
 MIN_INT, MAX_INT, MAX_UNSIGNED = -(2**63), 2**63 - 1, 2**64 - 1
 MAX_STREAMS = 4096
@@ -278,8 +277,10 @@ class _Checker:
         if step.narrow is not None:
             yield from self.text(step.narrow, step.args, f"{place}.narrow")
             yield from self.sizes(step.narrow.small, f"{place}.narrow.small", signed=True)
+        if step.folded is not None:
+            yield from self.text(step.folded, step.args, f"{place}.folded")
 
-    def text(self, text: Launch | Narrow, args: Sequence[Arg], place: str) -> Iterator[Diagnostic]:
+    def text(self, text: Launch | Narrow | Folded, args: Sequence[Arg], place: str) -> Iterator[Diagnostic]:
         if (kernel := self.kernels.get(text.kernel)) is None:
             known = quoted(self.kernels) or "none"
             yield self.error("W0702", f"{place}.kernel", f"no kernel `{text.kernel}`; there are: {known}")
@@ -300,14 +301,19 @@ class _Checker:
         yield from self.sizes(step.grid, f"{place}.grid")
         yield from self.sizes(step.block, f"{place}.block")
         yield from self.size(step.shared_bytes, f"{place}.shared_bytes")
-        for axis, grid, block, grid_max, block_max in zip("xyz", step.grid, step.block, MAX_GRID, MAX_BLOCK, strict=True):
-            if isinstance(grid, int) and grid > grid_max:
-                yield self.error("W0704", f"{place}.grid", f"{grid} blocks in {axis} are more than {grid_max}")
-            if isinstance(block, int) and not 1 <= block <= block_max:
-                yield self.error("W0704", f"{place}.block", f"{block} threads in {axis} are not in 1 … {block_max}")
-        if is_static(step.block) and (threads := prod(integers(step.block))) > MAX_THREADS:
-            yield self.error("W0704", f"{place}.block", f"{threads} threads are more than {MAX_THREADS} in a block")
+        for axis, block, most in zip("xyz", step.block, limits.BLOCK, strict=True):
+            if isinstance(block, int) and not 1 <= block <= most:
+                yield self.error("W0704", f"{place}.block", f"{block} threads in {axis} are not in 1 … {most}")
+        if is_static(step.block) and (threads := prod(integers(step.block))) > limits.THREADS:
+            yield self.error("W0704", f"{place}.block", f"{threads} threads are more than {limits.THREADS} in a block")
         kernel = self.kernels.get(step.kernel)
+        if step.folded is None and (kernel is None or not kernel.folds):
+            for axis, grid, most in zip("xyz", step.grid, limits.GRID, strict=True):
+                if isinstance(grid, int) and grid > most:
+                    hint = limits.FEWER_BLOCKS if axis == "x" else f"launch the blocks along x: there can be {limits.GRID[0]}"
+                    yield self.error("W0704", f"{place}.grid", f"{grid} blocks in {axis} are more than {most}", hint)
+        elif is_static(step.grid) and (wrong := limits.too_many(triple(step.grid))) is not None:
+            yield self.error("W0704", f"{place}.grid", wrong, limits.FEWER_BLOCKS)
         own = 0 if kernel is None else kernel.shared_bytes
         if isinstance(step.shared_bytes, int) and kernel is not None and (total := step.shared_bytes + own) > limits.MOST:
             yield self.error("W0704", f"{place}.shared_bytes", f"{total} bytes in all are more than {limits.MOST}")

@@ -27,6 +27,7 @@ from .plan import (
     BufferView,
     DimOf,
     Extents,
+    Folded,
     Narrow,
     Param,
     Plan,
@@ -50,6 +51,7 @@ INT64 = range(-(2**63), 2**63)
 
 OPTIONAL = {"data", "unproven", "requires", "rounded", "fewest_streams", "arguments", "texts", "taken", "in_version"}
 OPTIONAL |= {"most", "agreements", "assumptions", "versions", "compared", "unchecked", "reciprocals", "narrow", "boxes", "window"}
+OPTIONAL |= {"folds", "folded"}
 """Keys that are left out where there is nothing to say."""
 
 GEOMETRY = {"shape", "strides", "offset"}
@@ -88,7 +90,7 @@ def _written(value: Any) -> Any:
     if not dataclasses.is_dataclass(value):
         return value
     made = {name: _written(getattr(value, name)) for name in _types(type(value))}
-    absent = {name for name in OPTIONAL & made.keys() if getattr(value, name) in (None, ())}
+    absent = {name for name in OPTIONAL & made.keys() if any(getattr(value, name) is nothing for nothing in (None, (), False))}
     if isinstance(value, Param) and value.shape is None:
         absent |= GEOMETRY
     if isinstance(value, Plan):
@@ -162,6 +164,9 @@ class Cursor:
         if value not in INT64:
             raise self.error(f"{value} does not fit into 64 bits")
         return value
+
+    def truth(self) -> bool:
+        return self._is(bool, "true or false")
 
     def list(self, read: Callable[[Cursor], T], count: int | None = None, what: str = "") -> tuple[T, ...]:
         """The entries of a list; of one that has `count` entries, which are `what`."""
@@ -278,6 +283,7 @@ READERS: dict[Any, Callable[[Cursor], Any]] = {
     str | None: Cursor.text,
     Role: Cursor.text,
     Relation: Cursor.text,
+    bool: Cursor.truth,
     int: Cursor.integer,
     int | None: _integer_or_none,
     bytes | None: _base64,
@@ -287,6 +293,7 @@ READERS: dict[Any, Callable[[Cursor], Any]] = {
     Arg: _argument,
     AnyStep: _step,
     Narrow | None: lambda at: _object(at, Narrow),
+    Folded | None: lambda at: _object(at, Folded),
     Boxes | None: lambda at: _object(at, Boxes),
     PixelWindow | None: lambda at: _object(at, PixelWindow),
     Texts: _texts,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal, get_args
 
+from ...interpreter.memory import limits
 from ...interpreter.memory.limits import PixelWindow
 from .dtypes import rounds_most
 from .sizes import OPERATORS as OPERATORS
@@ -142,12 +143,13 @@ class Param:
 @dataclass(frozen=True)
 class KernelEntry:
     """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters. Its text takes
-    `reciprocals`, too, of sizes that it divides by: a `long long` each, by these names.
+    `reciprocals`, too, of sizes that it divides by, and numbers of blocks: a `long long` each, by these names.
 
     `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
     text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0). `unproven`: why it is not
     proven race-free. `requires`: the oldest chip that has its instructions (`sm_80`), or the only one (`sm_90a`).
-    `rounded`: what operands become (`tf32`).
+    `rounded`: what operands become (`tf32`). `folds`: its text is for grids with more blocks along y and z than hardware numbers
+    there, and then all are launched along x.
     """
 
     name: str
@@ -159,6 +161,11 @@ class KernelEntry:
     requires: str | None = None
     rounded: str | None = None
     reciprocals: tuple[str, ...] = ()
+    folds: bool = False
+
+    def text_grid(self, grid: tuple[int, int, int]) -> tuple[int, int, int]:
+        """What its text is launched with."""
+        return limits.launched(grid) if self.folds else grid
 
     @property
     def text_params(self) -> tuple[Param, ...]:
@@ -237,6 +244,14 @@ class Narrow:
     reciprocals: tuple[Size, ...] = ()
 
 
+@dataclass(frozen=True)
+class Folded:
+    """The kernel whose text is for grids with more blocks along y or z than hardware numbers there: it is launched for these."""
+
+    kernel: str
+    reciprocals: tuple[Size, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Launch(PlanStep):
     """`shared_bytes`: dynamic shared memory, on top of the kernel's own; `reciprocals`: what its text takes behind `args`."""
@@ -248,6 +263,7 @@ class Launch(PlanStep):
     args: tuple[Arg, ...] = ()
     reciprocals: tuple[Size, ...] = ()
     narrow: Narrow | None = None
+    folded: Folded | None = None
 
 
 AnyStep = Alloc | Free | Copy | Fill | Launch
@@ -276,6 +292,12 @@ def used_buffers(step: AnyStep) -> set[str]:
 def integers(sizes: Iterable[object]) -> tuple[int, ...]:
     """The sizes of a plan of plain numbers."""
     return tuple(int(s) for s in sizes)  # type: ignore[call-overload]
+
+
+def triple(sizes: Sequence[object]) -> tuple[int, int, int]:
+    """Those of a launch, along x, y, z."""
+    x, y, z = integers(sizes)
+    return x, y, z
 
 
 def is_contiguous(shape: Sequence[Size], strides: Sequence[Size]) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ...dsl.diagnostics import WeftError, fail
+from ...interpreter.memory import limits
 from .check import validate
 from .plan import (
     Agreement,
@@ -23,6 +24,7 @@ from .plan import (
     ScalarOf,
     ScalarValue,
     Size,
+    triple,
     used_buffers,
 )
 
@@ -53,12 +55,15 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
 
 
 def _chosen(step: AnyStep) -> AnyStep:
-    """A launch of the text with indices of 32 bits, where these suffice."""
-    if not isinstance(step, Launch) or step.narrow is None:
+    """A launch of the text for a grid that is folded, where it must be; of that with indices of 32 bits, where these suffice."""
+    if not isinstance(step, Launch):
         return step
-    if all(isinstance(number, int) and -(1 << 31) <= number < 1 << 31 for number in step.narrow.small):
-        return dataclasses.replace(step, kernel=step.narrow.kernel, reciprocals=step.narrow.reciprocals, narrow=None)
-    return dataclasses.replace(step, narrow=None)
+    text = step.folded if step.folded is not None and limits.is_folded(triple(step.grid)) else None
+    if text is None and step.narrow is not None:
+        fits = all(isinstance(number, int) and -(1 << 31) <= number < 1 << 31 for number in step.narrow.small)
+        text = step.narrow if fits else None
+    chosen = {} if text is None else {"kernel": text.kernel, "reciprocals": text.reciprocals}
+    return dataclasses.replace(step, **chosen, narrow=None, folded=None)
 
 
 def deciding(plan: Plan) -> set[str]:

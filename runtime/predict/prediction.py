@@ -17,11 +17,11 @@ from ...interpreter.memory.limits import WARP
 from ..cuda.nvrtc import CompileResult, KernelResources, compile_cubin
 from ..devices.device import DeviceView
 from ..plan.dtypes import itemsize
-from ..plan.plan import BufferView, KernelEntry, Launch, Plan, ScalarValue, TensorMapOf, integers, views
+from ..plan.plan import BufferView, KernelEntry, Launch, Plan, ScalarValue, TensorMapOf, integers, triple, views
 from ..run.cupy_work import parameters
 from ..run.tensor_maps import ALIGNMENT as MAP_ALIGNMENT
 from ..run.tensor_maps import BYTES as MAP_BYTES
-from ..run.work import scalar, triple
+from ..run.work import scalar
 from .chips import CHIPS, RESERVED, Chip
 from .cubin import clusters
 from .operands import Grid
@@ -237,7 +237,8 @@ class _Kernel:
     ) -> None:  # fmt: skip
         self.chip, self.entry, self.program, self.resources = chip, entry, program, resources
         self.constants, self.boxes, self.cluster, self.together = constants, boxes, cluster, math.prod(cluster)
-        self.grid, self.block = triple(step.grid), triple(step.block)
+        self.meant, self.block = triple(step.grid), triple(step.block)
+        self.grid = entry.text_grid(self.meant)
         self.threads, self.blocks = math.prod(self.block), math.prod(self.grid)
         (passed,) = integers([step.shared_bytes])
         self.shared = resources.shared_bytes + entry.dynamic_shared_bytes + passed
@@ -284,7 +285,7 @@ class _Kernel:
         tensor = [kind for kind in products if kind != "fp32"]
         return KernelPrediction(
             self.entry.name, seconds, round(share * sum(products.values()) / each * self.working),
-            chip.tensor_peak(tensor[0]) if tensor else chip.peak, limit, self.grid, self.threads, self.resources.registers,
+            chip.tensor_peak(tensor[0]) if tensor else chip.peak, limit, self.meant, self.threads, self.resources.registers,
             self.resources.spill_bytes, self.shared, self.resident, each / self.resident, issue,
             {name: share for name, share in sorted(busy.items(), key=lambda one: -one[1]) if share},
             self.working, chip.processors - min(self.processors, self.working), assumed, self.together,
@@ -352,7 +353,7 @@ def _moved(plan: Plan, step: Launch, chip: Chip) -> int:
 
 def constants(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Chip) -> dict[int, int]:
     """The constant bank of a launch: its sizes, where the parameters begin, then these, each at a multiple of its size."""
-    found = dict(enumerate([*triple(step.block), *triple(step.grid)]))
+    found = dict(enumerate([*triple(step.block), *entry.text_grid(triple(step.grid))]))
     words = {4 * at: number for at, number in found.items()} | {PARAMETERS: chip.parameters, PARAMETERS + 4: 0}
     for place, value in _placed(chip, _values(plan, step, entry, bases)):
         raw = value.tobytes().ljust(4, b"\0")

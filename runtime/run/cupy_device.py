@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ..cuda.nvrtc import compile_options
+from ..cuda.nvrtc import UNFOLDED, compile_options
 from ..devices.device import DeviceTarget, Event, Graph, Memory, Stream
 from ..devices.report import Race
 from ..files.cache import place, seal
@@ -85,7 +85,7 @@ class CupyDevice(CupyWork):
             self.most_shared = int(cupy.cuda.runtime.deviceGetAttribute(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device.id))
         name = properties["name"]
         self.name: str = name.decode() if isinstance(name, bytes) else str(name)
-        self._modules: dict[str, Any] = {}
+        self._modules: dict[Path, Any] = {}
         self._streams = 0
         self._freed: list[Memory] = []
         """Memory that kernels under way may still use: given back when the device is idle."""
@@ -95,10 +95,10 @@ class CupyDevice(CupyWork):
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         for kernel in kernels:
             self._expect_chip(kernel)
-        module = self.module(text)
-        for kernel in kernels:
-            self._functions[kernel.name] = self._function(module, kernel.name)
-            self._dynamic[kernel.name] = 0
+        self._dynamic |= dict.fromkeys((kernel.name for kernel in kernels), 0)
+        self._folding |= {kernel.name: text for kernel in kernels if kernel.folds}
+        module = self.module(text, folded=False)
+        self._functions |= {kernel.name: self._function(module, kernel.name) for kernel in kernels if not kernel.folds}
 
     def _expect_chip(self, kernel: KernelEntry) -> None:
         """W0727: before it is compiled, which would fail less readably."""
@@ -108,17 +108,21 @@ class CupyDevice(CupyWork):
             instead = "the simulator: `--target sim`" if str(kernel.requires).endswith("a") else "the CPU: `--target cpu`"
             raise fail("W0727", message, hint=f"{without}, or run it on {instead}")
 
-    def module(self, text: str) -> Any:
+    def module(self, text: str, *, folded: bool = True) -> Any:
         """The `cupy.RawModule` of a text. It loads the cubin when it is first asked for a kernel."""
-        if text not in self._modules:
-            cubin = self.compiled(text)
+        cubin = self.compiled(text, folded=folded)
+        if cubin not in self._modules:
             with self._failures("loading the kernels"):
-                self._modules[text] = self._cupy.RawModule(path=str(cubin))
-        return self._modules[text]
+                self._modules[cubin] = self._cupy.RawModule(path=str(cubin))
+        return self._modules[cubin]
 
-    def compiled(self, text: str) -> Path:
-        """The cubin of a text, compiled unless it is kept from before. Threads may do that side by side. Raises W0721, W0054."""
-        options = (f"--gpu-architecture={self.arch}", *compile_options())
+    def compiled(self, text: str, *, folded: bool = True) -> Path:
+        """The cubin of a text, compiled unless it is kept from before. Threads may do that side by side. Raises W0721, W0054.
+
+        `folded`: with its kernels for grids that are folded.
+        """
+        without = () if folded or UNFOLDED not in text else (f"--define-macro={UNFOLDED}",)
+        options = (f"--gpu-architecture={self.arch}", *compile_options(), *without)
         version = ".".join(str(n) for n in self._cupy.cuda.nvrtc.getVersion())
         return cached(text, options, version, lambda: self._compile(text, options))
 

@@ -29,6 +29,8 @@ class CupyWork:
         self._cupy = cupy
         self._errors = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
         self._functions: dict[str, Any] = {}
+        self._folding: dict[str, str] = {}
+        """The texts of kernels for grids that are folded, which are compiled when they are first launched."""
         self._dynamic: dict[str, int] = {}
         self._moves: dict[str, Any] = {}
 
@@ -51,6 +53,8 @@ class CupyWork:
         args: Sequence[Passed],
         stream: Stream,
     ) -> Callable[[], None]:
+        if kernel.name not in self._functions and kernel.name in self._folding:
+            self._functions[kernel.name] = self._function(self.module(self._folding[kernel.name]), kernel.name)
         function = self._functions.get(kernel.name)
         if function is None:
             raise fail("W0723", f"the kernel `{kernel.name}` was not loaded")

@@ -16,11 +16,11 @@ from ..devices.device import Device, Event, Replayed, Stream, Telling
 from ..devices.report import BankUse, Fault, LaunchReport, Race, Traffic
 from ..files.inputs import check_inputs
 from ..plan.dtypes import NUMPY, poison_byte
-from ..plan.plan import Buffer, Copy, Fill, KernelEntry, Launch, Plan, integers
+from ..plan.plan import Buffer, Copy, Fill, KernelEntry, Launch, Plan, integers, triple
 from ..plan.resolve import resolve
 from ..plan.signature import plan_signature
 from ..trace.timeline import Timed
-from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved, triple
+from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved
 
 
 @dataclass(frozen=True)

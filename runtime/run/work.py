@@ -36,6 +36,7 @@ from ..plan.plan import (
     ScalarValue,
     TensorMapOf,
     integers,
+    triple,
 )
 
 WHOLE_DEVICE = 0
@@ -215,9 +216,9 @@ class Work:
                 if self.device.wants == "cuda":
                     args += map(np.int64, integers(step.reciprocals))
                 (shared,) = integers([step.shared_bytes])
-                return self.device.launcher(
-                    self.kernels[step.kernel], triple(step.grid), triple(step.block), shared, args, stream
-                )
+                kernel, grid = self.kernels[step.kernel], triple(step.grid)
+                launched = kernel.text_grid(grid) if self.device.wants == "cuda" else grid
+                return self.device.launcher(kernel, launched, triple(step.block), shared, args, stream)
         return None
 
     def _argument(self, arg: Arg) -> Passed:
@@ -238,11 +239,6 @@ class Work:
 
 def scalar(arg: ScalarValue) -> np.generic:
     return narrow(np.array([arg.value]), arg.dtype)[0]
-
-
-def triple(sizes: Sequence[object]) -> tuple[int, int, int]:
-    x, y, z = integers(sizes)
-    return x, y, z
 
 
 def interleaved(steps: Sequence[AnyStep], seed: int) -> list[int]:

@@ -18,6 +18,7 @@ from weft.interpreter.ir.mlir import context, operations, parse
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.proof import Findings
 from weft.pipeline import Planned, applied, planned
+from weft.runtime.cuda.nvrtc import UNFOLDED
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.plan import Assumption, DimOf
@@ -63,13 +64,14 @@ def simulated(one: Planned, m: int, k: int, n: int, text: str | None = None) -> 
 
 
 def wide(text: str) -> str:
-    """Without the kernels that have indices of 32 bits."""
-    return 'extern "C"'.join(part for part in text.split('extern "C"') if "_32(" not in part.split("\n", 1)[0])
+    """Without the kernels that have indices of 32 bits, and those for folded grids."""
+    parts = text.replace(f"#ifndef {UNFOLDED}\n", "").replace("\n#endif", "").split('extern "C"')
+    return 'extern "C"'.join(part for part in parts if not re.search(r"_(32|folded)\(", part.split("\n", 1)[0]))
 
 
 def body(text: str) -> str:
     """A kernel with `n` in the place of sizes, and without the words that sizes of 64 bits take."""
-    plain = wide(text).split(") {\n", 1)[1].replace("(long long)", "").replace("long long", "int")
+    plain = wide(text).split('extern "C"', 1)[1].split(") {\n", 1)[1].replace("(long long)", "").replace("long long", "int")
     return " ".join(re.sub(r"\b(\w+_size1|96)\b", "n", plain).replace("result0", "C").split())
 
 

@@ -44,6 +44,12 @@ LOOPS = {
     "for twice": "let (k, step) = tile mm [_, _, 6]\nlet (l, small) = tile step [_, _, 3]\nfuse p into k\nfuse p into l\n",
     "forall": "let (tiles, step) = tile mm [3, 4]\nfuse p into tiles\n",
     "for in forall": "let (tiles, one) = tile mm [4, _]\nlet (k, step) = tile one [_, _, 6]\nfuse p into tiles\nfuse p into k\n",
+    "ragged for": "let (k, step) = tile mm [_, _, 5]\nfuse p into k\n",
+    "ragged forall": "let (tiles, step) = tile mm [5, 7]\nfuse p into tiles\n",
+    "ragged for in ragged forall": "let (tiles, one) = tile mm [5, 8]\nfuse p into tiles\n"
+    "let (k, step) = tile one [_, _, 7]\nfuse p into k\n",
+    "ragged rows, twice": "let (tiles, one) = tile mm [8, _]\nfuse p into tiles\n"
+    "let (lanes, step) = tile one [3, _]\nfuse p into lanes\n",
 }
 
 

@@ -142,7 +142,8 @@ LAUNCHES = {
     "as many threads as known at run time": over_blocks(f"scf.forall (%t) in (%n) {{ {STORED} }} {mapped('threads', 'x', [-1])}"),
     "too many threads as iterations": over_blocks(f"scf.forall (%t) in (2048) {{ {STORED} }} {mapped('threads', 'x', [-1])}"),
     "too many along z": over_blocks(f"scf.forall (%t) in (128) {{ {STORED} }} {mapped('threads', 'z', [128])}"),
-    "too many blocks along y": f"scf.forall (%b) in (70000) {{ {INNER} }} {root(mapped('blocks', 'y', [-1]))}",
+    "too many blocks along x": f"scf.forall (%b) in (2147483648) {{ {INNER} }} {root(mapped('blocks', 'x', [-1]))}",
+    "too many blocks along y, also along x": f"scf.forall (%b) in (2147483648) {{ {INNER} }} {root(mapped('blocks', 'y', [-1]))}",
     "blocks that depend on a block": f"""scf.forall (%b) in (2) {{
       %m = arith.addi %b, %n : index
       scf.forall (%q) in (%m) {{ {INNER} }} {mapped("blocks", "y", [-1])}

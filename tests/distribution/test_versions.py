@@ -17,10 +17,9 @@ from weft.pipeline import Planned, applied, planned
 from weft.repl.workbench import total
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.codec import dump, load
-from weft.runtime.plan.plan import DimOf, Launch
+from weft.runtime.plan.plan import DimOf, Launch, triple
 from weft.runtime.plan.resolve import resolve
 from weft.runtime.run.runner import run_plan
-from weft.runtime.run.work import triple
 from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
 

@@ -17,7 +17,6 @@ from random_shares import program
 SOAK, SEED = "WEFT_SOAK" in os.environ, int(os.environ.get("WEFT_SEED", "0"))
 EACH = 30
 REFUSED = {
-    "W0326": "several results read in ragged tiles",
     "W0343": "more results than a thread keeps; scans of some lanes",
     "W0345": "more iterations than processors",
     "W0348": "a vector that is not in one row of what tiles leave",

@@ -18,7 +18,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.execution import predicted
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.cuda.nvrtc import compile_cubin
-from weft.runtime.plan.plan import Launch
+from weft.runtime.plan.plan import Launch, triple
 from weft.runtime.predict import prediction, sass
 from weft.runtime.predict.chips import CHIPS, Chip
 from weft.runtime.predict.operands import Grid
@@ -27,7 +27,6 @@ from weft.runtime.predict.processor.memory import Accesses
 from weft.runtime.predict.sass import Instruction, disassembled
 from weft.runtime.predict.trace import Execution
 from weft.runtime.predict.tracks import Trace
-from weft.runtime.run.work import triple
 
 
 @cache

@@ -16,6 +16,7 @@ import pytest
 from runtime_programs import two_stream_plan, whole
 
 from weft.dsl.diagnostics import WeftError
+from weft.runtime.cuda.nvrtc import UNFOLDED
 from weft.runtime.devices.device import DeviceView
 from weft.runtime.plan.dtypes import narrow
 from weft.runtime.plan.plan import Alloc, Buffer, BufferView, Copy, Free, KernelEntry, Launch, Param, Plan, ScalarValue
@@ -65,6 +66,29 @@ def test_options_are_exact(cupy: ModuleType) -> None:
     assert "--gpu-architecture=sm_90a" in options
     assert "--ftz=false" in options
     assert not any("ftz=true" in o or "fast" in o for o in options)
+
+
+def test_texts_for_folded_grids_are_compiled_where_one_is_launched(cupy: ModuleType) -> None:
+    """The others do not wait for them; and a text without any is compiled as it was."""
+    cupy.KERNELS["scale_folded"] = cupy.KERNELS["scale"]
+    plan = two_stream_plan()
+    (scale,) = plan.kernels
+    kernels = (scale, replace(scale, name="scale_folded", folds=True))
+    text, without = f"#ifndef {UNFOLDED}", f"--define-macro={UNFOLDED}"
+
+    def launching(name: str) -> Plan:
+        steps = (replace(step, kernel=name) if isinstance(step, Launch) else step for step in plan.steps)
+        return replace(plan, kernels=kernels, steps=tuple(steps))
+
+    run_plan(launching("scale"), CupyDevice(), INPUTS, text=text)
+    ((options,),) = logged(cupy, "compile")
+    assert options[-1] == without
+    result = run_plan(launching("scale_folded"), CupyDevice(), INPUTS, text=text)
+    np.testing.assert_array_equal(result.outputs["y"], 3 * INPUTS["x"])
+    _, (options,) = logged(cupy, "compile")
+    assert without not in options
+    CupyDevice().load("text", kernels)
+    assert without not in logged(cupy, "compile")[-1][0]
 
 
 @pytest.mark.parametrize(("capability", "arch"), [(80, "sm_80"), (89, "sm_89"), (90, "sm_90a"), (120, "sm_120a")])

@@ -128,8 +128,13 @@ def test_indices_of_a_convolution(image: tuple[int, ...], filters: int, bits: in
     assert bits_of_launch(made("igemm"), shapes) == bits
 
 
+def plain_texts(one: Planned) -> list[str]:
+    """Each kernel's text for all sizes, and its text with 32 bits: those for grids that are not folded."""
+    return [text for text in one.cuda.split('extern "C"')[1:] if "_folded(" not in text]
+
+
 def test_the_narrow_text_has_indices_of_32_bits_alone() -> None:
-    texts = made("igemm").cuda.split('extern "C"')[1:]
+    texts = plain_texts(made("igemm"))
     for whole, narrow in (texts[:2], texts[2:]):
         assert "long long" not in narrow.split(") {\n", 1)[1] and "long long k" in whole
         assert " % X_" not in whole + narrow and " / X_" not in whole + narrow, "sizes divide by multiplication"
@@ -137,7 +142,7 @@ def test_the_narrow_text_has_indices_of_32_bits_alone() -> None:
 
 def test_taps_of_a_filter_have_32_bits_in_both_texts() -> None:
     """What a size cannot make large takes one register a number in the text for all sizes, too; the channel takes two."""
-    texts = made("igemm").cuda.split('extern "C"')[1:]
+    texts = plain_texts(made("igemm"))
     for whole in texts[::2]:
         steps = whole.split("for (long long k", 1)[1]
         assert re.search(r"const int d1\w* = quotient\(k", steps) and re.search(r"const long long d3\w* = modulo", steps)
@@ -146,7 +151,7 @@ def test_taps_of_a_filter_have_32_bits_in_both_texts() -> None:
 
 def test_neighbours_are_compared_with_what_all_threads_share() -> None:
     """Of 64 bits, `col + 1` would take two registers of each thread, from step to step; the size less 1 takes none."""
-    texts = made("igemm").cuda.split('extern "C"')[1:]
+    texts = plain_texts(made("igemm"))
     assert "col < W_size3 - 3" in texts[2] and "col + 3 < W_extent3" in texts[3]
     for whole in texts[::2]:
         assert not re.search(r"\+ \d+ < [A-Z]_size\d(?! -)", whole)
@@ -161,7 +166,7 @@ def test_sizes_of_0_divide_nothing() -> None:
             assert not done.outputs["Y"].any()
 
 
-KERNELS = "`conv2d`, `conv2d_32`, `conv2d_v2`, `conv2d_v2_32`"
+KERNELS = "`conv2d`, `conv2d_32`, `conv2d_folded`, `conv2d_v2`, `conv2d_v2_32`, `conv2d_v2_folded`"
 
 
 def tampered(one: Planned, **changes: object) -> list[str]:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ....interpreter.ir.functions import MOST_BLOCKS
 from ....interpreter.ir.mlir import ir, is_used
+from ....interpreter.memory import limits
 from ....interpreter.memory.warpgroups import accumulator
 from ...form.kernel_form import axis_of, refuse
-from ...plan.plan import DimOf
-from ...plan.resolve import fold
 from ..kernel import KernelWriter, Lanes, TextBlock, has_effects, writes
 from ..loops import Carried, assign, carry, header, loop_bounds, trip_count, unroll_pragma
-from ..values.expression import Expr, name, ternary, unary
+from ..values.expression import UNARY, Expr, name, ternary, unary
 from ..values.integers import literal
-from ..values.sizes import GRID, HostNumber
 from ..values.types import Range, element, scalar
 
 
@@ -188,10 +185,6 @@ def while_loop(kernel: KernelWriter, op: ir.Operation) -> None:
 
 # ---- gpu: ids, sizes, the barrier, printf ----------------------------------------------------------------------------
 
-BLOCK_LIMIT = (1024, 1024, 64)
-GRID_LIMIT = ((1 << 31) - 1, 65535, 65535)
-
-
 @writes("gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim")
 def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     word, asked = op.name[4:].split("_")
@@ -200,22 +193,22 @@ def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:
 
 def hardware(kernel: KernelWriter, word: str, asked: str, axis: int) -> Expr:
     """`tx`, `by`, …: of a thread or a block, declared once at the top, 0 where there is only one; the sizes of block and grid."""
-    in_block = (word, asked) in (("thread", "id"), ("block", "dim"))
-    sizes, limit = (kernel.block, BLOCK_LIMIT[axis]) if in_block else (kernel.grid, GRID_LIMIT[axis])
     letter = "xyz"[axis]
-    if asked == "dim":
-        host = None if in_block else HostNumber(DimOf(GRID, axis), kernel.facts)
-        size = Expr(f"(int){word}Dim.{letter}", "int", 11, Range(1, limit), atom=True, host=host)
-        return size if sizes is None else literal(sizes[axis])
-    if not in_block and MOST_BLOCKS in kernel.func.attributes:
-        most = ir.DenseI64ArrayAttr(kernel.func.attributes[MOST_BLOCKS])[axis]
-        limit = limit if most < 0 else min(limit, max(most, 1))
-    known, variable = Range(0, (sizes[axis] if sizes else limit) - 1), f"{word[0]}{letter}"
-    if known.value == 0:
+    if word == "block" and asked == "id":
+        made = kernel.blocks.number(axis)
+    elif asked == "id":
+        made = Expr(f"threadIdx.{letter}", "int", range=Range(0, (kernel.block or limits.BLOCK)[axis] - 1))
+    elif word == "grid":
+        return kernel.blocks.size(axis)
+    elif kernel.block is not None:
+        return literal(kernel.block[axis])
+    else:
+        return Expr(f"(int)blockDim.{letter}", "int", UNARY, Range(1, limits.BLOCK[axis]), atom=True)
+    if made.constant == 0:
         return literal(0)
-    kernel.head.setdefault(variable, f"const int {variable} = {word}Idx.{letter};")
-    host = None if in_block else HostNumber(fold("sub", DimOf(GRID, axis), 1), kernel.facts, exact=False)
-    return name(variable, "int", known, host=host)
+    variable = f"{word[0]}{letter}"
+    kernel.head.setdefault(variable, f"const int {variable} = {made.text};")
+    return name(variable, "int", made.range, host=made.host)
 
 
 @writes("gpu.barrier")

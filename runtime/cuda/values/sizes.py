@@ -29,7 +29,7 @@ class HostFacts:
         narrow: its indices have 32 bits.
         fresh: a name for a parameter.
         small: the numbers that 32 bits have to hold.
-        reciprocals: the parameters that are reciprocals, and of what.
+        reciprocals: the parameters behind those for the arguments, and what they are: reciprocals, and numbers of blocks.
     """
 
     narrow: bool
@@ -49,10 +49,13 @@ class HostFacts:
         bits = next((n for n in (NARROW_DIVIDENDS, WIDE_DIVIDENDS) if dividends.high < 1 << n), None)
         if bits is None or not dividends.non_negative:
             return None
-        wanted = Apply("reciprocal", divisor, bits)
-        if wanted not in self.reciprocals:
-            self.reciprocals[wanted] = self.fresh(name)
-        return self.reciprocals[wanted]
+        return self.passed(Apply("reciprocal", divisor, bits), name)
+
+    def passed(self, number: Size, name: str) -> str:
+        """The parameter that is this number, which the host works out."""
+        if number not in self.reciprocals:
+            self.reciprocals[number] = self.fresh(name)
+        return self.reciprocals[number]
 
 
 @dataclass(frozen=True)
