@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from . import tree
 from .diagnostics import Diagnostic, WeftError, did_you_mean, fail
 from .expressions import ELEMENT_TYPES, FUNCTIONS, NAMES, UNKNOWN, Kind, KnownValue, UnknownValue, fits, kind_of, unmet
 from .parameters import RESERVED, check_arguments, check_parameters
+from .records import record
 from .scopes import BoundName, Gone, Part, Scope, ScopeCheck, Shape, names_of
 from .signature import Signature, check_count, check_statement
 
@@ -41,7 +42,7 @@ def expect_right(file: tree.File, signatures: Mapping[str, Signature]) -> None:
         raise WeftError(*found)
 
 
-@dataclass(frozen=True)
+@record
 class Interface:
     """What callers need to know of a schedule: the handle parameters it consumes, and the names of what it returns."""
 

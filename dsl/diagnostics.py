@@ -24,14 +24,16 @@ import re
 import textwrap
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Literal
+
+from .records import record
 
 Severity = Literal["error", "warning", "note"]
 
 
-@dataclass(frozen=True)
+@record
 class Source:
     """A text a user wrote, with the name it is shown under (a path, a recipe's name, `<repl>`)."""
 
@@ -61,7 +63,7 @@ class Source:
         return Span(self, line, column, line, column + length)
 
 
-@dataclass(frozen=True)
+@record
 class Span:
     """Where something stands in a `Source`: 1-based lines and columns; the end column is exclusive."""
 
@@ -83,7 +85,7 @@ class Span:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
+@record
 class Diagnostic:
     """What is wrong, where, why, and the way out.
 
@@ -107,7 +109,7 @@ class Diagnostic:
     severity: Severity = "error"
 
 
-@dataclass(frozen=True)
+@record
 class Explanation:
     """The long form of a code: a title, a paragraph or two, and a wrong → right example. `weft explain` prints it."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from . import tree
 from .diagnostics import Span, WeftError, fail, quoted
+from .records import record
 
 Value = int | float | bool | str | tuple
 Kind = Literal["int", "float", "bool", "str", "type", "list", "handle", "unknown"]
@@ -40,7 +40,7 @@ _WANTED = {"number": "numbers", "int": "integers", "bool": "true or false", "typ
 INT_LIMIT = 2**63
 
 
-@dataclass(frozen=True)
+@record
 class UnknownValue:
     """A value that only the run will tell. Nothing is known of one whose kind is unknown, too."""
 
@@ -50,7 +50,7 @@ class UnknownValue:
 UNKNOWN = UnknownValue()
 
 
-@dataclass(frozen=True)
+@record
 class KnownValue(UnknownValue):
     """A value that does not have to wait for the run: what a name is bound to by `let`, or a parameter by its default."""
 
@@ -84,7 +84,7 @@ def evaluator(values: Mapping[str, Any]) -> Evaluator:
     return Evaluator(lookup, refuse)
 
 
-@dataclass(frozen=True)
+@record
 class Evaluator:
     """Evaluates expressions in one scope: of `and`, `or` and `select` only what is not decided yet.
 
@@ -272,7 +272,7 @@ def _comparable(left: object, right: object) -> bool:
 # ---- functions -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class Builtin:
     """A function of expressions: what it takes, how many of them (at least one if None), and how it is computed."""
 

@@ -7,12 +7,12 @@ needs nothing here. Line breaks inside brackets and after operators are the writ
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from lark import Token
 
 from .diagnostics import schedule_text
 from .parser import TreeBuilder
+from .records import record
 from .syntax import read
 from .syntax_errors import BRACKETS, OPERATORS
 
@@ -38,7 +38,7 @@ def format_text(text: str, name: str) -> str:
     return lines.text()
 
 
-@dataclass(frozen=True)
+@record
 class _Piece:
     """A token or a comment.
 

@@ -11,11 +11,12 @@ from typing import Any, Literal
 from . import tree
 from .diagnostics import Diagnostic, Span, WeftError, did_you_mean, fail, quoted
 from .expressions import ELEMENT_TYPES, NAMES, SPLIT_TYPES, Evaluator, KnownValue, UnknownValue
+from .records import record
 
 Shape = Literal["one", "several", "list", "any"]
 
 
-@dataclass(frozen=True)
+@record
 class BoundName:
     """A name bound to a handle.
 
@@ -38,7 +39,7 @@ class BoundName:
         return self.results if self.shape == "several" else ("",)
 
 
-@dataclass(frozen=True)
+@record
 class Gone:
     """Why a handle is gone: what consumed it, and the names of what that returned instead.
 

@@ -10,12 +10,12 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from . import tree
 from .diagnostics import Diagnostic, Span, count, fail, quoted
 from .expressions import Evaluator
+from .records import record
 from .scopes import BoundName, Gone, Part, ScopeCheck, consumed, let_of
 
 FieldKind = Literal[
@@ -36,7 +36,7 @@ FieldKind = Literal[
 ]
 
 
-@dataclass(frozen=True)
+@record
 class Misnamed:
     """A name that there is not. `certain`: the statement can only fail."""
 
@@ -45,7 +45,7 @@ class Misnamed:
     certain: bool
 
 
-@dataclass(frozen=True)
+@record
 class Field:
     """One field of a statement, in source order.
 
@@ -82,7 +82,7 @@ class Field:
         return dataclasses.replace(self, maximum=None) if any(flag in written for flag in self.unless) else self
 
 
-@dataclass(frozen=True)
+@record
 class Signature:
     """A statement as the checker sees it.
 
@@ -119,7 +119,7 @@ class Signature:
         return next((f for f in self.fields if f.name == name), None)
 
 
-@dataclass(frozen=True)
+@record
 class SpaceSpec:
     """An evaluated space. `counts[i]` belongs to `axes[i]`: an int, None (as many as iterations) or "?" (symbolic)."""
 
@@ -129,7 +129,7 @@ class SpaceSpec:
     all: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class DistributionSpec:
     """An evaluated distribution."""
 

@@ -18,7 +18,6 @@ import pickle
 import re
 import sys
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast
 
@@ -32,6 +31,7 @@ from lark.utils import TextSlice
 
 from .. import grammar
 from .diagnostics import Source, WeftError, fail
+from .records import record
 from .syntax_errors import BRACKETS, OPERATORS, Failure, explain
 
 MAX_NESTING = 40
@@ -168,7 +168,7 @@ def raw_end(text: str, opening: int) -> int | None:
 Start = Literal["file", "body"]
 
 
-@dataclass(frozen=True)
+@record
 class Language:
     """The loaded grammar.
 

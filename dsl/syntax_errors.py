@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from lark import Token
 from lark.exceptions import UnexpectedInput
 
 from .diagnostics import Diagnostic, Source, Span, alternatives, did_you_mean
+from .records import record
 from .tree import ITEMS
 
 _NAMED = {
@@ -44,7 +44,7 @@ _MEANT = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Failure:
     """Where a parse stopped.
 

@@ -8,10 +8,10 @@ rule of that statement names them. What the fields mean stands in the statement'
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal as Lit
 
 from .diagnostics import Source, Span
+from .records import record
 
 ITEMS = ("let", "require", "if", "foreach", "versions", "return")
 """Words, other than statements', with which a line of a schedule begins."""
@@ -21,7 +21,7 @@ CONTROL = (*ITEMS, "else", "schedule", "payload", "include")
 ParameterType = Lit["int", "float", "bool", "str", "type", "handle"]
 
 
-@dataclass(frozen=True)
+@record
 class Node:
     """Part of a tree, with its place in the text."""
 
@@ -31,21 +31,21 @@ class Node:
 # ---- expressions -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class Literal(Node):
     """An integer, float, boolean or string. A type (`f32`) is a `NameRef` until it is evaluated."""
 
     value: int | float | bool | str
 
 
-@dataclass(frozen=True)
+@record
 class NameRef(Node):
     """A parameter, a loop variable of `foreach`, an element type (`f32`, `i8`, …), or a handle where that can stand, too."""
 
     name: str
 
 
-@dataclass(frozen=True)
+@record
 class Unary(Node):
     """`-a`, `not a`."""
 
@@ -53,7 +53,7 @@ class Unary(Node):
     operand: Expr
 
 
-@dataclass(frozen=True)
+@record
 class Binary(Node):
     """`+ - * / % == != < <= > >= and or`; integer `/` must be exact (checked when it is evaluated)."""
 
@@ -62,7 +62,7 @@ class Binary(Node):
     right: Expr
 
 
-@dataclass(frozen=True)
+@record
 class CallExpr(Node):
     """`min(a, b)`, `max(a, b)`, `ceildiv(a, b)`, `pow2(n)`, `bits(type)`, `select(condition, a, b)`."""
 
@@ -70,12 +70,12 @@ class CallExpr(Node):
     arguments: tuple[Expr, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Skip(Node):
     """`_` in a list of tile sizes: leave this dimension alone."""
 
 
-@dataclass(frozen=True)
+@record
 class ListExpr(Node):
     """`[a, b, _]`; behind `foreach x in` also handles, `[gemm, t.op]`."""
 
@@ -88,7 +88,7 @@ Expr = Literal | NameRef | Unary | Binary | CallExpr | Skip | ListExpr
 # ---- what statements are made of --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class HandleRef(Node):
     """`gemm`, `t.loop` (a named result of the statement bound to `t`), `step.lhs` (an operand of the op)."""
 
@@ -100,7 +100,7 @@ class HandleRef(Node):
         return ".".join((self.name, *self.fields))
 
 
-@dataclass(frozen=True)
+@record
 class Dimension(Node):
     """One dimension of a space: `x`, `x: 16`, `x: ?`. `count` is None where none is given, `"?"` where it is symbolic."""
 
@@ -108,7 +108,7 @@ class Dimension(Node):
     count: Expr | Lit["?"] | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Space(Node):
     """`blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)`, `warpgroups(y)`, `quarters`, `warps(x: 4)`, `lanes`, `lanes(x: 4)`,
     `registers`, `grid(x)`, `tma`. `all` is the `*`."""
@@ -118,7 +118,7 @@ class Space(Node):
     all: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Distribution(Node):
     """`block`, `cyclic`, `block-cyclic(b)`."""
 
@@ -126,7 +126,7 @@ class Distribution(Node):
     chunk: Expr | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Word(Node):
     """A bare word that is neither a handle nor an expression: an op name (`linalg.matmul`), a function (`@f`); or the text
     between the braces of `transform { … }`, as it stands."""
@@ -137,7 +137,7 @@ class Word(Node):
 FieldValue = Expr | HandleRef | Space | Distribution | Word | bool
 
 
-@dataclass(frozen=True)
+@record
 class StatementNode(Node):
     """Any statement of the registry: `tile gemm [bm, bn]` is `Statement("tile", {"target": HandleRef, "sizes": ListExpr})`.
 
@@ -151,7 +151,7 @@ class StatementNode(Node):
 # ---- control ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class CallArgument(Node):
     """`bm = 64` in a call (by name), or `gemm` / `64` (by position: `name` is None)."""
 
@@ -159,7 +159,7 @@ class CallArgument(Node):
     value: Expr | HandleRef
 
 
-@dataclass(frozen=True)
+@record
 class Call(Node):
     """A call of another schedule: `stage(step, bk = 8)`. A bare name is a `NameRef`, of a handle, too."""
 
@@ -167,14 +167,14 @@ class Call(Node):
     arguments: tuple[CallArgument, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Binding(Node):
     """A name on the left of `let`. `_` throws the result away."""
 
     name: str
 
 
-@dataclass(frozen=True)
+@record
 class Let(Node):
     """`let x = …` (destructured False: x is the only result, or all of them: `x.loop`), `let (a, b) = …` (True); or a value."""
 
@@ -183,7 +183,7 @@ class Let(Node):
     value: StatementNode | Call | Expr
 
 
-@dataclass(frozen=True)
+@record
 class Require(Node):
     """`require condition, "message"`: refused where the condition is false."""
 
@@ -191,7 +191,7 @@ class Require(Node):
     message: str | None = None
 
 
-@dataclass(frozen=True)
+@record
 class If(Node):
     """`if bm > 16 { … } else { … }`, or `if init { … }` on a handle that `match?` may have left absent."""
 
@@ -200,7 +200,7 @@ class If(Node):
     otherwise: tuple[Item, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Foreach(Node):
     """`foreach op in ops { … }` over the handles of a `match*`, `foreach op in [a, t.op] { … }` over handles written out, or
     `foreach n in [1, 2] { … }` over values."""
@@ -210,7 +210,7 @@ class Foreach(Node):
     body: tuple[Item, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Versions(Node):
     """`versions { … } else { … }`: the payload is scheduled once through each block and what stands behind them, and a run takes
     the first version whose assumptions hold. `values`: what all blocks name, each of them its own, is known behind them."""
@@ -224,7 +224,7 @@ class Versions(Node):
         return frozenset(set.intersection(*named))
 
 
-@dataclass(frozen=True)
+@record
 class Return(Node):
     """`return (a, b)` at the end of a schedule that is called by others: its named results, in order."""
 
@@ -237,7 +237,7 @@ Item = StatementNode | Call | Let | Require | If | Foreach | Versions | Return
 # ---- top level --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class Parameter(Node):
     """`bm: int = 128 in [64, 128]`. No default: a value must be given. A `handle` parameter has neither."""
 
@@ -247,7 +247,7 @@ class Parameter(Node):
     domain: ListExpr | None
 
 
-@dataclass(frozen=True)
+@record
 class Payload(Node):
     """`payload matmul(m = 512, type = f32)` (a builder that ships) or `payload "model.mlir"` (a path, beside the file)."""
 
@@ -256,14 +256,14 @@ class Payload(Node):
     arguments: tuple[CallArgument, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Include(Node):
     """`include "path"`: the schedules of another file."""
 
     path: str
 
 
-@dataclass(frozen=True)
+@record
 class Schedule(Node):
     """`schedule name(parameters) { … }`; `doc` is the comment above it."""
 
@@ -273,7 +273,7 @@ class Schedule(Node):
     doc: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class File(Node):
     """One parsed file. `schedules` holds included ones too (their spans say where they stand); the last one written in
     this file is its main schedule."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .dsl.diagnostics import Diagnostic, Source, WeftError
+from .dsl.records import record
 from .runtime.files.bundle import CUDA, MODULE, PLAN, Bundle, digests, read_bundle
 from .runtime.plan.codec import dump
 
@@ -27,7 +28,7 @@ KEPT = 32
 """Modules whose proof and emission are kept: of a bundle whose other files change."""
 
 
-@dataclass(frozen=True)
+@record
 class Audit:
     """What was found.
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .dsl import tree
 from .dsl.diagnostics import Diagnostic, Source, WeftError, count, fail
+from .dsl.records import record
 
 if TYPE_CHECKING:
     from .interpreter.ir.mlir import ir
@@ -72,7 +73,7 @@ def read_schedule(name: str | Source) -> tree.File:
     return file
 
 
-@dataclass(frozen=True)
+@record
 class Choice:
     """What is to be worked on.
 
@@ -126,7 +127,7 @@ TYPED = "<typed>"
 EMPTY = "schedule typed() {\n}\n"
 
 
-@dataclass(frozen=True)
+@record
 class Recipe:
     """A schedule that was read and checked, with its payload's text. Nothing is applied yet.
 
@@ -169,7 +170,7 @@ class Recipe:
         return found
 
 
-@dataclass(frozen=True)
+@record
 class Applied:
     """A schedule applied to its payload."""
 
@@ -257,7 +258,7 @@ def after_steps(error: WeftError, session: Session) -> WeftError:
     return WeftError(*(replace(d, notes=(*d.notes, before)) for d in error.diagnostics))
 
 
-@dataclass(frozen=True)
+@record
 class Planned:
     """A scheduled module as what a device runs: the plan and the kernels' CUDA C++ text."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from .dsl.diagnostics import Diagnostic, Source, WeftError
+from .dsl.records import record
 from .interpreter.ir import mlir
 from .interpreter.ir.functions import callee, most_of, multiples_of, name_of, symbol
 from .interpreter.ir.mlir import ir
@@ -27,7 +28,7 @@ from .runtime.run.report import plain
 Sizes = tuple[int | None, int | None, int | None]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class _Part:
     """A part of a module that was judged. `distinct`: what was taken as distinct memory, of buffers from outside or arguments."""
 
@@ -48,7 +49,7 @@ class _Part:
 UNKNOWN: Sizes = (None, None, None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Judged(_Part):
     """One kernel, as one launch uses it.
 
@@ -89,7 +90,7 @@ class Judged(_Part):
         return self.name, self.block, self.grid, self.barriers, self.superfluous, said
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class JudgedHost(_Part):
     """One host function that uses tokens or frees memory.
 
@@ -102,7 +103,7 @@ class JudgedHost(_Part):
     tokens: int
 
 
-@dataclass(frozen=True)
+@record
 class Verdict:
     """The whole module."""
 

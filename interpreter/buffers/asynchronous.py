@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import arith, ir, made_by, nvgpu, operations
 from ..ir.refusing import refuse
@@ -15,7 +15,7 @@ WIDTHS = (4, 8, 16)
 """Bytes that one asynchronous copy moves."""
 
 
-@dataclass(frozen=True)
+@record
 class CopySource:
     """Where the elements of an asynchronous copy come from: the first one's buffer and subscripts; and whether they are taken,
     or zeros in their place (None: they are)."""

@@ -5,9 +5,10 @@ where one thread does the op alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..indices.arithmetic import Sum, apply_map
 from ..indices.values import unchanged
 from ..ir.affine_maps import dimension_of, dimensions_of, single_dimensions
@@ -27,7 +28,7 @@ from .tiles import is_handed_out
 from .wide_accesses import MaskedLoad, aligned_rows, masked_loads
 
 
-@dataclass(frozen=True)
+@record
 class StructuredOp:
     """An all-parallel linalg op on memrefs, taken apart.
 

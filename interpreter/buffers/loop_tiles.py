@@ -9,9 +9,9 @@ and what is left, the same in all iterations, is where the tile begins. What the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..indices.arithmetic import constant
 from ..indices.linear import Linear, Symbol
 from ..ir.copying import copy_to
@@ -31,7 +31,7 @@ from .overwritten import WrittenPart, is_certain, reads_what_it_wrote, written_p
 _WAY = "stage an operand whose subscripts are sums of the loops' variables, or leave it in global memory"
 
 
-@dataclass(frozen=True)
+@record
 class LoopTile:
     """The tile of a buffer.
 
@@ -176,7 +176,7 @@ def read_into(tile: LoopTile, view: ir.Value) -> ir.Operation:
     return copy
 
 
-@dataclass(frozen=True)
+@record
 class WriteBack:
     """What a loop has written, on its way from `view` back into the buffer."""
 

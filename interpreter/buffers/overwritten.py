@@ -9,10 +9,10 @@ buffer's: beyond its end, or in front of its beginning.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 from ...dsl.diagnostics import WeftError, fail
+from ...dsl.records import record
 from ..indices.linear import Formula, Linear, Symbol
 from ..ir.mlir import ancestors, child_of, ir
 from ..ir.refusing import describe
@@ -23,7 +23,7 @@ Forms = Mapping["ir.Operation", Sequence[Linear]]
 """The subscripts of accesses."""
 
 
-@dataclass(frozen=True)
+@record
 class WrittenPart:
     """Where in its tile a loop writes.
 

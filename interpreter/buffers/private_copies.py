@@ -11,9 +11,9 @@ Source: Podlozhnyuk, "Histogram calculation in CUDA"; `PrivatizedAtomics` of CUB
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..ir.copying import fill_with
 from ..ir.mlir import ahead_of, ir, is_used, memref
 from ..ir.refusing import describe
@@ -23,7 +23,7 @@ from ..reductions.identities import identity, number
 from .elements import COMBINERS
 
 
-@dataclass(frozen=True)
+@record
 class AtomicUpdates:
     """The ops of a loop that combine into `buffer`, all by the same op of `arith`."""
 

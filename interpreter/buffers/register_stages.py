@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Table
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..indices.arithmetic import Bound, Sum, less
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ir, producer
@@ -29,7 +29,7 @@ EmitStaged = Callable[[Sequence[Sum], Table[int, Address]], None]
 ATTRIBUTE = "weft.register_stage"
 
 
-@dataclass(frozen=True)
+@record
 class Share:
     """What a processor owns of one dimension: `rounds` chunks of `size` iterations, the first at p * size, `stride` apart."""
 

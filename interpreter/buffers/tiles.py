@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..ir.affine_maps import dimension_of
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import DYNAMIC, ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
@@ -32,7 +32,7 @@ from ..reductions.scans import is_scan
 from .views import all_users, is_temporary
 
 
-@dataclass(frozen=True)
+@record
 class ThreadTile:
     """The part of a buffer that an iteration of a nest of loops over threads looks at.
 

@@ -9,9 +9,9 @@ its last digit alone, where n divides that digit's size.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from math import prod
 
+from ...dsl.records import record
 from ..indices.neighbours import Neighbours
 from ..indices.values import divisible, multiples, unchanged
 from ..ir.cloning import clone_with, index_dimension
@@ -103,7 +103,7 @@ def offset_divisible(memref: ir.Value, lanes: int) -> bool:
     )
 
 
-@dataclass(frozen=True)
+@record
 class MaskedLoad:
     """A read in an op's body: `choice` is its `scf.if` (None: it always loads), `load` the load in the first arm, `before` the ops
     that both are made of; `takes`: the body's arguments that these take, which are the same for all neighbours."""

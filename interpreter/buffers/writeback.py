@@ -14,9 +14,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..indices.arithmetic import Bound, Sum, delinearise, inside
 from ..indices.values import divisible
 from ..ir.affine_maps import dimension_of, single_dimensions
@@ -52,7 +52,7 @@ from .wide_accesses import aligned_rows
 from .widths import widths
 
 
-@dataclass(frozen=True)
+@record
 class Part:
     """The elements [offset, offset + size) of the temporary that a copy has as operand `number`.
 
@@ -144,7 +144,7 @@ def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
     return found
 
 
-@dataclass(frozen=True)
+@record
 class _Owner:
     """Who touches the elements of a temporary next to a copy of it.
 

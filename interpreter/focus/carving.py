@@ -13,10 +13,10 @@ from __future__ import annotations
 import dataclasses
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 
+from ...dsl.records import record
 from ..ir.cloning import clone_module, empty_module
 from ..ir.functions import symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, ops_of
@@ -24,7 +24,7 @@ from .modules import ContentChange, Sectioned, take_apart
 from .sections import HOLDER, Body, Edit, Section, close
 
 
-@dataclass(frozen=True)
+@record
 class Stretch:
     """Sections side by side outside the part: from … to, and the numbers of the values that they make for it and use of it."""
 
@@ -34,7 +34,7 @@ class Stretch:
     uses: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Focus:
     """A part of a module, to be rewritten in place; then `merged()` is the module with what became of it."""
 

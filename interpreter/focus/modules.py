@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...dsl.records import record
 from ..ir.cloning import clone_module, empty_module
 from ..ir.functions import symbol
 from ..ir.mlir import attributes, ir, operations, ops_of, run_passes
@@ -50,7 +51,7 @@ def numbered(base: str, n: int) -> str:
     return f"{base}_{n}" if n else base
 
 
-@dataclass(frozen=True)
+@record
 class Taken:
     """Names that are taken: of what stands at the top of the module, of the kernels in it, and of what a function allocates."""
 
@@ -59,7 +60,7 @@ class Taken:
     buffers: Callable[[str], Set[str]] = lambda _: frozenset()
 
 
-@dataclass(frozen=True)
+@record
 class ContentChange:
     """How a version differs from another: edits of one of its functions, and what stands at its top or no longer does."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from ...dsl.records import record
 from ..ir.functions import name_of
 from ..ir.mlir import attributes, ir, is_tensor, operations, walk
 from ..memory.table import ALLOCATIONS
@@ -24,7 +24,7 @@ LARGE = 40
 MAP = "weft.map"
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Section:
     """One op of a function's body.
 

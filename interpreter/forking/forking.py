@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
+from ...dsl.records import record
 from ..ir import mlir
 from ..ir.mlir import ancestors, ir, ops_of
 from ..ir.refusing import describe, refuse
@@ -133,7 +134,7 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
                        else "give the function a body, or bring the kernel into the module")  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class _Item:
     """An op that keeps its place: `number` of the operation if a device does it, `waits` for what before if the host does.
 

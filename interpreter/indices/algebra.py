@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from math import gcd, prod
 from typing import Literal
 
+from ...dsl.records import record
 from ..ir.affine_maps import constraints, results_of
 from ..ir.mlir import ir
 from .linear import (
@@ -35,7 +36,7 @@ from .linear import (
 Sizes = tuple[int | None, int | None, int | None]
 
 
-@dataclass(frozen=True)
+@record
 class LaunchShape:
     """Threads per block and blocks per grid, (x, y, z); None where the launch decides. Blocks per cluster are always known."""
 

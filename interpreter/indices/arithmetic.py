@@ -6,11 +6,11 @@ Everything is emitted at the ambient insertion point and location.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 from typing import TypeAlias
 
+from ...dsl.records import record
 from ..ir.affine_maps import Operator, results_of
 from ..ir.mlir import affine, arith, constant_of, ir, made_by
 
@@ -18,7 +18,7 @@ Bound: TypeAlias = "int | ir.Value"
 """A trip count, a count of processors, a loop bound: a number where it is known, an index value where it is not."""
 
 
-@dataclass(frozen=True)
+@record
 class Term:
     """`coefficient * value`, where 0 <= value < extent (None: not known)."""
 
@@ -27,7 +27,7 @@ class Term:
     extent: int | None
 
 
-@dataclass(frozen=True)
+@record
 class Sum:
     """`constant + Σ terms`: an index whose range is known as far as its terms' ranges are."""
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd
 from typing import Literal
+
+from ...dsl.records import record
 
 Range = tuple[int | None, int | None]
 """Least and greatest value; None where there is no bound."""
 SymbolKind = Literal["thread", "block", "loop", "parameter", "opaque", "defined", "lane"]
 
 
-@dataclass(frozen=True)
+@record(compared=True)
 class Depends:
     """On what a value depends: the thread's ids (or data it alone may see), the block's, its `rank` in the cluster, counters."""
 
@@ -46,7 +48,7 @@ NOTHING = Depends()
 THREAD = Depends(thread=True)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Symbol:
     """A named integer.
 
@@ -72,7 +74,7 @@ class Symbol:
         object.__setattr__(self, "definition", formula)
 
 
-@dataclass(frozen=True)
+@record(compared=True)
 class Floor:
     """`floor(numerator / divisor)`, with a positive divisor."""
 
@@ -288,7 +290,7 @@ def settled(symbols: Iterable[Symbol]) -> bool:
 # ---- formulas ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record(compared=True)
 class Formula:
     """`form >= 0`, `form == 0`, or the conjunction or disjunction of `parts`; an empty "and" is true, an empty "or" false."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from ...dsl.records import record
 from .functions import symbol
 from .mlir import ancestors, children, ir, operations, producer, users
 
 GET = "memref.get_global"
 
 
-@dataclass(frozen=True)
+@record
 class NumberTable:
     """Whole numbers of a constant of one dimension.
 

@@ -68,9 +68,8 @@ def _prepare(first: ir.Context) -> None:
     name = "torch_mlir.dialects.linalg"
     if name not in sys.modules:
         sys.modules[name] = ModuleType(name)
-        _ = linalg.FillOp
         with first, ir.Location.unknown():
-            _ = ir.Operation.create("linalg.yield").opview
+            _ = ir.Operation.create(linalg.YieldOp.OPERATION_NAME).opview
         del sys.modules[name]
     with first:
         kind = ir.Attribute.parse("dense<0> : tensor<1xi8>").typeid

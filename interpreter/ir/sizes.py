@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import TypeAlias
 
+from ...dsl.records import record
 from .affine_maps import dimension_of
 from .mlir import DYNAMIC, affine, arith, constant_of, ir, made_by, maker, memref, operations, producer, tensor
 from .reshapes import groups_of
@@ -104,7 +105,7 @@ def same_size(a: int | ir.Value, b: int | ir.Value) -> bool:
     return one is not None and other is not None and all(map(same_size, one.operands, other.operands))
 
 
-@dataclass(frozen=True)
+@record
 class OpenSize:
     """The size of a tensor along an axis, which is known at run time only, plus a number."""
 

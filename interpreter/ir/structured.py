@@ -6,10 +6,10 @@ Shapes are those of the op's operands; an extent is None where it is dynamic.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from .affine_maps import dimension_of, dimensions_of
 from .mlir import DYNAMIC, entries, ir, is_used, linalg, made_by, producer, tensor
 
@@ -30,7 +30,7 @@ UNROLL = "weft.unroll"
 """On a sequential loop: the compiler unrolls it, in full (a unit attribute), or by so many iterations."""
 
 
-@dataclass(frozen=True)
+@record
 class Structure:
     """The iteration space of a structured op.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..buffers.owners.arrays import read_owned_as_operands
 from ..buffers.replicas import follow_readers, replicate
 from ..buffers.temporaries import place_temporaries
@@ -43,7 +44,7 @@ from .tensor_cores import use_tensor_cores
 from .warp_groups import use_warp_groups
 
 
-@dataclass(frozen=True)
+@record
 class LaunchInfo:
     """What `launch_loop` made.
 
@@ -67,7 +68,7 @@ class LaunchInfo:
         return self.made.found
 
 
-@dataclass(frozen=True)
+@record
 class Materialized:
     """What has become of a kernel's loop; the grid in terms of the host's values.
 

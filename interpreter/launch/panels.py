@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from ...dsl.records import record
 from ..indices.arithmetic import Bound, Sum
 from ..ir.mlir import ir
 from ..memory.layouts import subview
@@ -31,7 +31,7 @@ def bound(start: Sum) -> Bound:
     return start.emit() if start.terms else start.constant
 
 
-@dataclass(frozen=True)
+@record
 class Box:
     """What a copy takes.
 
@@ -65,7 +65,7 @@ class Box:
         return starts
 
 
-@dataclass(frozen=True)
+@record
 class Panels:
     """A shared buffer that boxes of one tensor map fill.
 

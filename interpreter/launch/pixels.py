@@ -14,9 +14,10 @@ The mask may say that a subscript is inside of the images, and that m is below t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from ...dsl.records import record
 from ..buffers.wide_accesses import MaskedLoad
 from ..indices.arithmetic import Sum, Term, sum_of
 from ..indices.arithmetic import value as value_of
@@ -38,7 +39,7 @@ Refused = Callable[[str, str], Exception]
 ELSE = "promote an operand whose tiles are boxes, or map the copy to threads"
 
 
-@dataclass(frozen=True)
+@record
 class Pixels:
     """What a tile takes: of which images, in which window, from which element on, and at which tap. Outermost first.
 
@@ -52,7 +53,7 @@ class Pixels:
     tap: tuple[Sum, ...]
 
 
-@dataclass(frozen=True)
+@record
 class _Axis:
     """A subscript but the last: what of it depends on the row's number, in which that is multiplied by `step`; what depends on the
     column's; a number. `count`: how many pixels there are along it, None where that is not known."""
@@ -64,7 +65,7 @@ class _Axis:
     count: Size
 
 
-@dataclass(frozen=True)
+@record
 class Gathered:
     """A masked load of `op`, a copy to a tile of rows and columns. `refused`: as `Refused`."""
 

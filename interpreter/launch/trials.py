@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+from ...dsl.records import record
 from ..focus.carving import carve_around
 from ..focus.modules import take_apart
 from ..ir.cloning import clone_module
@@ -42,7 +42,7 @@ def _outermost(op: ir.Operation) -> list[ir.Operation]:
     return roots
 
 
-@dataclass(frozen=True)
+@record
 class Trial:
     """A launch of a mapped root that was tried.
 

@@ -14,8 +14,8 @@ Everything that a cluster decides, it decides by the number of its first block: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..indices.arithmetic import Bound, ceildiv, multiply
 from ..indices.values import divisible
 from ..ir.mlir import ir
@@ -26,7 +26,7 @@ CLUSTER = "weft.cluster"
 """On a mapped loop: how many blocks a cluster has, from `launch … cluster(n)`."""
 
 
-@dataclass(frozen=True)
+@record
 class BlockClusters:
     """The clusters of a launch.
 

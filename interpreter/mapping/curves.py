@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..indices.arithmetic import Sum
 from ..ir.mlir import ancestors, arith, children, ir, memref
 from ..ir.refusing import refuse
@@ -24,7 +24,7 @@ Tile = tuple[int, int]
 """A row and a column."""
 
 
-@dataclass(frozen=True)
+@record
 class _Side:
     """A side of a rectangle of tiles: how long it is, and in which direction it goes."""
 

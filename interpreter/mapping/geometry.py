@@ -6,9 +6,9 @@ import dataclasses
 import math
 from collections.abc import Mapping as Table
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..indices.arithmetic import Bound, ceildiv, multiply
 from ..ir.mlir import ir
 from ..ir.refusing import describe
@@ -37,7 +37,7 @@ Size = tuple[int | None, int | None, int | None]
 """Along x, y, z; None where it is not known before the launch."""
 
 
-@dataclass(frozen=True)
+@record
 class Geometry:
     """The shape of a launch.
 
@@ -71,7 +71,7 @@ class Geometry:
         return [-1 if ("blocks", a) in self.symbolic else self.blocks[a].most for a in AXES]
 
 
-@dataclass(frozen=True)
+@record
 class GridSize:
     """Blocks along one axis: `ceildiv(processors, per_block) * times`, where the processors may be a loop's trip count."""
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
 from ..indices.values import divisible, largest, multiples, range_of
@@ -27,7 +27,7 @@ IN_WARPS = {"warpgroups": WARP * GROUP_WARPS, "quarters": WARP, "warps": WARP, "
 """Spaces that are the threads of a block by their linear id, in whole warps: threads of each processor."""
 
 
-@dataclass(frozen=True)
+@record
 class Mapping:
     """One map.
 
@@ -181,7 +181,7 @@ def nested_maps(op: ir.Operation) -> Iterator[tuple[ir.Operation, Mapping]]:
             yield inner, mapping
 
 
-@dataclass(frozen=True)
+@record
 class LoopDimension:
     """One dimension of a `scf.forall`: iterations `lower, lower + step, …` below `upper`."""
 
@@ -304,7 +304,7 @@ def is_shared_reduction(op: ir.Operation) -> bool:
     return mapping is not None and mapping.distributes and is_structured(op) and not is_parallel_op(op)
 
 
-@dataclass(frozen=True)
+@record
 class Mapped:
     """One mapped loop or op of a launch."""
 

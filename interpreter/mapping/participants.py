@@ -17,8 +17,8 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as Table
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..ir.affine_maps import Operator, constraints, results_of
 from ..ir.functions import PARTICIPANTS
 from ..ir.mlir import ir, operations
@@ -126,7 +126,7 @@ def _linear(op: ir.Operation, block: Sequence[int | None], ids: Table[str, ir.Af
 # ---- what is exchanged ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class ThreadDigit:
     """A digit of a thread's number in its block, `number floordiv stride mod radix`.
 
@@ -141,7 +141,7 @@ class ThreadDigit:
     top: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Team:
     """The participants of a reduction, as digits of the number of a thread.
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, inside, less, minimum, multiply, value
 from ..indices.values import divisible, largest
 from ..ir.mlir import gpu, ir, scf
@@ -32,7 +32,7 @@ Emit = Callable[[Sum], None]
 """Emits the body of one iteration, at the ambient insertion point, for the iteration with this index."""
 
 
-@dataclass(frozen=True)
+@record
 class Processors:
     """Who shares the iterations of one dimension.
 

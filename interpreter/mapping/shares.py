@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..indices.algebra import Sizes
 from ..indices.arithmetic import Bound, Sum
 from ..indices.linear import NOTHING, Formula, Linear, Symbol, less
@@ -13,7 +13,7 @@ from ..ir.mlir import ir, made_by
 from ..ir.structured import body_of
 
 
-@dataclass(frozen=True)
+@record
 class Owned:
     """The iterations of a mapped loop or op that a processor owns.
 

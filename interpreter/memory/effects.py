@@ -8,9 +8,9 @@ bindings register, and fails for one that is neither here nor in its own list of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
+from ...dsl.records import record
 from ..ir import structured
 from ..ir.constants import table_of
 from ..ir.functions import segments
@@ -35,7 +35,7 @@ from .tensor_maps import LOADS, STORE, is_tensor_map, load_of
 from .warpgroups import PRODUCTS, is_described, operands
 
 
-@dataclass(frozen=True)
+@record
 class MemoryEffect:
     """One thing that an op does to one memref.
 

@@ -22,9 +22,9 @@ from Tensor Cores while surpassing the FP32 theoretical peak performance".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
+from ...dsl.records import record
 from ..ir.mlir import ir
 from .limits import WARP
 
@@ -50,7 +50,7 @@ ROW_BYTES = 16
 """In a row of a matrix that `ldmatrix` loads; where one begins is a multiple of it."""
 
 
-@dataclass(frozen=True)
+@record
 class TileProduct:
     """An instruction: D = A B + C, of m x n x k.
 
@@ -144,7 +144,7 @@ def instruction_of(op: ir.Operation) -> TileProduct | None:
     return _BY_NAME.get(ir.StringAttr(op.attributes[MARK]).value) if MARK in op.attributes else None
 
 
-@dataclass(frozen=True)
+@record
 class WarpMatrix:
     """What the lanes of a warp load or store together: each element by one lane.
 

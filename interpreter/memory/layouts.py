@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import gcd, prod
 from typing import Literal, TypeVar
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..ir.functions import name_of
 from ..ir.mlir import DYNAMIC, ir, memref
 from ..ir.refusing import refuse
@@ -51,7 +51,7 @@ def is_plain(kind: ir.Type) -> bool:
     return kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank, kind.context))
 
 
-@dataclass(frozen=True)
+@record
 class MemrefLayout:
     """Where the elements of a memref lie: element `(i, j, ...)` at `offset + i * strides[0] + j * strides[1] + ...`.
 

@@ -5,8 +5,9 @@ No MLIR is needed here."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import prod
+
+from ...dsl.records import record
 
 THREADS = 1024
 BLOCK, GRID = (THREADS, 1024, 64), (2**31 - 1, 65535, 65535)
@@ -110,7 +111,7 @@ CORNERS, OFFSETS = {3: 15, 4: 7, 5: 4}, {3: 16, 4: 8, 5: 5}
 "im2col mode"."""
 
 
-@dataclass(frozen=True)
+@record
 class PixelWindow:
     """Where the pixels of a tensor map lie; a number for each axis between images and channels, outermost first.
 

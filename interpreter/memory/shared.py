@@ -8,8 +8,8 @@ otherwise, so that nothing is lost between them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..ir.functions import inputs_of, workgroup_buffers
 from ..ir.mlir import ir, operations
 from . import mbarriers, tensor_maps, warpgroups
@@ -18,7 +18,7 @@ from .limits import ALIGNMENT
 from .views import behind
 
 
-@dataclass(frozen=True)
+@record
 class SharedPart:
     """A buffer, or a group of memory barriers, and what it is aligned to, in bytes."""
 

@@ -23,8 +23,7 @@ Source: CUTLASS `Swizzle<3, 4, 3>`; the modes of Hopper's tensor maps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dsl.records import record
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ir
 
@@ -36,7 +35,7 @@ WORD = 4
 _LINE = 128
 
 
-@dataclass(frozen=True)
+@record
 class Swizzle:
     """What a row's number is exchanged by: `(row floordiv lines * step) mod pieces * width`, in elements.
 

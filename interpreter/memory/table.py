@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from ...dsl.records import record
 from .copies import GROUP, WAIT
 from .fragments import LOAD_MATRIX, MMA, STORE_MATRIX
 from .lanes import BARRIERS, NUMBERED_BARRIER, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER
@@ -17,7 +17,7 @@ Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "matrix", "whole", "anywhere"]
 
 
-@dataclass(frozen=True)
+@record
 class Rule:
     """An access by the position of its memref among the operands (of an allocation: among the results), and of what is stored
     there, if the op stores."""

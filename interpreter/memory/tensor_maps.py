@@ -33,10 +33,10 @@ upstream's `NVGPUOps.td`, `NVVMOps.td`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from ...dsl.records import record
 from ..ir.element_sizes import element_bytes
 from ..ir.functions import attributes_of
 from ..ir.mlir import attributes, ir, made_by, maker
@@ -57,7 +57,7 @@ LINE, LINES = 128, 8
 """Bytes of shared memory in a line; lines after which a swizzle begins again. It exchanges pieces of `limits.PIECE` bytes."""
 
 
-@dataclass(frozen=True)
+@record
 class TensorMap:
     """What the type of a tensor map says.
 
@@ -116,7 +116,7 @@ def window_behind(given: ir.Value) -> PixelWindow | None:
     return window_said(said[WINDOW]) if WINDOW in said else None
 
 
-@dataclass(frozen=True)
+@record
 class BoxLoad:
     """What a load copies.
 

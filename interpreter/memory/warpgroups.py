@@ -37,10 +37,10 @@ Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from math import prod
 
+from ...dsl.records import record
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import child_of, constant_of, ir, made_by, ops_of, users
 from .fragments import TileProduct
@@ -80,7 +80,7 @@ def products(kind: str, total: str, columns: int) -> list[TileProduct]:
     return [TileProduct(ROWS, columns, SUM_BYTES // BYTES[kind], kind, total, 90)]
 
 
-@dataclass(frozen=True)
+@record
 class Matrix:
     """Rows and columns of an operand or an accumulator, and the type of its elements."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
+from ...dsl.records import record
 from ..indices.arithmetic import Bound
 from ..ir.functions import NAME
 from ..ir.mlir import DYNAMIC, affine, constant_of, ir, made_by, memref, nvgpu
@@ -28,7 +28,7 @@ Factor: TypeAlias = Union[int, "tuple[int, int, Joined]", "AffineSize"]
 """A number; how many elements an operand (by number) has along an axis, as it is seen; or what is computed of such."""
 
 
-@dataclass(frozen=True)
+@record
 class AffineSize:
     """What an affine map makes of sizes: of an image's, how many places a filter has there."""
 
@@ -61,7 +61,7 @@ def end_behind(size: ir.Value, arguments: Sequence[ir.Value]) -> tuple[Factor, .
     return (AffineSize(ir.AffineMapAttr(made.attributes["map"]).value, tuple(known)),)
 
 
-@dataclass(frozen=True)
+@record
 class MapOf:
     """How a tensor map is made of a tensor.
 
@@ -83,7 +83,7 @@ class MapOf:
         return window | ({} if name is None else {NAME: ir.StringAttr.get(name)})
 
 
-@dataclass(frozen=True)
+@record
 class HostMap:
     """A tensor map that the host makes of a kernel's operand (by number): what the kernel takes it as."""
 

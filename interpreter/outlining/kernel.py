@@ -10,10 +10,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Hashable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..focus.modules import Names, Taken, numbered
 from ..indices.arithmetic import Bound, value
 from ..indices.values import stated_sizes
@@ -49,7 +50,7 @@ _RECOMPUTED = ("affine.apply", "affine.min", "affine.max", "memref.dim")
 _NAMED = re.compile(r'weft\.name = "([^"]*)"')
 
 
-@dataclass(frozen=True)
+@record
 class Likeness:
     """What is alike in all loops that become the same kernel: the text with all that it takes of the host, places and what buffers
     are called left out. Those are a kernel's own, in the order of the text."""
@@ -76,7 +77,7 @@ Passed = int | HostMap
 """What a launch passes to a kernel: one of the operands, by number, or a map of one."""
 
 
-@dataclass(frozen=True)
+@record
 class Outlined:
     """A kernel in the making.
 

@@ -11,8 +11,9 @@ What is pieced together (`provenance`) is read by tests of the index, and the im
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...dsl.records import record
 from ..indices.arithmetic import Bound, constant
 from ..indices.arithmetic import value as value_of
 from ..indices.values import divisible
@@ -171,7 +172,7 @@ def is_masked_load(op: ir.Operation) -> bool:
     return MARK in op.attributes
 
 
-@dataclass(frozen=True)
+@record
 class Subscript:
     """An index along one axis.
 

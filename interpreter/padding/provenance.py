@@ -11,8 +11,9 @@ Paddings that nothing reads through stay copies, and the ops that bufferization 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...dsl.records import record
 from ..ir.cloning import is_named
 from ..ir.mlir import ir, is_used, made_by, operations, producer, stands_in, users
 from ..ir.refusing import describe
@@ -22,28 +23,28 @@ from ..ir.structured import body_of, element_type, extents_of, is_structured, pl
 PAD = "tensor.pad"
 
 
-@dataclass(frozen=True)
+@record
 class Image:
     """A tensor that is read in place."""
 
     value: ir.Value
 
 
-@dataclass(frozen=True)
+@record
 class Filled:
     """The same scalar everywhere."""
 
     value: ir.Value
 
 
-@dataclass(frozen=True)
+@record
 class Computed:
     """What the body of a `tensor.pad` makes of the index."""
 
     body: ir.Block
 
 
-@dataclass(frozen=True)
+@record
 class StridedWindow:
     """Element i is element `offsets + i · strides` of what is inside."""
 
@@ -52,7 +53,7 @@ class StridedWindow:
     strides: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class BoxSpan:
     """A box along one axis: index i of it, with start ≤ i < stop, is index (i - offset) / stride of what is inside."""
 
@@ -80,7 +81,7 @@ class BoxSpan:
         return replace(self, start=max(self.start, other.start), stop=self.stop if beyond <= 0 else other.stop)
 
 
-@dataclass(frozen=True)
+@record
 class Placed:
     """What is inside stands in a box; elsewhere the element is that of `around`."""
 

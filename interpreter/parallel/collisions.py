@@ -8,10 +8,10 @@ blocks finds them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from ...dsl.diagnostics import WeftError
+from ...dsl.records import record
 from ..indices.arithmetic import known
 from ..ir.mlir import ancestors, ir, operations, producer, run_passes
 from ..ir.refusing import describe
@@ -24,7 +24,7 @@ from ..outlining.kernel import FOLD_VIEWS, outline, to_loops
 from ..session.rewriter import Rewriter
 
 
-@dataclass(frozen=True)
+@record
 class Collision:
     """Two iterations of a loop that must not run at the same time.
 

@@ -4,8 +4,8 @@ around them. What is not shown may still be so: an index that is read from memor
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..indices.linear import Formula, Linear, at_least, either, less
 from ..indices.values import KnownIndices
 from ..ir.mlir import ancestors, ir, is_within, operations
@@ -16,7 +16,7 @@ from .solver import Naming, Solver, Unknown, points
 _ELEMENTS = ("load", "store", "atomic_rmw")
 
 
-@dataclass(frozen=True)
+@record
 class IndexUse:
     """One index of a load or a store.
 

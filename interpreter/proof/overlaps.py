@@ -8,11 +8,11 @@ ragged tile has the size that its `affine.min` says; every access is inside the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
+from ...dsl.records import record
 from ..indices.algebra import LaunchShape
 from ..indices.linear import NOTHING, Depends, Formula, Linear, Symbol, at_least, either, equal, less, settled
 from ..indices.values import Values
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # ISL is loaded where there is a question
     from .solver import Naming, Solver
 
 
-@dataclass(frozen=True)
+@record
 class SharedElement:
     """Two accesses that share an element.
 
@@ -96,7 +96,7 @@ def _same_view(one: ir.Value, other: ir.Value) -> bool:
     return one == other or structural_key(one) == structural_key(other)
 
 
-@dataclass(frozen=True)
+@record
 class _Elements:
     """Elements of a memref, by symbols of its own."""
 

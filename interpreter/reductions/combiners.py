@@ -17,8 +17,8 @@ Computing Sample Variances".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..ir.cloning import clone_with
 from ..ir.mlir import arith, ir, made_by, producer
 from ..ir.structured import body_of, is_structured, segments, structure, yielded
@@ -27,7 +27,7 @@ from .identities import SUMS, Combination, Identity, identity, update
 Values = Sequence[ir.Value]
 
 
-@dataclass(frozen=True)
+@record
 class Combiner:
     """How results of a reduction are combined.
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..ir.cloning import clone_with
 from ..ir.mlir import arith, func, ir, made_by, operations, ops_of, producer, run_passes
 from ..ir.structured import (
@@ -51,7 +51,7 @@ _REAL: dict[str, Identity] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class Combination:
     """A body that yields `combiner(accumulator, term)`, of a term that does not read the accumulator."""
 

@@ -14,8 +14,8 @@ Source: Blelloch, "Prefix Sums and Their Applications"; the body is that of `ire
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ..ir.affine_maps import dimension_of, dimensions_of
 from ..ir.cloning import clone_body
 from ..ir.mlir import ir, is_used, linalg, operations, ops_of, producer
@@ -24,7 +24,7 @@ from .combiners import Combiner, each_by_itself
 from .identities import Combination, update
 
 
-@dataclass(frozen=True)
+@record
 class Scan:
     """A scan along one dimension.
 

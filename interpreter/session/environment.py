@@ -5,18 +5,19 @@ as its dataclass holds them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ...dsl import tree
 from ...dsl.diagnostics import fail, quoted
 from ...dsl.expressions import evaluator
+from ...dsl.records import record
 from ...dsl.scopes import Gone, consumed, written_handles
 from ...dsl.signature import Field, Signature, expect_apart, field_value
 from .rewriter import Handle, Operand, SizeOf
 
 
-@dataclass(frozen=True)
+@record
 class NamedResults:
     """All results of one statement, bound to a single name: `t.loop`, `t.op`. A `Handle` or a tuple of them each."""
 

@@ -6,10 +6,11 @@ import itertools
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, Protocol
 
 from ...dsl.diagnostics import Diagnostic, Span, WeftError
+from ...dsl.records import record
 from ...dsl.tree import Node, StatementNode
 from ..focus.modules import Taken
 from ..ir.mlir import TransformError, ir, operations, run_passes, run_transform
@@ -21,7 +22,7 @@ from ..proof.coverage.untouched import Untouched
 HandleKind = Literal["op", "loop", "launch"]
 
 
-@dataclass(frozen=True)
+@record
 class Handle:
     """A name for one op of the payload. It survives rewrites, because it is a tag on the op and not a pointer to it.
 
@@ -37,7 +38,7 @@ class Handle:
         return f"weft.h{self.number}"
 
 
-@dataclass(frozen=True)
+@record
 class Operand:
     """`step.lhs`: an operand of the op that `handle` names, by its name. `spelling` is how the user wrote it."""
 
@@ -46,7 +47,7 @@ class Operand:
     spelling: str
 
 
-@dataclass(frozen=True)
+@record
 class SizeOf:
     """`A.1`, `gemm.lhs.1`: the size along an axis of an argument of the payload, by its name, or of an operand."""
 

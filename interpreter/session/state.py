@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeVar, cast
 
 from ...dsl import tree
 from ...dsl.diagnostics import Span, WeftError, count, fail, quoted
 from ...dsl.expressions import evaluate, show, unmet
 from ...dsl.parameters import bind_parameters
+from ...dsl.records import record
 from ...dsl.scopes import Gone
 from ..focus.carving import Version
 from ..ir.cloning import strip_tags
@@ -36,7 +37,7 @@ def extended(mapping: Mapping[K, V], new: Mapping[K, V]) -> Mapping[K, V]:
     return ChainMap({**top, **new}, cast(dict[K, V], base))
 
 
-@dataclass(frozen=True)
+@record
 class Turns:
     """A `foreach` and the values that it goes through; the frame is of the value with this number."""
 
@@ -45,7 +46,7 @@ class Turns:
     number: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class Frame:
     """A list of items and how far the walk is in it, with the names it sees.
 
@@ -151,7 +152,7 @@ SKIP = "skip"
 """The keyword of the step that leaves a statement out."""
 
 
-@dataclass(frozen=True)
+@record
 class Step:
     """What one statement did.
 
@@ -184,7 +185,7 @@ class Step:
         return str(strip_tags(self.module))
 
 
-@dataclass(frozen=True)
+@record
 class Made:
     """Where a handle came from, for `handles` and for messages."""
 
@@ -194,7 +195,7 @@ class Made:
     kind: HandleKind = "op"
 
 
-@dataclass(frozen=True)
+@record
 class State:
     """Everything there is between two statements. Nothing in it is ever changed. `forks`: the `versions` of which this is not the
     last version; `versions`: what those in front of this one have made."""
@@ -214,7 +215,7 @@ class State:
         return self.version.module
 
 
-@dataclass(frozen=True)
+@record
 class Fork:
     """A `versions`, and which of its blocks the walk went into.
 

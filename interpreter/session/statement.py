@@ -12,11 +12,11 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 from ...dsl.diagnostics import Explanation, WeftError, explanations
+from ...dsl.records import record
 from ...dsl.signature import Field, FieldKind, Signature
 from ...dsl.tree import StatementNode
 from .rewriter import Handle as Handle
@@ -35,7 +35,7 @@ class NotMet(WeftError):
     """An assumption that does not hold of the payload, or that the host cannot check: in `versions`, that version is left out."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Statement:
     """Base of all statements. `node` is the syntax tree's, for spans: `rewrite.error(..., at="sizes")` points at a field."""
 
@@ -104,7 +104,7 @@ def statement(
     else that says."""
 
     def register(cls: S) -> S:
-        cls = dataclass(frozen=True, kw_only=True)(cls)
+        cls = record(kw_only=True)(cls)
         fields = tuple(
             dataclasses.replace(f.metadata["weft"], name=f.name)
             for f in dataclasses.fields(cls)

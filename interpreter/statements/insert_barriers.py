@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...dsl.records import record
 from ..ir.mlir import ahead_of, gpu, ir, operations, ops_of
 from ..memory.lanes import BARRIERS, OF_GROUPS, erase_barrier, waits_for_warp, warp_barrier
 from ..session.statement import Results, Rewriter, Statement, statement
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..proof.signals.counts import SignalFault
 
 
-@dataclass(frozen=True)
+@record
 class _Chosen:
     """The barriers that a kernel needs; whether its loops are taken at their word; whether there is nothing against it; what is
     wrong with its memory barriers."""

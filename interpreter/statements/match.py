@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import count, did_you_mean
+from ...dsl.records import record
 from ..ir.misnamed import misnamed_op
 from ..ir.mlir import ir, operations
 from ..ir.refusing import describe
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..focus.carving import Focus, Version
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class _Match(Statement):
     """What the three forms share: the search."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...dsl.records import record
 from ..ir.copying import fill_with
 from ..ir.mlir import ahead_of, ir, linalg, operations, tensor
 from ..ir.structured import body_of, element_type, generic, insert, part_of, spelled, structure
@@ -106,7 +106,7 @@ def _not_sliced(op: ir.Operation, scan: Scan) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
+@record
 class _Cut:
     """So many terms in so many parts of some length, of which the last may be shorter."""
 
@@ -129,7 +129,7 @@ Place = tuple[Sequence["int | ir.Value"], Sequence["int | ir.Value"]]
 """Offsets and sizes of a slice."""
 
 
-@dataclass(frozen=True)
+@record
 class _Part:
     """The part of an iteration of a loop: its number, the first of its terms, and how many they are."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import prod
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
+from ...dsl.records import record
 from ..plan.dtypes import BF16, BITS, NUMPY
 from ..run.cupy_device import cupy_module
 
@@ -81,7 +81,7 @@ def _dtype(element: Hashable) -> str | None:
 # ---- libraries -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class Library:
     """What is asked of a library of arrays.
 

@@ -7,11 +7,12 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...dsl.diagnostics import Diagnostic, WeftError, count, fail, quoted
+from ...dsl.records import record
 from ..devices.device import Stream
 from ..forks import renew_in_forks
 from ..plan.plan import Plan, said
@@ -30,7 +31,7 @@ MOST = 64
 """Layouts that a kernel stays prepared for."""
 
 
-@dataclass(frozen=True)
+@record
 class Compiled:
     """What a kernel was made of.
 
@@ -49,7 +50,7 @@ class Compiled:
     steps: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class CallTimes:
     """Seconds of each of a number of calls: by the device's clock where it has one, else by the host's."""
 

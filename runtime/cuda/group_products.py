@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from ...dsl.records import record
 
 _MATRIX = """\
 // A matrix in shared memory, as the products of a warp group take it: panels of 128 bytes of each row, so many bytes apart, with
@@ -82,7 +83,7 @@ __device__ inline void {name}({type}* d, unsigned long long a, unsigned long lon
 #endif"""
 
 
-@dataclass(frozen=True)
+@record
 class GroupProduct:
     """One instruction of a warp group.
 

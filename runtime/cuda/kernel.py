@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ...dsl.records import record
 from ...interpreter.ir.functions import maker, name_of
 from ...interpreter.ir.mlir import ir, made_by, operations, users
 from ...interpreter.memory import mbarriers, tensor_maps
@@ -51,7 +52,7 @@ class TextBlock:
     pending: dict[ir.Value, None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@record
 class SharedArray:
     """What the block has in shared memory under one name: its size, and what it is aligned to, in bytes."""
 

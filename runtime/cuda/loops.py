@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...dsl.records import record
 from ...interpreter.ir.mlir import ancestors, ir, operations, producer, users
 from ...interpreter.ir.structured import UNROLL
 from ...interpreter.memory.lanes import NUMBERED_BARRIER
@@ -28,7 +28,7 @@ _OF_THE_BLOCK = ("gpu.barrier", NUMBERED_BARRIER)
 """Barriers for which warps wait."""
 
 
-@dataclass(frozen=True)
+@record
 class Carried:
     """A loop-carried value: one variable per element."""
 

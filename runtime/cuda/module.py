@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ...dsl.diagnostics import did_you_mean, fail
+from ...dsl.records import record
 from ...interpreter.ir import functions
 from ...interpreter.ir.constants import definition
 from ...interpreter.ir.mlir import ancestors, context, ir, operations, parse
@@ -90,7 +91,7 @@ def _initializer(values: list[str], shape: list[int]) -> str:
     return "{" + ", ".join(_initializer(values[k * size : (k + 1) * size], shape[1:]) for k in range(shape[0])) + "}"
 
 
-@dataclass(frozen=True)
+@record
 class KernelFunction:
     """A `gpu.func … kernel`.
 

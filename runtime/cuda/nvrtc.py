@@ -8,11 +8,11 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from ...dsl.diagnostics import Diagnostic, WeftError
+from ...dsl.records import record
 
 INSTALL = "pip install 'weft-gpu[predict]'"
 """Compiler and disassembler; also in a checkout: pip takes the extras of what is installed."""
@@ -34,7 +34,7 @@ def compile_options() -> tuple[str, ...]:
     return ("--std=c++17", "--fmad=true", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
 
 
-@dataclass(frozen=True)
+@record
 class KernelResources:
     """What one thread or block of a kernel takes, by ptxas."""
 
@@ -44,7 +44,7 @@ class KernelResources:
     shared_bytes: int
 
 
-@dataclass(frozen=True)
+@record
 class CompileResult:
     """What NVRTC made: the cubin, its log, and the resources of each kernel."""
 

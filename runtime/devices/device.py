@@ -6,11 +6,11 @@ No MLIR here: a bundle's runner imports this file on a machine that has NumPy an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from ...dsl.records import record
 from ..plan.dtypes import narrow
 from ..plan.plan import Boxes, KernelEntry, is_contiguous
 from .report import LaunchReport, Race
@@ -56,7 +56,7 @@ def scalar_bits(value: np.generic) -> np.generic:
     return np.array([value]).view(np.dtype(f"u{value.dtype.itemsize}"))[0]
 
 
-@dataclass(frozen=True)
+@record
 class DeviceView:
     """A strided window into an allocation, as a kernel argument or one side of a copy.
 
@@ -85,7 +85,7 @@ class DeviceView:
         return int(np.prod(self.shape, dtype=np.int64))
 
 
-@dataclass(frozen=True)
+@record
 class MappedView:
     """A tensor map of a window, as a kernel argument."""
 

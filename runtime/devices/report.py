@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeVar
 
 from ...dsl.diagnostics import Diagnostic
+from ...dsl.records import record
 
 RaceKind = Literal["RAW", "WAR", "WAW", "in-flight"]
 FaultKind = Literal[
@@ -47,7 +48,7 @@ FAULT_CODES: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Site:
     """An op of the kernel that touches memory or synchronizes."""
 
@@ -58,7 +59,7 @@ class Site:
     """Of a vector, as the op says it, in bytes; None where it is that of the whole vector."""
 
 
-@dataclass(frozen=True)
+@record
 class ThreadOp:
     """One thread doing one op. `block` and `thread` are (x, y, z)."""
 
@@ -77,7 +78,7 @@ class ThreadOp:
         return f"{self.op}{place} by thread {self.thread} of block {self.block}"
 
 
-@dataclass(frozen=True)
+@record
 class Operation:
     """Something that a stream does as a whole: a launch, a copy, a fill."""
 
@@ -92,7 +93,7 @@ class Operation:
         return f"{self.what} on stream {self.stream}"
 
 
-@dataclass(frozen=True)
+@record
 class Race:
     """Two accesses of one element, at least one a write, by two threads, or by operations on two streams, that nothing orders.
 
@@ -116,7 +117,7 @@ class Race:
         return f"{self.kind} race on {self.buffer}{list(self.element)}: {self.first}, then {self.second}"
 
 
-@dataclass(frozen=True)
+@record
 class Fault:
     """Something a thread must not do. `access` is the first thread that did it; `buffer` and `element` where there are any."""
 
@@ -131,7 +132,7 @@ class Fault:
         return f"{self.kind}: {self.message}: {self.access}"
 
 
-@dataclass(frozen=True)
+@record
 class Statistics:
     """`loads` and `stores` count ops executed by a whole batch of lanes, not by single threads. `seconds` is wall time. `turns`: of
     warp groups that each may be elsewhere, how often it was decided who goes on, in one cluster."""
@@ -145,7 +146,7 @@ class Statistics:
     turns: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class BankUse:
     """What the executions of one op on one shared buffer cost. Counted exactly, over all warps of the launch.
 
@@ -180,7 +181,7 @@ class BankUse:
         return round(self.wavefronts / self.ideal, 3) if self.ideal else 1.0
 
 
-@dataclass(frozen=True)
+@record
 class Traffic:
     """What lanes read, or wrote, of one buffer in global memory. Counted exactly, over all threads of the launch; an atomic reads
     and writes.
@@ -206,7 +207,7 @@ class Traffic:
         return self.elements == self.distinct == self.size
 
 
-@dataclass(frozen=True)
+@record
 class LaunchReport:
     """The findings of one launch.
 

@@ -11,12 +11,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ...dsl.diagnostics import Diagnostic, fail
+from ...dsl.records import record
 from ..plan.codec import dump, load
 from ..plan.plan import KernelEntry, Param, Plan, Texts
 from ..plan.signature import FunctionSignature, plan_signature
@@ -30,7 +31,7 @@ MAX_BYTES = 1 << 28
 """Of one text file."""
 
 
-@dataclass(frozen=True)
+@record
 class Bundle:
     """What is in the folder. `inputs` and `expected` are there where the bundle was built with data; `own`, what the payload
     computes in its own types, where that is something else."""

@@ -11,11 +11,11 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from ...dsl.diagnostics import WeftError, fail
+from ...dsl.records import record
 
 
 def open_regular(path: Path | str) -> BinaryIO:
@@ -39,7 +39,7 @@ KINDS = frozenset({".check", ".cu", ".json", ".mlir", ".npy", ".npz", ".py", ".s
 """Endings that say what is in a file. One that is there is never replaced by something of another kind."""
 
 
-@dataclass(frozen=True)
+@record
 class Output:
     """A file that a command is asked to write; or a folder, which it replaces as a whole.
 

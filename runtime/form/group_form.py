@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
 
+from ...dsl.records import record
 from ...interpreter.ir.element_sizes import element_bytes
 from ...interpreter.ir.mlir import ir, is_used, made_by, maker, users
 from ...interpreter.memory import mbarriers, tensor_maps, warpgroups
@@ -69,7 +69,7 @@ def expected_load(op: ir.Operation, code: str) -> BoxLoad:
     return load
 
 
-@dataclass(frozen=True)
+@record
 class GroupMatrix:
     """A matrix in shared memory, as a descriptor says.
 
@@ -108,7 +108,7 @@ def group_matrix(op: ir.Operation, code: str) -> GroupMatrix:
     return GroupMatrix(seen.rows, seen.columns, str(seen.element), element_bytes(held.element_type), box)
 
 
-@dataclass(frozen=True)
+@record
 class ExpectedGroupProduct:
     """A `nvgpu.warpgroup.mma`, or one instruction of NVVM's.
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from ...dsl.records import record
 from ...interpreter.ir.functions import segments
 from ...interpreter.ir.mlir import constant_of, ir
 from ...interpreter.ir.refusing import refuse as refuse
@@ -200,7 +200,7 @@ def kind_of(op: ir.Operation) -> str:
 # ---- asynchronous copies -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class AsyncCopy:
     """What `nvgpu.device_async_copy` copies from global to shared memory.
 
@@ -247,7 +247,7 @@ def expected_product(op: ir.Operation, code: str) -> TileProduct:
 # ---- between the lanes of a warp ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class WarpShuffle:
     """Where `gpu.shuffle` takes values from. Lanes are in groups of `width`; those outside of the own one give nothing.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 from ...dsl.diagnostics import Diagnostic, WeftError
+from ...dsl.records import record
 from ...interpreter.ir.functions import ASSUMED, argument_attributes, most_of, multiples_of, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.ir.refusing import describe
@@ -63,14 +64,14 @@ TOKEN_TYPE = "!gpu.async.token"
 MAX_DEPTH = 32
 
 
-@dataclass(frozen=True)
+@record
 class TokenValue:
     """The value of a `!gpu.async.token`: the numbers of the steps behind which it is."""
 
     steps: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True)
+@record
 class Claim:
     """That the size `of` an argument for a result, whose value this is, is `equal` to another."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import Any
 
 from ...dsl.diagnostics import Diagnostic, WeftError, fail
+from ...dsl.records import record
 from ...interpreter.ir.functions import sizes_of, symbol
 from ...interpreter.ir.mlir import JitError, TransformError, execution_engine, ir, operations
 from ...interpreter.ir.refusing import upstream_messages
@@ -33,7 +33,7 @@ _Taken = tuple[str, tuple[int | None, ...] | None]
 _prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-@dataclass(frozen=True)
+@record
 class MachineCode:
     """Machine code of a kernel.
 

@@ -9,11 +9,11 @@ import dataclasses
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from ...dsl.diagnostics import WeftError, fail
+from ...dsl.records import record
 from ...interpreter.memory.limits import PixelWindow
 from .check import validate
 from .plan import (
@@ -137,7 +137,7 @@ def _no_constant(spelling: str) -> Any:
     raise ValueError(f"`{spelling}` is not a number")
 
 
-@dataclass(frozen=True)
+@record
 class Cursor:
     """A place in a JSON document: the value there, its path for messages, the document's name."""
 

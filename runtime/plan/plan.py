@@ -10,10 +10,11 @@ How the CUDA text takes kernel arguments stands in `runtime/cuda/__init__.py`; `
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Literal, get_args
 
+from ...dsl.records import record
 from ...interpreter.memory import limits
 from ...interpreter.memory.limits import PixelWindow
 from .dtypes import rounds_most
@@ -36,7 +37,7 @@ Role = Literal["input", "output", "inout", "temp", "constant"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
-@dataclass(frozen=True)
+@record
 class Buffer:
     """Global memory, row-major and contiguous. `data` is the contents of a `constant`, little-endian."""
 
@@ -47,7 +48,7 @@ class Buffer:
     data: bytes | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Scalar:
     """A scalar argument of the entry function."""
 
@@ -55,7 +56,7 @@ class Scalar:
     dtype: str
 
 
-@dataclass(frozen=True)
+@record
 class BufferView:
     """A strided window into a buffer. Offset and strides are in elements."""
 
@@ -65,7 +66,7 @@ class BufferView:
     strides: tuple[Size, ...]
 
 
-@dataclass(frozen=True)
+@record
 class ScalarValue:
     """A scalar argument of a kernel."""
 
@@ -73,7 +74,7 @@ class ScalarValue:
     value: Value
 
 
-@dataclass(frozen=True)
+@record
 class Boxes:
     """What a tensor map says beside the tensor: the boxes that are copied to and from shared memory, and how they lie there.
 
@@ -94,7 +95,7 @@ class Boxes:
     rounded: str | None = None
 
 
-@dataclass(frozen=True)
+@record
 class TensorMapOf:
     """A tensor map as an argument of a kernel: made of a window when the kernel is launched, and passed by value."""
 
@@ -110,7 +111,7 @@ Extents = tuple[int | None, ...]
 Texts = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
+@record
 class Param:
     """A kernel's parameter as its type says. A scalar has no shape and no strides; a None in them, or as the offset, is
     `?`. Empty strides: row-major, whatever the sizes are. A tensor map has `boxes`, and no shape either.
@@ -140,7 +141,7 @@ class Param:
         return f"the parameter `{self.name}` ({self.dtype}, {layout})"
 
 
-@dataclass(frozen=True)
+@record
 class KernelEntry:
     """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters. Its text takes
     `reciprocals`, too, of sizes that it divides by, and numbers of blocks: a `long long` each, by these names.
@@ -192,7 +193,7 @@ def _capability(chip: str) -> int:
     return int(chip.removeprefix("sm_").rstrip("a"))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class PlanStep:
     """One thing to do on `stream`, once the steps with the indices `after` (all smaller than its own) are done.
 
@@ -205,21 +206,21 @@ class PlanStep:
     in_version: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Alloc(PlanStep):
     """Allocate a temporary buffer."""
 
     buffer: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Free(PlanStep):
     """Free a temporary buffer."""
 
     buffer: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Copy(PlanStep):
     """Copy one view to another of its shape."""
 
@@ -227,7 +228,7 @@ class Copy(PlanStep):
     target: BufferView
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Fill(PlanStep):
     """Every element of `target` becomes `value`, which is of the buffer's element type."""
 
@@ -235,7 +236,7 @@ class Fill(PlanStep):
     value: ScalarValue
 
 
-@dataclass(frozen=True)
+@record
 class Narrow:
     """The kernel whose text has indices of 32 bits: it is launched instead where these hold all of the `small` numbers."""
 
@@ -244,7 +245,7 @@ class Narrow:
     reciprocals: tuple[Size, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Folded:
     """The kernel whose text is for grids with more blocks along y or z than hardware numbers there: it is launched for these."""
 
@@ -252,7 +253,7 @@ class Folded:
     reciprocals: tuple[Size, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Launch(PlanStep):
     """`shared_bytes`: dynamic shared memory, on top of the kernel's own; `reciprocals`: what its text takes behind `args`."""
 
@@ -317,7 +318,7 @@ def extent(view: BufferView) -> tuple[int, int]:
     return start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0)
 
 
-@dataclass(frozen=True)
+@record
 class Plan:
     """All that a run needs beside the kernels' text.
 

@@ -3,9 +3,10 @@ MLIR."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from ...dsl.records import record
 from .dtypes import FLOATS, is_float
 from .plan import Plan
 
@@ -13,7 +14,7 @@ Shape = tuple[int | None, ...]
 """A None is a dynamic dimension."""
 
 
-@dataclass(frozen=True)
+@record
 class Argument:
     """One argument or result.
 
@@ -33,7 +34,7 @@ class Argument:
         return f"{self.name}: {type_text(self.dtype, self.shape)}"
 
 
-@dataclass(frozen=True)
+@record
 class FunctionSignature:
     """What a function takes and gives. `inside`: the element types that it computes with, as far as they are known."""
 

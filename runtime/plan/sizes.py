@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from ...dsl.records import record
 
 Operator = Literal["add", "sub", "mul", "floordiv", "ceildiv", "div", "mod", "rem", "min", "max", "reciprocal"]
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 
-@dataclass(frozen=True)
+@record
 class DimOf:
     """Dimension `axis` of buffer `buffer`, as the caller's array has it."""
 
@@ -18,14 +19,14 @@ class DimOf:
     axis: int
 
 
-@dataclass(frozen=True)
+@record
 class ScalarOf:
     """The value of the scalar `name`."""
 
     name: str
 
 
-@dataclass(frozen=True)
+@record
 class Apply:
     """`div` and `rem` truncate, `floordiv` and `mod` round down, `ceildiv` up; `reciprocal`: see `resolve.py`."""
 
@@ -44,7 +45,7 @@ Relation = Literal["==", ">="]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 
-@dataclass(frozen=True)
+@record
 class Agreement:
     """What has to hold between two integers for `op` to mean something: sizes are equal, or no more is read than there is."""
 
@@ -54,7 +55,7 @@ class Agreement:
     relation: Relation = "=="
 
 
-@dataclass(frozen=True)
+@record
 class Assumption:
     """A size that has to be a multiple of a number, and no larger than another (None: of any size): the kernels are right for such
     sizes alone. `by`: what says so, for people.

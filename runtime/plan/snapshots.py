@@ -7,10 +7,11 @@ what that writes is an output, or nothing reads it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from ...dsl.records import record
 from .plan import AnyStep, Buffer, BufferView, Copy, Launch, Plan, views
 from .resolve import fold
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .sizes import Size
 
 
-@dataclass(frozen=True)
+@record
 class Snapshot:
     """A buffer after a launch.
 

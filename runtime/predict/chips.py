@@ -16,9 +16,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...dsl.diagnostics import did_you_mean, fail
+from ...dsl.records import record
 from ...interpreter.memory import limits
 
 KIB = 1024
@@ -26,7 +27,7 @@ RESERVED = KIB
 """Bytes of shared memory that the system takes for each block."""
 
 
-@dataclass(frozen=True)
+@record
 class Chip:
     """A chip. What is per clock is so for one multiprocessor, where nothing else is said.
 

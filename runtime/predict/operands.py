@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dsl.records import record
 from ...interpreter.memory.limits import WARP
 
 Value = Any
@@ -26,7 +27,7 @@ _CONSTANT = re.compile(r"^(-?)c\[0x0\]\[0x([0-9a-f]+)\]$")
 PREDICATE = re.compile(r"^!?U?P[T\d]$")
 
 
-@dataclass(frozen=True)
+@record
 class Grid:
     """Where the threads are that are executed.
 

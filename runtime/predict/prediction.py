@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ...dsl.diagnostics import alternatives, fail
+from ...dsl.records import record
 from ...interpreter.memory.limits import WARP
 from ..cuda.nvrtc import CompileResult, KernelResources, compile_cubin
 from ..devices.device import DeviceView
@@ -60,7 +61,7 @@ NEARLY = 0.75
 """Where nothing is busier than this, it is waiting that limits."""
 
 
-@dataclass(frozen=True)
+@record
 class KernelPrediction:
     """One launch.
 
@@ -119,7 +120,7 @@ def _beside(work: int | None, flops: int) -> float:
     return 0.0 if work is None else max(0.0, 1 - work / flops) if flops else 0.0
 
 
-@dataclass(frozen=True)
+@record
 class Prediction:
     """A plan on a chip: its launches, one after the other.
 

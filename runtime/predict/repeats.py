@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import bisect
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...dsl.records import record
 from .sass import Disassembly
 from .tracks import Track
 
@@ -16,7 +16,7 @@ FEWEST = 6 * WINDOW
 """Of loops with fewer iterations each is executed."""
 
 
-@dataclass(frozen=True)
+@record
 class Repeat:
     """Where a warp stands: in the loop whose iterations begin with instruction `head`; how many instructions one of them has,
     and how many follow."""

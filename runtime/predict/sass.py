@@ -6,11 +6,11 @@ import re
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..cuda.nvrtc import INSTALL
 
 _LINE = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z0-9_a-z.]+)\s*(.*?)\s*;\s+/\* 0x[0-9a-f]+ \*/")
@@ -20,7 +20,7 @@ _TARGET = re.compile(r"`\((\.L_x_\d+)\)")
 _SECTION = re.compile(r"^\.text\.(\w+):")
 
 
-@dataclass(frozen=True)
+@record
 class Control:
     """What the compiler tells the hardware beside the instruction.
 
@@ -43,7 +43,7 @@ class Control:
         return cls(bits & 15, bits >> 5 & 7, bits >> 8 & 7, bits >> 11 & 63, bits >> 17 & 15)
 
 
-@dataclass(frozen=True)
+@record
 class Instruction:
     """One instruction: `@P0 LDS.128 R4, [R2+0x10]` has the mnemonic `LDS` and the modifiers `("128",)`."""
 
@@ -76,7 +76,7 @@ class Instruction:
         return named[1] if named is not None else None
 
 
-@dataclass(frozen=True)
+@record
 class Disassembly:
     """The instructions of one kernel and where its labels stand (the index of the next instruction)."""
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ...dsl.records import record
 from .operands import Registers, Value, address, many, read
 from .sass import Instruction
 
@@ -24,7 +25,7 @@ BLOCK_SHIFT = 24
 Kind = Literal["init", "arrive", "expect", "wait", "load", "store"]
 
 
-@dataclass(frozen=True)
+@record
 class BarrierUse:
     """What an instruction does to a memory barrier.
 

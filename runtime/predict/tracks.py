@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ...dsl.records import record
 from .operands import Value
 
 
@@ -18,7 +19,7 @@ class Track:
     active: list[Value] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@record
 class Trace:
     """What all warps executed: a track for each; warps that did the same share one."""
 

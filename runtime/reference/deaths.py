@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
+
+from ...dsl.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Death:
     """`signal`: `SIGFPE (arithmetic error)`, or the exit code. `cause`: what it probably was; empty where that can't be told."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
 
+from ...dsl.records import record
 from ..devices.report import BankUse
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class BankAccess(BankUse):
     """What an op on shared memory cost, over all launches of its kernel. `statement`: that which made the buffer, where known."""
 

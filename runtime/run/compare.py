@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 from types import MappingProxyType
 
 import numpy as np
 
+from ...dsl.records import record
 from ..plan.dtypes import FLOATS, holds_bits, narrow, poisoned, widen
 from ..plan.signature import FunctionSignature
 
@@ -24,7 +25,7 @@ DOUBTFUL = 0.1
 """Below this error, it may be the reference that is off: it adds up long sums one by one, in the payload's own types."""
 
 
-@dataclass(frozen=True)
+@record
 class OutputComparison:
     """How one output compares.
 
@@ -50,7 +51,7 @@ class OutputComparison:
         return None if self.error is None else self.reason is None
 
 
-@dataclass(frozen=True)
+@record
 class Comparison:
     """All outputs of a run beside what they should be."""
 

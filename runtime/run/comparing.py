@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError, fail
+from ...dsl.records import record
 from ..plan.dtypes import poisoned
 from ..plan.signature import Argument
 from ..plan.snapshots import Snapshot, touched, with_snapshots
@@ -31,7 +32,7 @@ SMALL_WORK = 200_000_000
 """Operations up to which it takes longer to optimize the code than to run it as it is."""
 
 
-@dataclass(frozen=True)
+@record
 class Task:
     """What is compared.
 
@@ -60,7 +61,7 @@ class Task:
     snapshots: tuple[Snapshot, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class LaunchComparison:
     """A snapshot beside the payload's value `of` which it is, or has to be. `comparison` has a reason where it differs."""
 
@@ -69,7 +70,7 @@ class LaunchComparison:
     comparison: OutputComparison
 
 
-@dataclass(frozen=True)
+@record
 class ComparedRun:
     """One run of both.
 
@@ -102,7 +103,7 @@ class ComparedRun:
         return self.comparison.ok and self.wrong_launch is None
 
 
-@dataclass(frozen=True)
+@record
 class ComparedRuns:
     """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: there are none, because
     the simulator alone can run the kernels, and would take too long. `exact`: inputs were integers, and outputs had to be equal."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ...dsl.diagnostics import Diagnostic, fail
+from ...dsl.records import record
 from .clock import Clock
 from .report import Report, ran
 
@@ -38,7 +39,7 @@ UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing:
 # ---- running -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class RunOptions:
     """How to run: where, on which inputs (a file, or arrays by name; random ones of this seed for the rest), compared with what."""
 
@@ -68,7 +69,7 @@ class RunOptions:
         expect_results(self.save, self.trace, self.inputs if isinstance(self.inputs, Path) else None, {**files, **read})
 
 
-@dataclass(frozen=True)
+@record
 class Executed:
     """A run: its report, and what else a reader may be shown. `steps`: those of the schedule, where there is one. `repeats`,
     `issued`: seconds of each further run, and that the host took to issue it."""
@@ -83,7 +84,7 @@ class Executed:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Program:
     """What is run, of a schedule or of a bundle.
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 
 import numpy as np
 
 from ...dsl.diagnostics import WeftError
+from ...dsl.records import record
 from ..plan.dtypes import FLOATS, HALVES, Floats, narrow, widen
 from ..plan.signature import FunctionSignature
 from .compare import Comparison, OutputComparison, compare
@@ -32,7 +33,7 @@ STEP = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "f8E
 """From 1 to the next number of a type: how far the results of a last division or exponential may be apart."""
 
 
-@dataclass(frozen=True)
+@record
 class Arbiter:
     """What decides about outputs that differ from what is expected.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
+
+from ...dsl.records import record
 
 if TYPE_CHECKING:
     from ..devices.device import DeviceTarget
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from .traffic import BufferTraffic
 
 
-@dataclass(frozen=True)
+@record
 class RanVersion:
     """The version of the schedule that ran: its number, from 1, of how many, and what it assumes of sizes."""
 
@@ -26,7 +27,7 @@ class RanVersion:
     assumed: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Report:
     """The result of a run.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 
 import numpy as np
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..devices.device import Device, Event, Replayed, Stream, Telling
 from ..devices.report import BankUse, Fault, LaunchReport, Race, Traffic
 from ..files.inputs import check_inputs
@@ -23,7 +23,7 @@ from ..trace.timeline import Timed
 from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved
 
 
-@dataclass(frozen=True)
+@record
 class KernelRun:
     """One launch of the plan, as reports show it. `shared_bytes` is all of a block's shared memory; `unproven` the kernel's."""
 
@@ -34,7 +34,7 @@ class KernelRun:
     unproven: str | None = None
 
 
-@dataclass(frozen=True)
+@record
 class RunResult:
     """What came of a run.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...dsl.records import record
 from ..devices.report import Traffic
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class BufferTraffic(Traffic):
     """What all launches of a kernel read, or wrote, of a buffer."""
 

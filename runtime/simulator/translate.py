@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dsl.records import record
 from ...interpreter.ir.functions import inputs_of, name_of, workgroup_buffers
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.layouts import MemrefLayout
@@ -24,7 +25,7 @@ from .arguments import ArgumentType
 from .types import BOOL, INT64, box_shape, element_dtype, place, value_type
 
 
-@dataclass(frozen=True)
+@record
 class Val:
     """A value in the generated code.
 
@@ -53,7 +54,7 @@ class Val:
         return f"N.typed({self.text})" if self.uniform and self.dtype in (INT64, BOOL) else self.text
 
 
-@dataclass(frozen=True)
+@record
 class Mem:
     """A memref: the buffer (a variable) and a strided window into it.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from ...dsl.diagnostics import fail
+from ...dsl.records import record
 from ..files.writing import Output, expect_outputs, expect_place
 from .svg import clipped, picture
 from .timeline import Timed, Timeline, chrome_trace
@@ -20,7 +20,7 @@ SHOWN = 16
 Kind = Literal["launch", "memory", "idle", "label", "shared"]
 
 
-@dataclass(frozen=True)
+@record
 class Piece:
     """Characters of one kind, which a report may colour."""
 

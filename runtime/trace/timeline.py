@@ -7,17 +7,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ...dsl.records import record
 from ..plan.plan import AnyStep, Launch
 
 UNITS = ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms"), (float("inf"), 1.0, "s"))
 """Times below the first are shown in the third; the second is how many of them are a second."""
 
 
-@dataclass(frozen=True)
+@record
 class Timed:
     """One step of a plan. `begin` and `end` are in seconds since the run's first; `step` is its number."""
 
@@ -28,7 +28,7 @@ class Timed:
     end: float
 
 
-@dataclass(frozen=True)
+@record
 class Overlap:
     """What streams won.
 
@@ -53,7 +53,7 @@ class Overlap:
         return self.serial / self.makespan if self.makespan > 0 else 1.0
 
 
-@dataclass(frozen=True)
+@record
 class Timeline:
     """What a picture of a run shows.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from rich.table import Table
 
 from ..dsl.diagnostics import WeftError
+from ..dsl.records import record
 from ..payloads.settings import find_layer
 from ..pipeline import Choice, Planned, applied, planned, read_schedule
 from ..recipes import schedules
@@ -21,7 +21,7 @@ from ..runtime.devices.device import DeviceTarget
 from ..runtime.run.execution import Arrays, open_device
 
 
-@dataclass(frozen=True)
+@record
 class Case:
     """What is timed: sizes of the payload, those of a layer among them."""
 
@@ -30,7 +30,7 @@ class Case:
     title: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class Timing:
     """One recipe in one case. `seconds` of the kernels, `baseline` of the library; `phases` of the host's work."""
 
@@ -49,7 +49,7 @@ class Timing:
         return self.baseline / self.seconds
 
 
-@dataclass(frozen=True)
+@record
 class Refusal:
     """A recipe that is not timed in one case."""
 

@@ -9,8 +9,9 @@ and their sum) are judged together by what the last of them writes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..dsl.records import record
 from ..interpreter.ir.cloning import clone_module
 from ..interpreter.ir.functions import inputs_of
 from ..interpreter.ir.mlir import child_of, ir, operations, ops_of
@@ -32,7 +33,7 @@ MOST_VALUES = 256
 """Of a payload, that are compared; of further ones nothing is known but what the outputs tell."""
 
 
-@dataclass(frozen=True)
+@record
 class PayloadValue:
     """What a part of the payload makes: a tensor, or a buffer once the part has written it.
 
@@ -59,7 +60,7 @@ class PayloadValue:
         return not any(other.buffer == self.buffer and other.part > self.part for other in own)
 
 
-@dataclass(frozen=True)
+@record
 class TracedPayload:
     """The payload with all that its parts make as further results, and what these are."""
 
@@ -158,7 +159,7 @@ def _return(function: ir.Operation, end: ir.Operation, more: Sequence[ir.Value],
 # ---- launches ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class _Launched:
     """A launch of the plan: the buffers that it may write."""
 

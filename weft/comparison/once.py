@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Diagnostic, WeftError, fail
+from ..dsl.records import record
 from ..interpreter.ir.functions import VERSION_OF
 from ..pipeline import Applied, Planned, Recipe, applied, planned
 from ..runtime.run.clock import Clock
@@ -33,7 +34,7 @@ ASKED = "`--unchecked` was given"
 """Why nothing was compared, where nobody wanted it."""
 
 
-@dataclass(frozen=True)
+@record
 class ComparedOnce:
     """What is known of kernels beside their payload.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import prod
 
+from ..dsl.records import record
 from ..interpreter.indices.values import KnownIndices
 from ..interpreter.ir.cloning import clone_module
 from ..interpreter.ir.mlir import constant_of, ir, operations, run_passes
@@ -36,7 +36,7 @@ GUESSED = 64
 _CONVERTED = frozenset({"arith.extf", "arith.extsi", "arith.extui", "arith.constant"})
 
 
-@dataclass(frozen=True)
+@record
 class WorkPart:
     """An op of a payload, and how many operations it is."""
 
@@ -44,7 +44,7 @@ class WorkPart:
     operations: int
 
 
-@dataclass(frozen=True)
+@record
 class PayloadWork:
     """What a payload computes.
 
@@ -74,7 +74,7 @@ def work_of(payload: ir.Module, signature: FunctionSignature, size: int) -> Payl
     return PayloadWork(parts, _most(steps, signature), indexed)
 
 
-@dataclass(frozen=True)
+@record
 class _Step:
     """An op that is done so many `times`, each of them in so many operations; of a reduction, `into` one element."""
 

@@ -16,9 +16,9 @@ import contextlib
 import io
 import os
 import re
-from dataclasses import dataclass
 
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError
+from ..dsl.records import record
 from .golden import Golden, text_of
 
 _DIRECTIVE = re.compile(
@@ -31,7 +31,7 @@ _FAILED = re.compile(r"[^\n]*?:(?P<line>\d+):(?P<column>\d+)? (?:error: )?(?P<me
 _SEEN = re.compile(r"(?m)^(?P<what>Matching at|Possible intended match at):[^\n]*(?:\nin:[^\n]*)?\n(?P<text>[^\n]*)")
 
 
-@dataclass(frozen=True)
+@record
 class Directive:
     """One CHECK line, and where it stands."""
 

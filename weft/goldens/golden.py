@@ -15,11 +15,11 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from ..dsl.diagnostics import Source, Span, WeftError, fail, read_source
+from ..dsl.records import record
 from ..payloads.settings import parse_settings
 from ..pipeline import Choice, resolve_schedule
 
@@ -34,7 +34,7 @@ _FORM = f"it is of the form `{HEADER}FILE.weft [--after STEP] {_OPTIONS}`"
 _CHECKS_FORM = f"it is of the form `{HEADER}FILE.weft [--cuda | --after STEP] {_OPTIONS}`"
 
 
-@dataclass(frozen=True)
+@record
 class Golden:
     """What is kept in one file, and how it is made.
 

@@ -15,11 +15,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import WeftError, count, fail, printable
+from ..dsl.records import record
 from ..pipeline import Applied, Choice, applied
 from ..runtime.files.writing import Output, expect_apart, write_file
 from . import checks
@@ -131,7 +132,7 @@ def _unclear(golden: Golden, words: str, number: int | None, steps: Sequence[Ste
                 notes=(f"its steps are\n{shown}",), hint=hint)  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class GoldenChange:
     """How a golden and what is made today differ, as the lines of a unified diff; none of them if they are alike. `compared`: on
     what the kernels were compared with their payload before it was written, a line each."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from rich.console import Console
@@ -13,6 +12,7 @@ from rich.style import Style
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 from rich.text import Text
 
+from ..dsl.records import record
 from ..interpreter.memory.limits import WARP
 from .ownership import NOBODY, Ownership
 
@@ -24,7 +24,7 @@ LONGEST = 32
 """Rows or columns of cells up to which a repeated part is shown as often as it is there."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Cells:
     """What is shown of an array of owners (or of banks).
 

@@ -10,11 +10,12 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..dsl.diagnostics import fail
+from ..dsl.records import record
 from ..interpreter.indices.arithmetic import Bound, Sum
 from ..interpreter.ir.cloning import clone_module, tagged
 from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, is_used, memref
@@ -47,7 +48,7 @@ from ..runtime.simulator.kernel import SimKernel
 from .banks import banks_of
 
 
-@dataclass(frozen=True)
+@record
 class LiveMap:
     """A map under the name of the handle that was mapped.
 
@@ -96,7 +97,7 @@ NOBODY = -1
 MOST_ELEMENTS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Ownership:
     """Who owns which iteration of a mapped loop, or which element of a mapped op, in the first block.
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from rich.text import Text
 
+from ..dsl.records import record
 from ..interpreter.ir.cloning import strip_tags
 from ..interpreter.ir.mlir import ir
 from . import colors
@@ -27,7 +27,7 @@ _WITH_ARGUMENTS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class Line:
     """A line of a diff."""
 
@@ -35,7 +35,7 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True)
+@record
 class Change:
     """A diff of two modules. `lines`: what is shown; `None` stands for lines that are left out."""
 

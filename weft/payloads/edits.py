@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..dsl.diagnostics import Source
+from ..dsl.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Edit:
     """`text` in place of what stood from `start` to `end`."""
 

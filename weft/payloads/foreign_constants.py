@@ -7,10 +7,10 @@ is refused: a value that is not there, elements that were left out of the text, 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ..dsl.diagnostics import Diagnostic, Source, WeftError
+from ..dsl.records import record
 from ..interpreter.ir.mlir import ir, memref, operations
 from ..interpreter.ir.refusing import describe
 from .naming import span_of
@@ -51,7 +51,7 @@ def read_constants(module: ir.Module, source: Source) -> None:
             op.operation.erase()
 
 
-@dataclass(frozen=True)
+@record
 class _Constant:
     """A `krnl.global` of a text."""
 

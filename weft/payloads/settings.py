@@ -10,17 +10,17 @@ import difflib
 import re
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..dsl import tree
 from ..dsl.diagnostics import Span, did_you_mean, fail
 from ..dsl.expressions import evaluate
+from ..dsl.records import record
 from ..recipes import builders
 from ..recipes.builder import Builder, BuilderParameter, Value
 
 
-@dataclass(frozen=True)
+@record
 class Layer:
     """Values of a builder's parameters that have a name."""
 
@@ -141,7 +141,7 @@ DIGITS = 40
 """More than any legal value has; Python refuses to read thousands of them."""
 
 
-@dataclass(frozen=True)
+@record
 class Settings:
     """The user's settings, sorted out. A name that both sides have reaches both; a layer's values are the payload's alone."""
 

@@ -12,6 +12,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ..dsl.diagnostics import Diagnostic, fail, in_lines
+from ..dsl.records import record
 from ..interpreter.session.session import Session
 from ..output import colors
 from ..output.console import progress, rendered
@@ -36,7 +37,7 @@ class Misuse(Exception):
     """A command is not written like that; the text says why."""
 
 
-@dataclass(frozen=True)
+@record
 class Command:
     """One command.
 

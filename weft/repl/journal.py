@@ -14,11 +14,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from ..dsl.diagnostics import count, fail
+from ..dsl.records import record
 from ..pipeline import Choice
 from ..runtime.files.cache import state_folder
 from .workbench import Workbench
@@ -29,7 +30,7 @@ KEPT, KEPT_DAYS = 20, 30
 MAX_BYTES = 1 << 26
 
 
-@dataclass(frozen=True)
+@record
 class Start:
     """What a session works on.
 
@@ -64,7 +65,7 @@ class Start:
         return os.path.basename(self.choice.file or self.choice.payload or "nothing")
 
 
-@dataclass(frozen=True)
+@record
 class CutOffSession:
     """A session that was cut off. `lines` do again what was done; `doing` is the one that was under way, or empty."""
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from rich.text import Text
 
 from ..dsl.diagnostics import WeftError
+from ..dsl.records import record
 from ..dsl.signature import Field, Signature
 from ..dsl.syntax import language
 from ..interpreter.ir.mlir import ir
@@ -69,7 +69,7 @@ def show_next(desk: Desk, text: str) -> None:
         desk.note(f"`next HANDLE` tries them on one of  {names}" if names else NO_HANDLES)
 
 
-@dataclass(frozen=True)
+@record
 class Tried:
     """A statement for a handle: how it can be written now, or why it is refused. Both empty: nothing to try it with."""
 

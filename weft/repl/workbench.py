@@ -9,6 +9,7 @@ from ..dsl import tree
 from ..dsl.checker import check
 from ..dsl.diagnostics import Source, Span, WeftError, did_you_mean, fail, quoted
 from ..dsl.parser import parse_items
+from ..dsl.records import record
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.environment import Environment, named_handles
@@ -155,7 +156,7 @@ def first_line(error: WeftError) -> str:
     return f"{' '.join(diagnostic.message.split())} ({diagnostic.code})"
 
 
-@dataclass(frozen=True)
+@record
 class Known:
     """One handle. `op` is the name of the op it names, None where that is gone; `state` says why."""
 
@@ -224,7 +225,7 @@ def total(session: Session) -> str:
     return f"{len(session.states) - 1 + left.number}{'+' * (not left.certain)}"
 
 
-@dataclass(frozen=True)
+@record
 class _Count:
     """How many statements are going to be done; `certain`: and no more."""
 

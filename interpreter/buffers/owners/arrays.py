@@ -9,9 +9,9 @@ along an axis of the array; and where an instruction of tensor cores takes it, i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
+from ....dsl.records import record
 from ...indices.arithmetic import Sum
 from ...ir.element_sizes import element_bytes
 from ...ir.functions import name_of
@@ -30,7 +30,7 @@ from .digits import INSTRUCTION, Counter, Digit, DigitReader, Processor, TileAcc
 from .reads import read_as_operands
 
 
-@dataclass(frozen=True)
+@record
 class Rounds:
     """What a thread has of an operand that the op's map hands out. The operand itself is a placeholder of its shape.
 
@@ -50,7 +50,7 @@ class Rounds:
             made.erase()
 
 
-@dataclass(frozen=True)
+@record
 class OwnArray:
     """What a temporary has become.
 
@@ -163,7 +163,7 @@ def _among(who: Processor, count: int, have: Sequence[tuple[Processor, int]]) ->
     return False
 
 
-@dataclass(frozen=True)
+@record
 class _Part:
     """The part of the array that an access looks at: along each axis of pieces from which one on, and how many of them.
 
@@ -189,7 +189,7 @@ class _Part:
         return subview(array, parts, ir.MemRefType.get(own, kind.element_type))
 
 
-@dataclass(frozen=True)
+@record
 class _Layout:
     """How the array of a thread's own lies: by pieces, and in each a tile, as one access has them."""
 

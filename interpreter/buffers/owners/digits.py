@@ -18,9 +18,10 @@ tile have its largest element, each a copy.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
+from ....dsl.records import record
 from ...indices.arithmetic import Sum, trip_count
 from ...indices.linear import NOTHING, Floor, Linear, Symbol
 from ...indices.values import KnownIndices
@@ -39,7 +40,7 @@ class Unowned(Exception):
     """Why the elements of a temporary have no owners."""
 
 
-@dataclass(frozen=True)
+@record
 class Processor:
     """A digit of a processor's number: of `space`, that number divided by `divisor`, modulo the digit's count."""
 
@@ -47,7 +48,7 @@ class Processor:
     divisor: int
 
 
-@dataclass(frozen=True)
+@record
 class Counter:
     """The variable of a loop, whose iterations are those from `lower` on, `step` apart."""
 
@@ -62,7 +63,7 @@ class Counter:
         return index.divide(self.step)[0]
 
 
-@dataclass(frozen=True)
+@record
 class Digit:
     """A summand `stride · number` of a subscript along an axis, where 0 <= number < count.
 
@@ -85,7 +86,7 @@ Owner = tuple[int, int, int, Processor | None]
 """Axis, stride, count and processors of a digit."""
 
 
-@dataclass(frozen=True)
+@record
 class TileAccess:
     """An op's operand, which is (a part of) a temporary.
 

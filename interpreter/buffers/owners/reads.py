@@ -9,8 +9,8 @@ not depend on the mask: all that it reads is in the buffer. What a condition gua
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ....dsl.records import record
 from ...indices.arithmetic import constant
 from ...indices.linear import NOTHING, Linear, Symbol
 from ...indices.values import KnownIndices
@@ -21,7 +21,7 @@ from ...memory.effects import is_pure
 from ...memory.layouts import subview
 
 
-@dataclass(frozen=True)
+@record
 class BodyRead:
     """A load in the body of an op.
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ....dsl.records import record
 from ...buffers.tensor_copies import ARRIVALS, PRODUCER
 from ...indices.arithmetic import Sum, less
 from ...indices.neighbours import Neighbours
@@ -38,7 +39,7 @@ from ...memory.views import may_share
 from ...memory.warpgroups import PRODUCTS
 
 
-@dataclass(frozen=True)
+@record
 class TilePart:
     """A part of a tile: rows from one on, of a panel; for all blocks of a cluster, or this one."""
 

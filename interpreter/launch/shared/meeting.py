@@ -10,8 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ....dsl.records import record
 from ...buffers.tiles import one_each
 from ...indices.arithmetic import conjunction
 from ...ir.functions import PARTICIPANTS
@@ -24,7 +25,7 @@ from ...memory.effects import only_computes
 from ...memory.lanes import BARRIERS
 
 
-@dataclass(frozen=True)
+@record
 class Within:
     """What an op of a kernel that is being made stands in.
 

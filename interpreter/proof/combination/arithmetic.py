@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ....dsl.records import record
 from ...indices.linear import Linear
 from ...ir.functions import name_of
 from ...ir.mlir import constant_of, ir, made_by, producer
@@ -20,7 +21,7 @@ from .threads import Block, Threads, Unfollowed
 OUTSIDE = Doubt("a shuffle asks outside of its lanes", sure=True)
 
 
-@dataclass(frozen=True)
+@record
 class Pending:
     """Arithmetic of partial results that is not known to combine them, or not yet: of which results."""
 

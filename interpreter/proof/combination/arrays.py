@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from ....dsl.records import record
 from ...ir.mlir import ir
 from .partial import Doubt, Partial, Row, chosen, joined
 from .threads import Block, Threads
 
 
-@dataclass(frozen=True)
+@record
 class Held:
     """An element of shared memory: as a `Partial`, of whoever wrote it."""
 

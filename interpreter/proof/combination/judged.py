@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ....dsl.records import record
 from ...ir.mlir import ir
 from .merges import changes_nothing, fits
 from .partial import Doubt, Partial, Row
@@ -14,7 +15,7 @@ from .threads import Block, Threads
 State = Literal["proven", "wrong", "assumed"]
 
 
-@dataclass(frozen=True)
+@record
 class Combined:
     """Whether a result is made of the parts of exactly those threads that are stated, each once.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from ....dsl.records import record
 from ...ir.mlir import arith, ir, made_by, users
 from ...reductions.identities import COMMUTATIVE, SUMS, Identity, attribute, identity
 
@@ -46,7 +46,7 @@ def fits(by: str, stated: str) -> bool | None:
     return None
 
 
-@dataclass(frozen=True)
+@record
 class Merge:
     """Two partial results of several values each.
 

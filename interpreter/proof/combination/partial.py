@@ -7,15 +7,16 @@ combiner's identity. Two partial results are combined by the union of their rows
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ....dsl.records import record
 from ...ir.mlir import ir
 from .threads import Threads
 
 Row = int
 
 
-@dataclass(frozen=True)
+@record
 class Doubt:
     """Why a value is not what it should be. `sure`: it is wrong; else it is not known."""
 
@@ -23,7 +24,7 @@ class Doubt:
     sure: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Partial:
     """A value of each thread of a block.
 

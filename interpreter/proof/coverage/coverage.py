@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear
 from ...ir.functions import VERSION_OF
 from ...ir.mlir import ir, made_by, ops_of, producer
@@ -29,7 +29,7 @@ from .untouched import Untouched
 from .walk import Walk, inside
 
 
-@dataclass(frozen=True)
+@record
 class Coverage:
     """What has been found out of one reduction of the payload in a kernel.
 

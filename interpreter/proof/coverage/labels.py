@@ -8,9 +8,10 @@ A buffer of several stages is labelled by the number that its stage is the remai
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
+from ....dsl.records import record
 from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, both, either, equal
 from ...indices.values import Values
 from ...ir.mlir import ir
@@ -18,7 +19,7 @@ from ..kernels.roots import RootBuffer
 from .payloads import Coordinates, Key, digits, put_in
 
 
-@dataclass(frozen=True)
+@record
 class Read:
     """An element that an iteration reads: what it is in the payload, and where.
 
@@ -38,7 +39,7 @@ class Read:
     each: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class Label:
     """What the elements of a buffer are.
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cmp_to_key
 
+from ....dsl.records import record
 from ...indices.linear import Floor, Linear, Symbol
 from ...ir.cloning import LEAVES
 from ...ir.functions import arguments
@@ -17,7 +17,7 @@ from ...ir.mlir import ancestors, ir
 from .payloads import Key
 
 
-@dataclass(frozen=True)
+@record
 class Left:
     """What lies in a buffer after a launch.
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ....dsl.records import record
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
 from ...ir.mlir import ancestors, ir, made_by, operations, producer, users
 from ...ir.structured import body_of
@@ -32,7 +33,7 @@ Bounds = tuple[frozenset[Linear], frozenset[Linear], Linear]
 """The lower bounds of a loop, of which the largest counts, the upper ones, and the step."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class NestDimension:
     """A variable of a loop of the payload: its number among the loop's, its counter, how many iterations there are, its bounds."""
 
@@ -43,7 +44,7 @@ class NestDimension:
     bounds: Bounds
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class NestAccess:
     """An access of a nest, and the one of the kernel that executes it.
 
@@ -69,7 +70,7 @@ class NestAccess:
         return ("nested", str(self.of.location), 0)
 
 
-@dataclass(frozen=True)
+@record
 class NestExecuted:
     """A nest of which a kernel executes an access that changes memory; what is not known of it (`unclear`)."""
 

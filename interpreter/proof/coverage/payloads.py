@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from ....dsl.records import record
 from ...indices.algebra import LaunchShape
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
 from ...indices.values import Values
@@ -36,7 +37,7 @@ MERGED_BY = {"arith.subf": "arith.addf", "arith.subi": "arith.addi"}
 """What parts are combined by, where it is not what made them."""
 
 
-@dataclass(frozen=True)
+@record
 class Element:
     """An element of a tensor of the payload, where `when` holds; else padding, the constant `outside`."""
 
@@ -46,7 +47,7 @@ class Element:
     outside: ir.Attribute | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class PayloadOp:
     """A structured op of the payload.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ....dsl.records import record
 from ...indices.linear import Floor, Formula, Linear, Symbol
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
@@ -13,7 +13,7 @@ from .payloads import BEFORE, Coordinates, Element, PayloadOp, PayloadOps, put_i
 from .questions import is_zero
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Iterations:
     """Iterations of an op of the payload, as a kernel executes them.
 
@@ -34,7 +34,7 @@ class Iterations:
     since: tuple[Symbol, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Executes(Iterations):
     """A structured op of the kernel that executes iterations of one of the payload.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ....dsl.records import record
 from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, operations
 
 
-@dataclass(frozen=True)
+@record
 class Untouched:
     """The payload before the first statement.
 

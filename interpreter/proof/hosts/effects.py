@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ....dsl.diagnostics import WeftError
+from ....dsl.records import record
 from ...indices.algebra import LaunchShape
 from ...indices.linear import NOTHING, Linear, Symbol
 from ...indices.values import Values
@@ -139,7 +140,7 @@ WRITE: Done = ("write", "")
 
 
 
-@dataclass(frozen=True)
+@record
 class Effect:
     """One thing that an op does to some elements of a buffer.
 

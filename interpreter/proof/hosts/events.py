@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ....dsl.diagnostics import WeftError, fail
+from ....dsl.records import record
 from ...ir.functions import KERNEL_OPERANDS, segments
 from ...ir.mlir import ir, operations
 from ...ir.refusing import describe
@@ -59,7 +60,7 @@ Condition = tuple[object, bool]
 """A choice of the program (which condition, in which iteration), and how it was made."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Event:
     """An operation that touches memory, as it happens once.
 
@@ -119,7 +120,7 @@ class NamedToken:
     uses: list[Use] = field(default_factory=list)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Use:
     """One use of a token. `event`: what started with it, if anything did; `past`: the events done when the host was there."""
 

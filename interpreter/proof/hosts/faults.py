@@ -6,11 +6,11 @@ Is every token waited for exactly once, on every path, and is its stream given u
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
 from ....dsl.diagnostics import Diagnostic, Source, Span
+from ....dsl.records import record
 from ...ir.functions import callee
 from ...ir.mlir import ir, maker
 from ...ir.refusing import describe
@@ -27,7 +27,7 @@ Names = Callable[["ir.Value"], "str | None"]
 _DOES = {"read": "reads it", "write": "writes it", "alloc": "allocates it", "free": "frees it"}
 
 
-@dataclass(frozen=True)
+@record
 class HostFindings:
     """A host function, judged.
 
@@ -213,7 +213,7 @@ MOST_CHOICES = 12
 """Whether a token is used on all paths is asked of at most so many conditions at once."""
 
 
-@dataclass(frozen=True)
+@record
 class TokenFault:
     """What is wrong with a token, and the two uses that clash, where it is that.
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_
 
+from ....dsl.records import record
 from ...indices.arithmetic import trip_count
 from ...ir.mlir import constant_of, ir, made_within, operations
 from ...ir.structured import loop_inits
@@ -241,7 +242,7 @@ def walk_branch(history: History, op: ir.Operation) -> None:
     _leave(history, op, tokens, [replace(arm, never=other) for arm, other in zip(arms, never, strict=True)])
 
 
-@dataclass(frozen=True)
+@record
 class _Way:
     """One way out of a branch or a loop: the choices that lead there, what the host is past, and the tokens it gives.
 

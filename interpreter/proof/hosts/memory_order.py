@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from ....dsl.records import record
 from ...indices.arithmetic import trip_count
 from ...indices.linear import Linear, Symbol
 from ...ir.mlir import ancestors, ir, maker, producer
@@ -28,7 +29,7 @@ WALKED = 64
 MOST_MEETINGS = 64
 
 
-@dataclass(frozen=True)
+@record
 class _Placed:
     """A window as it is in iteration `turn` of a loop (of the iterations `around` it): shifted by `stride * turn`."""
 
@@ -92,7 +93,7 @@ Place = tuple[HostBuffer, tuple[int, ...] | None]
 """A buffer, and in which iterations it was allocated; None: in any (it came through what a loop carries)."""
 
 
-@dataclass(frozen=True)
+@record
 class MemoryFault:
     """Two events on one buffer, of which the second must come after the first, and does not; or must not come at all.
 

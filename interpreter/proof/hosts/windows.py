@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Literal
 
 from ....dsl.diagnostics import fail
+from ....dsl.records import record
 from ...indices.linear import Linear
 from ...ir.functions import argument_attributes, name_of, symbol
 from ...ir.mlir import ir, maker, operations
@@ -23,7 +24,7 @@ from ...memory.effects import is_memref
 BufferKind = Literal["argument", "allocation", "global", "unknown"]
 
 
-@dataclass(frozen=True)
+@record
 class HostBuffer:
     """Memory that the host function gets, makes or names.
 
@@ -51,7 +52,7 @@ class HostBuffer:
         return self != other and "unknown" not in (self.kind, other.kind)
 
 
-@dataclass(frozen=True)
+@record
 class MovingWindow:
     """What is known of a window that is elsewhere in each iteration of a loop: where it starts, as a form of the counters of
     `HostValues`, and its sizes and strides. None: not known."""
@@ -60,7 +61,7 @@ class MovingWindow:
     dims: tuple[tuple[int, int], ...] | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Window:
     """Elements of a buffer: `offset + Σ i·stride`, `0 ≤ i < size`, for the `(size, stride)` pairs in `dims`.
 

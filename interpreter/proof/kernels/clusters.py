@@ -8,9 +8,10 @@ blocks is one load for each of them, of one box.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ....dsl.diagnostics import fail
+from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, at_least, equal
 from ...indices.values import Values
 from ...ir.mlir import ir
@@ -24,7 +25,7 @@ MASK_BITS = 16
 """Of the mask of a load: one for each block that a cluster may have."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Gathering:
     """Where all threads of a cluster meet: they arrive at one place, and wait at another one.
 
@@ -39,7 +40,7 @@ class Gathering:
     waiting_op: str
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ClusterOp:
     """An arrival at a cluster's barrier, or a wait there."""
 

@@ -4,10 +4,10 @@ stands around a kernel (its arguments, attributions and sizes), then its body.""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from math import prod
 
 from ....dsl.diagnostics import fail
+from ....dsl.records import record
 from ...indices.algebra import AXES, LaunchShape, Sizes
 from ...indices.linear import NOTHING
 from ...indices.values import Values
@@ -136,7 +136,7 @@ _LOOPS = {"scf.for", "scf.while", "affine.for"}
 _HOST = {"builtin.module", "func.func", "scf.if", "affine.if", "scf.execute_region", *_LOOPS}
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class KernelUse:
     """A kernel as one launch uses it. `launch` is None for a kernel that nothing in the module launches."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import gcd
 from typing import Literal
 
+from ....dsl.records import record
 from ...indices.algebra import at_or_above
 from ...indices.linear import THREAD, TRUE, Formula, Linear, both, less
 from ...indices.values import Values
@@ -21,7 +22,7 @@ from .model import Access, OfMatrix
 from .roots import RootBuffer
 
 
-@dataclass(frozen=True)
+@record
 class Touch:
     """One use of a memref.
 
@@ -45,7 +46,7 @@ class Touch:
     part: OfMatrix | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Exchanges:
     """The swizzles that an element's last subscript may have in it: found out when asked, for most buffers have none."""
 

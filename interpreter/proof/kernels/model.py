@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from math import prod
 from typing import Literal
 
+from ....dsl.records import record
 from ...indices.algebra import LaunchShape
 from ...indices.linear import Formula, Linear, Symbol, Term, at_least, settled
 from ...indices.values import Values
@@ -27,7 +28,7 @@ from .roots import RootBuffer
 from .signals import Fence, RegisterChange, Signal
 
 
-@dataclass(frozen=True)
+@record
 class OfMatrix:
     """An element of a matrix that the lanes of a warp load or store together, one of them each element.
 
@@ -40,7 +41,7 @@ class OfMatrix:
     stride: int
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Access:
     """A read or write of one buffer.
 
@@ -111,7 +112,7 @@ ALL_SPACES = frozenset({"workgroup", "global"})
 """What a barrier can order accesses to, for the whole block."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Barrier:
     """A `gpu.barrier`, a warp's, or one with a number.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ....dsl.records import record
 from ...indices.linear import Formula, Linear, Symbol, at_least, both, settled
 
 NOMINAL_TRIPS = 1024
@@ -35,7 +36,7 @@ class PlaceStep:
     loop: Loop | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Place:
     """Where an op stands: the regions around it, outermost first, and its position in the innermost block."""
 
@@ -65,7 +66,7 @@ class Place:
         return (*tuple(n for s in self.steps for n in (s.position, s.region)), self.position)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Landing:
     """Where a thread waits until an asynchronous copy has arrived.
 
@@ -92,7 +93,7 @@ class Landing:
         return form.replaced(lambda s: counters.get(s, Linear.of(s)))
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class GroupEvent:
     """A group is committed, or (`pending` is given) waited for until at most that many newer ones are pending."""
 

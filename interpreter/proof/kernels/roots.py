@@ -7,10 +7,11 @@ Elements are told apart by their indices where no two of them lie at one address
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Literal
 
+from ....dsl.records import record
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
 from ...indices.values import Values
 from ...ir.functions import arguments, callee, symbol
@@ -20,7 +21,7 @@ from ...memory.table import CALLS
 from ...memory.views import VIEWS, sources
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class RootBuffer:
     """A root buffer.
 
@@ -77,7 +78,7 @@ class RootBuffer:
 ANYTHING = RootBuffer("any memory", "any", ())
 
 
-@dataclass(frozen=True)
+@record
 class Coordinate:
     """One coordinate of the root: `offset + sum(stride * index[dimension])`."""
 
@@ -85,7 +86,7 @@ class Coordinate:
     strides: tuple[tuple[int, Linear], ...]
 
 
-@dataclass(frozen=True)
+@record
 class View:
     """How indices of a memref become coordinates of `root`.
 

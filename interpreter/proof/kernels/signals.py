@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from ....dsl.diagnostics import fail
+from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, both
 from ...indices.values import Values
 from ...ir.mlir import ir, producer
@@ -37,7 +38,7 @@ SIGNALS = frozenset({INIT, ARRIVE, ARRIVE_THERE, EXPECT, AWAIT, *LOADS})
 FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Ring:
     """A group of memory barriers."""
 
@@ -45,7 +46,7 @@ class Ring:
     size: int
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Signal:
     """An op on a memory barrier.
 
@@ -76,7 +77,7 @@ class Signal:
         return replace(self, index=index, block=block, amount=amount, when=self.when.changed(change), odd=self.odd.changed(change))
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Fence:
     """What its thread wrote to these memories by ordinary stores is visible to asynchronous accesses; of `inits`: barriers are."""
 
@@ -86,7 +87,7 @@ class Fence:
     inits: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class RegisterChange:
     """Each thread of a warp group has `count` registers from there on; `more`: it asks for more than it has."""
 

@@ -8,10 +8,10 @@ in groups of lines, of which whole ones are touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from ....dsl.diagnostics import fail
+from ....dsl.records import record
 from ...indices.linear import THREAD, TRUE, Linear, at_least, both, either, less
 from ...indices.values import Values
 from ...ir.element_sizes import known_bytes
@@ -29,7 +29,7 @@ from .roots import RootBuffer
 from .views import View, Views
 
 
-@dataclass(frozen=True)
+@record
 class TouchedBox:
     """Elements of a buffer: what one asynchronous op reads or writes of it. `view` says when they are meant."""
 

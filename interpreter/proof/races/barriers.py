@@ -16,6 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ....dsl.records import record
 from ...memory.limits import WARP
 from ..kernels.model import Barrier, KernelModel, space_of_both
 from ..kernels.places import Place
@@ -30,7 +31,7 @@ NODE_LIMIT = 20_000
 Cost = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class ChosenBarriers:
     """The chosen barriers.
 
@@ -209,7 +210,7 @@ class _Search:
         return len(found.chosen) > 0 and _cheapest(crossing, self.cost).cost[:2] < found.cost[:2]
 
 
-@dataclass(frozen=True)
+@record
 class _Choice:
     """Candidates that meet all demands."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 import islpy as isl
 
+from ....dsl.records import record
 from ...indices.linear import TRUE, Linear, Symbol
 from ..kernels.model import ALL_SPACES, Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Place
@@ -69,7 +70,7 @@ def _hangs_on_strides(access: Access) -> bool:
     return bool(unknown) and (not access.settled or not unknown.isdisjoint(symbols))
 
 
-@dataclass(frozen=True)
+@record
 class Instance:
     """One execution of an access: by which thread, in which block, with which loop variables (by the loops' labels)."""
 
@@ -101,7 +102,7 @@ class Instance:
         return f"block {_triple(self.block)}, {self}" if any(self.block) or across_blocks else str(self)
 
 
-@dataclass(frozen=True)
+@record
 class Conflict:
     """A conflict with its witness.
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ....dsl.diagnostics import Diagnostic, Source, Span, WeftError
+from ....dsl.records import record
 from ...indices.algebra import Sizes
 from ...ir.cloning import PROVEN, UNPROVEN, text_of
 from ...ir.functions import symbol
@@ -241,7 +242,7 @@ def state_kernel_proof(kernel: ir.Operation) -> None:
     kernel.attributes[PROVEN] = ir.StringAttr.get(_digest(kernel), kernel.context)
 
 
-@dataclass(frozen=True)
+@record
 class Judgement:
     """Of a kernel that `launch` has made.
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
+from ....dsl.records import record
 from ...indices.linear import THREAD, TRUE, Formula, Linear, Symbol, at_least, equal, less, settled
 from ..kernels.model import Access, KernelModel
 from ..kernels.places import Loop, Place
@@ -22,7 +22,7 @@ from .conflicts import LIMIT, Instance, not_affine
 from .phases import meeting
 
 
-@dataclass(frozen=True)
+@record
 class UnwrittenRead:
     """A read of an element that no thread of the block has written. `reader` None: ISL gave no witness within its limit.
 
@@ -121,7 +121,7 @@ def _unfilled(model: KernelModel, read: Access, writes: Sequence[Access], room: 
         return None
 
 
-@dataclass(frozen=True)
+@record
 class _Unfilled:
     """`left`: instances of a read of any element, and elements, that nobody has written before."""
 
@@ -175,7 +175,7 @@ def _room(read: Access) -> _Room | None:
     return tuple(out)
 
 
-@dataclass(frozen=True)
+@record
 class _Piece:
     """A condition on the read's instances: there is an instance of a write before it. `own`: that instance's dimensions.
     `earlier`: it is of an earlier iteration of a loop around both."""

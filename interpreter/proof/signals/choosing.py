@@ -11,10 +11,11 @@ and those are taken first that stand around these; what is chosen in the end is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
+from ....dsl.records import record
 from ...memory.warpgroups import GROUP
 from ..kernels.model import Barrier, KernelModel
 from ..races.barriers import ChosenBarriers
@@ -26,7 +27,7 @@ from .instances import VagueError
 from .judgement import SignalTrials, judge_signals
 
 
-@dataclass(frozen=True)
+@record
 class OrderedChoice:
     """A choice, and what is wrong whatever is chosen."""
 
@@ -105,7 +106,7 @@ def _said(trials: SignalTrials, fixed: list[Barrier], barriers: dict[int, Barrie
     return OrderedChoice(choice, (), judge_signals(trials.model, (*fixed, *barriers.values()), trials).clean)
 
 
-@dataclass(frozen=True)
+@record
 class _Unordered:
     """What is unordered in a kernel without a barrier of those that are proposed, where nothing else is wrong with it.
 

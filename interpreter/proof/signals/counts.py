@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import islpy as isl
 
+from ....dsl.records import record
 from ...indices.linear import Formula, Linear, equal
 from ...memory.mbarriers import MOST_BYTES
 from ..kernels.model import KernelModel
@@ -34,7 +35,7 @@ class At(NamedTuple):
     phase: int
 
 
-@dataclass(frozen=True)
+@record
 class PhaseShare:
     """What a signal has of the phases: in each of `phases` (those of one block's barriers), so many threads do it once."""
 
@@ -88,7 +89,7 @@ def total(shares: Iterable[tuple[isl.Set, int]], instances: Instances) -> Pieces
     return pieces
 
 
-@dataclass(frozen=True)
+@record
 class SignalFault:
     """One thing that is wrong, or not known to be right.
 

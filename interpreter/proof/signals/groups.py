@@ -12,10 +12,10 @@ does, and never sooner.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 
+from ....dsl.records import record
 from ..kernels.model import Access
 from ..solver import Unknown
 from .instances import Instances, Point, VagueError
@@ -87,7 +87,7 @@ class CopyGroups:
         return self._steps[first, second]
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class _Event:
     """A copy, a commit, or a wait, which leaves so many groups pending."""
 

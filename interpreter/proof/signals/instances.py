@@ -7,11 +7,11 @@ ids of the cluster) are parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import islpy as isl
 
+from ....dsl.records import record
 from ...indices.linear import FALSE, TRUE, Formula, Linear, Symbol, both, either, equal, less
 from ...memory.limits import WARP
 from ..kernels.model import KernelModel
@@ -37,7 +37,7 @@ class VagueError(Exception):
         self.op, self.why = op, why
 
 
-@dataclass(frozen=True)
+@record(compared=True)
 class Point:
     """Where something happens: at a place, under a condition.
 

@@ -9,12 +9,12 @@ up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import islpy as isl
 
+from ....dsl.records import record
 from ...indices.linear import Formula, Linear, equal
 from ..kernels.clusters import Gathering
 from ..kernels.model import ALL_SPACES, Barrier
@@ -30,7 +30,7 @@ Kind = Literal["workgroup", "global", "any", "time"]
 arrivals say that are relaxed."""
 
 
-@dataclass(frozen=True)
+@record(compared=True)
 class OrderNode:
     """An op that others see the end of, or who sees it."""
 

@@ -6,8 +6,8 @@ A bias, a ReLU, a residual then stand where `tile` and `fuse` find them, and run
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ....dsl.records import record
 from ...ir.cloning import clone_body
 from ...ir.mlir import ahead_of, ir, made_by, operations, producer, users
 from ...ir.reshapes import collapsed, expanded
@@ -16,7 +16,7 @@ from ...ir.structured import Structure, body_of, dimension_of, generic, is_struc
 from .product import matrix
 
 
-@dataclass(frozen=True)
+@record
 class _Read:
     """An operand of an elementwise op: the tensor, and for each of its axes the loop dimension, or None for one of size 1."""
 

@@ -9,12 +9,12 @@ of the product: `n, oh, ow` of NHWC make its rows, `kh, kw, c` of HWCF its sum. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 from typing import Literal
 
 from ....dsl.diagnostics import fail
+from ....dsl.records import record
 from ...indices.algebra import Algebra, LaunchShape
 from ...indices.linear import Linear, Symbol
 from ...ir.mlir import ir
@@ -25,7 +25,7 @@ MOST_DIMENSIONS = 64
 Side = Literal["image", "filter", "both", "sum"]
 
 
-@dataclass(frozen=True)
+@record
 class LoopAxis:
     """One subscript of the image: `Σ factor · d + offset`, e.g. `2·oh + kh - 1`.
 
@@ -64,7 +64,7 @@ def linear(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
     return None if len(factors) < len(form.terms) else (factors, form.constant)
 
 
-@dataclass(frozen=True)
+@record
 class Group:
     """Dimensions of the convolution that make one of the product: the last one runs fastest."""
 
@@ -72,7 +72,7 @@ class Group:
     dimensions: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class ConvolutionProblem:
     """A convolution, read as a matrix product.
 

@@ -11,10 +11,10 @@ Source: the discussion "Is synchronization missed for RAW dependent ops …" of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
+from ....dsl.records import record
 from ...indices.arithmetic import Sum, Term
 from ...indices.digits import NAMES, OUTER
 from ...ir.cloning import clone_body
@@ -30,7 +30,7 @@ from ...reductions.identities import combination
 from .convolution import ConvolutionProblem, LoopAxis
 
 
-@dataclass(frozen=True)
+@record
 class ImageSource:
     """Where the image is read: what it is pieced together of, and how many elements stand around it."""
 

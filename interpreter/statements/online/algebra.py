@@ -14,10 +14,11 @@ Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arX
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 
 from ....dsl.diagnostics import WeftError, fail
+from ....dsl.records import record
 from ...ir.affine_maps import dimension_of
 from ...ir.mlir import ir, operations, ops_of, producer
 from ...ir.refusing import describe
@@ -27,7 +28,7 @@ from ...reductions.identities import SUMS, Combination, combination
 from .weights import FREE, Weight, weight_of
 
 
-@dataclass(frozen=True)
+@record
 class Reading:
     """Of a tensor: its elements' weight (None: something else), which axis of it is which of the extreme's, which is walked."""
 
@@ -36,7 +37,7 @@ class Reading:
     along: int | None
 
 
-@dataclass(frozen=True)
+@record
 class CorrectedSum:
     """A sum of terms of such a weight.
 
@@ -52,7 +53,7 @@ class CorrectedSum:
     inside: list[ir.Operation]
 
 
-@dataclass(frozen=True)
+@record
 class Chain:
     """An extreme along a dimension, and the sums along the same one that depend on it."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ....dsl.records import record
 from ...ir.cloning import clone_body, clone_with, replace_operands
 from ...ir.copying import fill_with
 from ...ir.mlir import ahead_of, arith, ir, operations, ops_of, producer, scf
@@ -27,7 +27,7 @@ from ...reductions.identities import number
 from .algebra import Chain, CorrectedSum
 
 
-@dataclass(frozen=True)
+@record
 class OnePass:
     """The loop, what the extreme of a tile starts from, what computes the factors, and what corrects each sum."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, isclose
 
+from ....dsl.records import record
 from ...ir.mlir import arith, ir, is_within, producer
 from ...ir.structured import body_of
 
@@ -13,7 +14,7 @@ Powers = tuple[tuple[int, int], ...]
 POWERS = ("math.exp", "math.exp2")
 
 
-@dataclass(frozen=True)
+@record
 class Weight:
     """How a value depends on the extreme and the sums.
 

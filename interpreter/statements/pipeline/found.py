@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ....dsl.records import record
 from ...buffers.register_stages import is_stage
 from ...buffers.tensor_copies import is_tensor_copy
 from ...indices.arithmetic import constant_of
@@ -22,7 +22,7 @@ from ...memory.views import VIEWS, behind, is_view, may_share
 from ...proof.overlaps import apart
 
 
-@dataclass(frozen=True)
+@record
 class StagedCopy:
     """A mapped op in the loop that fills a shared buffer.
 
@@ -47,7 +47,7 @@ class StagedCopy:
         return [extent for extent in structure(self.op).extents if extent is not None]
 
 
-@dataclass(frozen=True)
+@record
 class Pipelined:
     """A loop that can be pipelined: its copies, in program order, and its step."""
 

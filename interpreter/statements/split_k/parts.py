@@ -15,9 +15,9 @@ destination's in a generic marked `weft.atomic`. Iterations of different parts m
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ....dsl.diagnostics import fail
+from ....dsl.records import record
 from ...buffers.elements import atomic_word
 from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, constant, less, multiply, value
 from ...ir.affine_maps import dimensions_of
@@ -56,7 +56,7 @@ from ...tensors.fusing import remove_if_dead
 from ...tensors.writeback_guards import inside_of, rebuilt
 
 
-@dataclass(frozen=True)
+@record
 class Split:
     """A reduction and how it is cut: dimension `summed`, of `extent` summands, into `parts` of `length` (the last may be shorter;
     of a number of summands that is known at run time only, there may be none left for it). `cyclic`: parts take turns."""
@@ -290,7 +290,7 @@ def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
     return made
 
 
-@dataclass(frozen=True)
+@record
 class _Sum:
     """Which result of the loop the sum adds up, and the slice that cuts it back, if one does."""
 

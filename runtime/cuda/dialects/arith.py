@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from math import gcd
 
+from ....dsl.records import record
 from ....interpreter.ir.affine_maps import results_of
 from ....interpreter.ir.mlir import ir
 from ...form.kernel_form import ON_BITS, refuse
@@ -18,7 +19,7 @@ from ..values.integers import LONG, bounds, constant, literal, settle, to_signed
 from ..values.types import I32, INDEX, Range, ScalarType, element
 
 
-@dataclass(frozen=True)
+@record
 class ElementwiseSite:
     """Where an elementwise function writes: the kernel, the op, the scalar types of its operand and its result, and what is
     done: the op's own name, or of a reduction what it does with two elements."""

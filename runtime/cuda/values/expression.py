@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ....dsl.records import record
 from .sizes import HostNumber
 from .types import Range
 
@@ -18,7 +19,7 @@ _OF_OPERATOR = {
 _PLAIN = {SUM, PRODUCT}  # operators whose precedence every reader knows; the others get parentheses around sums
 
 
-@dataclass(frozen=True)
+@record
 class Expr:
     """One C++ expression.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ....dsl.records import record
 from ...plan.plan import Apply, Size
 from ...plan.resolve import NARROW_DIVIDENDS, WIDE_DIVIDENDS
 from .types import Range
@@ -58,7 +59,7 @@ class HostFacts:
         return self.reciprocals[number]
 
 
-@dataclass(frozen=True)
+@record
 class HostNumber:
     """An integer that the host knows, or of which it knows only (not `exact`) that it is no larger."""
 

@@ -7,15 +7,15 @@ the alignment of vector accesses. Everything here is exact: Python integers do n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from ....dsl.records import record
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.copies import is_token
 from ....interpreter.memory.warpgroups import accumulator, of_thread
 from ...form.kernel_form import refuse, shape_of
 
 
-@dataclass(frozen=True)
+@record
 class Range:
     """All integers in `[low, high]` that `multiple` divides. `multiple` 0 means zero itself."""
 
@@ -113,7 +113,7 @@ class Range:
 # ---- MLIR's scalar types as C++ ones ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class ScalarType:
     """A scalar type: its name in MLIR, its C++ type in memory (a signed one, of an integer), and its size in bytes."""
 

@@ -7,9 +7,10 @@ shapes) is a flat buffer with strides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from ....dsl.records import record
 from .expression import Expr, call, combine
 from .integers import add, bounds, literal, multiply
 from .types import BUILT_IN_VECTORS, INDEX, Range, ScalarType
@@ -17,7 +18,7 @@ from .types import BUILT_IN_VECTORS, INDEX, Range, ScalarType
 Space = Literal["global", "shared", "private", "constant"]
 
 
-@dataclass(frozen=True)
+@record
 class NamedMemory:
     """Memory under one name: element (i, j, …) is at `offset + i * strides[0] + j * strides[1] + …`.
 
@@ -56,7 +57,7 @@ class NamedMemory:
         return f"&{self.name}{'[0]' * len(self.sizes)}" if self.array and len(self.sizes) != 1 else self.name
 
 
-@dataclass(frozen=True)
+@record
 class Axis:
     """Buffer dimension index = `offset` + `stride` * (view index `dimension`), or `offset` where `dimension` is None."""
 
@@ -65,7 +66,7 @@ class Axis:
     dimension: int | None
 
 
-@dataclass(frozen=True)
+@record
 class NamedView:
     """A memref as the text accesses it: a buffer, and the sizes and strides of its dimensions."""
 

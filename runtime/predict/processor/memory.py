@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from ....dsl.records import record
 from ....interpreter.memory.limits import WARP
 from ...simulator.machine.banks import count
 from ..sass import Instruction
@@ -17,7 +17,7 @@ SECTOR, LINE = 32, 128
 OF_LINE = LINE // SECTOR
 
 
-@dataclass(frozen=True)
+@record
 class GlobalAccess:
     """One warp's access of global memory: wavefronts that its data take from L1 at least, which is shared memory's and has its
     banks; and the sectors that it touches."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ....dsl.records import record
 from ....interpreter.memory.limits import WARP
 from ...devices.report import BankUse, Kind, Site
 
@@ -41,7 +42,7 @@ MOST_TRIALS = 2048
 """Patterns and places to begin, of all ops on a buffer together, up to which a padding is looked for."""
 
 
-@dataclass(frozen=True)
+@record
 class Count:
     """What warps paid: how often a warp executed the op, the wavefronts it took, and the fewest possible."""
 
@@ -103,7 +104,7 @@ def _instruction(words: np.ndarray, here: np.ndarray, width: int) -> Count:
     return Count(0, int(banks.reshape(-1, BANKS).max(axis=1).sum()), int(active.any(axis=1).sum()))
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Pattern:
     """What one execution touches, from its first lane's element on, for `columns` blocks; and how often it began where in a row."""
 

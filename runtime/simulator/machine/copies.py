@@ -8,12 +8,13 @@ its thread when that waits: others see it behind the next barrier.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ....dsl.records import record
 from ..values.conversion import beside, typed
 from .lanes import Lane, Lanes
 from .local_memory import Shared
@@ -23,7 +24,7 @@ from .shadow import Index, Mask
 MISUSED = "the number of elements to read is {0}, of a copy of {1}"
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class StartedCopy:
     """One op that a batch has executed.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ....dsl.records import record
 from ...devices.report import FaultKind, Kind, Race, RaceKind, Site, Traffic
 from ..values.conversion import beside
 from .lanes import Lane, Lanes, first_lane
@@ -18,7 +18,7 @@ from .traffic import TrafficTally
 MISALIGNED = "a vector access must start at a multiple of its size (at most 16 bytes)"
 
 
-@dataclass(frozen=True)
+@record
 class MemoryWindow:
     """How a buffer's elements are numbered for its user: an argument's (or an allocation's) name, shape and strides."""
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ....dsl.records import record
 from ....interpreter.memory.limits import WARP
 from ...devices.report import RaceKind
 
@@ -30,7 +31,7 @@ Address = Callable[[Index, Mask, int], tuple[np.ndarray, np.ndarray]]
 Report = Callable[[RaceKind, np.ndarray, np.ndarray, np.ndarray], None]
 
 
-@dataclass(frozen=True)
+@record
 class KeyLayout:
     """How many bits of a key say what. `block` is 0 for shared memory, where all accesses are of one block; `turn` where warps have
     no barriers of their own."""

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from ....dsl.records import record
 from ....interpreter.memory.limits import OFFSETS, PixelWindow
 from ....interpreter.memory.tensor_maps import exchanged
 from ...devices.report import Fault
@@ -31,7 +32,7 @@ from .phases import BarrierGroup, landed, of_rank
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@record
 class BoxShape:
     """What the type of a tensor map says, in elements.
 
@@ -64,7 +65,7 @@ class BoxShape:
         return exchanged(np.arange(prod(self.sizes)) * self.dtype.itemsize, self.swizzle) // self.dtype.itemsize
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class TensorBoxes:
     """A tensor map: a tensor in global memory, and its boxes."""
 
@@ -313,7 +314,7 @@ def commit(group: GroupLanes, mask: Mask) -> None:
         stores.groups.setdefault(lane, []).append(stores.open.pop(lane, []))
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class StoresOver:
     """Stores that have come so far: 1, their tiles are read; 2, they are done."""
 

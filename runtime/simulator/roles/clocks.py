@@ -10,10 +10,11 @@ What is known to be over in time is more than what is known of memory: arrivals 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+
+from ....dsl.records import record
 
 MOST_OPERATIONS = 4096
 """Rows of asynchronous operations; where more are unordered at a time, the oldest lends its own."""
@@ -23,7 +24,7 @@ SHARED, GLOBAL = "shared", "global"
 OperationKind = Literal["load", "store", "product"]
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Moment:
     """What somebody knew, as `VectorClocks.tables` lists it."""
 

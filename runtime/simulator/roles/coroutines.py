@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from ....dsl.records import record
 from ...devices.report import Fault
 
 Steps = Generator["Waiting | None", None, None]
@@ -37,7 +38,7 @@ class Coroutine:
     done: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Joined:
     """The end of other coroutines."""
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ....dsl.records import record
 from ....interpreter.memory.limits import NUMBERED, WARP
 from ...devices.report import Fault
 from ..machine.lanes import Lane
@@ -140,7 +141,7 @@ def numbered_barrier(group: GroupLanes, number: Lane, count: Lane | None, mask: 
 # ---- clusters ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ClusterWait:
     """Some lanes that wait for their cluster, after they have arrived."""
 

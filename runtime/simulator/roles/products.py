@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ....dsl.records import record
 from ....interpreter.memory.tensor_maps import exchanged
 from ....interpreter.memory.warpgroups import GROUP, plain_place_of, repeats_after, sum_at
 from ...devices.report import Fault
@@ -23,7 +23,7 @@ from .coroutines import Steps
 from .phases import whole
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class DescribedMatrix:
     """A descriptor: where a matrix begins in shared memory."""
 
@@ -31,7 +31,7 @@ class DescribedMatrix:
     first: Lane
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class GroupProductForm:
     """What a product says, and what follows from that for all of its kind."""
 
@@ -67,7 +67,7 @@ def _elements(matrix: GroupMatrix, rows: int, columns: int, start: int = 0) -> n
     return exchanged(plain + start, matrix.box.swizzle) // matrix.bytes
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class ProductsOver:
     """The end of products."""
 

@@ -10,14 +10,15 @@ others (S. Burckhardt et al., "A randomized scheduler with probabilistic guarant
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import permutations, product
+
+from ....dsl.records import record
 
 STARTED = -1
 """What was started asynchronously, among agents."""
 
 
-@dataclass(frozen=True)
+@record
 class Ranking:
     """Who goes on: of those that can, the one that stands first.
 
