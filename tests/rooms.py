@@ -20,6 +20,9 @@ TREE = Path(__file__).parents[1]
 REGISTRY = ("interpreter/session/statement.py", "interpreter/statements/__init__.py")
 """The one import upward: the registry finds the statements, which are made of it."""
 
+LINKED = ("dsl", "grammar", "interpreter", "runtime", "recipes")
+"""Rooms to which there is a link at the top: they are called without `weft/`."""
+
 When = Literal["at once", "late", "for types"]
 
 
@@ -36,10 +39,8 @@ class Arrow:
 
 def files_of(tree: Path = TREE) -> dict[str, Path]:
     """All files of Weft by their names in the house: `interpreter/ir/mlir.py`, `weft/api.py`."""
-    tops = [path.name for path in (tree / "weft").iterdir() if path.is_symlink()]
-    found = {str(path.relative_to(tree)): path for room in tops for path in sorted((tree / room).rglob("*.py"))}
-    own = {str(path.relative_to(tree)): path for path in sorted((tree / "weft").rglob("*.py"))}
-    return found | {name: path for name, path in own.items() if name.split("/")[1] not in tops}
+    names = {path.relative_to(tree / "weft").as_posix(): path for path in sorted((tree / "weft").rglob("*.py"))}
+    return {name if name.partition("/")[0] in LINKED else f"weft/{name}": path for name, path in names.items()}
 
 
 def module_of(name: str) -> str:

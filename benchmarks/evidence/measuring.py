@@ -28,7 +28,7 @@ def find_weft() -> None:
     """Weft's runtime and recipes from this checkout, where Weft is not installed."""
     if importlib.util.find_spec("weft") is None:
         package = types.ModuleType("weft")
-        package.__path__ = [str(ROOT / "weft"), str(ROOT)]
+        package.__path__ = [str(ROOT / "weft")]
         sys.modules["weft"] = package
 
 

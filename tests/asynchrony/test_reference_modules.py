@@ -12,7 +12,7 @@ from weft.interpreter.proof.hosts.effects import Effects
 from weft.interpreter.proof.hosts.faults import judge_host
 from weft.payloads.naming import WrittenNames
 
-RECIPE = Path(__file__).parents[2] / "recipes" / "concurrency" / "concurrent_convs.launches.golden.mlir"
+RECIPE = Path(__file__).parents[2] / "weft" / "recipes" / "concurrency" / "concurrent_convs.launches.golden.mlir"
 FORK = {
     "conv1": ("%r = gpu.wait async", "%a = gpu.launch_func async [%r]"),
     "conv2": ("%q = gpu.wait async", "%b = gpu.launch_func async [%q]"),

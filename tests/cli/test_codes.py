@@ -9,21 +9,19 @@ from weft.codes import all_codes
 
 ROOT = Path(__file__).parents[2]
 EXPLAINED = r"^(?:(W0\d{3}) .*\n {4}\S| {8}(W0\d{3}): .*\n {12}\S)"
-ROOMS = ("dsl", "interpreter", "runtime", "recipes", "weft")
 
 
 def codes_in(*, explaining: bool) -> dict[str, str]:
     """Codes that stand in the source, with a file each: those that it explains (in a `codes.py`, or below a line of a statement's
     "Errors:"), or those that it raises."""
     found: dict[str, str] = {}
-    for room in ROOMS:
-        for path in (ROOT / room).rglob("*.py"):
-            if path.name == "codes.py" and not explaining:
-                continue
-            pattern = EXPLAINED if explaining else r"\"(W0\d{3})\""
-            codes = [m[m.lastindex or 0] for m in re.finditer(pattern, path.read_text(), re.MULTILINE)]
-            assert not explaining or not set(codes) & set(found), f"{path} explains what is explained elsewhere"
-            found |= dict.fromkeys(codes, str(path.relative_to(ROOT)))
+    for path in (ROOT / "weft").rglob("*.py"):
+        if path.name == "codes.py" and not explaining:
+            continue
+        pattern = EXPLAINED if explaining else r"\"(W0\d{3})\""
+        codes = [m[m.lastindex or 0] for m in re.finditer(pattern, path.read_text(), re.MULTILINE)]
+        assert not explaining or not set(codes) & set(found), f"{path} explains what is explained elsewhere"
+        found |= dict.fromkeys(codes, str(path.relative_to(ROOT)))
     return found
 
 

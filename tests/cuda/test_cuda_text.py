@@ -30,5 +30,5 @@ def test_compiles_without_spills(name: str, arch: str) -> None:
 def test_texts_ask_for_no_builtins() -> None:
     """NVRTC 13.0, which CuPy may bring, has no `__builtin_constant_p`, as later ones have."""
     root = Path(__file__).parents[2]
-    texts = [*root.glob("recipes/*/*.cu"), *root.glob("tests/cuda/golden/*.cu")]
+    texts = [*root.glob("weft/recipes/*/*.cu"), *root.glob("tests/cuda/golden/*.cu")]
     assert len(texts) > 50 and not [path for path in texts if "__builtin" in path.read_text()]

@@ -238,7 +238,7 @@ def test_blocks_that_stay_and_sizes_of_run_time(count: str, sizes: tuple[int, in
 
 def test_a_padded_copy_whose_last_group_is_cut(tmp_path: Path) -> None:
     """3 does not divide the tile's 128 rows: what of the padded tile is not filled is known, and that nobody reads it."""
-    recipe = (HERE.parents[1] / "recipes" / "matmul" / "simt.weft").read_text(encoding="utf-8")
+    recipe = (HERE.parents[1] / "weft" / "recipes" / "matmul" / "simt.weft").read_text(encoding="utf-8")
     text = recipe.replace("map copy_a to threads(*) cyclic", "map copy_a to threads(*) cyclic order grouped(3)")
     assert text != recipe
     (tmp_path / "cut.weft").write_text(text, encoding="utf-8")

@@ -47,7 +47,7 @@ SHOWN = (
 
 def statements(recipe: str) -> list[str]:
     """The statements of a shipped schedule, without comments and what stands before the first `let`."""
-    (path,) = ROOT.glob(f"recipes/*/{recipe}.weft")
+    (path,) = ROOT.glob(f"weft/recipes/*/{recipe}.weft")
     lines = [re.sub(r"\s*//.*", "", line).strip() for line in path.read_text().splitlines()]
     first = next(i for i, line in enumerate(lines) if line.startswith("let "))
     return [line for line in lines[first:] if line and line != "}"]
@@ -144,7 +144,7 @@ def assuming(text: str, assumed: Sequence[str]) -> str:
 
 
 def open_sizes() -> list[str]:
-    text = (ROOT / "recipes" / "conv2d" / "igemm.weft").read_text()
+    text = (ROOT / "weft" / "recipes" / "conv2d" / "igemm.weft").read_text()
     rows = []
     open_ = dict.fromkeys("nchwk", "?")
     for name, source, settings, version in (

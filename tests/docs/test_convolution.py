@@ -31,7 +31,7 @@ def test_the_schedules_differ_in_as_gemm_and_what_rows_are_of() -> None:
 
 def test_the_parameters_differ_in_a_default_alone() -> None:
     def head(recipe: str) -> list[str]:
-        (path,) = ROOT.glob(f"recipes/*/{recipe}.weft")
+        (path,) = ROOT.glob(f"weft/recipes/*/{recipe}.weft")
         lines = [re.sub(r"\s*//.*", "", line).strip() for line in path.read_text().splitlines()]
         start = next(i for i, line in enumerate(lines) if line.startswith("schedule "))
         return lines[start + 1 : lines.index(statements(recipe)[0])]

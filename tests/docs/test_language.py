@@ -20,7 +20,7 @@ def section(title: str) -> str:
 
 def grammar_keywords() -> set[str]:
     """The keywords that the rule `statement` of the grammar begins its alternatives with."""
-    rule = (ROOT / "grammar" / "weft.lark").read_text().split("\n!statement:")[1].split("\n\n")[0]
+    rule = (ROOT / "weft" / "grammar" / "weft.lark").read_text().split("\n!statement:")[1].split("\n\n")[0]
     return set(re.findall(r'^\s*\|?\s*"([a-z*?-]+)"', rule, re.MULTILINE))
 
 

@@ -65,7 +65,7 @@ def test_formatted(case: str) -> None:
     assert format_text(wanted, "t") == wanted
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "recipes").glob("*/*.weft")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "weft" / "recipes").glob("*/*.weft")), ids=lambda p: p.stem)
 def test_recipes_are_formatted(path: Path) -> None:
     assert format_text(path.read_text(), path.name) == path.read_text()
 

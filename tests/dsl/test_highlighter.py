@@ -14,7 +14,7 @@ from weft.dsl.parser import parse_file
 from weft.dsl.syntax import language
 from weft.dsl.tree import Foreach, If, Item, Let, StatementNode, Versions
 
-RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*/*.weft"))
+RECIPES = sorted((Path(__file__).parents[2] / "weft" / "recipes").glob("*/*.weft"))
 
 
 @pytest.mark.parametrize("keyword", sorted(language().statements))

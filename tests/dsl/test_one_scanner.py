@@ -13,7 +13,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.dsl.syntax import OfState
 
 ROOT = Path(__file__).parents[2]
-TEXTS = sorted(ROOT.glob("recipes/**/*.weft"))
+TEXTS = sorted(ROOT.glob("weft/recipes/**/*.weft"))
 HARD = "schedule threads(block: int, let_: int = 1) { let lets = match linalg.matmul\n  tile lets [block, _, 3]\n  map-x }\n§"
 
 

@@ -12,7 +12,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.dsl.parser import parse_file, parse_items, parse_text
 from weft.dsl.syntax import language
 
-RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*/*.weft"))
+RECIPES = sorted((Path(__file__).parents[2] / "weft" / "recipes").glob("*/*.weft"))
 
 
 def statement(line: str, *handles: str) -> tree.StatementNode:

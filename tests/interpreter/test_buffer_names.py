@@ -18,7 +18,7 @@ from weft.runtime.run.execution import RunOptions
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs"
-RECIPES = HERE.parent.parent / "recipes"
+RECIPES = HERE.parent.parent / "weft" / "recipes"
 
 
 WANTED = [("p", "4x33"), ("s", "4"), ("m", "4")]

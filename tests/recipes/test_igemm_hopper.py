@@ -28,7 +28,7 @@ from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.runtime.simulator.kernel import SimKernel
 
-RECIPES = Path(__file__).parents[2] / "recipes" / "conv2d"
+RECIPES = Path(__file__).parents[2] / "weft" / "recipes" / "conv2d"
 RESNET = {name.removeprefix("resnet50."): layer for name, layer in NETWORK.items() if layer["c"] > 3}
 SMALL = {"n": 2, "h": 7, "w": 9, "c": 64, "k": 64, "bm": 64, "bn": 64, "stages": 2}
 LAYERS: dict[str, dict[str, object]] = {

@@ -22,7 +22,7 @@ from weft.runtime.run.execution import RunOptions
 ROOT = Path(__file__).parents[2]
 GOLDENS = sorted(
     path
-    for folder in ("tests/distribution/golden", "tests/statements/golden", "recipes/concurrency")
+    for folder in ("tests/distribution/golden", "tests/statements/golden", "weft/recipes/concurrency")
     for path in (ROOT / folder).glob("*.mlir")
     if "gpu.launch_func" in (host := path.read_text().partition("gpu.module")[0]) and "?" not in host and "affine.for" not in host
 )
