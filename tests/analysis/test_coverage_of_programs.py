@@ -192,6 +192,41 @@ def test_each_iteration_of_a_program_once(name: str, tmp_path: Path) -> None:
     assert [line.partition("each of ")[2].partition(" once")[0] for line in said] == wanted
 
 
+LAYER = """
+  %e{n} = tensor.empty() : tensor<16x16xf32>
+  %f{n} = linalg.fill ins(%zero : f32) outs(%e{n} : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %m{n} = linalg.matmul ins(%x{n}, %w : tensor<16x16xf32>, tensor<16x16xf32>) outs(%f{n} : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %g{n} = tensor.empty() : tensor<16x16xf32>
+  %x{m} = linalg.exp ins(%m{n} : tensor<16x16xf32>) outs(%g{n} : tensor<16x16xf32>) -> tensor<16x16xf32>"""
+BY_KIND = """
+  let fills = match* linalg.fill
+  let products = match* linalg.matmul
+  let exps = match* linalg.exp
+  foreach f in fills {
+    map f to grid(y, x)
+    launch f
+  }
+  foreach g in products {
+    let (tiles, one) = tile g [1, 1]
+    map tiles to grid(y, x)
+    launch tiles
+  }
+  foreach e in exps {
+    map e to grid(y, x)
+    launch e
+  }"""
+
+
+@pytest.mark.parametrize("layers", [3, 12])
+def test_launches_in_another_order_than_the_payload(layers: int, tmp_path: Path) -> None:
+    """A product reads what is launched later, which the later launch makes good; in a large module, what is not in the part."""
+    body = "".join(LAYER.format(n=n, m=n + 1) for n in range(layers))
+    kind = "tensor<16x16xf32>"
+    head = f"func.func @layers(%x0: {kind}, %w: {kind}) -> {kind} {{\n  %zero = arith.constant 0.0 : f32"
+    done = applied(Choice(program(tmp_path, f"{head}{body}\n  return %x{layers} : {kind}\n}}", BY_KIND)).open())
+    assert done.assumed == []
+
+
 SPREAD = """
 func.func @spread(%x: tensor<8x4xf32>) -> tensor<8xf32> {
   %zero = arith.constant 0.0 : f32

@@ -11,15 +11,17 @@ part is right in the whole.
 from __future__ import annotations
 
 import dataclasses
+import json
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 from ...dsl.records import record
-from ..ir.cloning import clone_module, empty_module
-from ..ir.functions import symbol
+from ..ir.cloning import LEAVES, clone_module, empty_module
+from ..ir.functions import arguments, symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, ops_of
+from ..memory.views import last_writer
 from .modules import ContentChange, Sectioned, take_apart
 from .sections import HOLDER, Body, Edit, Section, close
 
@@ -252,6 +254,7 @@ def _part(
             if start < place:
                 stretch = following[start]
                 gap = _gap(stretch, kinds, values, unseen, end)
+                _state_leaves(gap, stretch, body)
                 values.update(zip(stretch.makes, gap.results, strict=True))
             if place < len(body.sections) - 1:
                 op = body.sections[place].open(end, values)
@@ -285,6 +288,28 @@ def _gap(
     if hidden:
         gap.attributes["unseen"] = ir.DenseI64ArrayAttr.get(hidden)
     return gap
+
+
+MOST_LAUNCHES = 16
+"""Launches in a stretch that are asked what they leave in a buffer."""
+
+
+def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
+    """State on a gap what the launches in its stretch leave in each buffer, its operands, then its results, the last one first. Of
+    what is not launched yet, the op that writes the buffer; null where anything else uses it."""
+    found: list[list[str | tuple[str, int] | None]] = []
+    for number in (*stretch.uses, *stretch.makes):
+        left: list[str | tuple[str, int] | None] = []
+        for user in body.users_between(number, stretch.start, stretch.stop):
+            passed = user.holder.regions[0].blocks[0].arguments[user.inputs.index(number)]
+            if LEAVES not in user.op.attributes or len(left) == MOST_LAUNCHES:
+                left.append(last_writer(user.op, passed) if isinstance(passed.type, ir.MemRefType) else None)
+                break
+            stated = json.loads(ir.StringAttr(user.op.attributes[LEAVES]).value)
+            left.append(stated[arguments(user.op).index(passed)])
+        found.append(left)
+    if any(found):
+        gap.attributes[LEAVES] = ir.StringAttr.get(json.dumps(found))
 
 
 class Version:

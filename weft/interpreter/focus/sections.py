@@ -5,7 +5,7 @@ which knows what takes it back.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -250,6 +250,12 @@ class Body:
     def users(self, number: int) -> Iterator[Section]:
         """The sections that use a value, which is not an argument."""
         return map(self._at, self._users.get(number, ()))
+
+    def users_between(self, number: int, start: int, stop: int) -> Iterator[Section]:
+        """The sections from … to that use the value, the last one first."""
+        labels = self._users.get(number, [])
+        first, end = bisect_left(labels, self._labels[start]), bisect_right(labels, self._labels[stop - 1])
+        return map(self._at, reversed(labels[first:end]))
 
     def is_used(self, number: int, start: int, stop: int) -> bool:
         """Whether one of the sections from … to uses the value."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from ..ir.mlir import ir, made_by, maker, producer
-from ..ir.structured import loop_inits
-from .effects import is_memref
+from ..ir.mlir import ir, made_by, maker, operations, producer
+from ..ir.structured import is_structured, loop_inits, structure
+from .effects import accesses, is_memref
 from .table import ALLOCATIONS, CONTROL, STORED
 
 Shown = Literal["same", "subview", "transpose", "reinterpret", "bytes", "reshape", "start", "anywhere"]
@@ -150,3 +150,13 @@ def may_share(one: ir.Value, other: ir.Value) -> bool:
 def terminator(block: ir.Block) -> ir.Operation:
     """The block's last op."""
     return block.operations[len(block.operations) - 1].operation
+
+
+def last_writer(op: ir.Operation, value: ir.Value) -> tuple[str, int] | None:
+    """The structured op that writes a buffer last, of those in `op` or `op` itself: its location, and the number of its output."""
+    found: tuple[str, int] | None = None
+    for inner in operations(op):
+        for one in (accesses(inner) or ()) if is_structured(inner) else ():
+            if one.changes and value in way(one.value):
+                found = str(inner.location), list(inner.operands).index(one.value) - structure(inner).inputs
+    return found

@@ -192,7 +192,7 @@ class LaunchStatement(Statement):
         from ..mapping.preconditions import independent
         from ..proof.combination.combination import said as what_is_known
         from ..proof.coverage.coverage import coverage
-        from ..proof.coverage.left import state
+        from ..proof.coverage.left import NOT_LEFT, missed, state
         from ..proof.coverage.shares import assumed_of
         from ..proof.races import proof
 
@@ -209,8 +209,10 @@ class LaunchStatement(Statement):
             proven = judged is None and proof.stands(rewrite.module, root)
             alone = judged is None and not proven and independent(root)
             covered, left = ([], {}) if rewrite.payload is None else coverage(kernel, root, rewrite.payload)
+            lacking = [] if rewrite.payload is None else missed(root, left, rewrite.payload)
             info = launch_loop(rewrite.module, root, known=rewrite.known, prepared=kernel)
         combined = [*(one.line for one in covered), *assumed_of(info.made.shares)] if covered else []
+        combined += [NOT_LEFT.format(place=place) for place in lacking]
         for remark in (*info.remarks, *combined):
             rewrite.remark(remark)
         if combined:

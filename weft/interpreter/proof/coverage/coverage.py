@@ -103,7 +103,7 @@ def _bind(
     """Say what of the payload an argument of the kernel is, that a function of it is passed, or returns; and what lies there."""
     host = None if producer(operand) is not None else operand.owner.owner.operation
     buffer = isinstance(argument.type, ir.MemRefType)
-    held = found_in(operand, loop) if buffer else None
+    held = found_in(operand, loop, walk.payload.untouched) if buffer else None
     if host is None or host.name != "func.func":
         if buffer:
             walk.held.argument(argument, None, held)

@@ -6,15 +6,19 @@ parts A of matmul in (p, i, j)                      element (p, i, j) is a part 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cmp_to_key
 
 from ....dsl.records import record
 from ...indices.linear import Floor, Linear, Symbol
 from ...ir.cloning import LEAVES
 from ...ir.functions import arguments
-from ...ir.mlir import ancestors, ir
+from ...ir.mlir import GAP, ancestors, ir, made_by, producer
+from ...ir.structured import is_structured
+from ...memory.effects import accesses
+from ...memory.views import is_view, last_writer
 from .payloads import Key
+from .untouched import Untouched
 
 
 @record
@@ -70,8 +74,9 @@ def state(launch: ir.Operation, left: dict[ir.Value, Left | None]) -> None:
     launch.attributes[LEAVES] = ir.StringAttr.get("[" + ", ".join(texts) + "]", launch.context)
 
 
-def found_in(value: ir.Value, root: ir.Operation) -> Left | None:
-    """What launches before a loop have left in a buffer of the host; None where that is not known.
+def found_in(value: ir.Value, root: ir.Operation, untouched: Untouched) -> Left | None:
+    """What launches before a loop have left in a buffer of the host, and what ops are to leave that are launched later, which their
+    launch has to make good (`missed`); None where that is not known.
 
     Args:
         value: the buffer.
@@ -80,19 +85,76 @@ def found_in(value: ir.Value, root: ir.Operation) -> Left | None:
     block, before = root.block, list[ir.Operation]()
     if block.owner.operation.name != "func.func":
         return None
+    if (made := producer(value)) is not None and made.name == GAP:
+        before.append(made)
     for use in value.uses:
         user = next((op for op in (use.owner.operation, *ancestors(use.owner)) if op.block == block), None)
         if user is None:
             return None
         if user != root and user.is_before_in_block(root):
             before.append(user)
-    if any(LEAVES not in op.attributes for op in before):
-        return None
-    for launch in sorted(
-        before, key=cmp_to_key(lambda one, other: -1 if one.is_before_in_block(other) else 1), reverse=True
-    ):
-        text = json.loads(ir.StringAttr(launch.attributes[LEAVES]).value)[arguments(launch).index(value)]
-        left = None if text is None else Left.read(text)
-        if left is None or left.at is not None or left.constant is not None:
-            return left
+    for op in sorted(before, key=cmp_to_key(_later)):
+        for text in _texts(op, value, untouched):
+            left = None if text is None else Left.read(text)
+            if left is None or left.at is not None or left.constant is not None:
+                return left
     return None
+
+
+def _later(one: ir.Operation, other: ir.Operation) -> int:
+    return 1 if one.is_before_in_block(other) else -1
+
+
+NOT_LEFT = "combination assumed: an earlier launch reads the result of this op, which the kernel is not known to leave ({place})"
+"""Of a kernel that does not make good what another one has relied on."""
+
+
+def missed(launched: ir.Operation, left: Mapping[ir.Value, Left | None], untouched: Untouched) -> list[str]:
+    """Of buffers that launches after an op already read, as what that was to leave there: locations of ops of the payload whose
+    results it is not known to leave.
+
+    Args:
+        launched: a loop, now launched; left: what its kernel leaves.
+    """
+    found: list[str] = []
+    for value, made in left.items():
+        users = {use.owner.operation for use in value.uses if use.owner.operation.block == launched.block}
+        later = any(LEAVES in op.attributes and launched.is_before_in_block(op) for op in users)
+        wanted = _to_leave(launched, value, untouched) if later else None
+        if wanted is not None and wanted.key is not None and made != wanted:
+            found.append(wanted.key[1])
+    return found
+
+
+def _to_leave(op: ir.Operation, value: ir.Value, untouched: Untouched) -> Left | None:
+    """What an op of the host that is not launched yet is to leave in a buffer: the result of the payload's op that writes there
+    last."""
+    writer = last_writer(op, value)
+    return None if writer is None else _result(*writer, value, untouched)
+
+
+def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -> Left | None:
+    """The result of an op of the payload, element by element in a buffer of its shape."""
+    of, shape = untouched.places.get(location), ir.ShapedType(value.type).shape
+    if of is None or number >= len(of.results) or ir.ShapedType(of.results[number].type).shape != shape:
+        return None
+    with value.type.context:
+        if of.name == "linalg.fill":
+            constant = made_by(of.operands[0], "arith.constant")
+            return None if constant is None else Left(None, as_map((), ()), constant=constant.attributes["value"])
+        return Left(("result", str(of.location), number), ir.AffineMap.get_identity(len(shape)))
+
+
+def _texts(op: ir.Operation, value: ir.Value, untouched: Untouched) -> list[str | None]:
+    """What an op leaves in a buffer, the last one first of several launches: nothing of one that only reads it; None: not known."""
+    stated = json.loads(ir.StringAttr(op.attributes[LEAVES]).value) if LEAVES in op.attributes else None
+    if op.name == GAP:
+        found = [] if stated is None else stated[[*op.operands, *op.results].index(value)]
+        results = (_result(text[0], text[1], value, untouched) if isinstance(text, list) else text for text in found)
+        return [one.text() if isinstance(one, Left) else one for one in results]
+    if stated is not None:
+        return [stated[arguments(op).index(value)]]
+    if (to_leave := _to_leave(op, value, untouched)) is not None:
+        return [to_leave.text()]
+    known = None if is_view(op) or (len(op.regions) and not is_structured(op)) else accesses(op)
+    return [None] if known is None or any(one.changes and one.value == value for one in known) else []
