@@ -262,8 +262,9 @@ class Materializer:
             def within(at: Sequence[Sum]) -> None:
                 ends = zip(at, space, whole, strict=True)
                 with when(*(c for place, n, most in ends if n is not most for c in inside(place, n))):
-                    self._share(op, at, space)
-                    emit_unit(structured, index(at), lanes)
+                    place = index(at)  # of a shared reduction each thread goes over all results, too
+                    self._share(op, *((place, every) if len(place) > len(at) else (at, space)))
+                    emit_unit(structured, place, lanes)
 
             self._distribute(mapping, whole, within)
 
