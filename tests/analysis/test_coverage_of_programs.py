@@ -165,7 +165,41 @@ BY_ROWS = """
   fuse init into rows
   map rows to grid(x)
   launch rows"""
+MATRIX = """
+func.func @sums(%x: tensor<16x14xi32>, %y: tensor<16xi32>) -> tensor<16xi32> {
+  %r = linalg.reduce { arith.addi } ins(%x : tensor<16x14xi32>) outs(%y : tensor<16xi32>) dimensions = [1]
+  return %r : tensor<16xi32>
+}"""
+ALL_ROWS = """
+  let sums = match linalg.reduce
+  let (tiles, tile) = tile sums [8]
+  map tiles to blocks(x)
+  map tile to threads(y: 3) block-cyclic(2)
+  insert-barriers
+  launch tiles"""
+LONGER = """
+  let sums = match linalg.reduce
+  let (tiles, tile) = tile sums [1]
+  map tiles to blocks(x)
+  let (rows, row) = tile tile [4]
+  map rows to threads(y: 1) cyclic
+  map row to threads(x: 4) cyclic
+  insert-barriers
+  launch tiles"""
+IDLE_WARPS = """
+  let sums = match linalg.reduce
+  let (tiles, tile) = tile sums [1]
+  map tiles to blocks(x)
+  let (rows, row) = tile tile [5]
+  map rows to warps(x: 8) block-cyclic(3)
+  let (_, step) = tile row [_, 4]
+  map step to lanes block
+  insert-barriers
+  launch tiles"""
 PROGRAMS = {
+    "a reduction that threads share, each of all rows": (MATRIX, ALL_ROWS, ["16·14 terms"]),
+    "tiles that are longer than the one row that is left": (MATRIX, LONGER, ["16·14 terms"]),
+    "rows of which a warp may have none": (MATRIX, IDLE_WARPS, ["16·14 terms"]),
     "a window that is read for its sizes alone": (POOLING, POOLED, ["2·4·4·3·3·3 terms"]),
     "parts of coalesced loops, added atomically": (PRODUCT, ATOMIC, ["12·8·40 products"]),
     "an operand that an earlier launch has copied": (PRODUCT, COPIED, ["12·8·40 products"]),

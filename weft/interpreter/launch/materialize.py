@@ -246,8 +246,10 @@ class Materializer:
     ) -> None:
         """Emit the units that the thread owns of what a map hands out; `index` makes the index of an iteration of that."""
         every, lanes = extents(op), mapping.vector
-        space = [every[d] for d in handed_out(op)]
+        handed = handed_out(op)
+        space = [every[d] for d in handed]
         space[-1:] = [ceildiv(n, lanes) for n in space[-1:]]
+        units = [space[handed.index(d)] if d in handed else n for d, n in enumerate(every)]
 
         def unit(at: Sequence[Sum], own: Table[int, Address]) -> None:
             emit_unit(structured, index(_multi_index(at, space, mapping)), lanes, own)
@@ -262,8 +264,9 @@ class Materializer:
             def within(at: Sequence[Sum]) -> None:
                 ends = zip(at, space, whole, strict=True)
                 with when(*(c for place, n, most in ends if n is not most for c in inside(place, n))):
-                    self._share(op, at, space)
-                    emit_unit(structured, index(at), lanes)
+                    place = index(at)  # of a shared reduction each thread goes over all results, too
+                    self._share(op, *((place, units) if len(place) > len(at) else (at, space)))
+                    emit_unit(structured, place, lanes)
 
             self._distribute(mapping, whole, within)
 

@@ -42,7 +42,8 @@ def expect_once(
     """
     of = execution.of
     masks = [read.when for read in execution.reads if read is not None]
-    forms, own, guards = _in_digits(point, execution.symbols, [*execution.guards, *masks])
+    split, own, guards = _in_digits([*point, *extents], execution.symbols, [*execution.guards, *masks])
+    forms, extents = split[: len(point)], split[len(point) :]
     used = dict.fromkeys(symbol for form in forms for symbol in form.symbols())
     if any(s.kind in ("opaque", "defined") or s.guessed for s in used):
         raise Unclear("its place is not affine in the loops around it")
@@ -72,7 +73,8 @@ def expect_once(
         count, below = _count(form, guards)
         counts.append(count)
         inside += below
-    free = {s: Linear.of(0) for s in own if s not in used}  # of those that do not tell which it is, the first executes it
+    seen = {*used, *(s for n in extents for s in n.symbols())}
+    free = {s: Linear.of(0) for s in own if s not in seen}  # of those that do not tell which it is, the first executes it
     first = [guard.changed(lambda form: put_in(form, free)) for guard in guards]
     if (lost := point_where([*inside, *valid, both(*first).negate()])) is not None:
         if of.chooses:
@@ -209,8 +211,8 @@ def _floors(form: Linear) -> int:
 
 def _count(form: Linear, guards: Sequence[Formula]) -> tuple[Linear, list[Formula]]:
     """How many numbers a form of counters is, each of them once, from its constant on; and what holds of its lower digits where
-    they do not go up to the next: of `17*b + 2*l + t`, guards have to keep `2*l + t` below 17. A last counter without a known end
-    goes as far as its guard lets it, which is asked about.
+    they do not go up to the next: of `17*b + 2*l + t`, guards have to keep `2*l + t` below 17; a digit that they keep at 0 counts
+    nothing. A last counter without a known end goes as far as its guard lets it, which is asked about.
 
     Raises:
         Unclear: they are not its digits.
@@ -222,6 +224,9 @@ def _count(form: Linear, guards: Sequence[Formula]) -> tuple[Linear, list[Formul
     for place, (n, symbol) in enumerate(sorted(digits, key=lambda each: each[0])):
         if total > n > 0 and point_where([*guards, at_least(lower, n)]) is None:
             total, below = n, [*below, less(lower, Linear.of(n))]
+        if n != total and point_where([*guards, at_least(Linear.of(symbol), 1)]) is None:
+            below = [*below, less(Linear.of(symbol), Linear.of(1))]  # always 0, as in tiles that are longer than what is left
+            continue
         if n != total or (symbol.high is None and place < len(digits) - 1):
             raise Unclear("its place is not made of digits, one for each loop")
         if symbol.high is None:
