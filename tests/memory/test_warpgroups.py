@@ -2,8 +2,8 @@
 
 from itertools import product
 
+from weft.interpreter.hardware.hopper import mbarriers, tensor_maps, warpgroups
 from weft.interpreter.ir.mlir import ir
-from weft.interpreter.memory import mbarriers, tensor_maps, warpgroups
 
 MAP = (
     "!nvgpu.tensormap.descriptor<tensor = memref<64x{}xbf16, 3>, swizzle = swizzle_{}b, l2promo = none, oob = zero, "

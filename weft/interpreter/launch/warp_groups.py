@@ -4,7 +4,7 @@
     →   A = generate.descriptor A_shared[%s, 64 · group …], A_map;  B = generate.descriptor B_shared[%s, …], B_map
         sums = warpgroup.mma A, B, sums                  (sums: carried by the loop around, an accumulator of 64 x n elements)
 
-What a thread has of the accumulator is said in `memory/warpgroups.py`, and what it owns of the result by the maps that `mma` made:
+What a thread has of the accumulator is said in `warpgroups`, and what it owns of the result by the maps that `mma` made:
 it is the same, so that the thread's array becomes the accumulator in front of the loop, and is filled with it behind. Operands that
 are sums of two numbers each are multiplied by an accumulator that begins at zero in each step, and is added to the array there.
 """
@@ -16,6 +16,23 @@ from collections.abc import Sequence
 from math import prod
 
 from ..buffers.tensor_copies import OVERLAP
+from ..hardware.ampere.fragments import AS_TYPE, MARK, given_as, in_parts
+from ..hardware.hopper.tensor_maps import tensor_map
+from ..hardware.hopper.warpgroups import (
+    BEGIN,
+    BY_INSTRUCTION,
+    BY_ROWS,
+    BYTES,
+    COMMIT,
+    END,
+    MMA_ASYNC,
+    ROWS,
+    SAME,
+    STEP,
+    SUM_BYTES,
+    plain_place_of,
+    sums_type,
+)  # fmt: skip
 from ..indices.arithmetic import Sum, value
 from ..ir.affine_maps import single_dimensions
 from ..ir.mlir import (
@@ -37,24 +54,7 @@ from ..ir.mlir import (
 from ..ir.refusing import refuse
 from ..ir.structured import body_of, element_type, structure
 from ..mapping.processors import for_each
-from ..memory.fragments import AS_TYPE, MARK, given_as, in_parts
-from ..memory.tensor_maps import tensor_map
 from ..memory.views import behind, is_view
-from ..memory.warpgroups import (
-    BEGIN,
-    BY_INSTRUCTION,
-    BY_ROWS,
-    BYTES,
-    COMMIT,
-    END,
-    MMA_ASYNC,
-    ROWS,
-    SAME,
-    STEP,
-    SUM_BYTES,
-    plain_place_of,
-    sums_type,
-)  # fmt: skip
 from .boxes import place_of
 from .panels import Panels, bound
 from .tensor_cores import matrix_dimensions, needs, whole_tile

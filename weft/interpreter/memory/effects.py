@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from math import prod
 
 from ...dsl.records import record
+from ..hardware.ampere.copies import COPY
+from ..hardware.ampere.fragments import LDMATRIX, matrices, row_of
+from ..hardware.hopper.mbarriers import ARRIVE_THERE, is_address
+from ..hardware.hopper.tensor_maps import LOADS, STORE, is_tensor_map, load_of
+from ..hardware.hopper.warpgroups import PRODUCTS, is_described, operands
 from ..ir import structured
 from ..ir.constants import table_of
 from ..ir.functions import segments
 from ..ir.mlir import children, constant_of, ir, is_tensor, is_used
-from .copies import COPY
-from .fragments import LDMATRIX, matrices, row_of
-from .mbarriers import ARRIVE_THERE, is_address
 from .table import (
     ATOMIC,
     CONTROL,
@@ -31,8 +33,6 @@ from .table import (
     Kind,
     Rule,
 )
-from .tensor_maps import LOADS, STORE, is_tensor_map, load_of
-from .warpgroups import PRODUCTS, is_described, operands
 
 
 @record

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from ...dsl.records import record
-from .copies import GROUP, WAIT
-from .fragments import LOAD_MATRIX, MMA, STORE_MATRIX
-from .lanes import BARRIERS, NUMBERED_BARRIER, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER
-from .mbarriers import ARRIVE_THERE, BARRIER_OPS, FENCES, REGISTERS
-from .tensor_maps import COMMIT, DRAIN
-from .tensor_maps import MAKE as MAKE_MAP
-from .warpgroups import AROUND, DESCRIBE, PRODUCTS, ZERO
+from ..hardware.ampere.copies import GROUP, WAIT
+from ..hardware.ampere.fragments import LOAD_MATRIX, MMA, STORE_MATRIX
+from ..hardware.hopper.mbarriers import ARRIVE_THERE, BARRIER_OPS, FENCES, REGISTERS
+from ..hardware.hopper.tensor_maps import COMMIT, DRAIN
+from ..hardware.hopper.tensor_maps import MAKE as MAKE_MAP
+from ..hardware.hopper.warpgroups import AROUND, DESCRIBE, PRODUCTS, ZERO
+from ..hardware.lanes import BARRIERS, NUMBERED_BARRIER, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER
 
 Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "matrix", "whole", "anywhere"]

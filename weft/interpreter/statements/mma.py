@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from ...dsl.signature import SpaceSpec
-from ..ir.mlir import ir, ops_of
-from ..ir.structured import body_of, element_type, structure
-from ..memory.fragments import AS_TYPE, MARK, PRODUCTS, SPLITS, TileProduct
-from ..memory.warpgroups import (
+from ..hardware.ampere.fragments import AS_TYPE, MARK, PRODUCTS, SPLITS, TileProduct
+from ..hardware.hopper.warpgroups import (
     BY_INSTRUCTION,
     BYTES,
     COLUMNS,
@@ -17,6 +15,8 @@ from ..memory.warpgroups import (
     has_columns,
     products,
 )
+from ..ir.mlir import ir, ops_of
+from ..ir.structured import body_of, element_type, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement, string
 from .coalesce import Coalesce
 from .map import Map

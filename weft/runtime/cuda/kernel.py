@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ...dsl.records import record
+from ...interpreter.hardware.ampere.copies import GROUP, WAIT
+from ...interpreter.hardware.hopper import mbarriers, tensor_maps
+from ...interpreter.hardware.hopper.warpgroups import AROUND, PRODUCTS
+from ...interpreter.hardware.lanes import BARRIERS
+from ...interpreter.hardware.limits import ALIGNMENT
 from ...interpreter.ir.functions import maker, name_of
 from ...interpreter.ir.mlir import ir, made_by, operations, users
-from ...interpreter.memory import mbarriers, tensor_maps
-from ...interpreter.memory.copies import GROUP, WAIT
 from ...interpreter.memory.effects import accesses
-from ...interpreter.memory.lanes import BARRIERS
-from ...interpreter.memory.limits import ALIGNMENT
 from ...interpreter.memory.shared import alignments
-from ...interpreter.memory.warpgroups import AROUND, PRODUCTS
 from ..form.kernel_form import reader_of, refuse, registrar
 from .index_names import index_name
 from .values.blocks import BlockNumbers

@@ -6,13 +6,13 @@ import re
 from math import prod
 
 from ...dsl.records import record
+from ...interpreter.hardware.hopper import mbarriers, tensor_maps, warpgroups
+from ...interpreter.hardware.hopper.tensor_maps import BoxLoad, TensorMap, load_of, tensor_map, window_behind
+from ...interpreter.hardware.lanes import NUMBERED_BARRIER
+from ...interpreter.hardware.limits import MOST_BOX, MOST_RANK, PIECE
 from ...interpreter.ir.element_sizes import element_bytes
 from ...interpreter.ir.mlir import ir, is_used, made_by, maker, users
-from ...interpreter.memory import mbarriers, tensor_maps, warpgroups
-from ...interpreter.memory.lanes import NUMBERED_BARRIER
 from ...interpreter.memory.layouts import is_shared, strided
-from ...interpreter.memory.limits import MOST_BOX, MOST_RANK, PIECE
-from ...interpreter.memory.tensor_maps import BoxLoad, TensorMap, load_of, tensor_map, window_behind
 from .kernel_form import refuse
 
 

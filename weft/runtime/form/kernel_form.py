@@ -12,15 +12,15 @@ from typing import TypeVar
 import numpy as np
 
 from ...dsl.records import record
+from ...interpreter.hardware.ampere.copies import COPY, GROUP, WAIT
+from ...interpreter.hardware.ampere.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
+from ...interpreter.hardware.hopper import mbarriers, tensor_maps, warpgroups
+from ...interpreter.hardware.lanes import NUMBERED_BARRIER, WARP_BARRIER
+from ...interpreter.hardware.limits import WARP
 from ...interpreter.ir.functions import segments
 from ...interpreter.ir.mlir import constant_of, ir
 from ...interpreter.ir.refusing import refuse as refuse
-from ...interpreter.memory import mbarriers, tensor_maps, warpgroups
-from ...interpreter.memory.copies import COPY, GROUP, WAIT
-from ...interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
-from ...interpreter.memory.lanes import NUMBERED_BARRIER, WARP_BARRIER
 from ...interpreter.memory.layouts import space_of
-from ...interpreter.memory.limits import WARP
 from ..plan.dtypes import MOST_ELEMENTS, NUMPY
 from .rounding import own_rounding
 

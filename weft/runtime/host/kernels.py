@@ -8,13 +8,14 @@ from math import prod
 from typing import Any
 
 from ...dsl.diagnostics import fail
+from ...interpreter.hardware import limits
+from ...interpreter.hardware.ampere.fragments import AS_TYPE, MMA
+from ...interpreter.hardware.hopper import warpgroups
+from ...interpreter.hardware.hopper.mbarriers import BYTES, count_of, is_mbarriers
 from ...interpreter.ir import mlir
 from ...interpreter.ir.functions import CLUSTER_SIZE, MOST_BLOCKS, launch_sizes, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.ir.refusing import describe
-from ...interpreter.memory import limits, warpgroups
-from ...interpreter.memory.fragments import AS_TYPE, MMA
-from ...interpreter.memory.mbarriers import BYTES, count_of, is_mbarriers
 from ...interpreter.memory.shared import placed, shared_parts
 from ..cuda.function import FunctionText
 from ..cuda.values.sizes import GRID

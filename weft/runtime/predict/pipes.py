@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from ...interpreter.memory.limits import WARP
+from ...interpreter.hardware.limits import WARP
 from .chips import Chip
 from .sass import Instruction
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
-from ...interpreter.memory.limits import NUMBERED, WARP
+from ...interpreter.hardware.limits import NUMBERED, WARP
 from .integers import COMPUTES, GRANTED, Outcome
 from .named import named_in, read_by, unknown_results
 from .operands import Grid, Registers, Value, address, read

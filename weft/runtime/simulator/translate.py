@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ...dsl.records import record
+from ...interpreter.hardware.hopper.tensor_maps import is_tensor_map
 from ...interpreter.ir.functions import inputs_of, name_of, workgroup_buffers
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.layouts import MemrefLayout
-from ...interpreter.memory.tensor_maps import is_tensor_map
 from ..devices.report import Site
 from ..form.group_form import GROUP_OPS
 from ..form.kernel_form import reader_of, refuse, registrar

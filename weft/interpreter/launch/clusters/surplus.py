@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...buffers.views import all_users
+from ...hardware.hopper import mbarriers, tensor_maps, warpgroups
+from ...hardware.lanes import BARRIERS
 from ...ir.copying import fill_with
 from ...ir.mlir import arith, ir, is_within, maker, operations, ops_of, producer, scf, users
 from ...ir.refusing import describe, refuse
-from ...memory import mbarriers, tensor_maps, warpgroups
 from ...memory.effects import accesses, is_memref, is_pure
-from ...memory.lanes import BARRIERS
 from ...memory.layouts import is_shared, value_name
 from ...memory.views import behind, is_view
 

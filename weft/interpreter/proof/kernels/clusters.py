@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from ....dsl.diagnostics import fail
 from ....dsl.records import record
+from ...hardware.hopper.mbarriers import AWAIT_CLUSTER, MEET_CLUSTER, MEET_RELAXED
 from ...indices.linear import TRUE, Formula, Linear, at_least, equal
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ...ir.refusing import describe
-from ...memory.mbarriers import AWAIT_CLUSTER, MEET_CLUSTER, MEET_RELAXED
 from .places import Place
 from .roots import RootBuffer
 

@@ -7,6 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ....dsl.diagnostics import fail
+from ...hardware.ampere import copies
+from ...hardware.hopper.mbarriers import ADDRESS, MAKE, OTHER_BLOCK, POINTER, REGISTERS, registers_of
+from ...hardware.hopper.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
+from ...hardware.hopper.warpgroups import AROUND, DESCRIBE, END, GROUP, PRODUCTS, ZERO, may_pend
+from ...hardware.lanes import NUMBERED_BARRIER, WARP_BARRIER, WARP_WIDE
+from ...hardware.limits import WARP
 from ...indices.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
 from ...indices.integers import in_kernel
 from ...indices.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
@@ -15,14 +21,9 @@ from ...ir.functions import segments
 from ...ir.mlir import children, ir, operations, producer
 from ...ir.refusing import describe
 from ...ir.structured import loop_inits
-from ...memory import copies, effects
-from ...memory.lanes import NUMBERED_BARRIER, WARP_BARRIER, WARP_WIDE
-from ...memory.limits import WARP
-from ...memory.mbarriers import ADDRESS, MAKE, OTHER_BLOCK, POINTER, REGISTERS, registers_of
+from ...memory import effects
 from ...memory.table import ALLOCATIONS
-from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
 from ...memory.views import terminator
-from ...memory.warpgroups import AROUND, DESCRIBE, END, GROUP, PRODUCTS, ZERO, may_pend
 from ..combination.combination import is_marked
 from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
 from .in_flight import landings_of, with_ends

@@ -8,11 +8,7 @@ from typing import Literal
 
 from ....dsl.diagnostics import fail
 from ....dsl.records import record
-from ...indices.linear import TRUE, Formula, Linear, both
-from ...indices.values import Values
-from ...ir.mlir import ir, producer
-from ...ir.refusing import describe
-from ...memory.mbarriers import (
+from ...hardware.hopper.mbarriers import (
     ADDRESS,
     ARRIVE,
     ARRIVE_THERE,
@@ -30,7 +26,11 @@ from ...memory.mbarriers import (
     fenced_spaces,
     ordered_by,
 )
-from ...memory.tensor_maps import LOADS, load_of, tensor_map
+from ...hardware.hopper.tensor_maps import LOADS, load_of, tensor_map
+from ...indices.linear import TRUE, Formula, Linear, both
+from ...indices.values import Values
+from ...ir.mlir import ir, producer
+from ...ir.refusing import describe
 from .clusters import targets
 from .places import Place
 

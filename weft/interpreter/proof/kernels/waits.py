@@ -6,15 +6,15 @@ from dataclasses import replace
 from math import prod
 
 from ....dsl.diagnostics import fail
+from ...hardware.hopper.warpgroups import PRODUCTS, may_pend
+from ...hardware.lanes import ALL_LANES, mask_of_lanes
+from ...hardware.limits import WARP
 from ...indices.algebra import LaunchShape
 from ...indices.linear import Linear
 from ...indices.values import Values
 from ...ir.functions import segments
 from ...ir.mlir import ir
 from ...ir.refusing import describe
-from ...memory.lanes import ALL_LANES, mask_of_lanes
-from ...memory.limits import WARP
-from ...memory.warpgroups import PRODUCTS, may_pend
 from .model import ALL_SPACES, Barrier, KernelModel
 from .places import Place
 

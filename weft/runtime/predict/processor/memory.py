@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.memory.limits import WARP
+from ....interpreter.hardware.limits import WARP
 from ...simulator.machine.banks import count
 from ..sass import Instruction
 from ..tracks import Track

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ....interpreter.hardware.lanes import SHUFFLE, WARP_BARRIER
 from ....interpreter.ir.mlir import ir, operations
-from ....interpreter.memory.lanes import SHUFFLE, WARP_BARRIER
 from ...form.group_form import WAITING
 from ...form.kernel_form import axis_of, expected_shuffle, refuse
 from ..translate import INT64, Made, Mem, Translator, Val, handles, literal, value_type

@@ -1,4 +1,4 @@
-"""Products of warp groups (`memory/warpgroups.py`), which read both matrices asynchronously until the group has waited."""
+"""Products of warp groups (`hardware/hopper/warpgroups.py`), which read both matrices asynchronously until the group has waited."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.memory.tensor_maps import exchanged
-from ....interpreter.memory.warpgroups import GROUP, plain_place_of, repeats_after, sum_at
+from ....interpreter.hardware.hopper.tensor_maps import exchanged
+from ....interpreter.hardware.hopper.warpgroups import GROUP, plain_place_of, repeats_after, sum_at
 from ...devices.report import Fault
 from ...form.group_form import ExpectedGroupProduct, GroupMatrix
 from ..machine.fragments import to_tf32

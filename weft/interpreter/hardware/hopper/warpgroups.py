@@ -40,11 +40,11 @@ import re
 from itertools import pairwise, takewhile
 from math import prod
 
-from ...dsl.records import record
-from ..ir.element_sizes import element_bytes
-from ..ir.mlir import child_of, constant_of, ir, made_by, ops_of, users
-from .fragments import TileProduct
-from .limits import GROUP_WARPS, PIECE, WARP
+from ....dsl.records import record
+from ...ir.element_sizes import element_bytes
+from ...ir.mlir import child_of, constant_of, ir, made_by, ops_of, users
+from ..ampere.fragments import TileProduct
+from ..limits import GROUP_WARPS, PIECE, WARP
 from .tensor_maps import LINES, TensorMap, exchanged, tensor_map
 
 GROUP = GROUP_WARPS * WARP

@@ -1,9 +1,9 @@
-"""What the lanes of a warp do together: barriers, shuffles, reductions, and what tensor cores take (`fragments.py`)."""
+"""What the lanes of a warp do together: barriers, shuffles, reductions, and what tensor cores take (`ampere/fragments.py`)."""
 
 from __future__ import annotations
 
 from ..ir.mlir import arith, constant_of, ir, is_used, producer
-from .fragments import LDMATRIX, LOAD_MATRIX, MMA, MULTIPLY_MATRICES, STORE_MATRIX
+from .ampere.fragments import LDMATRIX, LOAD_MATRIX, MMA, MULTIPLY_MATRICES, STORE_MATRIX
 from .limits import WARP
 
 SHUFFLE, SUBGROUP_REDUCE = "gpu.shuffle", "gpu.subgroup_reduce"

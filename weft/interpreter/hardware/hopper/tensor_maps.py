@@ -36,11 +36,11 @@ import re
 from math import prod
 from typing import Any
 
-from ...dsl.records import record
-from ..ir.element_sizes import element_bytes
-from ..ir.functions import attributes_of
-from ..ir.mlir import attributes, ir, made_by, maker
-from .limits import PIECE, PixelWindow
+from ....dsl.records import record
+from ...ir.element_sizes import element_bytes
+from ...ir.functions import attributes_of
+from ...ir.mlir import attributes, ir, made_by, maker
+from ..limits import PIECE, PixelWindow
 from .mbarriers import ADDRESS, POINTER
 
 MAKE, LOAD, STORE = "nvgpu.tma.create.descriptor", "nvgpu.tma.async.load", "nvgpu.tma.async.store"

@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from math import prod
 
-from ...dsl.records import record
-from ..ir.mlir import ir
-from .limits import WARP
+from ....dsl.records import record
+from ...ir.mlir import ir
+from ..limits import WARP
 
 SPLITS = {"tf32": ("tf32", 1), "3xtf32": ("tf32", 2), "bf16x3": ("bf16", 2), "f16": ("f16", 1), "bf16": ("bf16", 1)}
 """How a schedule spells what operands of f32 become: numbers of which type, and of how many of these each is the sum."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from ..ir.mlir import ir, maker, producer
+from ...ir.mlir import ir, maker, producer
 
 MAKE, INIT = "nvgpu.mbarrier.create", "nvgpu.mbarrier.init"
 ARRIVE, EXPECT = "nvgpu.mbarrier.arrive", "nvgpu.mbarrier.arrive.expect_tx"

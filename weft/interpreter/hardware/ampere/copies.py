@@ -3,7 +3,7 @@ all of its groups but the last few."""
 
 from __future__ import annotations
 
-from ..ir.mlir import ir
+from ...ir.mlir import ir
 
 COPY, GROUP, WAIT = "nvgpu.device_async_copy", "nvgpu.device_async_create_group", "nvgpu.device_async_wait"
 
