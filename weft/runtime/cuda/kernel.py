@@ -13,11 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ...dsl.records import record
-from ...interpreter.hardware.ampere.copies import GROUP, WAIT
-from ...interpreter.hardware.hopper import mbarriers, tensor_maps
-from ...interpreter.hardware.hopper.warpgroups import AROUND, PRODUCTS
-from ...interpreter.hardware.lanes import BARRIERS
 from ...interpreter.hardware.limits import ALIGNMENT
+from ...interpreter.hardware.queries import ORDERED
 from ...interpreter.ir.functions import maker, name_of
 from ...interpreter.ir.mlir import ir, made_by, operations, users
 from ...interpreter.memory.effects import accesses
@@ -33,10 +30,7 @@ from .values.views import NamedMemory, NamedView, access
 Lanes = tuple[Expr, ...]
 Binding = Lanes | NamedView
 
-_SEQUENCED = frozenset([
-    *BARRIERS, "gpu.printf", "gpu.return", GROUP, WAIT,
-    *mbarriers.ALL, *mbarriers.MEETINGS, *tensor_maps.ALL, *PRODUCTS, *AROUND,
-])  # fmt: skip
+_SEQUENCED = ORDERED | {"gpu.printf", "gpu.return"}
 """Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while"])
 _OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")

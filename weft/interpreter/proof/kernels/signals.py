@@ -13,9 +13,7 @@ from ...hardware.hopper.mbarriers import (
     ARRIVE,
     ARRIVE_THERE,
     AWAIT,
-    EXPECT,
     FENCE_INIT,
-    FENCE_PROXY,
     INIT,
     MAKE,
     OTHER_BLOCK,
@@ -33,9 +31,6 @@ from ...ir.mlir import ir, producer
 from ...ir.refusing import describe
 from .clusters import targets
 from .places import Place
-
-SIGNALS = frozenset({INIT, ARRIVE, ARRIVE_THERE, EXPECT, AWAIT, *LOADS})
-FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
 
 
 @record(eq=False)
@@ -105,7 +100,7 @@ class Signals:
         self._rings: dict[ir.Value, Ring] = {}
 
     def signals(self, op: ir.Operation, place: Place) -> Iterator[Signal]:
-        """An op of `SIGNALS`: one signal, or one for each block of the cluster that a load is for."""
+        """An op on a memory barrier: one signal, or one for each block of the cluster that a load is for."""
         found = self._signal(op, place)
         if op.name not in LOADS:
             yield found
@@ -161,5 +156,5 @@ class Signals:
 
 
 def fence(op: ir.Operation, place: Place) -> Fence:
-    """An op of `FENCES`."""
+    """What a fence makes visible."""
     return Fence(place, describe(op), fenced_spaces(op), op.name == FENCE_INIT)
