@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
-from weft.interpreter.memory.limits import registers_at_start
+from weft.interpreter.hardware.limits import registers_at_start
 
 BYTES = {"bf16": 2, "f16": 2, "f32": 4, "i8": 1}
 

@@ -29,7 +29,7 @@ from typing import Literal
 
 import numpy as np
 
-from weft.interpreter.memory.limits import PixelWindow
+from weft.interpreter.hardware.limits import PixelWindow
 from weft.runtime.plan.plan import Boxes
 
 SHIM = Path(__file__).parent / "cuda" / "shim"

@@ -10,7 +10,7 @@ import numpy as np
 from capturing import Capturing
 from native import Mode, NativeMap, run_native
 
-from weft.interpreter.memory import limits
+from weft.interpreter.hardware import limits
 from weft.runtime.devices.device import DeviceTarget, DeviceView, MappedView
 from weft.runtime.plan.dtypes import NUMPY, windowed
 from weft.runtime.plan.plan import KernelEntry, Launch, Plan

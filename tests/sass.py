@@ -16,7 +16,7 @@ from functools import cache
 
 from weft.runtime.cuda.nvrtc import CompileResult, KernelResources, compile_cubin
 from weft.runtime.predict.pipes import flops
-from weft.runtime.predict.sass import Disassembly, Instruction, disassembled
+from weft.runtime.predict.sass import Disassembly, MachineInstruction, disassembled
 
 CONTROL = frozenset(["BRA", "BSSY", "BSYNC", "EXIT", "NOP", "WARPSYNC", "BREAK", "RET", "YIELD"])
 LOOP_ARITHMETIC = frozenset(
@@ -43,7 +43,7 @@ class Counts:
     divisions: int
 
     @classmethod
-    def of(cls, instructions: Sequence[Instruction]) -> Counts:
+    def of(cls, instructions: Sequence[MachineInstruction]) -> Counts:
         def widths(mnemonic: str) -> Counter[int]:
             return Counter(one.bits for one in instructions if one.mnemonic == mnemonic)
 
@@ -84,7 +84,7 @@ class Counts:
         return sum(n for m, n in self.by_mnemonic.items() if m in LOOP_ARITHMETIC | {"SHF", "USHF", "IABS", "SEL", "USEL"})
 
 
-def _divides(one: Instruction) -> bool:
+def _divides(one: MachineInstruction) -> bool:
     far_jump = one.target is not None  # a label of the kernel itself, too far for a branch
     return (one.mnemonic == "CALL" and not far_jump) or (one.mnemonic in ("I2F", "I2FP") and "RP" in one.modifiers)
 
@@ -141,7 +141,7 @@ def compute_region(text: str, kernel: str, chip: str) -> Counts:
     return Counts.of(max(parts, key=_products))
 
 
-def _products(instructions: Sequence[Instruction]) -> int:
+def _products(instructions: Sequence[MachineInstruction]) -> int:
     """How much is multiplied; integers count least, as indices are multiplied, too."""
     return sum(flops(one) or one.mnemonic == "IMAD" for one in instructions)
 

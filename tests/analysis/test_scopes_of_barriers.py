@@ -17,9 +17,9 @@ from mutations import context, mutants
 from native_device import NativeDevice
 
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.hardware.lanes import BARRIERS, WARP_BARRIER
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir, operations
-from weft.interpreter.memory.lanes import BARRIERS, WARP_BARRIER
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
 from weft.interpreter.session.session import Session

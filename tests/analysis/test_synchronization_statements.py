@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.hardware.lanes import BARRIERS
 from weft.interpreter.ir.mlir import operations
-from weft.interpreter.memory.lanes import BARRIERS
 from weft.interpreter.session.session import Session
 from weft.pipeline import Choice, applied
 

@@ -17,7 +17,7 @@ import pytest
 from cuda_cases import emit_text
 from hopper import BYTES, Product
 
-from weft.interpreter.memory import warpgroups
+from weft.interpreter.hardware.hopper import warpgroups
 from weft.pipeline import Choice, applied, planned
 
 BASE = {"A": 0x8000, "B": 0x18000}

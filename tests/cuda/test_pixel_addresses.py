@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from weft.interpreter.memory.limits import PixelWindow
+from weft.interpreter.hardware.limits import PixelWindow
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.plan.plan import TensorMapOf, integers
 from weft.runtime.simulator.machine.memory import Global

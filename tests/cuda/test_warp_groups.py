@@ -82,10 +82,10 @@ def test_refusals(given: str) -> None:
 )
 def test_products_compile(kind: str, n: int, rows: bool) -> None:
     """Of types, too, of which kernels have no values."""
-    found = GroupProduct(n, kind, rows)
+    found, total = GroupProduct(n, kind, rows), "int" if kind == "i8" else "float"
     call = f"""{found.text}
-extern "C" __global__ void __launch_bounds__(128) k({found.sum}* to, unsigned long long a, unsigned long long b) {{
-  {found.sum} d[{n // 2}] = {{}};
+extern "C" __global__ void __launch_bounds__(128) k({total}* to, unsigned long long a, unsigned long long b) {{
+  {total} d[{n // 2}] = {{}};
   {found.name}(d, a, b);
   asm volatile("wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
   for (int i = 0; i < {n // 2}; ++i) to[threadIdx.x + 128 * i] = d[i];

@@ -14,7 +14,7 @@ from native_device import NativeDevice
 
 import weft
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter.memory import limits
+from weft.interpreter.hardware import limits
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature

@@ -8,7 +8,7 @@ import pytest
 from judged import program
 
 from weft.dsl.diagnostics import Source
-from weft.interpreter.memory.lanes import BARRIERS
+from weft.interpreter.hardware.lanes import BARRIERS
 from weft.verify import verify_source
 
 

@@ -17,8 +17,8 @@ sys.path.append(str(Path(__file__).parents[1] / "mutants"))
 from mutations import mutants
 
 from weft.dsl.diagnostics import Source, WeftError
+from weft.interpreter.hardware.lanes import BARRIERS
 from weft.interpreter.ir import mlir
-from weft.interpreter.memory.lanes import BARRIERS
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions

@@ -8,7 +8,7 @@ import pytest
 from judging import assert_barriers_needed, expect_right, scheduled
 from sass import resources
 
-from weft.interpreter.memory import limits
+from weft.interpreter.hardware import limits
 
 PRODUCT = """func.func @f(%A: tensor<70x{k}xf32>, %B: tensor<{k}x40xf32>) -> tensor<70x40xf32> {{
   %z = arith.constant 0.0 : f32

@@ -2,8 +2,8 @@
 
 from itertools import product
 
+from weft.interpreter.hardware.hopper import mbarriers, tensor_maps, warpgroups
 from weft.interpreter.ir.mlir import ir
-from weft.interpreter.memory import mbarriers, tensor_maps, warpgroups
 
 MAP = (
     "!nvgpu.tensormap.descriptor<tensor = memref<64x{}xbf16, 3>, swizzle = swizzle_{}b, l2promo = none, oob = zero, "
@@ -61,6 +61,6 @@ def test_each_sum_is_held_once() -> None:
 
 
 def test_columns_of_an_instruction() -> None:
-    assert [n for n in range(300) if warpgroups.has_columns("bf16", n)] == list(range(8, 257, 8))
-    assert [n for n in range(50) if warpgroups.has_columns("i8", n)] == [8, 16, 24, 32, 48]
-    assert not warpgroups.has_columns("f64", 8)
+    assert [n for n in range(300) if warpgroups.OPERANDS["bf16"].has(n)] == list(range(8, 257, 8))
+    assert [n for n in range(50) if warpgroups.OPERANDS["i8"].has(n)] == [8, 16, 24, 32, 48]
+    assert warpgroups.products("f64", "f64", 8) == [] and warpgroups.products("i8", "f32", 8) == []

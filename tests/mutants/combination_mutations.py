@@ -8,10 +8,10 @@ from functools import partial
 
 from mutations import Mutant, Site, context
 
+from weft.interpreter.hardware.lanes import SHUFFLE
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.functions import PARTICIPANTS
 from weft.interpreter.ir.mlir import ir, operations
-from weft.interpreter.memory.lanes import SHUFFLE
 from weft.interpreter.proof.combination.combination import is_marked
 from weft.interpreter.proof.combination.reached import LOAD, STORE, Reached, array_of, continues
 from weft.interpreter.reductions.identities import COMMUTATIVE

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache, partial
 from math import prod
 
+from weft.interpreter.hardware.lanes import ALL_LANES, BARRIERS, SHUFFLE, WARP_BARRIER
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
-from weft.interpreter.memory.lanes import ALL_LANES, BARRIERS, SHUFFLE, WARP_BARRIER
 
 Site = Callable[[], str]
 SPACES = ("workgroup", "global", "private")

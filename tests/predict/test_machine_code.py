@@ -16,7 +16,7 @@ from weft.runtime.predict.pipes import bank_conflicts, flops, interval
 from weft.runtime.predict.processor.clocks import NEVER, STAGGER, Clocks
 from weft.runtime.predict.processor.multiprocessor import RELEASE, Multiprocessor
 from weft.runtime.predict.processor.ports import MEETING
-from weft.runtime.predict.sass import Control, Disassembly, Instruction, parsed
+from weft.runtime.predict.sass import Control, Disassembly, MachineInstruction, parsed
 from weft.runtime.predict.trace import Execution
 from weft.runtime.predict.tracks import Trace
 
@@ -36,7 +36,7 @@ def code(*lines: str, **labels: int) -> Disassembly:
             predicate, text = text.strip()[1:].split(" ", 1)
         name, _, operands = text.strip().partition(" ")
         mnemonic, *modifiers = name.split(".")
-        found.append(Instruction(16 * at, mnemonic, tuple(modifiers), operands, predicate, Control(*numbers)))
+        found.append(MachineInstruction(16 * at, mnemonic, tuple(modifiers), operands, predicate, Control(*numbers)))
     return Disassembly(tuple(found), {f".L_x_{name[1:]}": at for name, at in labels.items()})
 
 

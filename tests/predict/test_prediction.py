@@ -24,7 +24,7 @@ from weft.runtime.predict.chips import CHIPS, Chip
 from weft.runtime.predict.operands import Grid
 from weft.runtime.predict.pipes import bank_conflicts, flops
 from weft.runtime.predict.processor.memory import Accesses
-from weft.runtime.predict.sass import Instruction, disassembled
+from weft.runtime.predict.sass import MachineInstruction, disassembled
 from weft.runtime.predict.trace import Execution
 from weft.runtime.predict.tracks import Trace
 
@@ -34,7 +34,7 @@ def made(name: str, **settings: object) -> Planned:
     return planned(applied(Choice(name, None, {key: str(value) for key, value in settings.items()}).open()))
 
 
-def executed(plan: Planned, chip: Chip, block: tuple[int, int, int]) -> tuple[tuple[Instruction, ...], Trace]:
+def executed(plan: Planned, chip: Chip, block: tuple[int, int, int]) -> tuple[tuple[MachineInstruction, ...], Trace]:
     """One block of the first launch."""
     (step, *_) = (s for s in plan.plan.steps if isinstance(s, Launch))
     entry = next(k for k in plan.plan.kernels if k.name == step.kernel)

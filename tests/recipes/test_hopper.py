@@ -12,8 +12,8 @@ import sass
 from native_device import NativeDevice
 
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.hardware.limits import registers_at_start
 from weft.interpreter.ir.mlir import operations
-from weft.interpreter.memory.limits import registers_at_start
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature

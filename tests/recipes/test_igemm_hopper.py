@@ -15,8 +15,8 @@ from test_hopper import SOAK, expect_right
 
 from weft.dsl.diagnostics import WeftError
 from weft.execution import predicted
+from weft.interpreter.hardware.hopper.tensor_maps import LOAD_PIXELS
 from weft.interpreter.ir.mlir import operations, parse
-from weft.interpreter.memory.tensor_maps import LOAD_PIXELS
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
 from weft.pipeline import Choice, Planned, applied, planned

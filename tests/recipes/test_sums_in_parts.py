@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from native_device import NativeDevice
 
+from weft.interpreter.hardware.ampere import fragments
 from weft.interpreter.launch import warp_groups
-from weft.interpreter.memory import fragments
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature

@@ -13,9 +13,9 @@ import pytest
 import sass
 from native_device import NativeDevice
 
+from weft.interpreter.hardware.ampere.fragments import MMA
 from weft.interpreter.ir.cloning import clone_module
 from weft.interpreter.ir.mlir import ir, operations
-from weft.interpreter.memory.fragments import MMA
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes import builders
 from weft.runtime.cuda.module import emit

@@ -10,7 +10,7 @@ import numpy as np
 from capturing import Capturing, Recorded
 
 from weft.dsl.diagnostics import fail
-from weft.interpreter.memory import limits
+from weft.interpreter.hardware import limits
 from weft.runtime.devices.device import DeviceTarget, DeviceView
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import KernelEntry

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from weft.dsl.diagnostics import WeftError
-from weft.interpreter.memory.limits import PixelWindow
+from weft.interpreter.hardware.limits import PixelWindow
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.devices.device import DeviceView, MappedView
 from weft.runtime.plan.codec import dump, load

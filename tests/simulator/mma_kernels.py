@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 from gpu_kernels import WORKGROUP
 
-from weft.interpreter.memory.fragments import PRODUCTS, TileProduct
+from weft.interpreter.hardware.ampere.fragments import PRODUCTS, TileProduct
 
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i8": np.int8, "i32": np.int32, "f64": np.float64}
 

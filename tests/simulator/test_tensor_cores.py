@@ -15,8 +15,8 @@ from native_device import NativeDevice
 from sass import resources, whole
 
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.hardware.ampere.fragments import PRODUCTS, TileProduct
 from weft.interpreter.ir import mlir
-from weft.interpreter.memory.fragments import PRODUCTS, TileProduct
 from weft.interpreter.proof.kernels.kernels import kernel_model, kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
 from weft.runtime.cuda.module import emit
@@ -349,7 +349,7 @@ def test_warps_of_blocks_of_several_dimensions_on_the_cpu(shape: tuple[int, int,
 
 @pytest.mark.parametrize("kind", ["bf16", "tf32", "i8", "f64"])
 def test_a_map_of_fragments_that_is_off_changes_values_on_the_cpu(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It multiplies by the table of `memory/fragments.py`, and by no other."""
+    """It multiplies by the table of `hardware/ampere/fragments.py`, and by no other."""
     at = TileProduct.b_at
     monkeypatch.setattr(TileProduct, "b_at", lambda self, lane, *rest: at(self, lane ^ 1, *rest))
     kernel = MatrixProduct(of(kind), (1, 1), (1, 1), (16, 8, 32))

@@ -11,10 +11,10 @@ from schedules import Case, launched
 from test_schedules import expect_right, run_right
 
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.hardware import limits
+from weft.interpreter.hardware.hopper.tensor_maps import tensor_map
 from weft.interpreter.ir.functions import CLUSTER_SIZE, sizes_of
 from weft.interpreter.ir.mlir import constant_of, ir, maker, operations
-from weft.interpreter.memory import limits
-from weft.interpreter.memory.tensor_maps import tensor_map
 from weft.runtime.host.host import make_plan
 
 RING = "pipeline k stages 3 producer"

@@ -10,10 +10,10 @@ from pinned import pinned
 from schedules import Case, launched
 
 from weft.dsl.diagnostics import WeftError
+from weft.interpreter.hardware.hopper.mbarriers import REGISTERS, registers_of
+from weft.interpreter.hardware.hopper.tensor_maps import tensor_map
+from weft.interpreter.hardware.limits import registers_at_start
 from weft.interpreter.ir.mlir import constant_of, ir, operations
-from weft.interpreter.memory.limits import registers_at_start
-from weft.interpreter.memory.mbarriers import REGISTERS, registers_of
-from weft.interpreter.memory.tensor_maps import tensor_map
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature

@@ -13,7 +13,7 @@ from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 from rich.text import Text
 
 from ..dsl.records import record
-from ..interpreter.memory.limits import WARP
+from ..interpreter.hardware.limits import WARP
 from .ownership import NOBODY, Ownership
 
 PALETTE = (

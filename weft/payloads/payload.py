@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
+from ..interpreter.hardware.ampere.fragments import AS_TYPE, MMA, SPLITS
+from ..interpreter.hardware.hopper.tensor_maps import WINDOW, window_said
+from ..interpreter.hardware.hopper.warpgroups import MMA as PRODUCT
 from ..interpreter.ir import mlir
 from ..interpreter.ir.functions import (
     AGREEMENTS,
@@ -23,10 +26,7 @@ from ..interpreter.ir.functions import (
 )
 from ..interpreter.ir.mlir import ir, operations
 from ..interpreter.ir.strings import undecodable
-from ..interpreter.memory.fragments import AS_TYPE, MMA, SPLITS
 from ..interpreter.memory.names import name_buffers
-from ..interpreter.memory.tensor_maps import WINDOW, window_said
-from ..interpreter.memory.warpgroups import MMA as PRODUCT
 from .naming import WrittenNames, span_of
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from ..dsl.diagnostics import WeftError
 from ..dsl.records import record
 from ..dsl.signature import Field, Signature
 from ..dsl.syntax import language
+from ..interpreter.hardware.ampere.fragments import PRODUCTS
+from ..interpreter.hardware.hopper.warpgroups import ROWS
 from ..interpreter.ir.mlir import ir
 from ..interpreter.ir.structured import is_structured, operand_names, structure
-from ..interpreter.memory.fragments import PRODUCTS
-from ..interpreter.memory.warpgroups import ROWS
 from ..interpreter.session.session import Session
 from ..interpreter.session.statement import signatures
 from ..output import colors

@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Table
 
 from ...dsl.records import record
+from ..hardware.limits import OF_A_THREAD
 from ..indices.arithmetic import Bound, Sum, less
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ir, producer
 from ..ir.refusing import refuse
 from ..mapping.mapping import Mapping
 from ..mapping.processors import Processors, loop_over, when
-from ..memory.limits import OF_A_THREAD
 from .elements import Address
 from .owners.arrays import OwnArray, Rounds
 from .views import own_array

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection
 
+from ..hardware.limits import OF_A_THREAD
 from ..ir.cloning import replace_operands
 from ..ir.copying import copies_to_linalg, copy_to
 from ..ir.element_sizes import bytes_of
@@ -29,7 +30,6 @@ from ..mapping.mapping import (
     trip_counts,
 )
 from ..memory.effects import read, written
-from ..memory.limits import OF_A_THREAD
 from ..memory.views import behind, is_own_array, is_view
 from ..reductions.scans import running
 from .elements import VECTOR

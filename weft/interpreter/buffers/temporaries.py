@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 
 from ...dsl.diagnostics import WeftError, fail
+from ..hardware.limits import OF_A_THREAD, WARP
 from ..indices.arithmetic import Sum
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of
@@ -23,7 +24,6 @@ from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import LoopDimension, Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
 from ..memory.layouts import is_shared, space_of, subview
-from ..memory.limits import OF_A_THREAD, WARP
 from ..outlining.kernel import Outlined
 from .owners.arrays import OwnArray, own_array_of
 from .owners.digits import Unowned

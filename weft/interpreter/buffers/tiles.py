@@ -9,6 +9,8 @@ import math
 from collections.abc import Iterable, Iterator
 
 from ...dsl.records import record
+from ..hardware.ampere.fragments import instruction_of
+from ..hardware.limits import OF_A_THREAD, WARP
 from ..ir.affine_maps import dimension_of
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import DYNAMIC, ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
@@ -25,8 +27,6 @@ from ..mapping.mapping import (
     mapping_of,
     trip_counts,
 )
-from ..memory.fragments import instruction_of
-from ..memory.limits import OF_A_THREAD, WARP
 from ..memory.views import behind
 from ..reductions.scans import is_scan
 from .views import all_users, is_temporary

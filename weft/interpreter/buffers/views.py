@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from ..hardware.ampere.copies import COPY
+from ..hardware.ampere.fragments import LDMATRIX
 from ..indices.arithmetic import Bound
 from ..indices.values import range_of, unchanged
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, ir, is_used, made_by, memref, operations, producer, users
 from ..ir.sizes import product_of, sizes_of
 from ..ir.structured import drop_handles, parts_of, replace, spelled
-from ..memory.copies import COPY
 from ..memory.effects import accesses
-from ..memory.fragments import LDMATRIX
 from ..memory.layouts import is_plain, strided, subview, subview_type, transposed
 from ..memory.views import VIEWS, behind, is_own_array, is_view
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...dsl.diagnostics import fail
 from ...dsl.records import record
+from ..hardware.lanes import BARRIER
 from ..indices.arithmetic import Bound, Sum, delinearise, inside
 from ..indices.values import divisible
 from ..ir.affine_maps import dimension_of, single_dimensions
@@ -41,7 +42,6 @@ from ..mapping.mapping import (
 )
 from ..mapping.processors import loop_over, when
 from ..memory.effects import is_pure, read, written
-from ..memory.lanes import BARRIER
 from ..memory.views import behind, is_own_array
 from ..outlining.kernel import Outlined
 from .elements import VECTOR, StructuredOp, emit, forwarded, most_lanes

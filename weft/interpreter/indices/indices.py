@@ -15,9 +15,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..hardware.limits import WARP
 from ..ir.affine_maps import Operator, results_of
 from ..ir.mlir import affine, ir, maker, operations, scf
-from ..memory.limits import WARP
 
 THREAD = 2
 _BLOCK = "known_block_size"

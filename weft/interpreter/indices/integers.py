@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from ..hardware.limits import WARP
 from ..ir.constants import table_of
 from ..ir.mlir import ancestors, ir, maker
 from ..memory.effects import only_computes
-from ..memory.limits import WARP
 from ..memory.table import ALLOCATIONS, STORED
 from ..memory.views import terminator
 from .algebra import Algebra, LaunchShape, MadeUp, at_or_above

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..buffers.tensor_copies import ARRIVALS
+from ..hardware.hopper.mbarriers import FENCE_INIT, MAKE, count_of
+from ..hardware.hopper.warpgroups import GROUP
+from ..hardware.lanes import OF_GROUPS, numbered_barrier
 from ..indices.arithmetic import Sum, is_zero, value
 from ..ir.mlir import ahead_of, gpu, ir, nvgpu, operations, ops_of
 from ..ir.structured import copy_marks
 from ..mapping.processors import loop_over, when
-from ..memory.lanes import OF_GROUPS, numbered_barrier
-from ..memory.mbarriers import FENCE_INIT, MAKE, count_of
-from ..memory.warpgroups import GROUP
 from .clusters.sharing import meet
 
 

@@ -19,6 +19,10 @@ from ..buffers.elements import StructuredOp, forwarded
 from ..buffers.tensor_copies import BY_TENSOR_MAP
 from ..buffers.views import named_like
 from ..buffers.wide_accesses import MaskedLoad, aligned_rows
+from ..hardware.hopper.mbarriers import EXPECT, barrier_of
+from ..hardware.hopper.tensor_maps import LOAD, POINTER_OF, STORE
+from ..hardware.hopper.warpgroups import DESCRIBE
+from ..hardware.limits import MOST_BOX, MOST_RANK, PIECE
 from ..indices.arithmetic import Bound, Sum, value
 from ..indices.neighbours import Neighbours
 from ..ir.cloning import index_dimension
@@ -29,12 +33,8 @@ from ..ir.refusing import refuse
 from ..ir.sizes import dimension_behind, same_size, size_of
 from ..ir.structured import element_type, parts_of, structure
 from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
-from ..memory.limits import MOST_BOX, MOST_RANK, PIECE
-from ..memory.mbarriers import EXPECT, barrier_of
 from ..memory.swizzles import SWIZZLE
-from ..memory.tensor_maps import LOAD, POINTER_OF, STORE
 from ..memory.views import is_view
-from ..memory.warpgroups import DESCRIBE
 from ..outlining.host_maps import End, Factor, end_behind, joined
 from ..outlining.kernel import Outlined
 from .clusters.sharing import Sharing, TilePart

@@ -16,6 +16,7 @@ from ..buffers.temporaries import place_temporaries
 from ..buffers.tensor_copies import complete_copies, continue_counts
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
+from ..hardware import limits
 from ..ir.cloning import clone_module
 from ..ir.functions import CLUSTER_SIZE, MOST_BLOCKS, REGISTER_CAP, symbol
 from ..ir.mlir import ahead_of, ancestors, ir, operations, ops_of
@@ -25,7 +26,6 @@ from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.participants import state_participants
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
 from ..mapping.shares import Owned
-from ..memory import limits
 from ..memory.layouts import is_shared, value_name
 from ..memory.names import rename_buffers
 from ..outlining.kernel import Likeness, Outlined, Passed, host_function, install, outline

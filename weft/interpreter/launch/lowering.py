@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
 from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshapes, sink_transposes
+from ..hardware.hopper.warpgroups import SAME
+from ..hardware.limits import MOST, block_bytes
 from ..indices.arithmetic import constant_of, value
 from ..indices.indices import STAND_IN, share_indices
 from ..ir.copying import copies_to_linalg
@@ -30,9 +32,7 @@ from ..ir.mlir import (
 from ..ir.refusing import describe, upstream_messages
 from ..ir.structured import body_of
 from ..memory.layouts import is_shared
-from ..memory.limits import MOST, block_bytes
 from ..memory.names import numbered
-from ..memory.warpgroups import SAME
 from ..outlining.kernel import FOLD_VIEWS, Outlined, Passed, to_loops
 from .boxes import drop_casts
 from .swizzle import apply_swizzles, lay_in_panels

@@ -14,6 +14,7 @@ from ..buffers.owners.arrays import OwnArray, done_by_all
 from ..buffers.register_stages import RegisterStages, is_stage
 from ..buffers.tiles import is_distributed, one_each
 from ..buffers.widths import widths
+from ..hardware.lanes import BARRIER
 from ..indices.algebra import LaunchShape
 from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, inside, is_zero, less
 from ..indices.linear import NOTHING
@@ -40,7 +41,6 @@ from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..mapping.shares import Owned
 from ..mapping.together import for_each_together
-from ..memory.lanes import BARRIER
 from ..outlining.kernel import Outlined
 from ..parallel.nests import SEQUENTIAL
 from ..reductions.scans import is_scan

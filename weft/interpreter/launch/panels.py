@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ...dsl.records import record
+from ..hardware.hopper.tensor_maps import TensorMap, tensor_map
+from ..hardware.limits import PixelWindow
 from ..indices.arithmetic import Bound, Sum
 from ..ir.mlir import ir
 from ..memory.layouts import subview
-from ..memory.limits import PixelWindow
-from ..memory.tensor_maps import TensorMap, tensor_map
 from ..outlining.host_maps import End
 from ..outlining.kernel import Outlined
 from .pixels import Pixels

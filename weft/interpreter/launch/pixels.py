@@ -1,5 +1,5 @@
 """A masked load that gathers the places of a convolution's filter in images → what a tensor map of pixels loads
-(`memory/tensor_maps.py`).
+(`hardware/hopper/tensor_maps.py`).
 
     X[n, 2·oh + kh - 1, 2·ow + kw - 1, c]   of   n, oh, ow = digits of m,   kh, kw, c = digits of k
 
@@ -19,6 +19,9 @@ from functools import cached_property
 
 from ...dsl.records import record
 from ..buffers.wide_accesses import MaskedLoad
+from ..hardware.hopper.mbarriers import ADDRESS, POINTER
+from ..hardware.hopper.tensor_maps import LOAD_PIXELS, POINTER_OF
+from ..hardware.limits import CORNERS, OFFSETS, PixelWindow
 from ..indices.arithmetic import Sum, Term, sum_of
 from ..indices.arithmetic import value as value_of
 from ..indices.digits import Size, digits_of
@@ -30,9 +33,6 @@ from ..ir.mlir import arith, constant_of, ir, made_by, operations, producer
 from ..ir.sizes import same_size, size_of
 from ..ir.structured import shape_of
 from ..memory.layouts import value_name
-from ..memory.limits import CORNERS, OFFSETS, PixelWindow
-from ..memory.mbarriers import ADDRESS, POINTER
-from ..memory.tensor_maps import LOAD_PIXELS, POINTER_OF
 
 Refused = Callable[[str, str], Exception]
 """Makes the error of why, and of what to do."""

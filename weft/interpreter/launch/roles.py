@@ -13,6 +13,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..buffers.tensor_copies import PRODUCER
+from ..hardware import limits
+from ..hardware.hopper.mbarriers import REGISTERS
+from ..hardware.hopper.warpgroups import GROUP
 from ..indices.arithmetic import Sum, is_zero, less
 from ..ir.functions import register_cap
 from ..ir.mlir import ahead_of, ancestors, i64, ir, is_used, is_within, operations, ops_of, producer, scf
@@ -20,10 +23,7 @@ from ..ir.refusing import refuse
 from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
 from ..mapping.processors import when
-from ..memory import limits
 from ..memory.effects import is_pure
-from ..memory.mbarriers import REGISTERS
-from ..memory.warpgroups import GROUP
 from .barriers import meet_apart
 
 MOST = 240

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..buffers.temporaries import drop_deallocs, share
 from ..buffers.tiles import one_each
 from ..buffers.views import all_users
+from ..hardware.lanes import BARRIER, waits_for_warp, warp_barrier
 from ..ir.functions import REGISTER_CAP
 from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
 from ..ir.refusing import refuse
@@ -27,7 +28,6 @@ from ..mapping.mapping import (
     nested_maps,
 )
 from ..memory.effects import only_computes
-from ..memory.lanes import BARRIER, waits_for_warp, warp_barrier
 
 
 def hands_on(loop: ir.Operation) -> bool:

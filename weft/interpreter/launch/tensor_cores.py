@@ -7,7 +7,7 @@
 Operands of f32 that are to be sums of two numbers each are taken apart in front of `mma.sync`, of which there are three then. The
 first begins at zero, and what they make is added to the sums by `arith.addf`, which rounds to nearest.
 
-What a lane has of each operand is said in `memory/fragments.py`, what it owns of the result by the maps that `mma` made.
+What a lane has of each operand is said in `hardware/ampere/fragments.py`, what it owns of the result by the maps that `mma` made.
 """
 
 from __future__ import annotations
@@ -15,6 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..buffers.wide_accesses import offset_divisible
+from ..hardware.ampere import fragments
+from ..hardware.ampere.fragments import (
+    AS_TYPE,
+    REGISTERS_OF_LHS,
+    ROW_BYTES,
+    SPLITS,
+    TF32_BITS,
+    TileProduct,
+    instruction_of,
+)
 from ..indices.arithmetic import value as index
 from ..ir.affine_maps import single_dimensions
 from ..ir.cloning import clone_with
@@ -40,8 +50,6 @@ from ..ir.mlir import (
 from ..ir.refusing import refuse
 from ..ir.structured import element_type, operand_names, parts_of, structure
 from ..mapping.processors import loop_over
-from ..memory import fragments
-from ..memory.fragments import AS_TYPE, REGISTERS_OF_LHS, ROW_BYTES, SPLITS, TF32_BITS, TileProduct, instruction_of
 from ..memory.layouts import is_shared, strided, transposed
 from ..memory.views import behind, is_view
 

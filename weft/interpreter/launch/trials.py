@@ -9,12 +9,12 @@ from math import prod
 from ...dsl.records import record
 from ..focus.carving import carve_around
 from ..focus.modules import take_apart
+from ..hardware.lanes import BARRIERS, warp_barrier
+from ..hardware.limits import WARP
 from ..ir.cloning import clone_module
 from ..ir.mlir import children, gpu, i64, ir, operations, ops_of
 from ..mapping.mapping import mapping_of, nested_maps
 from ..memory.effects import accesses
-from ..memory.lanes import BARRIERS, warp_barrier
-from ..memory.limits import WARP
 from ..proof.kernels.kernels import kernel_model
 from ..proof.kernels.model import KernelModel
 from .launch import Known, LaunchInfo, launch_loop

@@ -4,7 +4,7 @@
     →   A = generate.descriptor A_shared[%s, 64 · group …], A_map;  B = generate.descriptor B_shared[%s, …], B_map
         sums = warpgroup.mma A, B, sums                  (sums: carried by the loop around, an accumulator of 64 x n elements)
 
-What a thread has of the accumulator is said in `memory/warpgroups.py`, and what it owns of the result by the maps that `mma` made:
+What a thread has of the accumulator is said in `warpgroups`, and what it owns of the result by the maps that `mma` made:
 it is the same, so that the thread's array becomes the accumulator in front of the loop, and is filled with it behind. Operands that
 are sums of two numbers each are multiplied by an accumulator that begins at zero in each step, and is added to the array there.
 """
@@ -16,6 +16,21 @@ from collections.abc import Sequence
 from math import prod
 
 from ..buffers.tensor_copies import OVERLAP
+from ..hardware.ampere.fragments import AS_TYPE, given_as, in_parts, marked
+from ..hardware.hopper.tensor_maps import tensor_map
+from ..hardware.hopper.warpgroups import (
+    BEGIN,
+    COMMIT,
+    END,
+    MMA_ASYNC,
+    OPERANDS,
+    ROWS,
+    SAME,
+    STEP,
+    SUM_BYTES,
+    plain_place_of,
+    sums_type,
+)  # fmt: skip
 from ..indices.arithmetic import Sum, value
 from ..ir.affine_maps import single_dimensions
 from ..ir.mlir import (
@@ -37,24 +52,7 @@ from ..ir.mlir import (
 from ..ir.refusing import refuse
 from ..ir.structured import body_of, element_type, structure
 from ..mapping.processors import for_each
-from ..memory.fragments import AS_TYPE, MARK, given_as, in_parts
-from ..memory.tensor_maps import tensor_map
 from ..memory.views import behind, is_view
-from ..memory.warpgroups import (
-    BEGIN,
-    BY_INSTRUCTION,
-    BY_ROWS,
-    BYTES,
-    COMMIT,
-    END,
-    MMA_ASYNC,
-    ROWS,
-    SAME,
-    STEP,
-    SUM_BYTES,
-    plain_place_of,
-    sums_type,
-)  # fmt: skip
 from .boxes import place_of
 from .panels import Panels, bound
 from .tensor_cores import matrix_dimensions, needs, whole_tile
@@ -62,7 +60,7 @@ from .tensor_cores import matrix_dimensions, needs, whole_tile
 
 def use_warp_groups(function: ir.Operation, filled: Table[ir.Value, Panels]) -> None:
     """Rewrite all products that are marked for warp groups. `filled`: the shared buffers that tensor maps fill. Raises W0369."""
-    for op in [op for op in operations(function) if MARK in op.attributes]:
+    for op in [op for op in operations(function) if marked(op) is not None]:
         with op.location:
             _GroupProduct(op, filled).rewrite()
     if (alone := next((op for op in operations(function, "scf.for") if OVERLAP in op.attributes), None)) is not None:
@@ -105,7 +103,9 @@ class _GroupProduct:
         found = matrix_dimensions(op)
         assert found is not None, "`mma` marks products of matrices"
         self.rows, self.columns, self.summed = found
-        self.kind = ir.StringAttr(op.attributes[MARK]).value.split(" of ")[1].split(" in ")[0]
+        product = marked(op)
+        assert product is not None
+        self.product, self.kind, self.taken = product, product.kind, OPERANDS[product.kind]
         self.array = behind(self.acc)
         if made_by(self.array, "memref.alloca") is None:
             raise refuse(
@@ -118,12 +118,12 @@ class _GroupProduct:
             self.outer = around
 
     def rewrite(self) -> None:
-        n, total = _columns(self.op), prod(self.held.shape)
+        n, total = self.product.n, prod(self.held.shape)
         height, depth = ROWS * (total * 2 // n), structure(self.op).extents[self.summed]
         assert depth is not None
         kind = self.held.element_type
         whole = ir.Type.parse(f"!nvgpu.warpgroup.accumulator<fragmented = vector<{height}x{n}x{kind}>>")
-        if self.kind in BY_INSTRUCTION:
+        if self.taken.by_instruction:
             whole = sums_type(n)
         of_thread = ir.VectorType.get([height // ROWS, n // 8, 2, 2], kind)
         with ahead_of(self.outer):
@@ -149,9 +149,9 @@ class _GroupProduct:
         for loop in reversed(loops):
             made.append(_carrying(loop, inner[-1]))
             inner.append(body_of(made[-1]).arguments[1])
-        flying = self.kind not in BY_INSTRUCTION and bool(made) and OVERLAP in made[-1].attributes
+        flying = not self.taken.by_instruction and bool(made) and OVERLAP in made[-1].attributes
         with ahead_of(self.outer):
-            if self.kind in BY_INSTRUCTION:
+            if self.taken.by_instruction:
                 last = self._instructions(lhs, rhs, inner[-1], n, depth)
             else:
                 last = self._multiplied(lhs, rhs, inner[-1], transposed=along, pending=int(flying))
@@ -177,7 +177,7 @@ class _GroupProduct:
 
     def _instructions(self, lhs: ir.Value, rhs: ir.Value, sums: ir.Value, n: int, depth: int) -> ir.Value:
         """One after the other along the sum, which NVVM has for what `nvgpu.warpgroup.mma` has not."""
-        word, step = ir.IntegerType.get_signless(64), SUM_BYTES // BYTES[self.kind]
+        word, step = ir.IntegerType.get_signless(64), self.taken.k
         matrices = [(self._as(word, matrix), tensor_map(maker(matrix).opview.tensorMap.type)) for matrix in (lhs, rhs)]
 
         def said(kind: str, word: str) -> ir.Attribute:
@@ -226,7 +226,7 @@ class _GroupProduct:
         kind, space = element_type(tile), ir.MemRefType(tile.type).memory_space
         if self.kind == "tf32":
             kind = ir.FloatTF32Type.get()
-        if operand and across and self.kind not in BY_ROWS:
+        if operand and across and not self.taken.transposable:
             raise refuse(
                 "W0369", f"rows of a right operand of {self.kind} are rows of the matrix in memory, and the instruction wants "
                 "its columns there", self.op,
@@ -308,12 +308,6 @@ class _GroupProduct:
 
     def _first(self) -> list[ir.Value]:
         return [value(0)] * self.held.rank
-
-
-def _columns(op: ir.Operation) -> int:
-    """Columns of the instruction."""
-    said = ir.StringAttr(op.attributes[MARK]).value
-    return int(said.removeprefix("[").split(",")[1])
 
 
 def _is_of(operand: ir.Value, array: ir.Value) -> bool:

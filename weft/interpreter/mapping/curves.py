@@ -13,11 +13,11 @@ import math
 from collections.abc import Iterator
 
 from ...dsl.records import record
+from ..hardware.limits import MOST_CONSTANTS
 from ..indices.arithmetic import Sum
 from ..ir.mlir import ancestors, arith, children, ir, memref
 from ..ir.refusing import refuse
 from ..ir.structured import body_of
-from ..memory.limits import MOST_CONSTANTS
 from .mapping import SYMBOLIC, Mapping, loop_dimensions
 
 Tile = tuple[int, int]

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from ...dsl.diagnostics import fail
 from ...dsl.records import record
+from ..hardware import limits
 from ..indices.arithmetic import Bound, ceildiv, multiply
 from ..ir.mlir import ir
 from ..ir.refusing import describe
-from ..memory import limits
 from .clusters import BlockClusters
 from .mapping import (
     AS_MANY_AS_ITERATIONS,

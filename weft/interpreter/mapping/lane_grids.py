@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 
 from ...dsl.diagnostics import fail
+from ..hardware.limits import WARP
 from ..indices.arithmetic import Sum
 from ..ir.mlir import ir
 from ..ir.refusing import refuse
-from ..memory.limits import WARP
 from .mapping import Mapping
 from .processors import Hardware
 

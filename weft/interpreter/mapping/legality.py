@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from ...dsl.diagnostics import fail
+from ..hardware import limits
 from ..ir.affine_maps import dimension_of
 from ..ir.mlir import ir, producer, stands_in, users
 from ..ir.refusing import describe, refuse
 from ..ir.structured import element_type, is_parallel_op, is_structured, structure
-from ..memory import limits
 from .curves import check_curve
 from .geometry import CALLED
 from .lane_grids import check_lanes, check_lanes_in_lanes

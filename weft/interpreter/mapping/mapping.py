@@ -11,11 +11,11 @@ from weakref import WeakKeyDictionary
 from ...dsl.diagnostics import fail
 from ...dsl.records import record
 from ...dsl.signature import DistributionSpec, SpaceSpec
+from ..hardware.limits import GROUP_WARPS, WARP
 from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
 from ..indices.values import divisible, largest, multiples, range_of
 from ..ir.mlir import DYNAMIC, affine, ancestors, entries, i64, ir, memref, operations, producer, scf
 from ..ir.structured import dimension_of, is_parallel_op, is_structured, parts_of, shape_of, structure
-from ..memory.limits import GROUP_WARPS, WARP
 
 ATTRIBUTE = "weft.map"
 AXES = ("x", "y", "z")

@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as Table
 
 from ...dsl.records import record
+from ..hardware.limits import GROUP_WARPS, WARP
 from ..ir.affine_maps import Operator, constraints, results_of
 from ..ir.functions import PARTICIPANTS
 from ..ir.mlir import ir, operations
 from ..ir.refusing import refuse
-from ..memory.limits import GROUP_WARPS, WARP
 from .geometry import Geometry
 from .mapping import AXES, Mapping, enclosing_maps, is_shared_reduction, mapping_of
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..hardware.ampere import copies
+from ..hardware.hopper import mbarriers
+from ..hardware.lanes import BARRIERS
 from ..ir.mlir import ancestors, children, ir, is_tensor, is_within, operations
 from ..ir.refusing import describe, refuse
 from ..ir.structured import ATOMIC, WRITEBACK, body_of, is_structured, segments, yielded
-from ..memory import copies, mbarriers
 from ..memory.effects import accesses, is_memref, is_pure
-from ..memory.lanes import BARRIERS
 from ..memory.views import behind, is_own_array
 from .geometry import Geometry, count_warps
 from .legality import check_map

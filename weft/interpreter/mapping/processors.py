@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dsl.records import record
+from ..hardware.limits import GROUP_WARPS, WARP
 from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, inside, less, minimum, multiply, value
 from ..indices.values import divisible, largest
 from ..ir.mlir import gpu, ir, scf
-from ..memory.limits import GROUP_WARPS, WARP
 from .curves import along_curve
 from .geometry import Geometry
 from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, Mapping, product

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ..hardware.limits import OF_A_THREAD, WARP
 from ..ir.affine_maps import dimension_of
 from ..ir.mlir import ir
 from ..ir.structured import element_type, structure
-from ..memory.limits import OF_A_THREAD, WARP
 from ..reductions.combiners import combiner
 from ..reductions.scans import is_scan, read_scan, running
 from .mapping import Mapping, handed_out

@@ -8,67 +8,16 @@ bindings register, and fails for one that is neither here nor in its own list of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
-from ...dsl.records import record
+from ..hardware.hopper.tensor_maps import is_tensor_map
+from ..hardware.hopper.warpgroups import is_described
+from ..hardware.instructions import INSTRUCTIONS, Kind, MemoryEffect, Rule
+from ..hardware.queries import SYNCHRONIZING
 from ..ir import structured
 from ..ir.constants import table_of
 from ..ir.functions import segments
 from ..ir.mlir import children, constant_of, ir, is_tensor, is_used
-from .copies import COPY
-from .fragments import LDMATRIX, matrices, row_of
-from .mbarriers import ARRIVE_THERE, is_address
-from .table import (
-    ATOMIC,
-    CONTROL,
-    MASKED,
-    NO_ACCESS,
-    PURE_DIALECTS,
-    RULES,
-    SYNCHRONIZING,
-    TOGETHER,
-    Footprint,
-    Kind,
-    Rule,
-)
-from .tensor_maps import LOADS, STORE, is_tensor_map, load_of
-from .warpgroups import PRODUCTS, is_described, operands
-
-
-@record
-class MemoryEffect:
-    """One thing that an op does to one memref.
-
-    Args:
-        kind: `atomic` reads and writes at once, and does not conflict with its like.
-        value: the memref, or the tensor map or the descriptor of a matrix, which stands for the memory that it was made of.
-        footprint: `element`: at the indices behind the memref (mapped by the attribute `map`, if there is one), and as many
-            elements from there on as `moved` has; `transfer`: as `vector.transfer_read` says; `matrix`: rows from there on, by the
-            lanes of a warp together (`fragments.warp_matrix`); `whole`: all of it; `anywhere`: some elements of it.
-        first: the position of the first index among the operands.
-        moved: the type of what is read or written, a vector or an element.
-        certain: all elements of the footprint are touched, and not those alone that a mask lets through.
-        update: of an atomic access whose old value nobody looks at: what it does, in a word. In which order equal ones are made is
-            open to none.
-    """
-
-    kind: Kind
-    value: ir.Value
-    footprint: Footprint = "whole"
-    first: int = 0
-    moved: ir.Type | None = None
-    certain: bool = True
-    update: str = ""
-
-    @property
-    def count(self) -> int:
-        """How many elements are moved at once, of a footprint that has indices."""
-        return prod(ir.VectorType(self.moved).shape) if isinstance(self.moved, ir.VectorType) else 1
-
-    @property
-    def changes(self) -> bool:
-        return self.kind != "read"
-
+from .table import ATOMIC, CONTROL, IMPURE, MASKED, NO_ACCESS, PURE_DIALECTS, RULES
 
 _OVERWRITING = ("linalg.fill", "linalg.copy")
 """Structured ops that write each element of their output; of others, maps tell."""
@@ -78,19 +27,18 @@ _LLVM_UNKNOWN = ("llvm.call", "llvm.inline_asm", "llvm.invoke", "llvm.fence", "l
 
 def accesses(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
     """What `op` itself does to memory; None if that is not known: then it may touch and return anything."""
-    rules = RULES.get(op.name)
+    row = INSTRUCTIONS.get(op.name)
+    rules = RULES.get(op.name) if row is None else row.accesses
     if rules is not None:
-        return tuple(_found(op, rules))
+        return rules(op) if callable(rules) else tuple(_found(op, rules))
     if op.name in NO_ACCESS or op.name in CONTROL:
         return ()
     dialect = op.name.split(".", 1)[0]
-    if op.name in _OTHERS:
-        return _OTHERS[op.name](op)
+    if op.name == "bufferization.dealloc":
+        return _freed_on_condition(op)
     if dialect == "linalg":
         return _structured(op)
     if dialect == "llvm":
-        if op.name == "llvm.inttoptr" and is_address(op.operands[0]):
-            return ()
         return None if goes_through_pointers(op) or op.name.startswith(_LLVM_UNKNOWN) else ()
     return () if dialect in PURE_DIALECTS else None
 
@@ -109,7 +57,7 @@ def only_computes(op: ir.Operation) -> bool:
 
 def is_pure(op: ir.Operation) -> bool:
     """Whether `op` computes its results from its operands alone, the same ones wherever and however often it is done."""
-    if op.name.startswith("llvm.") or op.name in TOGETHER or len(op.regions) or not len(op.results):
+    if op.name.startswith("llvm.") or op.name in IMPURE or len(op.regions) or not len(op.results):
         return False
     return accesses(op) == () or (op.name == "memref.load" and table_of(op) is not None)
 
@@ -187,49 +135,6 @@ def update_of(op: ir.Operation) -> str:
     return f"{combiner(op)} {op.results[0].type}"
 
 
-def _copied_by_device(op: ir.Operation) -> tuple[MemoryEffect, ...]:
-    """`nvgpu.device_async_copy`: where the source's size is given, elements of the destination beyond it are zeroed, and none are
-    read for them."""
-    (into,), at, (out_of,), _, given = segments(op)
-    count = ir.IntegerAttr(op.attributes["dstElements"]).value
-    moved = ir.VectorType.get([count], ir.MemRefType(into.type).element_type, loc=op.location)
-    first = 1 + len(at)
-    return (
-        MemoryEffect("write", into, "element", 1, moved),
-        MemoryEffect("read", out_of, "element", first + 1, moved, certain=not given),
-    )
-
-
-def _rows_of_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...]:
-    """`nvgpu.ldmatrix`: each of the first lanes reads a row of 16 bytes, which the warp then deals out; the others read nothing."""
-    return (MemoryEffect("read", op.operands[0], "element", 1, row_of(op), certain=matrices(op)[0] == 4),)
-
-
-def _arrived_elsewhere(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
-    """`nvvm.mbarrier.arrive`: at a memory barrier that its address is known to be one of, nothing else is touched."""
-    return () if is_address(op.operands[0]) else None
-
-
-def _boxes(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
-    """Loads and stores of the tensor memory accelerator: a box of a tensor, or pixels, by its map, and the tile that is all of that
-    (of which elements outside of the tensor are zeroed, and not stored). Where a predicate does not hold, nothing is done."""
-    always = not len(segments(op)[-1])
-    if op.name in LOADS:
-        load = load_of(op)
-        if load is None:
-            return None
-        return MemoryEffect("write", load.tile, certain=always), MemoryEffect("read", load.map, "anywhere", certain=False)
-    tile, box = list(op.operands)[:2]
-    return MemoryEffect("read", tile, certain=always), MemoryEffect("write", box, "anywhere", certain=False)
-
-
-def _described(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
-    """Products of warp groups read the matrices that their descriptors describe."""
-    matrices = [matrix for matrix, _ in operands(op)]
-    known = all(is_described(matrix.type) for matrix in matrices)
-    return tuple(MemoryEffect("read", matrix, "anywhere") for matrix in matrices) if known else None
-
-
 def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
     """`bufferization.dealloc`: each memref is freed whose condition holds, unless one that is retained shows the same memory."""
     memrefs, conditions, retained = segments(op)
@@ -239,17 +144,6 @@ def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
         if known != 0 and memref not in retained:
             found.append(MemoryEffect("free", memref, certain=bool(known) and not retained))
     return tuple(found)
-
-
-_OTHERS = {
-    "bufferization.dealloc": _freed_on_condition,
-    COPY: _copied_by_device,
-    LDMATRIX: _rows_of_matrices,
-    **dict.fromkeys((*LOADS, STORE), _boxes),
-    **dict.fromkeys(PRODUCTS, _described),
-    ARRIVE_THERE: _arrived_elsewhere,
-}
-"""Ops whose accesses their operands tell, by their names."""
 
 
 def in_bounds(op: ir.Operation) -> bool:

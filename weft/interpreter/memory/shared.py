@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...dsl.records import record
+from ..hardware.hopper import mbarriers, tensor_maps, warpgroups
+from ..hardware.limits import ALIGNMENT
 from ..ir.functions import inputs_of, workgroup_buffers
 from ..ir.mlir import ir, operations
-from . import mbarriers, tensor_maps, warpgroups
 from .layouts import is_shared
-from .limits import ALIGNMENT
 from .views import behind
 
 

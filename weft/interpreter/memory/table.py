@@ -2,32 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from ...dsl.records import record
-from .copies import GROUP, WAIT
-from .fragments import LOAD_MATRIX, MMA, STORE_MATRIX
-from .lanes import BARRIERS, NUMBERED_BARRIER, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER
-from .mbarriers import ARRIVE_THERE, BARRIER_OPS, FENCES, REGISTERS
-from .tensor_maps import COMMIT, DRAIN
-from .tensor_maps import MAKE as MAKE_MAP
-from .warpgroups import AROUND, DESCRIBE, PRODUCTS, ZERO
-
-Kind = Literal["read", "write", "atomic", "alloc", "free"]
-Footprint = Literal["element", "transfer", "matrix", "whole", "anywhere"]
-
-
-@record
-class Rule:
-    """An access by the position of its memref among the operands (of an allocation: among the results), and of what is stored
-    there, if the op stores."""
-
-    kind: Kind
-    operand: int
-    footprint: Footprint = "whole"
-    data: int | None = None
-    certain: bool = True
-
+from ..hardware.instructions import Rule
+from ..hardware.queries import COLLECTIVE
 
 ATOMIC = "memref.atomic_rmw"
 
@@ -56,13 +32,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "vector.scatter": (Rule("write", 0, "anywhere"),),
     "vector.transfer_read": (Rule("read", 0, "transfer"),),
     "vector.transfer_write": (Rule("write", 1, "transfer", 0),),
-    "nvgpu.warpgroup.mma.store": (Rule("write", 1),),
     "gpu.alloc": (Rule("alloc", 0),),
     "gpu.dealloc": (Rule("free", -1),),
     "gpu.memcpy": (Rule("write", -2), Rule("read", -1)),
     "gpu.memset": (Rule("write", -2),),
-    LOAD_MATRIX: (Rule("read", 0, "matrix"),),
-    STORE_MATRIX: (Rule("write", 1, "matrix"),),
     "bufferization.clone": (Rule("read", 0), Rule("alloc", 0)),
     "bufferization.materialize_in_destination": (Rule("read", 0), Rule("write", 1)),
     "bufferization.to_tensor": (Rule("read", 0),),
@@ -88,31 +61,21 @@ def names_of(text: str) -> frozenset[str]:
 PURE_DIALECTS = frozenset({"arith", "complex", "index", "math", "shape", "tensor"})
 """Dialects of values alone: none of their ops touches memory. (What an op of `tensor` has in a region are ops of their own.)"""
 
-_WAITING = (
-    names_of("nvvm.cluster.arrive nvvm.cluster.arrive.relaxed nvvm.cluster.wait")
-    | BARRIER_OPS | FENCES | {COMMIT, DRAIN, REGISTERS, *AROUND}
-)  # fmt: skip
-"""Ops of memory barriers, of proxies and of clusters, which order what others do."""
-
 NO_ACCESS = names_of(
     """affine.apply affine.delinearize_index affine.linearize_index affine.max affine.min affine.prefetch
-    bufferization.alloc_tensor bufferization.dealloc_tensor bufferization.to_buffer builtin.unrealized_conversion_cast cf.assert
-    func.constant gpu.all_reduce gpu.ballot gpu.barrier gpu.binary gpu.block_dim gpu.block_id gpu.cluster_block_id gpu.cluster_dim
-    gpu.cluster_dim_blocks gpu.cluster_id gpu.dynamic_shared_memory gpu.global_id gpu.grid_dim gpu.initialize_named_barrier
-    gpu.lane_id gpu.num_subgroups gpu.printf gpu.rotate gpu.set_default_device gpu.shuffle gpu.subgroup_broadcast gpu.subgroup_id
-    gpu.subgroup_mma_compute gpu.subgroup_mma_constant_matrix gpu.subgroup_mma_elementwise gpu.subgroup_mma_extract_thread_local
-    gpu.subgroup_mma_insert_thread_local gpu.subgroup_reduce gpu.subgroup_size gpu.thread_id gpu.wait linalg.index linalg.yield
-    memref.assume_alignment memref.cast memref.collapse_shape memref.dim memref.distinct_objects memref.expand_shape
-    memref.extract_aligned_pointer_as_index memref.extract_strided_metadata memref.get_global memref.global
-    memref.memory_space_cast memref.prefetch memref.rank memref.reinterpret_cast memref.subview memref.transpose memref.view
-    nvgpu.extf nvgpu.mma.sp.sync nvgpu.rcp nvgpu.tma.fence.descriptor nvgpu.tma.prefetch.descriptor nvgpu.truncf nvvm.mapa
-    ub.poison ub.unreachable
-    vector.bitcast vector.broadcast vector.constant_mask vector.contract vector.create_mask vector.deinterleave vector.extract
-    vector.extract_strided_slice vector.fma vector.from_elements vector.insert vector.insert_strided_slice vector.interleave
-    vector.multi_reduction vector.outerproduct vector.print vector.reduction vector.scalable.extract vector.scalable.insert
-    vector.scan vector.shape_cast vector.shuffle vector.step vector.to_elements vector.transpose vector.type_cast
-    vector.vscale"""
-) | {GROUP, WAIT, MMA, WARP_BARRIER, NUMBERED_BARRIER, MAKE_MAP, DESCRIBE, ZERO} | _WAITING
+    bufferization.alloc_tensor bufferization.dealloc_tensor bufferization.to_buffer cf.assert func.constant gpu.binary
+    gpu.block_dim gpu.block_id gpu.cluster_dim gpu.cluster_id gpu.dynamic_shared_memory gpu.global_id gpu.grid_dim gpu.lane_id
+    gpu.num_subgroups gpu.printf gpu.set_default_device gpu.subgroup_id gpu.subgroup_mma_constant_matrix
+    gpu.subgroup_mma_elementwise gpu.subgroup_mma_extract_thread_local gpu.subgroup_mma_insert_thread_local gpu.subgroup_size
+    gpu.thread_id gpu.wait linalg.index linalg.yield memref.assume_alignment memref.cast memref.collapse_shape memref.dim
+    memref.distinct_objects memref.expand_shape memref.extract_aligned_pointer_as_index memref.extract_strided_metadata
+    memref.get_global memref.global memref.memory_space_cast memref.prefetch memref.rank memref.reinterpret_cast memref.subview
+    memref.transpose memref.view ub.poison ub.unreachable vector.bitcast vector.broadcast vector.constant_mask vector.contract
+    vector.create_mask vector.deinterleave vector.extract vector.extract_strided_slice vector.fma vector.from_elements
+    vector.insert vector.insert_strided_slice vector.interleave vector.multi_reduction vector.outerproduct vector.print
+    vector.reduction vector.scalable.extract vector.scalable.insert vector.scan vector.shape_cast vector.shuffle vector.step
+    vector.to_elements vector.transpose vector.type_cast vector.vscale"""
+)
 """Ops that touch no memory: they compute, show a part of a buffer, ask for its shape, or wait for somebody who does. (The words of
 memory barriers are no memory that anything else touches: what knows their address is not known.)"""
 
@@ -124,16 +87,8 @@ CONTROL = names_of(
 )
 """Ops that do what the ops in their regions do, and hand values on."""
 
-SYNCHRONIZING = _WAITING | {
-    "gpu.all_reduce", "gpu.initialize_named_barrier", "nvgpu.tma.fence.descriptor", ARRIVE_THERE, *BARRIERS
-}  # fmt: skip
-"""Ops that wait for the other threads of a block or of a warp, or tell them something."""
-
-TOGETHER = SYNCHRONIZING | names_of(
-    """bufferization.alloc_tensor gpu.ballot gpu.rotate gpu.subgroup_broadcast gpu.subgroup_mma_compute gpu.wait
-    nvgpu.mma.sp.sync"""
-) | {GROUP, WAIT, MMA, *PRODUCTS, SHUFFLE, SUBGROUP_REDUCE}
-"""Ops without accesses whose result is another one each time, or is made together with other threads."""
+IMPURE = COLLECTIVE | {"bufferization.alloc_tensor", "gpu.wait"}
+"""Ops without accesses that are not pure: nondeterministic or collective."""
 
 CALLS = frozenset({"func.call", "gpu.launch_func"})
 """Ops that do what a function does that is named: `proof/hosts/effects.py` looks into it."""

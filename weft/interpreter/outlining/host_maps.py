@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, Union
 
 from ...dsl.records import record
+from ..hardware.hopper.tensor_maps import WINDOW, tensor_map, window_attribute
+from ..hardware.limits import PixelWindow
 from ..indices.arithmetic import Bound
 from ..ir.functions import NAME
 from ..ir.mlir import DYNAMIC, affine, constant_of, ir, made_by, memref, nvgpu
 from ..ir.sizes import dimension_behind, product_of, size_behind
 from ..memory.layouts import subview
-from ..memory.limits import PixelWindow
-from ..memory.tensor_maps import WINDOW, tensor_map, window_attribute
 
 Joined: TypeAlias = "tuple[ir.Type, ir.Attribute] | None"
 """How an array is seen with several axes as one: the type that it has then, and which axes those are; None: as it is."""

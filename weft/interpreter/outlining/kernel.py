@@ -16,6 +16,8 @@ from functools import cached_property
 from ...dsl.diagnostics import fail
 from ...dsl.records import record
 from ..focus.modules import Names, Taken, numbered
+from ..hardware.hopper.mbarriers import is_mbarriers
+from ..hardware.limits import PixelWindow
 from ..indices.arithmetic import Bound, value
 from ..indices.values import stated_sizes
 from ..ir.cloning import clone_with, replace_operands, text_of
@@ -23,8 +25,6 @@ from ..ir.functions import NAME, attributes_of, name_of, symbol
 from ..ir.mlir import ahead_of, ancestors, gpu, ir, is_used, operations, producer, regions_of
 from ..ir.refusing import describe
 from ..ir.structured import body_of
-from ..memory.limits import PixelWindow
-from ..memory.mbarriers import is_mbarriers
 from ..memory.names import called
 from ..memory.views import is_view
 from .host_maps import End, HostMap, MapOf, joined, made_on_host

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...dsl.records import record
+from ..hardware.lanes import BARRIERS, OF_GROUPS, erase_barrier, waits_for_warp, warp_barrier
 from ..ir.mlir import ahead_of, gpu, ir, operations, ops_of
-from ..memory.lanes import BARRIERS, OF_GROUPS, erase_barrier, waits_for_warp, warp_barrier
 from ..session.statement import Results, Rewriter, Statement, statement
 from .bufferize import ensure_bufferized
 

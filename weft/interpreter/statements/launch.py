@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import WeftError
+from ..hardware.hopper.mbarriers import REGISTERS
+from ..hardware.hopper.warpgroups import PRODUCTS, accumulator, fewest_registers
+from ..hardware.limits import ALL_REGISTERS, FEWEST_REGISTERS, MOST_OF_CLUSTER, MOST_REGISTERS, registers_of_blocks
 from ..ir.cloning import COMBINED
 from ..ir.functions import REGISTER_CAP
 from ..ir.mlir import i64, ir, operations
-from ..memory.limits import ALL_REGISTERS, FEWEST_REGISTERS, MOST_OF_CLUSTER, MOST_REGISTERS, registers_of_blocks
-from ..memory.mbarriers import REGISTERS
-from ..memory.warpgroups import PRODUCTS, accumulator, fewest_registers
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, flag, integer, statement
 from .bufferize import ensure_bufferized
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...dsl.signature import DistributionSpec, SpaceSpec
+from ..hardware.limits import WARP
 from ..ir.mlir import ir
-from ..memory.limits import WARP
 from ..session.statement import (
     Handle,
     Results,

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from ...dsl.signature import SpaceSpec
-from ..ir.mlir import ir, ops_of
-from ..ir.structured import body_of, element_type, structure
-from ..memory.fragments import AS_TYPE, MARK, PRODUCTS, SPLITS, TileProduct
-from ..memory.warpgroups import (
-    BY_INSTRUCTION,
-    BYTES,
-    COLUMNS,
+from ..hardware.ampere.fragments import AS_TYPE, MARK, PRODUCTS, SPLITS, TileProduct
+from ..hardware.hopper.warpgroups import (
     MOST_COLUMNS,
+    OPERANDS,
     ROWS,
-    SUM_BYTES,
-    SUMS,
-    has_columns,
     products,
 )
+from ..ir.mlir import ir, ops_of
+from ..ir.structured import body_of, element_type, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement, string
 from .coalesce import Coalesce
 from .map import Map
@@ -210,21 +205,21 @@ class Mma(Statement):
             both = f"`pack … as {self.as_type}` the product before `tile`, or map the loop to `warps`"
             way_out = both if SPLITS.get(self.as_type, ("", 1))[1] > 1 else "write `as tf32`, or map the loop to `warps`"
             return f"a warp group multiplies f32 as tf32, and not as {self.as_type}", way_out
-        if kind != other or total not in SUMS.get(kind, ()):
-            there = ", ".join(f"{operands} in {' or '.join(sums)}" for operands, sums in SUMS.items())
+        taken = OPERANDS.get(kind)
+        if kind != other or taken is None or total not in taken.sums:
+            there = ", ".join(f"{operands} in {' or '.join(each.sums)}" for operands, each in OPERANDS.items())
             way_out = "f32 is multiplied `as tf32`" if kind == "f32" else "map the loop to `warps`, for which there are others"
-            if kind == other and total in NARROW and "f32" in SUMS.get(kind, ()):
+            if kind == other and total in NARROW and taken is not None and "f32" in taken.sums:
                 way_out = IN_F32
             return f"{what}; there are {there}", way_out
         rows, columns, summed = (extents[d] for d in found)
         if not known or known[0].shape != self.shape:
-            legal = [str(n) for n in range(8, MOST_COLUMNS, 8) if has_columns(kind, n)]
-            few = ", ".join(legal[: 2 if COLUMNS[kind] == 8 else 5])
-            k = SUM_BYTES // BYTES[kind]
-            there = f"[{ROWS}, n, {k}] for n = {few}, …, {MOST_COLUMNS}"
+            legal = [str(n) for n in range(8, MOST_COLUMNS, 8) if taken.has(n)]
+            few = ", ".join(legal[: 2 if taken.columns == 8 else 5])
+            there = f"[{ROWS}, n, {taken.k}] for n = {few}, …, {MOST_COLUMNS}"
             way_out = f"tile the result by one of these n; the tile of the warp group is {columns} wide"
-            if columns is not None and has_columns(kind, columns):
-                way_out = f"take [{ROWS}, {columns}, {k}]: n is as wide as the tile of the warp group"
+            if columns is not None and taken.has(columns):
+                way_out = f"take [{ROWS}, {columns}, {taken.k}]: n is as wide as the tile of the warp group"
             return f"{what} in tiles of {asked}; there are {there}", way_out
         others = {n for d, n in enumerate(extents) if d not in found}
         if rows is None or rows % ROWS or columns != self.shape[1] or summed is None or summed % self.shape[2] or others - {1}:
@@ -233,7 +228,7 @@ class Mma(Statement):
                 f"a tile of {tile} is not of whole {ROWS} rows, {self.shape[1]} columns and whole {self.shape[2]} summands",
                 f"tile the result for warp groups, by [{ROWS}, {self.shape[1]}], and map that loop to `warpgroups`",
             )
-        if kind in BY_INSTRUCTION and rows != ROWS:
+        if taken.by_instruction and rows != ROWS:
             return f"{rows} rows of {kind} are more than one instruction has, {ROWS}", f"tile the result by [{ROWS}, {columns}]"
         return None
 

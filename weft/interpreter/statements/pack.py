@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dsl.diagnostics import did_you_mean
+from ..hardware.ampere.fragments import PACKED, SPLITS, TF32_BITS
 from ..indices.values import divisible, multiples
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import DYNAMIC, ahead_of, arith, ir, linalg, memref, ops_of, tensor
 from ..ir.structured import body_of, element_type, generic, structure
-from ..memory.fragments import PACKED, SPLITS, TF32_BITS
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integer, statement, string
 from ..tensors import levels
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
+from ..hardware.limits import MOST
 from ..ir.copying import copy_to
 from ..ir.element_sizes import bytes_of, element_bytes
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, memref, producer, stands_in, users
@@ -15,7 +16,6 @@ from ..ir.refusing import describe
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..mapping.mapping import mapping_of
 from ..memory.layouts import as_tensor, strided, transposed
-from ..memory.limits import MOST
 from ..memory.names import free_name
 from ..memory.swizzles import SPANS, SWIZZLE, Swizzle
 from ..parallel.nests import is_loop

@@ -8,6 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from ...interpreter.hardware import limits
+from ...interpreter.hardware.ampere.fragments import MMA
+from ...interpreter.hardware.hopper.mbarriers import REGISTERS
+from ...interpreter.hardware.hopper.tensor_maps import tensor_map
+from ...interpreter.hardware.lanes import SHUFFLE
 from ...interpreter.ir.functions import (
     CLUSTER_SIZE,
     inputs_of,
@@ -19,13 +24,8 @@ from ...interpreter.ir.functions import (
     workgroup_buffers,
 )
 from ...interpreter.ir.mlir import DYNAMIC, ir, operations
-from ...interpreter.memory import limits
-from ...interpreter.memory.fragments import MMA
-from ...interpreter.memory.lanes import SHUFFLE
 from ...interpreter.memory.layouts import is_plain, strided
-from ...interpreter.memory.mbarriers import REGISTERS
 from ...interpreter.memory.shared import placed
-from ...interpreter.memory.tensor_maps import tensor_map
 from ..form.kernel_form import refuse
 from ..form.kernel_lowering import normal
 from ..plan.plan import DimOf, Size

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ...dsl.records import record
+from ...interpreter.hardware.hopper.warpgroups import OPERANDS
 
 _MATRIX = """\
 // A matrix in shared memory, as the products of a warp group take it: panels of 128 bytes of each row, so many bytes apart, with
@@ -89,7 +90,7 @@ class GroupProduct:
 
     Args:
         n: its columns.
-        kind: of the operands: `bf16`, `f16`, `tf32`, `i8`, `f8E4M3FN`, `f8E5M2`.
+        kind: the type of the operands, one of `OPERANDS`.
         rows: the right operand lies in memory row by row, and not column by column.
     """
 
@@ -98,32 +99,19 @@ class GroupProduct:
     rows: bool
 
     @property
-    def k(self) -> int:
-        """Elements of the sum: 32 bytes of them."""
-        return {"f16": 16, "bf16": 16, "tf32": 8}.get(self.kind, 32)
-
-    @property
     def name(self) -> str:
-        """What the device function is called."""
-        return f"product_m64n{self.n}k{self.k}_{self.kind}{'_by_rows' if self.rows else ''}"
-
-    @property
-    def sum(self) -> str:
-        """The type of a sum."""
-        return "int" if self.kind == "i8" else "float"
+        """The name of the device function."""
+        return f"product_m64n{self.n}k{OPERANDS[self.kind].k}_{self.kind}{'_by_rows' if self.rows else ''}"
 
     @property
     def text(self) -> str:
         """The device function."""
-        count, integer = self.n // 2, self.kind == "i8"
-        letter = "r" if integer else "f"
-        short = {"i8": "s8", "f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}.get(self.kind, self.kind)
-        transposed = f", 0, {int(self.rows)}" if self.kind in ("f16", "bf16") else ""
+        count, taken = self.n // 2, OPERANDS[self.kind]
+        total, cxx, letter, scales = ("s32", "int", "r", "") if taken.sums == ("i32",) else ("f32", "float", "f", ", 1, 1")
         holes = [", ".join(f"%{i}" for i in part) for part in _rows_of(count)]
         return _PRODUCT.format(
-            n=self.n, k=self.k, name=self.name, type=self.sum, a=count, b=count + 1,
-            types=f"{'s32' if integer else 'f32'}.{short}.{short}", rest="" if integer else f", 1, 1{transposed}",
-            how=", B row by row" if self.rows else "",
+            n=self.n, k=taken.k, name=self.name, type=cxx, a=count, b=count + 1, types=f"{total}.{taken.word}.{taken.word}",
+            rest=f"{scales}, 0, {int(self.rows)}" if taken.transposable else scales, how=", B row by row" if self.rows else "",
             holes="\n".join(f'      "{line}{"" if last else ", "}"' for line, last in _marked(holes)),
             outs=",\n        ".join(", ".join(f'"+{letter}"(d[{i}])' for i in part) for part in _rows_of(count)),
         )  # fmt: skip

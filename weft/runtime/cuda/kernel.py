@@ -13,15 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ...dsl.records import record
+from ...interpreter.hardware.limits import ALIGNMENT
+from ...interpreter.hardware.queries import ORDERED
 from ...interpreter.ir.functions import maker, name_of
 from ...interpreter.ir.mlir import ir, made_by, operations, users
-from ...interpreter.memory import mbarriers, tensor_maps
-from ...interpreter.memory.copies import GROUP, WAIT
 from ...interpreter.memory.effects import accesses
-from ...interpreter.memory.lanes import BARRIERS
-from ...interpreter.memory.limits import ALIGNMENT
 from ...interpreter.memory.shared import alignments
-from ...interpreter.memory.warpgroups import AROUND, PRODUCTS
 from ..form.kernel_form import reader_of, refuse, registrar
 from .index_names import index_name
 from .values.blocks import BlockNumbers
@@ -33,10 +30,7 @@ from .values.views import NamedMemory, NamedView, access
 Lanes = tuple[Expr, ...]
 Binding = Lanes | NamedView
 
-_SEQUENCED = frozenset([
-    *BARRIERS, "gpu.printf", "gpu.return", GROUP, WAIT,
-    *mbarriers.ALL, *mbarriers.MEETINGS, *tensor_maps.ALL, *PRODUCTS, *AROUND,
-])  # fmt: skip
+_SEQUENCED = ORDERED | {"gpu.printf", "gpu.return"}
 """Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while"])
 _OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")

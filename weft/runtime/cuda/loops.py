@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 from ...dsl.records import record
+from ...interpreter.hardware.hopper.tensor_maps import LOADS
+from ...interpreter.hardware.hopper.warpgroups import accumulator
+from ...interpreter.hardware.lanes import NUMBERED_BARRIER
 from ...interpreter.ir.mlir import ancestors, ir, operations, producer, users
 from ...interpreter.ir.structured import UNROLL
-from ...interpreter.memory.lanes import NUMBERED_BARRIER
 from ...interpreter.memory.layouts import space_of
-from ...interpreter.memory.tensor_maps import LOADS
 from ...interpreter.memory.views import behind
-from ...interpreter.memory.warpgroups import accumulator
 from ..form.kernel_form import refuse
 from .index_names import first_index
 from .kernel import KernelWriter, Lanes

@@ -11,6 +11,7 @@ from functools import partial
 
 from ...dsl.diagnostics import did_you_mean, fail
 from ...dsl.records import record
+from ...interpreter.hardware.limits import MOST_CONSTANTS
 from ...interpreter.ir import functions
 from ...interpreter.ir.constants import definition
 from ...interpreter.ir.mlir import ancestors, context, ir, operations, parse
@@ -18,7 +19,6 @@ from ...interpreter.ir.strings import undecodable
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import is_memref
 from ...interpreter.memory.layouts import NO_LAYOUT, MemrefLayout, is_shared
-from ...interpreter.memory.limits import MOST_CONSTANTS
 from ...interpreter.memory.views import may_share
 from ..form.kernel_form import refuse
 from .dialects.arith import dense_values

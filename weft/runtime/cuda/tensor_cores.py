@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...interpreter.memory.fragments import PRODUCTS, TileProduct
+from ...interpreter.hardware.ampere.fragments import PRODUCTS, TileProduct
 
 _LOAD = """\
 // Of {count} 8 x 8 matrices of 16-bit elements, what the lane gets of {each}{how}. Lane 8*t + r says where row r of matrix t is.

@@ -5,7 +5,7 @@ A header for the CPU has functions of these names.
 
 from __future__ import annotations
 
-from ...interpreter.memory.limits import CORNERS, MOST_RANK
+from ...interpreter.hardware.limits import CORNERS, MOST_RANK
 from .group_products import PIECES as _OF_PRODUCTS
 
 TENSOR_MAP = """\

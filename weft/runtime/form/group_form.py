@@ -6,13 +6,12 @@ import re
 from math import prod
 
 from ...dsl.records import record
+from ...interpreter.hardware.hopper import mbarriers, tensor_maps, warpgroups
+from ...interpreter.hardware.hopper.tensor_maps import BoxLoad, TensorMap, load_of, tensor_map, window_behind
+from ...interpreter.hardware.limits import MOST_BOX, MOST_RANK, PIECE
 from ...interpreter.ir.element_sizes import element_bytes
 from ...interpreter.ir.mlir import ir, is_used, made_by, maker, users
-from ...interpreter.memory import mbarriers, tensor_maps, warpgroups
-from ...interpreter.memory.lanes import NUMBERED_BARRIER
 from ...interpreter.memory.layouts import is_shared, strided
-from ...interpreter.memory.limits import MOST_BOX, MOST_RANK, PIECE
-from ...interpreter.memory.tensor_maps import BoxLoad, TensorMap, load_of, tensor_map, window_behind
 from .kernel_form import refuse
 
 
@@ -75,7 +74,7 @@ class GroupMatrix:
 
     Args:
         rows, columns: as its type says.
-        element: the type of its elements, as `warpgroups.COLUMNS` spells it.
+        element: the type of its elements, as `warpgroups.OPERANDS` names it.
         bytes: of an element.
         box: the tensor map as whose boxes it lies there.
     """
@@ -114,7 +113,7 @@ class ExpectedGroupProduct:
 
     Args:
         rows, columns, depth_bytes: rows and columns of the result, and how long the sum is, in bytes of a row.
-        kind: the type of the operands' elements.
+        kind, sum: the type of the operands' elements, and of the result's.
         left, right: where these lie.
         by_rows: the right operand lies there row by row, and not column by column.
         starts: how many bytes behind where these begin it begins, of each.
@@ -125,6 +124,7 @@ class ExpectedGroupProduct:
     columns: int
     depth_bytes: int
     kind: str
+    sum: str
     left: GroupMatrix
     right: GroupMatrix
     by_rows: bool
@@ -146,17 +146,18 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     pending = warpgroups.may_pend(op)
     in_use, alone = (pending and op.name == name and not warpgroups.flies(op) for name in warpgroups.PRODUCTS)
     kind, size = left.element, f"{total.rows} x {total.columns} x {left.columns}, {left.element}"
+    taken = warpgroups.OPERANDS.get(kind)
     in_memory = right.rows if by_rows else right.columns
     wrong = (
         "the left operand is transposed" if "transposeA" in op.attributes
         else f"waitGroup = {pending}: sums would be used in flight; take 0, or wait behind, by `{warpgroups.END} 0`" if in_use
         else "it is not between a fence and a wait, alone with others of its sum: sums would be in flight" if alone
-        else f"sums of {total.element}, of {kind}; take f32" if str(total.element) not in warpgroups.SUMS.get(kind, ())
-        else f"{total.columns} columns, of {kind}" if not warpgroups.has_columns(kind, total.columns)
+        else f"sums of {total.element}, of {kind}; take f32" if taken is None or str(total.element) not in taken.sums
+        else f"{total.columns} columns, of {kind}" if not taken.has(total.columns)
         else f"{total.rows} rows, which are not multiples of {warpgroups.ROWS}" if total.rows % warpgroups.ROWS
         else f"a sum of {depth} bytes, which are not multiples of {warpgroups.SUM_BYTES}" if depth % warpgroups.SUM_BYTES
         else "the operands do not fit" if not warpgroups.fits(op)
-        else f"a right operand of {kind}, row by row; column by column there is one" if by_rows and left.bytes != 2
+        else f"a right operand of {kind}, row by row; column by column there is one" if by_rows and not taken.transposable
         else f"boxes of {left.box.box[0]} rows on the left, of {left.rows} that there are" if left.rows > left.box.box[0]
         else f"boxes of {right.box.box[0]} rows on the right, of {in_memory} that there are" if in_memory > right.box.box[0]
         else None
@@ -166,7 +167,8 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         wrong, depth = _wrong_instruction(op, total.columns, kind), warpgroups.SUM_BYTES
     if wrong is not None:
         raise refuse(code, f"there is no `{op.name}` of {size}: {wrong}", op)
-    return ExpectedGroupProduct(total.rows, total.columns, depth, kind, left, right, by_rows, (starts[0], starts[1]), pending)
+    here = total.rows, total.columns, depth, kind, str(total.element), left, right
+    return ExpectedGroupProduct(*here, by_rows, (starts[0], starts[1]), pending)
 
 
 _SAID = {
@@ -177,7 +179,7 @@ _SAID = {
 
 def _wrong_instruction(op: ir.Operation, columns: int, kind: str) -> str | None:
     """Why one of NVVM's is not known: those of i8 are."""
-    if kind != "i8":
+    if not warpgroups.OPERANDS[kind].by_instruction:
         return "its operands are not of i8; for others there is `nvgpu.warpgroup.mma`"
     shape = [int(n) for n in re.findall(r"= (\d+)", str(op.attributes["shape"]))]
     if shape != [warpgroups.ROWS, columns, warpgroups.SUM_BYTES]:
@@ -221,12 +223,3 @@ def expect_pointer(op: ir.Operation, code: str) -> None:
     if not known or {user.name for user in users(op.results[0])} - {tensor_maps.LOAD_PIXELS}:
         hint = "between an accumulator and what a thread has of it; of a tile or a tensor map, for a load of pixels"
         raise refuse(code, f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op, hint=hint)
-
-
-GROUP_OPS = (NUMBERED_BARRIER, mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, *warpgroups.PRODUCTS, *mbarriers.OF_CLUSTERS)
-"""Ops of kernels whose warp groups may each be elsewhere."""
-WAITING = (
-    mbarriers.AWAIT, mbarriers.ARRIVE, mbarriers.ARRIVE_THERE, mbarriers.EXPECT, tensor_maps.DRAIN, *warpgroups.PRODUCTS,
-    warpgroups.END, mbarriers.AWAIT_CLUSTER, NUMBERED_BARRIER, "gpu.barrier", mbarriers.REGISTERS,
-)  # fmt: skip
-"""Those in which a warp group waits for others or for what it has started, and those before which others may be first."""

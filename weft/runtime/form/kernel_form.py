@@ -12,58 +12,36 @@ from typing import TypeVar
 import numpy as np
 
 from ...dsl.records import record
+from ...interpreter.hardware import queries
+from ...interpreter.hardware.ampere.fragments import MMA, PRODUCTS, TileProduct, tile_product
+from ...interpreter.hardware.limits import WARP
 from ...interpreter.ir.functions import segments
 from ...interpreter.ir.mlir import constant_of, ir
 from ...interpreter.ir.refusing import refuse as refuse
-from ...interpreter.memory import mbarriers, tensor_maps, warpgroups
-from ...interpreter.memory.copies import COPY, GROUP, WAIT
-from ...interpreter.memory.fragments import LDMATRIX, MMA, PRODUCTS, TileProduct, tile_product
-from ...interpreter.memory.lanes import NUMBERED_BARRIER, WARP_BARRIER
 from ...interpreter.memory.layouts import space_of
-from ...interpreter.memory.limits import WARP
 from ..plan.dtypes import MOST_ELEMENTS, NUMPY
 from .rounding import own_rounding
-
-_OF_GROUPS = (
-    mbarriers.MAKE, *mbarriers.ALL, *tensor_maps.ALL, warpgroups.DESCRIBE, warpgroups.ZERO, *warpgroups.PRODUCTS,
-    *warpgroups.AROUND,
-)  # fmt: skip
-"""What warp groups do, and the tensor memory accelerator for them."""
 
 FORM: dict[str, str] = {
     "affine": "apply max min",
     "arith": "addf addi andi bitcast ceildivsi cmpf cmpi constant divf divsi divui extf extsi extui"
     " floordivsi fptosi fptoui index_cast index_castui maximumf maxnumf maxsi maxui minimumf minnumf minsi minui mulf muli"
     " negf ori remf remsi remui select shli shrsi shrui sitofp subf subi truncf trunci uitofp xori",
-    "gpu": "all_reduce barrier block_dim block_id cluster_block_id cluster_dim_blocks grid_dim printf shuffle thread_id",
+    "gpu": "block_dim block_id grid_dim printf thread_id",
     "math": "absf acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh ctlz ctpop cttz erf erfc exp"
     " exp2 expm1 floor fma fpowi ipowi log log10 log1p log2 powf round roundeven rsqrt sin sinh sqrt tan"
     " tanh trunc",
     "memref": "alloc alloca atomic_rmw cast collapse_shape dim expand_shape"
     " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
-    "llvm": mbarriers.POINTER.removeprefix("llvm."),
-    "builtin": warpgroups.SAME.removeprefix("builtin."),
-    "nvvm": " ".join(
-        name.removeprefix("nvvm.") for name in (WARP_BARRIER, NUMBERED_BARRIER, *_OF_GROUPS, *mbarriers.OF_CLUSTERS)
-        if name.startswith("nvvm.")
-    ),
-    "nvgpu": " ".join(
-        name.removeprefix("nvgpu.") for name in (COPY, GROUP, WAIT, LDMATRIX, MMA, *_OF_GROUPS, mbarriers.ADDRESS)
-        if name.startswith("nvgpu.")
-    ),
     "scf": "execute_region for if index_switch while",
     "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice from_elements insert"
     " insert_strided_slice interleave load maskedload maskedstore multi_reduction outerproduct reduction shape_cast shuffle step"
     " store to_elements transfer_read transfer_write transpose",
 }
+for _name in sorted(queries.FORM):
+    _dialect, _, _rest = _name.partition(".")
+    FORM[_dialect] = f"{FORM.get(_dialect, '')} {_rest}".lstrip()
 """All ops of the normal form, by dialect. They mean what upstream says; `tests/scalars` holds emitter and simulator to that."""
-
-SINCE_CHIP: Mapping[str, int] = {
-    **dict.fromkeys((COPY, GROUP, WAIT, MMA), 80), LDMATRIX: 75, **dict.fromkeys((*_OF_GROUPS, *mbarriers.OF_CLUSTERS), 90),
-}  # fmt: skip
-"""Ops that not every chip has: the compute capability from which on there is the instruction, times 10; `since_chip` of an op."""
-ON_CHIP_ALONE = frozenset((*warpgroups.PRODUCTS, mbarriers.REGISTERS))
-"""Of these: what no later chip has."""
 
 EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
 SIMULATOR_ALONE = frozenset(
@@ -141,7 +119,7 @@ ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "maxs": "and", "mins": "or"
 def since_chip(op: ir.Operation) -> int:
     """From which chip on there is the instruction for an op; 0: each has it."""
     product = tile_product(op) if op.name == MMA else None
-    return SINCE_CHIP.get(op.name, 0) if product is None else product.since
+    return queries.SINCE.get(op.name, 0) if product is None else product.since
 
 
 # ---- what ops say ------------------------------------------------------------------------------------------------------

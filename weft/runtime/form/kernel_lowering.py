@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
+from ...interpreter.hardware.lanes import SHUFFLE, SUBGROUP_REDUCE
+from ...interpreter.hardware.limits import WARP
 from ...interpreter.ir.copying import copy_to
 from ...interpreter.ir.functions import name_of, set_name
 from ...interpreter.ir.mlir import ancestors, i64, ir, operations, run_passes
 from ...interpreter.ir.structured import replace
-from ...interpreter.memory.lanes import SHUFFLE, SUBGROUP_REDUCE
-from ...interpreter.memory.limits import WARP
 from .kernel_form import axis_of
 
 _PIPELINE = "gpu.module(gpu.func(affine-expand-index-ops,lower-affine,convert-linalg-to-loops))"

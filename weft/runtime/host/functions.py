@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...dsl.diagnostics import fail
+from ...interpreter.hardware.hopper.tensor_maps import pointed
 from ...interpreter.ir.functions import (
     KERNEL_OPERANDS,
     VERSION_OF,
@@ -17,7 +18,6 @@ from ...interpreter.ir.functions import (
 from ...interpreter.ir.mlir import ancestors, ir, operations
 from ...interpreter.memory.effects import accesses, shows_memory
 from ...interpreter.memory.table import CALLS, CONTROL
-from ...interpreter.memory.tensor_maps import pointed
 from ...interpreter.memory.views import VIEWS
 from ..plan.dtypes import NUMPY
 from ..plan.signature import Argument, FunctionSignature

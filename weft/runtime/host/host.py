@@ -11,11 +11,11 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from ...dsl.diagnostics import WeftError, fail
+from ...interpreter.hardware.hopper.tensor_maps import tensor_map, window_behind
 from ...interpreter.ir.cloning import unproven
 from ...interpreter.ir.functions import given_name, inputs_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.memory.layouts import is_plain
-from ...interpreter.memory.tensor_maps import tensor_map, window_behind
 from ..cuda.module import kernel_functions
 from ..plan.check import validate
 from ..plan.plan import (

@@ -8,17 +8,18 @@ from math import prod
 from typing import Any
 
 from ...dsl.diagnostics import fail
+from ...interpreter.hardware import limits, queries
+from ...interpreter.hardware.ampere.fragments import AS_TYPE, MMA
+from ...interpreter.hardware.hopper import warpgroups
+from ...interpreter.hardware.hopper.mbarriers import BYTES, count_of, is_mbarriers
 from ...interpreter.ir import mlir
 from ...interpreter.ir.functions import CLUSTER_SIZE, MOST_BLOCKS, launch_sizes, sizes_of, symbol
 from ...interpreter.ir.mlir import ir
 from ...interpreter.ir.refusing import describe
-from ...interpreter.memory import limits, warpgroups
-from ...interpreter.memory.fragments import AS_TYPE, MMA
-from ...interpreter.memory.mbarriers import BYTES, count_of, is_mbarriers
 from ...interpreter.memory.shared import placed, shared_parts
 from ..cuda.function import FunctionText
 from ..cuda.values.sizes import GRID
-from ..form.kernel_form import ON_CHIP_ALONE, SINCE_CHIP, refuse, since_chip
+from ..form.kernel_form import refuse, since_chip
 from ..plan.dtypes import itemsize, rounds_most
 from ..plan.plan import (
     Apply,
@@ -72,8 +73,8 @@ def _rounded(product: ir.Operation) -> str | None:
 
 def required_chip(kernel: ir.Operation) -> str | None:
     """The oldest chip that has the instructions for all of a kernel's ops; None where each has."""
-    needed = list(mlir.operations(kernel, *SINCE_CHIP))
-    alone = "a" if any(op.name in ON_CHIP_ALONE for op in needed) else ""
+    needed = list(mlir.operations(kernel, *queries.SINCE))
+    alone = "a" if any(op.name in queries.ONLY for op in needed) else ""
     return f"sm_{max(map(since_chip, needed))}{alone}" if needed else None
 
 

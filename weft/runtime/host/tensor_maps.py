@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...interpreter.hardware.hopper import warpgroups
+from ...interpreter.hardware.hopper.tensor_maps import MAKE, TensorMap, window_behind
+from ...interpreter.hardware.limits import PixelWindow
 from ...interpreter.ir.mlir import ir, users
-from ...interpreter.memory import warpgroups
-from ...interpreter.memory.limits import PixelWindow
-from ...interpreter.memory.tensor_maps import MAKE, TensorMap, window_behind
 from ..form.group_form import expected_box
 from ..form.kernel_form import refuse
 from ..plan.plan import Boxes, TensorMapOf

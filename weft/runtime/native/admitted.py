@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from ...interpreter.hardware.hopper import mbarriers, warpgroups
 from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ancestors, context, ir, memref, operations, parse
-from ...interpreter.memory import mbarriers, warpgroups
 from ...interpreter.proof.hosts.windows import NOALIAS
 from ..form.kernel_form import FORM
 from ..form.kernel_lowering import LOWERED

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...interpreter.hardware.ampere.copies import COPY, GROUP, WAIT
 from ...interpreter.ir.mlir import ir, operations, vector
-from ...interpreter.memory.copies import COPY, GROUP, WAIT
 from ..form.kernel_form import async_copy
 from .threads import nought
 

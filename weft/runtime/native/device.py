@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.memory import limits
+from ...interpreter.hardware import limits
 from ..devices.device import DeviceTarget, DeviceView, MappedView, Number, Passed, Stream
 from ..devices.replay import Replay
 from ..devices.report import Race

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...interpreter.hardware.ampere.copies import is_token
 from ...interpreter.ir.copying import fill_with
 from ...interpreter.ir.functions import launch_sizes, symbol
 from ...interpreter.ir.mlir import ancestors, arith, func, ir, memref, operations, run_passes, users
-from ...interpreter.memory.copies import is_token
 from ...interpreter.memory.layouts import is_shared
 from ..cuda.module import kernel_functions
 from ..host.functions import called

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...interpreter.hardware.instructions import DIALECTS
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.ir.refusing import describe
 from ...interpreter.ir.structured import element_type
@@ -32,7 +33,7 @@ def expect_loops(kernel: ir.Operation) -> None:
         if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
             message = f"on the CPU one thread runs after the other; `{op.name}` is done by several together"
             raise NotLoopsError(op, message)
-        if dialect in ("nvgpu", "nvvm", "rocdl", "amdgpu") and op.name not in TOGETHER:
+        if dialect in DIALECTS and op.name not in TOGETHER:
             raise NotLoopsError(op, f"the CPU cannot do `{op.name}`, an op of one kind of GPU")
         if dialect == "arith" and (small := {str(element_type(value)) for value in (*op.operands, *op.results)} & _MOVED):
             raise NotLoopsError(op, f"on the CPU there is no `{op.name}` of {small.pop()}, which is moved alone")

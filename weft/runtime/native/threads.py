@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
 
+from ...interpreter.hardware.limits import WARP
 from ...interpreter.ir.mlir import DYNAMIC, arith, constant_of, ir, memref, scf
-from ...interpreter.memory.limits import WARP
 from ..form.kernel_form import axis_of
 
 Triple = tuple[ir.Value, ir.Value, ir.Value]

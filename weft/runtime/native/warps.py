@@ -1,7 +1,7 @@
 """What the lanes of a warp do together, on a CPU: what each gives lies in memory, and of that is made what each gets.
 
     d = nvgpu.mma.sync a, b, c    →    for each lane: A[l] = a, B[l] = b, C[l] = c
-                                       D = C + A · B: `memory/fragments.py` says whose an element is
+                                       D = C + A · B: `hardware/ampere/fragments.py` says whose an element is
                                        for each lane: d = D[l]
 
 Of a shuffle, each lane says whose value it gets. Of matrices lanes read rows, as any memory, and then deal them out.
@@ -15,10 +15,10 @@ from math import prod
 
 import numpy as np
 
+from ...interpreter.hardware.ampere.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, dealt, matrices, row_of
+from ...interpreter.hardware.lanes import ALL_LANES, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER, mask_of_lanes
+from ...interpreter.hardware.limits import WARP
 from ...interpreter.ir.mlir import DYNAMIC, arith, gpu, ir, memref, operations, scf, vector
-from ...interpreter.memory.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, dealt, matrices, row_of
-from ...interpreter.memory.lanes import ALL_LANES, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER, mask_of_lanes
-from ...interpreter.memory.limits import WARP
 from ..form.kernel_form import expected_product, expected_shuffle, refuse
 from ..form.kernel_lowering import simplify
 from .threads import Triple, allocated, constant, count_of, nought, turn_memory

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from ...dsl.diagnostics import Diagnostic, WeftError, quoted
-from ...interpreter.memory import limits
+from ...interpreter.hardware import limits
 from .dtypes import NUMPY, ROUNDED, itemsize
 from .order import unordered_uses
 from .plan import (

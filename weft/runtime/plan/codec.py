@@ -14,7 +14,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from ...dsl.diagnostics import WeftError, fail
 from ...dsl.records import record
-from ...interpreter.memory.limits import PixelWindow
+from ...interpreter.hardware.limits import PixelWindow
 from .check import validate
 from .plan import (
     OPERATORS,

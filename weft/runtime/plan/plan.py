@@ -15,8 +15,8 @@ from math import prod
 from typing import Literal, get_args
 
 from ...dsl.records import record
-from ...interpreter.memory import limits
-from ...interpreter.memory.limits import PixelWindow
+from ...interpreter.hardware import limits
+from ...interpreter.hardware.limits import PixelWindow
 from .dtypes import rounds_most
 from .sizes import OPERATORS as OPERATORS
 from .sizes import RELATIONS as RELATIONS

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ...dsl.diagnostics import WeftError, fail
-from ...interpreter.memory import limits
+from ...interpreter.hardware import limits
 from .check import validate
 from .plan import (
     Agreement,

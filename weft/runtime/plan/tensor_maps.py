@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...interpreter.memory.limits import MOST_BOX, MOST_RANK, PIECE
+from ...interpreter.hardware.limits import MOST_BOX, MOST_RANK, PIECE
 from .dtypes import is_float, itemsize
 from .plan import Boxes, Buffer, Param, TensorMapOf
 

@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from ...dsl.diagnostics import did_you_mean, fail
 from ...dsl.records import record
-from ...interpreter.memory import limits
+from ...interpreter.hardware import limits
 
 KIB = 1024
 RESERVED = KIB

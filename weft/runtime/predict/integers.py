@@ -9,7 +9,7 @@ import numpy as np
 
 from .named import divided, parts
 from .operands import MASK, PREDICATE, Registers, Value, is_unset, many, pair, read
-from .sass import Instruction
+from .sass import MachineInstruction
 
 
 def _signed(value: Value) -> Value:
@@ -46,7 +46,7 @@ def _wide(name: str, value: Value) -> Outcome:
     return {name: None, next_: None} if value is None else {name: value & MASK, next_: value >> 32 & MASK}
 
 
-def _sum(state: Registers, x: Instruction) -> Outcome:
+def _sum(state: Registers, x: MachineInstruction) -> Outcome:
     results, sources = divided(x)
     carries = [s for s in sources if PREDICATE.match(s)]
     values = [read(state, s) for s in sources if not PREDICATE.match(s)]
@@ -60,7 +60,7 @@ def _sum(state: Registers, x: Instruction) -> Outcome:
     return out
 
 
-def _multiply(state: Registers, x: Instruction) -> Outcome:
+def _multiply(state: Registers, x: MachineInstruction) -> Outcome:
     results, sources = divided(x)
     carries = [s for s in sources if PREDICATE.match(s)]
     a, b, c = [s for s in sources if not PREDICATE.match(s)][:3]
@@ -95,7 +95,7 @@ def _plus(left: Value, right: Value) -> Value:
         return a + b
 
 
-def _lea(state: Registers, x: Instruction) -> Outcome:
+def _lea(state: Registers, x: MachineInstruction) -> Outcome:
     results, sources = divided(x)
     carries = [s for s in sources if PREDICATE.match(s)]
     rest = [s for s in sources if not PREDICATE.match(s)]
@@ -128,7 +128,7 @@ def _lut(values: Sequence[Value], table: int, full: int) -> Value:
     return total
 
 
-def _lop3(state: Registers, x: Instruction) -> Outcome:
+def _lop3(state: Registers, x: MachineInstruction) -> Outcome:
     results, sources = parts(x.arguments)
     if len(results) > 1 and results[0].lstrip("U").startswith("P"):
         results = [results[1], results[0]]
@@ -142,7 +142,7 @@ def _lop3(state: Registers, x: Instruction) -> Outcome:
     return {results[0]: value, **dict.fromkeys(results[1:], value != 0)}
 
 
-def _plop3(state: Registers, x: Instruction) -> Outcome:
+def _plop3(state: Registers, x: MachineInstruction) -> Outcome:
     first, second, *sources = x.arguments
     flags = [read(state, s) for s in sources[:3]]
     if any(f is None for f in flags):
@@ -152,7 +152,7 @@ def _plop3(state: Registers, x: Instruction) -> Outcome:
     return {name: _lut(bits, table, 1) != 0 for name, table in zip((first, second), tables, strict=False)}
 
 
-def _shift(state: Registers, x: Instruction) -> Outcome:
+def _shift(state: Registers, x: MachineInstruction) -> Outcome:
     (result, *_), (a, by, b) = x.arguments[:1], x.arguments[1:4]
     low, count, high = read(state, a), read(state, by), read(state, b)
     if low is None or count is None or high is None:
@@ -183,7 +183,7 @@ _COMPARE: dict[str, Callable[[Value, Value], Value]] = {
 }  # fmt: skip
 
 
-def _compare(state: Registers, x: Instruction) -> Outcome:
+def _compare(state: Registers, x: MachineInstruction) -> Outcome:
     first, second, a, b, *more = x.arguments
     left, right = read(state, a), read(state, b)
     others = [read(state, m) for m in more]
@@ -206,7 +206,7 @@ def _compare(state: Registers, x: Instruction) -> Outcome:
     return {first: found & with_, second: opposite & with_}
 
 
-def _select(state: Registers, x: Instruction) -> Outcome:
+def _select(state: Registers, x: MachineInstruction) -> Outcome:
     result, a, b, flag = x.arguments[:4]
     chosen, left, right = read(state, flag), read(state, a), read(state, b)
     return {result: _choice(chosen, left, right)}
@@ -220,7 +220,7 @@ def _choice(chosen: Value, left: Value, right: Value) -> Value:
     return None if left is None or right is None else np.where(chosen, left, right) & MASK
 
 
-def _minimum(state: Registers, x: Instruction) -> Outcome:
+def _minimum(state: Registers, x: MachineInstruction) -> Outcome:
     result, a, b, flag = x.arguments[:4]
     left, right, least = read(state, a), read(state, b), read(state, flag)
     if left is None or right is None or least is None:
@@ -229,7 +229,7 @@ def _minimum(state: Registers, x: Instruction) -> Outcome:
     return {result: _choice(smaller == least, left, right)}
 
 
-def _sum_or_other(state: Registers, x: Instruction) -> Outcome:
+def _sum_or_other(state: Registers, x: MachineInstruction) -> Outcome:
     """`VIADDMNMX R0, a, b, c, P`: the smaller one (P), or the larger one, of a + b and c."""
     result, a, b, c, flag = x.arguments[:5]
     left, more, right, least = (read(state, s) for s in (a, b, c, flag))
@@ -240,7 +240,7 @@ def _sum_or_other(state: Registers, x: Instruction) -> Outcome:
     return {result: _choice(smaller == least, total, right)}
 
 
-def _packed(state: Registers, x: Instruction) -> Outcome:
+def _packed(state: Registers, x: MachineInstruction) -> Outcome:
     """`P2R R0, PR, R1, 0x20`: bits of R1, those of the mask replaced by predicates."""
     result, _, a, mask = x.arguments[:4]
     bits, total = int(mask, 0), read(state, a)
@@ -253,14 +253,14 @@ def _packed(state: Registers, x: Instruction) -> Outcome:
     return {result: total}
 
 
-def _unpacked(state: Registers, x: Instruction) -> Outcome:
+def _unpacked(state: Registers, x: MachineInstruction) -> Outcome:
     """`R2P PR, R0, 0x20`: the predicates of the mask are bits of R0."""
     _, a, mask = x.arguments[:3]
     value = read(state, a)
     return {f"P{n}": None if value is None else value >> n & 1 != 0 for n in range(7) if int(mask, 0) >> n & 1}
 
 
-def _permute(state: Registers, x: Instruction) -> Outcome:
+def _permute(state: Registers, x: MachineInstruction) -> Outcome:
     result, a, selector, b = x.arguments[:4]
     pick = read(state, selector)
     # of a register that nothing has set, half is set here: what the other half is does not matter
@@ -277,33 +277,33 @@ def _permute(state: Registers, x: Instruction) -> Outcome:
     return {result: total}
 
 
-def _move(state: Registers, x: Instruction) -> Outcome:
+def _move(state: Registers, x: MachineInstruction) -> Outcome:
     return {x.arguments[0]: read(state, x.arguments[1])}
 
 
-def _constant(state: Registers, x: Instruction) -> Outcome:
+def _constant(state: Registers, x: MachineInstruction) -> Outcome:
     result, source = x.arguments[:2]
     return _wide(result, pair(state, source)) if "64" in x.modifiers else {result: read(state, source)}
 
 
-def _special(state: Registers, x: Instruction) -> Outcome:
+def _special(state: Registers, x: MachineInstruction) -> Outcome:
     result, source = x.arguments[:2]
     value = state.specials.get(source)
     return _wide(result, value) if x.mnemonic == "CS2R" and "32" not in x.modifiers else {result: value}
 
 
-def _absolute(state: Registers, x: Instruction) -> Outcome:
+def _absolute(state: Registers, x: MachineInstruction) -> Outcome:
     value = read(state, x.arguments[1])
     return {x.arguments[0]: None if value is None else abs(_signed(value)) & MASK}
 
 
-def _checked(_: Registers, x: Instruction) -> Outcome:
+def _checked(_: Registers, x: MachineInstruction) -> Outcome:
     """`FCHK P0, R2, R9`: whether a quotient needs more than a reciprocal and a few multiplications. Of numbers that are neither
     tiny nor huge it does not."""
     return {x.arguments[0]: False}
 
 
-def _halves(state: Registers, x: Instruction) -> Outcome:
+def _halves(state: Registers, x: MachineInstruction) -> Outcome:
     """`HFMA2.MMA R5, -RZ, RZ, 0, 5.96e-08`: a constant, as two halves."""
     result, a, b, *constants = x.arguments
     if a.lstrip("-") != "RZ" or b.lstrip("-") != "RZ" or len(constants) != 2 or constants[0].startswith("R"):
@@ -317,7 +317,7 @@ def _number(text: str) -> float:
     return special[text] if text in special else float(text)
 
 
-COMPUTES: dict[str, Callable[[Registers, Instruction], Outcome]] = {
+COMPUTES: dict[str, Callable[[Registers, MachineInstruction], Outcome]] = {
     **dict.fromkeys(["IADD3", "UIADD3", "VIADD", "IADD"], _sum),
     **dict.fromkeys(["IMAD", "UIMAD"], _multiply),
     **dict.fromkeys(["LEA", "ULEA"], _lea),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from .operands import PREDICATE
-from .sass import Instruction
+from .sass import MachineInstruction
 
 
 def parts(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -24,7 +24,7 @@ def parts(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(arguments[:count]), list(arguments[count:])
 
 
-def divided(x: Instruction) -> tuple[list[str], list[str]]:
+def divided(x: MachineInstruction) -> tuple[list[str], list[str]]:
     """Results and sources of `OP d [, P [, P]], a, b, …`: the predicates that directly follow the register are results."""
     return _divided(x.operands)
 
@@ -39,7 +39,7 @@ def _divided(operands: str) -> tuple[list[str], list[str]]:
 
 
 @cache
-def read_by(x: Instruction) -> frozenset[str]:
+def read_by(x: MachineInstruction) -> frozenset[str]:
     """The registers and predicates that decide on what an instruction of `COMPUTES` gives."""
     given = x.arguments[2:] if x.mnemonic in ("PLOP3", "UPLOP3") else divided(x)[1]
     if x.mnemonic in ("IMAD", "UIMAD") and ("WIDE" in x.modifiers or "HI" in x.modifiers):
@@ -55,7 +55,7 @@ def named_in(text: str) -> frozenset[str]:
     return frozenset(f"{kind}{int(number) + more}" for kind, number, two in found for more in ((0, 1) if two else (0,)))
 
 
-def unknown_results(one: Instruction) -> dict[str, None]:
+def unknown_results(one: MachineInstruction) -> dict[str, None]:
     """What an instruction writes that gives nothing known."""
     arguments = one.arguments
     if not arguments or one.mnemonic in ("STS", "STG", "LDGSTS", "RED", "ST", "STSM", "BSSY", "BSYNC", "DEPBAR", "NOP", "BAR"):
@@ -76,7 +76,7 @@ def unknown_results(one: Instruction) -> dict[str, None]:
     return {name: None for name in found if name not in ("PT", "UPT")}
 
 
-def _width(one: Instruction) -> int:
+def _width(one: MachineInstruction) -> int:
     """Registers that the result takes."""
     if one.mnemonic in ("HMMA", "IMMA", "DMMA", "QMMA"):
         return 2 if one.mnemonic == "HMMA" and "F16" in one.modifiers[1:2] else 4

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...dsl.records import record
-from ...interpreter.memory.limits import WARP
+from ...interpreter.hardware.limits import WARP
 
 Value = Any
 """`int`, array or None; of a predicate `bool`, array or None."""

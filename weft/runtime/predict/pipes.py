@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Sequence
 
-from ...interpreter.memory.limits import WARP
+from ...interpreter.hardware.limits import WARP
 from .chips import Chip
-from .sass import Instruction
+from .sass import MachineInstruction
 
 SCHEDULERS = 4
 
@@ -33,17 +33,17 @@ FLOPS: dict[str, int] = {
 _PRODUCTS = {"884": 256, "1684": 512, "1688": 1024, "8816": 1024, "16816": 2048, "16832": 4096}
 
 
-def pipe_of(one: Instruction) -> str:
+def pipe_of(one: MachineInstruction) -> str:
     """The pipe that executes an instruction; empty where it does not matter."""
     return _PIPES.get(one.mnemonic, "")
 
 
-def is_of_group(one: Instruction) -> bool:
+def is_of_group(one: MachineInstruction) -> bool:
     """Whether the four warps of a group execute a quarter each of a product, and go on meanwhile."""
     return one.mnemonic.endswith("GMMA")
 
 
-def flops(one: Instruction) -> int:
+def flops(one: MachineInstruction) -> int:
     """Operations that an instruction of a whole warp does."""
     if pipe_of(one) == "tensor":
         spelled = (math.prod(map(int, m.split("x"))) for m in one.modifiers if re.fullmatch(r"\d+x\d+x\d+", m))
@@ -54,13 +54,13 @@ def flops(one: Instruction) -> int:
     return FLOPS.get(one.mnemonic, 0) * WARP
 
 
-def multiplied(one: Instruction) -> str:
+def multiplied(one: MachineInstruction) -> str:
     """The type that a tensor-core instruction multiplies."""
     by_mnemonic = {"DMMA": "f64", "IMMA": "i8", "IGMMA": "i8", "QGMMA": "f8"}
     return by_mnemonic.get(one.mnemonic) or ("tf32" if "TF32" in one.modifiers else "bf16" if "BF16" in one.modifiers else "f16")
 
 
-def interval(one: Instruction, chip: Chip) -> float:
+def interval(one: MachineInstruction, chip: Chip) -> float:
     """Clocks for which an instruction takes its scheduler's part of a pipe."""
     match pipe_of(one):
         case "tensor":
@@ -77,7 +77,7 @@ def interval(one: Instruction, chip: Chip) -> float:
     return 0
 
 
-def bank_conflicts(instructions: Sequence[Instruction]) -> list[bool]:
+def bank_conflicts(instructions: Sequence[MachineInstruction]) -> list[bool]:
     """Of each instruction, whether it takes a clock more to read its registers: each bank (even numbers, and odd ones) gives two at
     a time, and what the instruction before has left at the pipe need not be read."""
     found: list[bool] = []

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...dsl.diagnostics import alternatives, fail
 from ...dsl.records import record
-from ...interpreter.memory.limits import WARP
+from ...interpreter.hardware.limits import WARP
 from ..cuda.nvrtc import CompileResult, KernelResources, compile_cubin
 from ..devices.device import DeviceView
 from ..plan.dtypes import itemsize

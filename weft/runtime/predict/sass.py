@@ -44,7 +44,7 @@ class Control:
 
 
 @record
-class Instruction:
+class MachineInstruction:
     """One instruction: `@P0 LDS.128 R4, [R2+0x10]` has the mnemonic `LDS` and the modifiers `("128",)`."""
 
     address: int
@@ -80,7 +80,7 @@ class Instruction:
 class Disassembly:
     """The instructions of one kernel and where its labels stand (the index of the next instruction)."""
 
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[MachineInstruction, ...]
     labels: dict[str, int]
     name: str = ""
 
@@ -99,9 +99,9 @@ class Disassembly:
         loops = self.loops()
         return [a for a in loops if not any(b != a and b.start >= a.start and b.stop <= a.stop for b in loops)]
 
-    def between_barriers(self, loop: range) -> list[list[Instruction]]:
+    def between_barriers(self, loop: range) -> list[list[MachineInstruction]]:
         """The loop's instructions, cut at barriers; what follows the last one goes on with what precedes the first."""
-        parts: list[list[Instruction]] = [[]]
+        parts: list[list[MachineInstruction]] = [[]]
         for one in self.instructions[loop.start : loop.stop]:
             if one.mnemonic == "BAR":
                 parts.append([])
@@ -123,8 +123,8 @@ def disassembled(cubin: bytes) -> dict[str, Disassembly]:
 
 def parsed(text: str) -> dict[str, Disassembly]:
     """The kernels of a disassembly."""
-    found: dict[str, tuple[list[Instruction], dict[str, int]]] = {}
-    here: tuple[list[Instruction], dict[str, int]] = ([], {})
+    found: dict[str, tuple[list[MachineInstruction], dict[str, int]]] = {}
+    here: tuple[list[MachineInstruction], dict[str, int]] = ([], {})
     lines = text.splitlines()
     for number, line in enumerate(lines):
         if section := _SECTION.match(line):
@@ -135,7 +135,7 @@ def parsed(text: str) -> dict[str, Disassembly]:
             word = _CONTROL.match(lines[number + 1])
             mnemonic, *modifiers = one[3].split(".")
             control = Control.of(int(word[1], 16)) if word is not None else Control()
-            here[0].append(Instruction(int(one[1], 16), mnemonic, tuple(modifiers), one[4], one[2], control))
+            here[0].append(MachineInstruction(int(one[1], 16), mnemonic, tuple(modifiers), one[4], one[2], control))
     return {name: Disassembly(tuple(instructions), labels, name) for name, (instructions, labels) in found.items()}
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ...dsl.records import record
 from .operands import Registers, Value, address, many, read
-from .sass import Instruction
+from .sass import MachineInstruction
 
 SIGNALS = frozenset(["SYNCS", "UTMALDG", "UTMASTG"])
 MOST_ARRIVALS = 0x100000
@@ -51,7 +51,7 @@ class BarrierUse:
         return [n for n in range(MASK_BITS) if mask >> n & 1]
 
 
-def signal(state: Registers, one: Instruction, boxes: Mapping[int, int], thread: int) -> BarrierUse | None:
+def signal(state: Registers, one: MachineInstruction, boxes: Mapping[int, int], thread: int) -> BarrierUse | None:
     """What an instruction does; None where its operands are not known.
 
     Args:

@@ -8,15 +8,15 @@ import numpy as np
 
 from .integers import Outcome
 from .operands import PREDICATE, Registers, many, read
-from .sass import Instruction
+from .sass import MachineInstruction
 
 
-def _elected(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
+def _elected(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outcome:
     """The first that executes it."""
     return {one.arguments[0]: (lanes & (np.cumsum(lanes, axis=1) == 1)).reshape(-1)}
 
 
-def _voted(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
+def _voted(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outcome:
     """Whether all that execute it say so, or any."""
     result, value = one.arguments[0], read(state, one.arguments[1])
     if not many(value) or not ("ALL" in one.modifiers or "ANY" in one.modifiers):
@@ -26,7 +26,7 @@ def _voted(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
     return {result: np.repeat(found, lanes.shape[1])}
 
 
-def _of_one(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
+def _of_one(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outcome:
     """The value that the first of them has; `R2UR P2, UR8, R3`: who has another one, and goes round again in the loop that serves
     one value after the other (`.OR`: or had one before). One thread has one value, whatever that is."""
     *other, result, source = one.arguments[:3] if PREDICATE.match(one.arguments[0]) else one.arguments[:2]
@@ -40,11 +40,11 @@ def _of_one(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
     return {result: first, **dict.fromkeys(other, left)}
 
 
-TOGETHER: dict[str, Callable[[Registers, Instruction, np.ndarray], Outcome]] = {
+TOGETHER: dict[str, Callable[[Registers, MachineInstruction, np.ndarray], Outcome]] = {
     "ELECT": _elected, "VOTE": _voted, "VOTEU": _voted, "R2UR": _of_one,
 }  # fmt: skip
 
 
-def per_warp(state: Registers, one: Instruction, lanes: np.ndarray) -> Outcome:
+def per_warp(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outcome:
     """What an instruction gives, to each thread. `lanes`: a row for each warp, of which threads execute it."""
     return TOGETHER[one.mnemonic](state, one, lanes)

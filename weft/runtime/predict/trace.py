@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
-from ...interpreter.memory.limits import NUMBERED, WARP
+from ...interpreter.hardware.limits import NUMBERED, WARP
 from .integers import COMPUTES, GRANTED, Outcome
 from .named import named_in, read_by, unknown_results
 from .operands import Grid, Registers, Value, address, read
-from .sass import Disassembly, Instruction
+from .sass import Disassembly, MachineInstruction
 from .signals import SIGNALS, signal
 from .together import TOGETHER, per_warp
 from .tracks import Trace, Track, joined
@@ -189,7 +189,7 @@ class Execution:
 
     # ---- what each instruction does ------------------------------------------------------------------------------------
 
-    def _doer(self, at: int, one: Instruction) -> Callable[[], Any] | None:
+    def _doer(self, at: int, one: MachineInstruction) -> Callable[[], Any] | None:
         if one.mnemonic in MEMORY:
             text = next((a for a in reversed(one.arguments) if "[" in a and not a.startswith("c[")), None)
             lost = unknown_results(one)
@@ -213,10 +213,10 @@ class Execution:
             return lambda: registers.update(lost)
         return lambda: self._store(one, lost)
 
-    def _guard(self, one: Instruction) -> Value:
+    def _guard(self, one: MachineInstruction) -> Value:
         return True if one.predicate is None else read(self.state, one.predicate)
 
-    def _store(self, one: Instruction, outcome: Outcome, names: frozenset[str] = frozenset()) -> None:
+    def _store(self, one: MachineInstruction, outcome: Outcome, names: frozenset[str] = frozenset()) -> None:
         """Set what an instruction gives. `names`: what that is made of."""
         guard, mask = self._guard(one), self.lanes
         if guard is False:
@@ -229,7 +229,7 @@ class Execution:
             if name not in ("RZ", "URZ", "PT", "UPT"):
                 self.state.put(name, None if guard is None else value, mask, known, certain)
 
-    def _access(self, at: int, one: Instruction, text: str | None, lost: Outcome) -> tuple[Value, Value]:
+    def _access(self, at: int, one: MachineInstruction, text: str | None, lost: Outcome) -> tuple[Value, Value]:
         """Where each thread accesses memory, and which of them do. `text`: the place, as it is written."""
         guard = self._guard(one)
         if guard is False:
@@ -249,7 +249,7 @@ class Execution:
             self._store(one, lost)
         return place, mask
 
-    def _meeting(self, one: Instruction) -> tuple[Value, Value]:
+    def _meeting(self, one: MachineInstruction) -> tuple[Value, Value]:
         """How many threads meet at a barrier of the block, times 16, and its number; 0 where all do."""
         if "SYNC" not in one.modifiers or len(one.arguments) != 2:
             return 0, True
@@ -258,12 +258,12 @@ class Execution:
             raise self._refused(f"who meets at `{one.mnemonic}` at {one.address:#x} depends on data")
         return threads * NUMBERED + number, True
 
-    def _taking(self, one: Instruction) -> np.ndarray:
+    def _taking(self, one: MachineInstruction) -> np.ndarray:
         """The threads that execute it, as far as that is known."""
         guard, lanes = self._guard(one), self.alive if self.lanes is None else self.lanes
         return lanes if guard is None else lanes & guard
 
-    def _signal(self, one: Instruction) -> tuple[Value, Value]:
+    def _signal(self, one: MachineInstruction) -> tuple[Value, Value]:
         """What it does to a memory barrier, and which threads. Who waits for one goes on: when, the clocks tell."""
         guard = self._guard(one)
         mask = (self.alive if self.lanes is None else self.lanes) & (guard is None or guard)
@@ -276,7 +276,7 @@ class Execution:
             self._store(one, {one.arguments[0]: True})
         return found, mask
 
-    def _together(self, one: Instruction) -> None:
+    def _together(self, one: MachineInstruction) -> None:
         """What the threads of a warp find out together: of those that execute it, all have it, or all that go along."""
         guard = self._guard(one)
         going = self.alive if self.lanes is None else self.lanes
@@ -292,7 +292,7 @@ class Execution:
         lanes = self.alive if self.lanes is None else self.lanes
         return known is None or bool((known | ~(lanes & mask)).all())
 
-    def _jump(self, at: int, one: Instruction) -> tuple[Value, int | None]:
+    def _jump(self, at: int, one: MachineInstruction) -> tuple[Value, int | None]:
         """Whether each thread takes it (None: all), and where to."""
         far = one.mnemonic == "CALL" and one.target is not None  # a label of the kernel itself, too far for a branch
         if one.mnemonic not in ("BRA", "EXIT") and not far:

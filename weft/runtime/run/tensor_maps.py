@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.memory.limits import PIECE
+from ...interpreter.hardware.limits import PIECE
 from ..devices.device import MappedView
 from ..plan.dtypes import itemsize
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.memory import limits
+from ...interpreter.hardware import limits
 from ..devices.device import Device, DeviceView, Event, Graph, MappedView, Memory, Number, Passed, Stream
 from ..devices.report import LaunchReport
 from ..plan.dtypes import narrow, poison_byte

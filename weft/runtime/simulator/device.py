@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.memory import limits
+from ...interpreter.hardware import limits
 from ..cuda.module import kernel_functions, kernel_module
 from ..devices import device
 from ..devices.replay import Recorded, Replay

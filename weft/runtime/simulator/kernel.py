@@ -12,11 +12,11 @@ from typing import Any, Literal
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
+from ...interpreter.hardware.hopper.mbarriers import REGISTERS, registers_of
+from ...interpreter.hardware.lanes import WARP_BARRIER
+from ...interpreter.hardware.limits import registers_at_start
 from ...interpreter.ir.functions import CLUSTER_SIZE, register_cap, sizes_of
 from ...interpreter.ir.mlir import ir, operations
-from ...interpreter.memory.lanes import WARP_BARRIER
-from ...interpreter.memory.limits import registers_at_start
-from ...interpreter.memory.mbarriers import REGISTERS, registers_of
 from ..devices.report import LaunchReport, Recorder, Statistics, Triple
 from ..form.kernel_lowering import LOWERED, normal
 from . import (

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ...dsl.records import record
+from ...interpreter.hardware.hopper.tensor_maps import is_tensor_map
+from ...interpreter.hardware.queries import OF_GROUPS
 from ...interpreter.ir.functions import inputs_of, name_of, workgroup_buffers
 from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.layouts import MemrefLayout
-from ...interpreter.memory.tensor_maps import is_tensor_map
 from ..devices.report import Site
-from ..form.group_form import GROUP_OPS
 from ..form.kernel_form import reader_of, refuse, registrar
 from .arguments import ArgumentType
 from .types import BOOL, INT64, box_shape, element_dtype, place, value_type
@@ -113,7 +113,7 @@ class Translator:
     def __init__(self, function: ir.Operation, names: Mapping[str, str]) -> None:
         self.function = function
         self.names = names
-        self.grouped = any(True for _ in operations(function, *GROUP_OPS))
+        self.grouped = any(True for _ in operations(function, *OF_GROUPS))
         self.scopes = [OpenBlock(loop=False)]
         self.values: dict[ir.Value, Made] = {}
         self.constants: dict[str, Any] = {}

@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 
+from ...interpreter.hardware.ampere.copies import is_token
+from ...interpreter.hardware.hopper.tensor_maps import window_behind
+from ...interpreter.hardware.hopper.warpgroups import accumulator, of_thread
 from ...interpreter.ir.mlir import ir
-from ...interpreter.memory.copies import is_token
-from ...interpreter.memory.tensor_maps import window_behind
-from ...interpreter.memory.warpgroups import accumulator, of_thread
 from ..form.group_form import expected_box
 from ..form.kernel_form import refuse, shape_of
 from ..plan.dtypes import NUMPY

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from ....dsl.records import record
+from ...hardware.ampere.fragments import REGISTERS_OF_LHS, instruction_of
+from ...hardware.limits import OF_A_THREAD, WARP
 from ...indices.arithmetic import Sum
 from ...ir.element_sizes import element_bytes
 from ...ir.functions import name_of
@@ -20,9 +22,7 @@ from ...ir.refusing import refuse
 from ...ir.structured import body_of
 from ...mapping.mapping import loop_dimensions, mapping_of
 from ...memory.effects import written
-from ...memory.fragments import REGISTERS_OF_LHS, instruction_of
 from ...memory.layouts import subview
-from ...memory.limits import OF_A_THREAD, WARP
 from ...memory.views import behind, is_own_array
 from ..tiles import is_in_thread
 from ..views import all_users, drop_dead_view, is_temporary, own_array

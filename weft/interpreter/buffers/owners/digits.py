@@ -22,6 +22,8 @@ from dataclasses import replace
 from math import prod
 
 from ....dsl.records import record
+from ...hardware.ampere.fragments import instruction_of
+from ...hardware.limits import GROUP_WARPS, WARP
 from ...indices.arithmetic import Sum, trip_count
 from ...indices.linear import NOTHING, Floor, Linear, Symbol
 from ...indices.values import KnownIndices
@@ -30,8 +32,6 @@ from ...ir.mlir import ancestors, constant_of, ir
 from ...ir.structured import body_of, is_structured, parts_of, place_of, shape_of, structure
 from ...mapping.mapping import Mapped, Mapping, handed_out, is_shared_reduction, loop_dimensions, mapping_of
 from ...memory.effects import written
-from ...memory.fragments import instruction_of
-from ...memory.limits import GROUP_WARPS, WARP
 from ..tiles import one_each
 from .reads import BodyRead, body_read
 

@@ -17,13 +17,7 @@ from functools import cached_property
 
 from ....dsl.records import record
 from ...buffers.tensor_copies import ARRIVALS, PRODUCER
-from ...indices.arithmetic import Sum, less
-from ...indices.neighbours import Neighbours
-from ...ir.mlir import ahead_of, ancestors, arith, constant_of, i64, ir, made_by, maker, operations
-from ...ir.refusing import refuse
-from ...mapping.clusters import BlockClusters
-from ...memory.effects import accesses, shows_memory
-from ...memory.mbarriers import (
+from ...hardware.hopper.mbarriers import (
     ADDRESS,
     ARRIVE,
     ARRIVE_THERE,
@@ -34,9 +28,15 @@ from ...memory.mbarriers import (
     POINTER,
     barrier_of,
 )
-from ...memory.tensor_maps import LINE, LINES, LOADS, load_of
+from ...hardware.hopper.tensor_maps import LINE, LINES, LOADS, load_of
+from ...hardware.hopper.warpgroups import PRODUCTS
+from ...indices.arithmetic import Sum, less
+from ...indices.neighbours import Neighbours
+from ...ir.mlir import ahead_of, ancestors, arith, constant_of, i64, ir, made_by, maker, operations
+from ...ir.refusing import refuse
+from ...mapping.clusters import BlockClusters
+from ...memory.effects import accesses, shows_memory
 from ...memory.views import may_share
-from ...memory.warpgroups import PRODUCTS
 
 
 @record

@@ -11,17 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...buffers.views import all_users
+from ...hardware.queries import ORDERED
 from ...ir.copying import fill_with
 from ...ir.mlir import arith, ir, is_within, maker, operations, ops_of, producer, scf, users
 from ...ir.refusing import describe, refuse
-from ...memory import mbarriers, tensor_maps, warpgroups
 from ...memory.effects import accesses, is_memref, is_pure
-from ...memory.lanes import BARRIERS
 from ...memory.layouts import is_shared, value_name
 from ...memory.views import behind, is_view
 
-_TOGETHER = frozenset({*mbarriers.ALL, *mbarriers.MEETINGS, *tensor_maps.ALL, *warpgroups.PRODUCTS, *warpgroups.AROUND, *BARRIERS})
-"""What blocks of a cluster, or threads of a block, do together."""
 _MADE = ("memref.alloc", "memref.alloca")
 _WAY_OUT = "take tiles of which there are whole clusters, or leave `cluster` out"
 
@@ -36,7 +33,7 @@ def leave_out(there: ir.Value) -> None:
 def _guard(ops: Sequence[ir.Operation], there: ir.Value) -> None:
     run: list[ir.Operation] = []
     for op in ops:
-        if not any(inner.name in _TOGETHER for inner in operations(op)):
+        if not any(inner.name in ORDERED for inner in operations(op)):
             run.append(op)
             continue
         _guard_run(run, there)

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from ....dsl.records import record
 from ...buffers.tiles import one_each
+from ...hardware.lanes import BARRIERS
 from ...indices.arithmetic import conjunction
 from ...ir.functions import PARTICIPANTS
 from ...ir.mlir import ahead_of, ir, is_used, operations, scf
@@ -22,7 +23,6 @@ from ...mapping.geometry import Geometry
 from ...mapping.mapping import Mapped, Mapping, is_shared_reduction
 from ...mapping.participants import alike, team
 from ...memory.effects import only_computes
-from ...memory.lanes import BARRIERS
 
 
 @record

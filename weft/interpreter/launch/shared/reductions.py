@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...buffers.elements import StructuredOp
+from ...hardware.limits import WARP
 from ...indices.arithmetic import Sum, apply_map, is_zero
 from ...ir.functions import COMBINER, PARTICIPANTS, name_of, set_name
 from ...ir.mlir import gpu, ir, memref
@@ -26,7 +27,6 @@ from ...ir.structured import structure
 from ...mapping.mapping import Mapping, handed_out
 from ...mapping.participants import Team, alike, team
 from ...mapping.processors import Hardware, for_each, when
-from ...memory.limits import WARP
 from ...memory.views import behind, is_own_array
 from ...reductions.combiners import Combiner, combiner
 from ...reductions.identities import number

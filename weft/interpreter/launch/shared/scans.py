@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ...buffers.elements import StructuredOp, emit_unit
+from ...hardware.limits import OF_A_THREAD, WARP
 from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, inside, is_zero
 from ...indices.values import largest
 from ...ir.affine_maps import dimension_of
@@ -30,7 +31,6 @@ from ...ir.structured import element_type, generic, structure
 from ...mapping.mapping import extents
 from ...mapping.processors import for_each, loop_over, when
 from ...memory.effects import is_memref
-from ...memory.limits import OF_A_THREAD, WARP
 from ...memory.views import behind, is_own_array
 from ...reductions.combiners import Combiner
 from ...reductions.identities import number

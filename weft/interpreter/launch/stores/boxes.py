@@ -17,6 +17,7 @@ from ...buffers.elements import StructuredOp, forwarded
 from ...buffers.tensor_copies import BY_TENSOR_MAP
 from ...buffers.views import named_like
 from ...buffers.wide_accesses import aligned_rows
+from ...hardware.limits import MOST_BOX, MOST_RANK, PIECE
 from ...indices.algebra import at_or_above
 from ...indices.arithmetic import Bound, Sum
 from ...indices.linear import Linear
@@ -28,7 +29,6 @@ from ...ir.sizes import size_of
 from ...ir.structured import element_type, parts_of
 from ...mapping.processors import loop_over
 from ...memory.layouts import is_shared
-from ...memory.limits import MOST_BOX, MOST_RANK, PIECE
 from ...memory.swizzles import SWIZZLE
 from ...outlining.host_maps import End, end_behind, joined
 from ...outlining.kernel import Outlined

@@ -22,16 +22,16 @@ from collections.abc import Callable
 from math import prod
 
 from ...buffers.tensor_copies import BY_TENSOR_MAP, is_tensor_copy
+from ...hardware.hopper.mbarriers import FENCE_PROXY
+from ...hardware.hopper.tensor_maps import COMMIT, DRAIN
+from ...hardware.lanes import BARRIERS
 from ...ir.mlir import ahead_of, ancestors, child_of, ir, is_within, operations, ops_of
 from ...ir.refusing import refuse
 from ...ir.structured import is_structured
 from ...loops.forall import end_of, make_forall
 from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, loop_dimensions, mapping_of, trip_counts
 from ...memory.effects import written
-from ...memory.lanes import BARRIERS
 from ...memory.layouts import is_shared
-from ...memory.mbarriers import FENCE_PROXY
-from ...memory.tensor_maps import COMMIT, DRAIN
 from ...memory.views import behind
 
 BUFFERS = "weft.buffers"

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...buffers.views import retype
+from ...hardware.ampere.fragments import sums_of
 from ...ir.mlir import ahead_of, arith, ir, is_used, linalg, made_by, maker, memref, operations, ops_of, users, vector
 from ...ir.refusing import describe, refuse
 from ...ir.structured import body_of, element_type, segments
-from ...memory.fragments import sums_of
 from ...memory.views import behind, is_own_array, is_view
 
 

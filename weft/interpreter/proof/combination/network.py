@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...hardware.lanes import SHUFFLE
 from ...indices.linear import Depends, Linear, Symbol
 from ...ir.mlir import ir, is_within, made_by, maker
 from ...ir.refusing import describe
-from ...memory.lanes import SHUFFLE
 from .arithmetic import Arithmetic, Followed, unchanged
 from .arrays import OTHER, Arrays
 from .judged import Result, before_bit

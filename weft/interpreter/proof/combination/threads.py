@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...hardware.limits import WARP
 from ...indices.algebra import LaunchShape
 from ...indices.linear import THREAD, Formula, Linear, Symbol
 from ...indices.values import Values
 from ...ir.mlir import ir
-from ...memory.limits import WARP
 
 Threads = int
 """A set of threads: bit t for thread t, by its number in the block."""

@@ -8,6 +8,7 @@ from math import prod
 
 from ....dsl.diagnostics import fail
 from ....dsl.records import record
+from ...hardware.hopper.tensor_maps import is_tensor_map
 from ...indices.algebra import AXES, LaunchShape, Sizes
 from ...indices.linear import NOTHING
 from ...indices.values import Values
@@ -26,7 +27,6 @@ from ...ir.functions import (
 from ...ir.mlir import ancestors, ir, operations, producer
 from ...ir.refusing import describe
 from ...memory.effects import is_memref
-from ...memory.tensor_maps import is_tensor_map
 from ..combination.combination import combination_of
 from .model import KernelModel, split_ids
 from .reaching import split_uniform

@@ -9,13 +9,13 @@ from math import gcd
 from typing import Literal
 
 from ....dsl.records import record
+from ...hardware.ampere.fragments import warp_matrix
 from ...indices.algebra import at_or_above
 from ...indices.linear import THREAD, TRUE, Formula, Linear, both, less
 from ...indices.values import Values
 from ...ir.affine_maps import dimension_of
 from ...ir.mlir import ir, producer
 from ...memory import effects
-from ...memory.fragments import warp_matrix
 from ...memory.layouts import is_shared
 from ...memory.swizzles import SPANS, Swizzle
 from .model import Access, OfMatrix

@@ -15,11 +15,11 @@ from math import prod
 from typing import Literal
 
 from ....dsl.records import record
+from ...hardware.limits import WARP
 from ...indices.algebra import LaunchShape
 from ...indices.linear import Formula, Linear, Symbol, Term, at_least, settled
 from ...indices.values import Values
 from ...ir.mlir import ir
-from ...memory.limits import WARP
 from ..combination.judged import Combined
 from ..solver import Solver
 from .clusters import Gathering

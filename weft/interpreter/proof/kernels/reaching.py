@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+from ...hardware.limits import NUMBERED
 from ...indices.linear import Depends, Formula, Linear, Symbol, at_least, either, equal, less, settled
-from ...memory.limits import NUMBERED
 from ..solver import Naming, Solver, Unknown, points
 from .model import Barrier, KernelModel
 

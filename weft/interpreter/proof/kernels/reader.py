@@ -7,6 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ....dsl.diagnostics import fail
+from ...hardware.ampere import copies
+from ...hardware.hopper.mbarriers import REGISTERS, registers_of
+from ...hardware.hopper.tensor_maps import PREFETCH, stores_may_pend
+from ...hardware.hopper.warpgroups import GROUP, PRODUCTS, may_pend
+from ...hardware.instructions import DIALECTS, INSTRUCTIONS, Instruction
+from ...hardware.lanes import BARRIERS
+from ...hardware.limits import WARP
+from ...hardware.queries import AGENTS, CLUSTER_WIDE, FENCES, FORM, GROUP_WIDE, SIGNALS, WARP_WIDE
 from ...indices.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
 from ...indices.integers import in_kernel
 from ...indices.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
@@ -15,32 +23,27 @@ from ...ir.functions import segments
 from ...ir.mlir import children, ir, operations, producer
 from ...ir.refusing import describe
 from ...ir.structured import loop_inits
-from ...memory import copies, effects
-from ...memory.lanes import NUMBERED_BARRIER, WARP_BARRIER, WARP_WIDE
-from ...memory.limits import WARP
-from ...memory.mbarriers import ADDRESS, MAKE, OTHER_BLOCK, POINTER, REGISTERS, registers_of
+from ...memory import effects
 from ...memory.table import ALLOCATIONS
-from ...memory.tensor_maps import COMMIT, DRAIN, PREFETCH, stores_may_pend
 from ...memory.views import terminator
-from ...memory.warpgroups import AROUND, DESCRIBE, END, GROUP, PRODUCTS, ZERO, may_pend
 from ..combination.combination import is_marked
-from .clusters import MEETS, ClusterOp, OfBlocks, gatherings
+from .clusters import ClusterOp, OfBlocks, gatherings
 from .in_flight import landings_of, with_ends
 from .memory_ops import Exchanges, Touch, in_matrix, touches, without_swizzles
 from .model import ALL_SPACES, Access, Barrier, KernelModel
 from .places import GroupEvent, Loop, Place, PlaceStep
 from .roots import ANYTHING, RootBuffer
 from .rows import joined
-from .signals import FENCES, SIGNALS, RegisterChange, Signals, fence
-from .tiles import AGENTS, asynchronous
+from .signals import RegisterChange, Signals, fence
+from .tiles import asynchronous
 from .views import View, Views
-from .waits import barrier, numbered_barrier, together, warp_barrier
+from .waits import barrier, together
 
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
-_LOWER = {"nvgpu", "nvvm", "amdgpu", "rocdl", "llvm"}
-"""Dialects whose ops work behind the program's back: copies that end later, barriers of their own, pointers."""
-_KNOWN = {copies.COPY, *WARP_WIDE, MAKE, DESCRIBE, ZERO, *AROUND, REGISTERS, PREFETCH, *AGENTS, *SIGNALS}
-_KNOWN |= {ADDRESS, POINTER, OTHER_BLOCK, *MEETS}
+_FOLLOWED = FORM | {PREFETCH}
+"""Of the dialects of GPUs and of pointers: what is read here. A hint to the hardware is nothing to follow."""
+_PENDING = {"copy": copies.may_pend, "store": stores_may_pend, "product": may_pend}
+"""How many of its thread's last groups a wait leaves pending, by the agent."""
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 MOMENTS = 3
 """Places of an op in its block: where it begins; of one that works on, where it is committed; and where it has waited."""
@@ -105,7 +108,7 @@ class Reader:
             self._op(op.operation, Place(steps, MOMENTS * number))
 
     def _op(self, op: ir.Operation, place: Place) -> None:
-        name = op.name
+        name, row = op.name, INSTRUCTIONS.get(op.name)
         if name in ("scf.for", "affine.for"):
             self._for(op, place)
         elif name in ("scf.if", "affine.if"):
@@ -119,29 +122,19 @@ class Reader:
             self._while(op, place)
         elif name in _INLINE:
             self.block(only_block(op.regions[0], op), place.into(0))
-        elif name == "gpu.barrier":
-            barrier(self.model, op, place)
-        elif name == WARP_BARRIER:
-            warp_barrier(self.model, op, place)
-        elif name == NUMBERED_BARRIER:
-            numbered_barrier(self.model, op, place, self.values)
-        elif name in (copies.GROUP, copies.WAIT):
-            self.model.groups.append(GroupEvent(place, copies.may_pend(op) if name == copies.WAIT else None))
+        elif name in BARRIERS:
+            barrier(self.model, op, place, self.values)
         elif name in FENCES:
             self.model.fences.append(fence(op, place))
-        elif name in (COMMIT, DRAIN):
-            event = GroupEvent(place, stores_may_pend(op) if name == DRAIN else None)
-            self._stored.append((event, name == DRAIN and "read" in op.attributes))
-        elif name == END:
-            together(self.model, op, place, GROUP)
-            self._multiplied.append(GroupEvent(place, may_pend(op)))
+        elif row is not None and row.agent and row.orders in ("commit", "drain"):
+            self._group(op, place, row)
         elif name == "gpu.all_reduce" and any(g.depends().thread for g in place.guards):
             raise fail(
                 "W0603",
                 f"some threads of a block may not reach {describe(op)}, which waits for all of them",
                 hint="move it out of the condition or loop",
             )
-        elif (name.split(".", 1)[0] in _LOWER and name not in _KNOWN) or name in _CALLS:
+        elif (name.split(".", 1)[0] in (*DIALECTS, "llvm") and name not in _FOLLOWED) or name in _CALLS:
             if effects.only_computes(op):
                 message = f"kernels have no op such as {describe(op)}: neither the emitter nor the simulator knows it"
                 raise fail("W0640", message, hint="compute it with arith and math ops")
@@ -262,12 +255,24 @@ class Reader:
 
     # ---- leaves -------------------------------------------------------------------------------------------------------
 
+    def _group(self, op: ir.Operation, place: Place, row: Instruction) -> None:
+        """A thread's asynchronous work becomes a group, or it waits until at most some of its groups are pending."""
+        waits = row.orders == "drain"
+        event = GroupEvent(place, _PENDING[row.agent or ""](op) if waits else None)
+        if row.agent == "copy":
+            self.model.groups.append(event)
+        elif row.agent == "store":
+            self._stored.append((event, waits and "read" in op.attributes))
+        else:
+            together(self.model, op, place, GROUP)
+            self._multiplied += [event] * waits  # each product is a group of its own, which it commits
+
     def _access(self, op: ir.Operation, place: Place) -> None:
         if is_marked(op):
             self.parts.append(op)
         if op.name in WARP_WIDE:
             together(self.model, op, place, WARP)
-        if op.name in (*PRODUCTS, REGISTERS):
+        if op.name in GROUP_WIDE:
             together(self.model, op, place, GROUP)
         if op.name in PRODUCTS:  # a group of its own, which it commits, and then it waits
             committed, waited = (Place(place.steps, place.position + moment) for moment in range(1, MOMENTS))
@@ -276,7 +281,7 @@ class Reader:
             self.model.registers.append(RegisterChange(place, describe(op), *registers_of(op)))
         if op.name in SIGNALS:
             self.model.signals += self._signals.signals(op, place)
-        if op.name in MEETS:
+        if op.name in CLUSTER_WIDE:
             self._meetings.append(ClusterOp(place, op))
             self.model.warp_wide.append(Barrier(place, frozenset(), describe(op), of_cluster=True))
         if op.name in AGENTS:

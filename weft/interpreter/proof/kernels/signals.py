@@ -8,18 +8,12 @@ from typing import Literal
 
 from ....dsl.diagnostics import fail
 from ....dsl.records import record
-from ...indices.linear import TRUE, Formula, Linear, both
-from ...indices.values import Values
-from ...ir.mlir import ir, producer
-from ...ir.refusing import describe
-from ...memory.mbarriers import (
+from ...hardware.hopper.mbarriers import (
     ADDRESS,
     ARRIVE,
     ARRIVE_THERE,
     AWAIT,
-    EXPECT,
     FENCE_INIT,
-    FENCE_PROXY,
     INIT,
     MAKE,
     OTHER_BLOCK,
@@ -30,12 +24,13 @@ from ...memory.mbarriers import (
     fenced_spaces,
     ordered_by,
 )
-from ...memory.tensor_maps import LOADS, load_of, tensor_map
+from ...hardware.hopper.tensor_maps import LOADS, load_of, tensor_map
+from ...indices.linear import TRUE, Formula, Linear, both
+from ...indices.values import Values
+from ...ir.mlir import ir, producer
+from ...ir.refusing import describe
 from .clusters import targets
 from .places import Place
-
-SIGNALS = frozenset({INIT, ARRIVE, ARRIVE_THERE, EXPECT, AWAIT, *LOADS})
-FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
 
 
 @record(eq=False)
@@ -105,7 +100,7 @@ class Signals:
         self._rings: dict[ir.Value, Ring] = {}
 
     def signals(self, op: ir.Operation, place: Place) -> Iterator[Signal]:
-        """An op of `SIGNALS`: one signal, or one for each block of the cluster that a load is for."""
+        """An op on a memory barrier: one signal, or one for each block of the cluster that a load is for."""
         found = self._signal(op, place)
         if op.name not in LOADS:
             yield found
@@ -161,5 +156,5 @@ class Signals:
 
 
 def fence(op: ir.Operation, place: Place) -> Fence:
-    """An op of `FENCES`."""
+    """What a fence makes visible."""
     return Fence(place, describe(op), fenced_spaces(op), op.name == FENCE_INIT)

@@ -8,10 +8,12 @@ in groups of lines, of which whole ones are touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 from ....dsl.diagnostics import fail
 from ....dsl.records import record
+from ...hardware.hopper.tensor_maps import LINES, LOAD_PIXELS, LOADS, STORE, TensorMap, load_of, tensor_map
+from ...hardware.hopper.warpgroups import DESCRIBE, PRODUCTS, Matrix, fits, flies, matrix, may_pend, operands
+from ...hardware.queries import AGENTS
 from ...indices.linear import THREAD, TRUE, Linear, at_least, both, either, less
 from ...indices.values import Values
 from ...ir.element_sizes import known_bytes
@@ -19,8 +21,6 @@ from ...ir.functions import segments
 from ...ir.mlir import ir, producer
 from ...ir.refusing import describe
 from ...memory.layouts import static_strides
-from ...memory.tensor_maps import LINES, LOAD_PIXELS, LOADS, STORE, TensorMap, load_of, tensor_map
-from ...memory.warpgroups import DESCRIBE, PRODUCTS, Matrix, fits, flies, matrix, may_pend, operands
 from ..solver import Naming, Unknown, points
 from .clusters import targets
 from .model import Access, KernelModel
@@ -39,10 +39,6 @@ class TouchedBox:
     flat: bool = False
 
 
-AGENTS: dict[str, Literal["load", "store", "product"]] = {
-    **dict.fromkeys(LOADS, "load"), STORE: "store", **dict.fromkeys(PRODUCTS, "product")
-}  # fmt: skip
-"""Ops that go on while their threads do."""
 Inside = Callable[[Linear, int], bool]
 
 

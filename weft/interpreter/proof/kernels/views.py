@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from ...hardware.hopper.tensor_maps import tensor_map
 from ...indices.integers import in_kernel
 from ...indices.linear import NOTHING, THREAD, TRUE, Formula, Linear, both, equal
 from ...indices.values import Values
@@ -23,7 +24,6 @@ from ...ir.structured import loop_inits, loop_outputs, yielded
 from ...memory.effects import is_memref
 from ...memory.layouts import MemrefLayout, Space, is_plain, kept_dimensions, memory_space, mixed, value_name
 from ...memory.table import ALLOCATIONS, STORED
-from ...memory.tensor_maps import tensor_map
 from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
 from .roots import ANYTHING, Coordinate, RootBuffer, View, apart, placed
 

@@ -6,21 +6,30 @@ from dataclasses import replace
 from math import prod
 
 from ....dsl.diagnostics import fail
+from ...hardware.hopper.warpgroups import PRODUCTS, may_pend
+from ...hardware.lanes import ALL_LANES, NUMBERED_BARRIER, WARP_BARRIER, mask_of_lanes
+from ...hardware.limits import WARP
 from ...indices.algebra import LaunchShape
 from ...indices.linear import Linear
 from ...indices.values import Values
 from ...ir.functions import segments
 from ...ir.mlir import ir
 from ...ir.refusing import describe
-from ...memory.lanes import ALL_LANES, mask_of_lanes
-from ...memory.limits import WARP
-from ...memory.warpgroups import PRODUCTS, may_pend
 from .model import ALL_SPACES, Barrier, KernelModel
 from .places import Place
 
 
-def barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
-    """A `gpu.barrier`."""
+def barrier(model: KernelModel, op: ir.Operation, place: Place, values: Values) -> None:
+    """One of `BARRIERS`."""
+    if op.name == WARP_BARRIER:
+        _warp_barrier(model, op, place)
+    elif op.name == NUMBERED_BARRIER:
+        _numbered_barrier(model, op, place, values)
+    else:
+        _block_barrier(model, op, place)
+
+
+def _block_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
     spaces = ALL_SPACES
     if "address_spaces" in op.attributes:
         listed = [str(a) for a in ir.ArrayAttr(op.attributes["address_spaces"])]
@@ -32,7 +41,7 @@ def barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
     model.barriers.append(Barrier(place, spaces, describe(op), _candidate(op), narrow))
 
 
-def warp_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
+def _warp_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
     """One of all lanes of a warp."""
     _expect_whole(model.shape, op, WARP)
     if mask_of_lanes(op) != ALL_LANES:
@@ -44,7 +53,7 @@ def warp_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
     model.barriers.append(Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True))
 
 
-def numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values: Values) -> None:
+def _numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values: Values) -> None:
     """One with a number, for so many threads in a row: those of a group. Number 0 for no number of threads is the block's own."""
     number, count = ([*part, None][0] for part in segments(op)[:2])
     if count is None and not op.results and (number is None or values.linear(number) == Linear.of(0)):

@@ -17,7 +17,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ....dsl.records import record
-from ...memory.limits import WARP
+from ...hardware.limits import WARP
 from ..kernels.model import Barrier, KernelModel, space_of_both
 from ..kernels.places import Place
 from ..solver import Unknown

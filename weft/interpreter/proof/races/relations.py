@@ -20,9 +20,9 @@ from typing import TypeVar
 
 import islpy as isl
 
+from ...hardware.limits import WARP
 from ...indices.algebra import at_or_above
 from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
-from ...memory.limits import WARP
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Loop, PlaceStep
 from ..solver import Alike, BarrierNaming, Naming, Solver, Unknown, coordinates, described

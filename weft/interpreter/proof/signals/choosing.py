@@ -16,7 +16,7 @@ from dataclasses import replace
 import islpy as isl
 
 from ....dsl.records import record
-from ...memory.warpgroups import GROUP
+from ...hardware.hopper.warpgroups import GROUP
 from ..kernels.model import Barrier, KernelModel
 from ..races.barriers import ChosenBarriers
 from ..races.conflicts import Conflict

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import islpy as isl
 
 from ....dsl.records import record
+from ...hardware.hopper.mbarriers import MOST_BYTES
 from ...indices.linear import Formula, Linear, equal
-from ...memory.mbarriers import MOST_BYTES
 from ..kernels.model import KernelModel
 from ..kernels.signals import Ring, Signal
 from ..solver import Naming

@@ -12,8 +12,8 @@ from typing import Any, TypeVar, cast
 import islpy as isl
 
 from ....dsl.records import record
+from ...hardware.limits import WARP
 from ...indices.linear import FALSE, TRUE, Formula, Linear, Symbol, both, either, equal, less
-from ...memory.limits import WARP
 from ..kernels.model import KernelModel
 from ..kernels.places import Place
 from ..races.phases import meeting

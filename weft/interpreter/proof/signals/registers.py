@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from ...memory.limits import registers_at_start
+from ...hardware.limits import registers_at_start
 from ..kernels.signals import RegisterChange
 from .counts import MOST_THREADS, SignalFault
 from .instances import PARAM, SET, Instances, Point, VagueError

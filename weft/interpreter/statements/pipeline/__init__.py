@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...hardware.limits import FEWEST_REGISTERS
 from ...ir.element_sizes import bytes_of
 from ...ir.mlir import ancestors, ir, operations
-from ...memory.limits import FEWEST_REGISTERS
 from ...session.statement import Handle, Results, Rewriter, Statement, flag, handle, integer, statement
 from ..bufferize import ensure_bufferized
 
@@ -194,8 +194,8 @@ class Pipeline(Statement):
 
     def _affordable(self, rewrite: Rewriter, loop: ir.Operation) -> None:
         """W0355: the block's shared buffers, now that there are more of them."""
+        from ...hardware.limits import MOST, block_bytes
         from ...memory.layouts import is_shared
-        from ...memory.limits import MOST, block_bytes
 
         around = [op for op in ancestors(loop) if op.name not in ("func.func", "builtin.module")]
         kinds = [op.results[0].type for op in operations(around[-1] if around else loop, "memref.alloc")]

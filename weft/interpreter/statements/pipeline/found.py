@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from ....dsl.records import record
 from ...buffers.register_stages import is_stage
 from ...buffers.tensor_copies import is_tensor_copy
+from ...hardware.ampere.copies import WAIT
+from ...hardware.hopper.mbarriers import AWAIT
+from ...hardware.lanes import BARRIERS
 from ...indices.arithmetic import constant_of
 from ...ir.functions import name_of
 from ...ir.mlir import child_of, children, ir, made_by, made_within, operations, producer, users
 from ...ir.refusing import describe, refuse
 from ...ir.structured import is_parallel_op, is_read, structure, yielded
 from ...mapping.mapping import enclosing_maps, mapping_of
-from ...memory.copies import WAIT
 from ...memory.effects import accesses, is_pure, read, written
-from ...memory.lanes import BARRIERS
 from ...memory.layouts import is_shared
-from ...memory.mbarriers import AWAIT
 from ...memory.views import VIEWS, behind, is_view, may_share
 from ...proof.overlaps import apart
 

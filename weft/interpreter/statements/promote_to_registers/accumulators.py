@@ -16,6 +16,7 @@ from ...buffers.elements import copy_per_thread, widest
 from ...buffers.temporaries import REGISTERS
 from ...buffers.tiles import ThreadTile, clone_nest, end_of, is_distributed, thread_nest, tiles_of
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
+from ...hardware.ampere.fragments import sums_of
 from ...ir.cloning import replace_operands
 from ...ir.copying import fill_with
 from ...ir.element_sizes import MOST_REGISTERS, registers_of
@@ -35,7 +36,6 @@ from ...ir.mlir import (
 from ...ir.refusing import describe
 from ...ir.structured import element_type, is_structured
 from ...memory.effects import is_memref, is_pure
-from ...memory.fragments import sums_of
 from ...memory.views import behind, is_view
 from ...proof.overlaps import apart
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....interpreter.hardware.ampere.copies import COPY, GROUP, WAIT, may_pend
 from ....interpreter.ir.mlir import ir
-from ....interpreter.memory.copies import COPY, GROUP, WAIT, may_pend
 from ...form.kernel_form import async_copy, refuse
 from ..kernel import KernelWriter, writes
 from ..values.integers import bounds, literal, multiply

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from ....interpreter.hardware import limits
+from ....interpreter.hardware.hopper.warpgroups import accumulator
 from ....interpreter.ir.mlir import ir, is_used
-from ....interpreter.memory import limits
-from ....interpreter.memory.warpgroups import accumulator
 from ...form.kernel_form import axis_of, refuse
 from ..kernel import KernelWriter, Lanes, TextBlock, has_effects, writes
 from ..loops import Carried, assign, carry, header, loop_bounds, trip_count, unroll_pragma

@@ -8,8 +8,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from ....interpreter.hardware.ampere.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, matrices
 from ....interpreter.ir.mlir import ir, made_by, ops_of, producer, users
-from ....interpreter.memory.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, matrices
 from ...form.kernel_form import expected_product
 from ..kernel import KernelWriter, Lanes, writes
 from ..tensor_cores import load_name, product_name, sums_of

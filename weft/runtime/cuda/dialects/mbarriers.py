@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 
+from ....interpreter.hardware.hopper import mbarriers, tensor_maps
+from ....interpreter.hardware.lanes import NUMBERED_BARRIER
 from ....interpreter.ir.functions import CLUSTER_SIZE, name_of, segments, sizes_of
 from ....interpreter.ir.mlir import ir
-from ....interpreter.memory import mbarriers, tensor_maps
-from ....interpreter.memory.lanes import NUMBERED_BARRIER
 from ....interpreter.memory.layouts import is_shared
 from ...form.group_form import arrives_at, boxed, expect_address, expected_load
 from ...form.kernel_form import axis_of, refuse

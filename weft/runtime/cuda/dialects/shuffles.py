@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ....interpreter.hardware.lanes import SHUFFLE, WARP_BARRIER, mask_of_lanes
+from ....interpreter.hardware.limits import WARP
 from ....interpreter.ir.mlir import ir, is_used
-from ....interpreter.memory.lanes import SHUFFLE, WARP_BARRIER, mask_of_lanes
-from ....interpreter.memory.limits import WARP
 from ...form.kernel_form import WarpShuffle, expected_shuffle, refuse
 from ..kernel import KernelWriter, writes
 from ..values.division import modulo

@@ -9,9 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
-from ....interpreter.ir.mlir import ancestors, ir, operations, ops_of, users
-from ....interpreter.memory.effects import is_pointer
-from ....interpreter.memory.warpgroups import (
+from ....interpreter.hardware.hopper.warpgroups import (
     BEGIN,
     COMMIT,
     DESCRIBE,
@@ -32,6 +30,8 @@ from ....interpreter.memory.warpgroups import (
     run_of,
     sums_before,
 )  # fmt: skip
+from ....interpreter.ir.mlir import ancestors, ir, operations, ops_of, users
+from ....interpreter.memory.effects import is_pointer
 from ...form.group_form import GroupMatrix, expect_pointer, expected_group_product, group_matrix, is_view_of_sums
 from ...form.kernel_form import refuse
 from ..group_products import GroupProduct

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ....interpreter.hardware import limits
 from ....interpreter.ir.functions import CLUSTER_SIZE, MOST_BLOCKS, sizes_of
 from ....interpreter.ir.mlir import ir
-from ....interpreter.memory import limits
 from ...plan.plan import DimOf
 from ...plan.resolve import fold
 from .division import floor_divide, modulo

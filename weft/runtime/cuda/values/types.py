@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from ....dsl.records import record
+from ....interpreter.hardware.ampere.copies import is_token
+from ....interpreter.hardware.hopper.warpgroups import accumulator, of_thread
 from ....interpreter.ir.mlir import ir
-from ....interpreter.memory.copies import is_token
-from ....interpreter.memory.warpgroups import accumulator, of_thread
 from ...form.kernel_form import refuse, shape_of
 
 

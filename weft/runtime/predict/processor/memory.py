@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.memory.limits import WARP
+from ....interpreter.hardware.limits import WARP
 from ...simulator.machine.banks import count
-from ..sass import Instruction
+from ..sass import MachineInstruction
 from ..tracks import Track
 
 SECTOR, LINE = 32, 128
@@ -29,7 +29,7 @@ class GlobalAccess:
 class Accesses:
     """What the accesses of a track cost. What repeats is counted once: a shift of all lanes leaves bank conflicts as they are."""
 
-    def __init__(self, instructions: tuple[Instruction, ...], warps: int) -> None:
+    def __init__(self, instructions: tuple[MachineInstruction, ...], warps: int) -> None:
         self.instructions, self.warps = instructions, warps
         self._patterns: dict[tuple[object, ...], float] = {}
         self._shared: dict[tuple[int, int], float] = {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ....dsl.diagnostics import fail
-from ....interpreter.memory.limits import NUMBERED, WARP
+from ....interpreter.hardware.limits import NUMBERED, WARP
 from ..chips import Chip
 from ..operands import Grid, many
 from ..pipes import SCHEDULERS, bank_conflicts, interval, is_of_group, pipe_of

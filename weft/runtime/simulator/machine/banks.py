@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.memory.limits import WARP
+from ....interpreter.hardware.limits import WARP
 from ...devices.report import BankUse, Kind, Site
 
 BANKS = 32

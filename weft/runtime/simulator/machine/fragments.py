@@ -1,15 +1,15 @@
 """What the lanes of a warp deal out to each other: matrices read by rows, and products of tiles that they hold together.
 
 Vectors are (threads, blocks, registers, elements). Of 32 threads in a row, lane 4*g + t is taken apart into g and t, and axes are
-exchanged: `memory/fragments.py` says whose element is whose.
+exchanged: `hardware/ampere/fragments.py` says whose element is whose.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ....interpreter.memory.fragments import TF32_BITS, TileProduct
-from ....interpreter.memory.limits import WARP
+from ....interpreter.hardware.ampere.fragments import TF32_BITS, TileProduct
+from ....interpreter.hardware.limits import WARP
 from .lanes import Lane, Lanes
 
 _TF32 = np.uint32(-TF32_BITS)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.memory.limits import WARP
+from ....interpreter.hardware.limits import WARP
 from ...devices.report import RaceKind
 
 MOST_PENDING = 64

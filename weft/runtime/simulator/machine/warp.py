@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ....interpreter.memory.lanes import ALL_LANES
-from ....interpreter.memory.limits import WARP
+from ....interpreter.hardware.lanes import ALL_LANES
+from ....interpreter.hardware.limits import WARP
 from ...form.kernel_form import WarpShuffle
 from ..values import numeric
 from ..values.numeric import COMBINE

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ....interpreter.hardware.ampere.copies import COPY, GROUP, WAIT, may_pend
 from ....interpreter.ir.mlir import ir
-from ....interpreter.memory.copies import COPY, GROUP, WAIT, may_pend
 from ...form.kernel_form import async_copy, refuse
 from ..translate import Translator, Val, handles, literal
 from .memory import expect_aligned, listed, reach

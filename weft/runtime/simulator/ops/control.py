@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ....interpreter.hardware.lanes import SHUFFLE, WARP_BARRIER
+from ....interpreter.hardware.queries import YIELDING
 from ....interpreter.ir.mlir import ir, operations
-from ....interpreter.memory.lanes import SHUFFLE, WARP_BARRIER
-from ...form.group_form import WAITING
 from ...form.kernel_form import axis_of, expected_shuffle, refuse
 from ..translate import INT64, Made, Mem, Translator, Val, handles, literal, value_type
 from ..values.numeric import COMBINE
@@ -134,7 +134,7 @@ def merge(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str
 def waits_inside(op: ir.Operation) -> bool:
     """Whether something in a branch waits for others, so that its arms go on side by side."""
     return any(True for region in op.regions for block in region.blocks for view in block.operations
-               for _ in operations(view.operation, *WAITING))  # fmt: skip
+               for _ in operations(view.operation, *YIELDING))  # fmt: skip
 
 
 def fork(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str]) -> None:

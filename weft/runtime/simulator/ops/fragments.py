@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ....interpreter.hardware.ampere.fragments import LDMATRIX, MMA, matrices, row_of
+from ....interpreter.hardware.limits import WARP
 from ....interpreter.ir.mlir import ir
-from ....interpreter.memory.fragments import LDMATRIX, MMA, matrices, row_of
-from ....interpreter.memory.limits import WARP
 from ...form.kernel_form import expected_product
 from ..translate import INT64, Translator, Val, handles, value_type
 from .memory import load

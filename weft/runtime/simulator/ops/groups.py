@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ....interpreter.hardware.hopper import mbarriers, tensor_maps, warpgroups
+from ....interpreter.hardware.lanes import NUMBERED_BARRIER
 from ....interpreter.ir.functions import name_of, segments
 from ....interpreter.ir.mlir import ir
-from ....interpreter.memory import mbarriers, tensor_maps, warpgroups
 from ....interpreter.memory.effects import is_pointer
-from ....interpreter.memory.lanes import NUMBERED_BARRIER
 from ...form.group_form import (
     arrives_at,
     boxed,

@@ -1,4 +1,4 @@
-"""Boxes of tensors that the tensor memory accelerator copies (`interpreter/memory/tensor_maps.py`), each an asynchronous operation.
+"""Boxes of tensors that the tensor memory accelerator copies (`hardware/hopper/tensor_maps.py`), each an asynchronous operation.
 
 A load owns its tile from when it is issued until somebody has waited for the phase of its barrier; until its bytes are there, the
 tile holds what a reader would notice. A store reads its tile until its thread has waited for that.
@@ -15,8 +15,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.memory.limits import OFFSETS, PixelWindow
-from ....interpreter.memory.tensor_maps import exchanged
+from ....interpreter.hardware.hopper.tensor_maps import exchanged
+from ....interpreter.hardware.limits import OFFSETS, PixelWindow
 from ...devices.report import Fault
 from ..machine.copies import noticed
 from ..machine.lanes import Lane

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ....interpreter.memory.limits import WARP
-from ....interpreter.memory.warpgroups import GROUP
+from ....interpreter.hardware.hopper.warpgroups import GROUP
+from ....interpreter.hardware.limits import WARP
 from ...devices.report import Fault, FaultKind, Race, RaceKind, Recorder, Site, ThreadOp, Triple
 from ..machine.banks import BankCounter
 from ..machine.lanes import Lane, Lanes

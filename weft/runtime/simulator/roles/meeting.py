@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.memory.limits import NUMBERED, WARP
+from ....interpreter.hardware.limits import NUMBERED, WARP
 from ...devices.report import Fault
 from ..machine.lanes import Lane
 from ..machine.shadow import Mask

@@ -1,4 +1,4 @@
-"""Memory barriers: arrivals, bytes and phases, as `interpreter/memory/mbarriers.py` says, and what they order."""
+"""Memory barriers: arrivals, bytes and phases, as `interpreter/hardware/hopper/mbarriers.py` says, and what they order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of warp groups (`memory/warpgroups.py`), which read both matrices asynchronously until the group has waited."""
+"""Products of warp groups (`hardware/hopper/warpgroups.py`), which read both matrices asynchronously until the group has waited."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.memory.tensor_maps import exchanged
-from ....interpreter.memory.warpgroups import GROUP, plain_place_of, repeats_after, sum_at
+from ....interpreter.hardware.hopper.tensor_maps import exchanged
+from ....interpreter.hardware.hopper.warpgroups import GROUP, plain_place_of, repeats_after, sum_at
 from ...devices.report import Fault
 from ...form.group_form import ExpectedGroupProduct, GroupMatrix
+from ...plan.dtypes import NUMPY
 from ..machine.fragments import to_tf32
 from ..machine.lanes import Lane
 from ..machine.local_memory import Shared
@@ -103,7 +104,7 @@ def multiply(
             first = 0
         operands.append((given.memory, np.minimum(first + elements, given.memory.size - 1)))
     rows = group.active(mask)
-    dtype = np.dtype(np.int32 if form.said.kind == "i8" else np.float32)
+    dtype = NUMPY[form.said.sum]
     mine = form.sums[group.local % GROUP][:, None]
     sums = np.full(mine.shape, IN_FLIGHT[dtype.kind], dtype)
     flight = group.cluster.issue("product", group, rows, site, lambda _: None)
@@ -147,12 +148,13 @@ def _multiplied(
     for earlier in before:
         if not earlier.over:
             flight.group.cluster.end(earlier)
-    wide = np.float64 if form.said.kind == "i8" else np.float32
+    dtype = NUMPY[form.said.sum]
+    wide = np.float64 if dtype.kind == "i" else np.float32
     a, b = (memory.data.reshape(-1)[elements] for memory, elements in operands)
     if form.said.kind == "tf32":
         a, b = to_tf32(a), to_tf32(b)
     total = a.astype(wide) @ b.astype(wide)
-    add((total.astype(np.int32) if form.said.kind == "i8" else total).reshape(-1))
+    add(total.astype(dtype, copy=False).reshape(-1))
 
 
 def zero(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -22,11 +22,14 @@ from Tensor Cores while surpassing the FP32 theoretical peak performance".
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from math import prod
 
-from ...dsl.records import record
-from ..ir.mlir import ir
-from .limits import WARP
+from ....dsl.records import record
+from ...ir.mlir import ir
+from ..instructions import Instruction, MemoryEffect, Rule, known
+from ..limits import WARP
 
 SPLITS = {"tf32": ("tf32", 1), "3xtf32": ("tf32", 2), "bf16x3": ("bf16", 2), "f16": ("f16", 1), "bf16": ("bf16", 1)}
 """How a schedule spells what operands of f32 become: numbers of which type, and of how many of these each is the sum."""
@@ -41,13 +44,37 @@ REGISTERS_OF_LHS = "weft.lhs_registers"
 which those along rows; -1 where there is one."""
 TF32_BITS = -1 << 13
 """Of an f32 those that a tf32 has."""
-LDMATRIX, MMA = "nvgpu.ldmatrix", "nvgpu.mma.sync"
-"""What all lanes of a warp execute together, or none."""
-LOAD_MATRIX, STORE_MATRIX = "gpu.subgroup_mma_load_matrix", "gpu.subgroup_mma_store_matrix"
-MULTIPLY_MATRICES = "gpu.subgroup_mma_compute"
-"""The same of matrices whose elements some lane has, which one the hardware knows (`wmma`)."""
 ROW_BYTES = 16
 """In a row of a matrix that `ldmatrix` loads; where one begins is a multiple of it."""
+
+
+def matrices(op: ir.Operation) -> tuple[int, bool]:
+    """How many matrices a `nvgpu.ldmatrix` loads, and whether each is transposed."""
+    return ir.IntegerAttr(op.attributes["numTiles"]).value, ir.BoolAttr(op.attributes["transpose"]).value
+
+
+def row_of(op: ir.Operation) -> ir.VectorType:
+    """What a lane reads for a `nvgpu.ldmatrix`: a row of a matrix."""
+    registers = ir.VectorType(op.results[0].type)
+    return ir.VectorType.get([ROW_BYTES // 4 * registers.shape[-1]], registers.element_type, loc=op.location)
+
+
+def _rows_of_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...]:
+    """Each of the first lanes reads a row of 16 bytes, which the warp then deals out; the others read nothing."""
+    return (MemoryEffect("read", op.operands[0], "element", 1, row_of(op), certain=matrices(op)[0] == 4),)
+
+
+_row = partial(
+    Instruction, does="tensor cores: matrices and products of tiles that the 32 lanes of a warp hold together, all of which reach "
+    "the same one", takes="warp",
+)  # fmt: skip
+LDMATRIX = known(_row("nvgpu.ldmatrix", since=75, accesses=_rows_of_matrices))
+MMA = known(_row("nvgpu.mma.sync", since=80))
+known(Instruction("nvgpu.mma.sp.sync", takes="warp"))
+LOAD_MATRIX = known(Instruction("gpu.subgroup_mma_load_matrix", takes="warp", accesses=(Rule("read", 0, "matrix"),)))
+STORE_MATRIX = known(Instruction("gpu.subgroup_mma_store_matrix", takes="warp", accesses=(Rule("write", 1, "matrix"),)))
+MULTIPLY_MATRICES = known(Instruction("gpu.subgroup_mma_compute", takes="warp"))
+"""The same of matrices whose elements some lane has, which one the hardware knows (`wmma`)."""
 
 
 @record
@@ -101,9 +128,17 @@ class TileProduct:
         return f"[{self.m}, {self.n}, {self.k}] of {self.kind} in {self.sum}"
 
 
+def marked(op: ir.Operation) -> TileProduct | None:
+    """The instruction that computes an op that `mma` has marked, for a warp or a warp group; None of other ops."""
+    text = ir.StringAttr(op.attributes[MARK]).value if MARK in op.attributes else ""
+    found = re.fullmatch(r"\[(\d+), (\d+), (\d+)\] of (\w+) in (\w+)", text)
+    return None if found is None else TileProduct(int(found[1]), int(found[2]), int(found[3]), found[4], found[5])
+
+
 def sums_of(op: ir.Operation) -> str | None:
     """What a marked product accumulates in, which may be wider than what memory has of its sums; None of other ops."""
-    return ir.StringAttr(op.attributes[MARK]).value.split(" in ")[1] if MARK in op.attributes else None
+    product = marked(op)
+    return None if product is None else product.sum
 
 
 def given_as(product: ir.Operation) -> ir.Attribute | None:
@@ -140,8 +175,8 @@ def tile_product(op: ir.Operation) -> TileProduct | None:
 
 
 def instruction_of(op: ir.Operation) -> TileProduct | None:
-    """The one that computes, for a warp, an op that `mma` has marked; None of other ops."""
-    return _BY_NAME.get(ir.StringAttr(op.attributes[MARK]).value) if MARK in op.attributes else None
+    """The one of `PRODUCTS` that computes, for a warp, an op that `mma` has marked; None of other ops."""
+    return _BY_NAME.get(str(marked(op)))
 
 
 @record
@@ -166,17 +201,6 @@ def warp_matrix(op: ir.Operation) -> WarpMatrix:
     turned = "transpose" in op.attributes
     stride = ir.IntegerAttr(op.attributes["leadDimension"]).value
     return WarpMatrix(*((columns, rows) if turned else (rows, columns)), stride, f"{type_}{' transposed' if turned else ''}")
-
-
-def matrices(op: ir.Operation) -> tuple[int, bool]:
-    """How many matrices a `nvgpu.ldmatrix` loads, and whether each is transposed."""
-    return ir.IntegerAttr(op.attributes["numTiles"]).value, ir.BoolAttr(op.attributes["transpose"]).value
-
-
-def row_of(op: ir.Operation) -> ir.VectorType:
-    """What a lane reads for a `nvgpu.ldmatrix`: a row of a matrix."""
-    registers = ir.VectorType(op.results[0].type)
-    return ir.VectorType.get([ROW_BYTES // 4 * registers.shape[-1]], registers.element_type, loc=op.location)
 
 
 def dealt(lane: int, matrix: int, element: int, each: int, transposed: bool) -> tuple[int, int]:

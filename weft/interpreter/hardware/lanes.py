@@ -1,21 +1,36 @@
-"""What the lanes of a warp do together: barriers, shuffles, reductions, and what tensor cores take (`fragments.py`)."""
+"""What the lanes of a warp do together: barriers, shuffles, reductions, and what tensor cores take (`ampere/fragments.py`)."""
 
 from __future__ import annotations
 
 from ..ir.mlir import arith, constant_of, ir, is_used, producer
-from .fragments import LDMATRIX, LOAD_MATRIX, MMA, MULTIPLY_MATRICES, STORE_MATRIX
+from .instructions import Instruction, known
 from .limits import WARP
 
-SHUFFLE, SUBGROUP_REDUCE = "gpu.shuffle", "gpu.subgroup_reduce"
-WARP_WIDE = frozenset({LDMATRIX, MMA, SHUFFLE, SUBGROUP_REDUCE, LOAD_MATRIX, STORE_MATRIX, MULTIPLY_MATRICES})
-"""All lanes of a warp execute them together, or none."""
+SHUFFLE = known(Instruction(
+    "gpu.shuffle", "the value of another of the 32 lanes of a warp, all of which reach the same one; lanes are in groups of "
+    "`width`, and one that asks outside of its own gets `valid` false, and nothing", takes="warp",
+))  # fmt: skip
+SUBGROUP_REDUCE = known(Instruction("gpu.subgroup_reduce", takes="warp"))
+for _name in ("gpu.ballot", "gpu.rotate", "gpu.subgroup_broadcast"):
+    known(Instruction(_name, takes="warp"))
+for _name in ("nvgpu.extf", "nvgpu.rcp", "nvgpu.truncf"):
+    known(Instruction(_name))
 
-WARP_BARRIER = "nvvm.bar.warp.sync"
-"""All lanes of a warp reach the same one; it orders what they did to memory. Its operand is a mask of all of them."""
-NUMBERED_BARRIER = "nvvm.barrier"
-"""One of the barriers that a block has by number, where so many of its threads meet as the op says: whole warps."""
-BARRIER = "gpu.barrier"
+BARRIER = known(Instruction(
+    "gpu.barrier", "all threads of a block reach the same one; orders what they did to global and shared memory", takes="block",
+    orders="meet",
+))  # fmt: skip
+NUMBERED_BARRIER = known(Instruction(
+    "nvvm.barrier", "one of 16 barriers of the block, by its number, where as many threads meet as it says", takes="group",
+    orders="meet",
+))  # fmt: skip
+WARP_BARRIER = known(Instruction(
+    "nvvm.bar.warp.sync", "a barrier of a warp: all 32 lanes reach the same one, with a mask of all of them; orders what they did "
+    "to global and shared memory", takes="warp", orders="meet",
+))  # fmt: skip
 BARRIERS = (BARRIER, WARP_BARRIER, NUMBERED_BARRIER)
+ALL_REDUCE = known(Instruction("gpu.all_reduce", "a value of all threads of a block", takes="block", orders="meet"))
+known(Instruction("gpu.initialize_named_barrier", orders="create"))
 OF_GROUPS = "weft.warpgroups"
 """On a `gpu.barrier`, until `launch` gives it numbers: the threads of each warp group meet there by themselves."""
 ALL_LANES = (1 << WARP) - 1

@@ -22,48 +22,73 @@ Source: PTX ISA, "Parallel synchronization and communication instructions: mbarr
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Literal
 
-from ..ir.mlir import ir, maker, producer
+from ...ir.mlir import ir, maker, producer
+from ..instructions import Instruction, MemoryEffect, known
 
-MAKE, INIT = "nvgpu.mbarrier.create", "nvgpu.mbarrier.init"
-ARRIVE, EXPECT = "nvgpu.mbarrier.arrive", "nvgpu.mbarrier.arrive.expect_tx"
-ARRIVE_THERE = "nvvm.mbarrier.arrive"
-"""At the address of a barrier."""
-AWAIT = "nvgpu.mbarrier.try_wait.parity"
-ADDRESS = "nvgpu.mbarrier.get"
-BARRIER_OPS = frozenset({
-    MAKE, INIT, ARRIVE, EXPECT, AWAIT, ADDRESS, "nvgpu.mbarrier.arrive.nocomplete", "nvgpu.mbarrier.test.wait"
-})  # fmt: skip
 BYTES = 8
 """Of shared memory, that a barrier takes."""
-FENCE_INIT = "nvvm.fence.mbarrier.init"
-"""What `INIT` wrote is visible to the tensor memory accelerator, and to the other blocks of a cluster."""
-FENCE_PROXY = "nvvm.fence.proxy"
-"""What the thread wrote to shared memory by ordinary stores is visible to what reads it asynchronously afterwards."""
-FENCES = frozenset({FENCE_INIT, FENCE_PROXY})
 MOST_BYTES = 2**20 - 1
 """What may be missing in a phase."""
-REGISTERS = "nvvm.setmaxregister"
-"""All warps of a warp group execute it together: each of their threads has so many registers from then on. Who asks for more waits
-until others of the block have given enough away."""
+OTHER_BLOCK = "nvvm.mapa"
 
-ALL = (INIT, ARRIVE, EXPECT, AWAIT, FENCE_INIT, FENCE_PROXY, REGISTERS)
-"""Those whose place among other ops matters."""
 
-MEET_CLUSTER, MEET_RELAXED, AWAIT_CLUSTER = "nvvm.cluster.arrive", "nvvm.cluster.arrive.relaxed", "nvvm.cluster.wait"
-"""All threads of a cluster arrive, and wait until the others have; one that is relaxed orders nothing."""
-MEETINGS = (MEET_CLUSTER, MEET_RELAXED, AWAIT_CLUSTER, ARRIVE_THERE)
-"""Those of clusters whose place among other ops matters."""
-OTHER_BLOCK, POINTER = "nvvm.mapa", "llvm.inttoptr"
-"""The address in a block of the cluster, by its number there, of what a pointer means in this one."""
-RANK, BLOCKS = "gpu.cluster_block_id", "gpu.cluster_dim_blocks"
-"""Which block of its cluster it is, and how many there are."""
-OF_CLUSTERS = (
-    RANK, BLOCKS, MEET_CLUSTER, MEET_RELAXED, AWAIT_CLUSTER, ADDRESS, POINTER, OTHER_BLOCK,
-    ARRIVE_THERE,
+def is_address(value: ir.Value) -> bool:
+    """Whether a number or a pointer is the address of a barrier: of this block, or of another one of its cluster."""
+    made = producer(value)
+    while made is not None and made.name in (POINTER, OTHER_BLOCK):
+        made = producer(made.operands[0])
+    return made is not None and made.name == ADDRESS
+
+
+def _at_address(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
+    """At a memory barrier that its address is known to be one of, nothing else is touched."""
+    return () if is_address(op.operands[0]) else None
+
+
+_row = partial(
+    Instruction, does="memory barriers: some threads wait until others have arrived, and bytes have come "
+    "(`interpreter/hardware/hopper/mbarriers.py`)", since=90,
 )  # fmt: skip
-"""What blocks of a cluster ask for, and do for each other."""
+MAKE = known(_row("nvgpu.mbarrier.create", orders="create"))
+INIT = known(_row("nvgpu.mbarrier.init", orders="init"))
+ARRIVE = known(_row("nvgpu.mbarrier.arrive", orders="arrive"))
+EXPECT = known(_row("nvgpu.mbarrier.arrive.expect_tx", orders="arrive"))
+AWAIT = known(_row("nvgpu.mbarrier.try_wait.parity", orders="wait"))
+ADDRESS = known(Instruction(
+    "nvgpu.mbarrier.get", "the address of one, for those who arrive from another block of the cluster, and for a load of pixels", 90
+))  # fmt: skip
+POINTER = known(Instruction("llvm.inttoptr", "such an address, as a pointer", 90, accesses=_at_address))
+known(Instruction("nvgpu.mbarrier.arrive.nocomplete", orders="arrive"))
+known(Instruction("nvgpu.mbarrier.test.wait", orders="wait"))
+
+_row = partial(
+    Instruction, does="what threads wrote to shared memory is visible to asynchronous copies and products", since=90, orders="fence"
+)
+FENCE_INIT = known(_row("nvvm.fence.mbarrier.init"))
+"""What `INIT` wrote is visible to the tensor memory accelerator, and to the other blocks of a cluster."""
+FENCE_PROXY = known(_row("nvvm.fence.proxy"))
+"""What the thread wrote to shared memory by ordinary stores is visible to what reads it asynchronously afterwards."""
+REGISTERS = known(Instruction(
+    "nvvm.setmaxregister", "registers of the threads of a warp group from here on", 90, only=True, takes="group", orders="registers"
+))  # fmt: skip
+"""A thread that asks for more waits until others of the block have given enough away."""
+
+_row = partial(Instruction, does="all threads of a cluster arrive, and wait for the others", since=90, takes="cluster")
+MEET_CLUSTER = known(_row("nvvm.cluster.arrive", orders="arrive"))
+MEET_RELAXED = known(_row("nvvm.cluster.arrive.relaxed", orders="arrive"))
+"""It orders nothing."""
+AWAIT_CLUSTER = known(_row("nvvm.cluster.wait", orders="wait"))
+_row = partial(
+    Instruction, does="the address of a memory barrier in another block of the cluster, and an arrival there; one that is relaxed "
+    "orders only that what is over is over", since=90,
+)  # fmt: skip
+known(_row(OTHER_BLOCK))
+ARRIVE_THERE = known(_row("nvvm.mbarrier.arrive", orders="arrive", accesses=_at_address))
+_row = partial(Instruction, does="where a block is in its cluster", since=90)
+RANK, BLOCKS = known(_row("gpu.cluster_block_id")), known(_row("gpu.cluster_dim_blocks"))
 
 
 def ordered_by(arrival: ir.Operation, *, elsewhere: bool) -> Literal["all", "time"] | None:
@@ -101,14 +126,6 @@ def barrier_of(op: ir.Operation) -> tuple[ir.Value, ir.Value]:
     while not hasattr(op.opview, "barriers"):
         op = maker(op.opview.mbar if hasattr(op.opview, "mbar") else op.operands[0])
     return op.opview.barriers, op.opview.mbarId
-
-
-def is_address(value: ir.Value) -> bool:
-    """Whether a number or a pointer is the address of a barrier: of this block, or of another one of its cluster."""
-    made = producer(value)
-    while made is not None and made.name in (POINTER, OTHER_BLOCK):
-        made = producer(made.operands[0])
-    return made is not None and made.name == ADDRESS
 
 
 def fenced_spaces(op: ir.Operation) -> frozenset[str]:

@@ -33,26 +33,20 @@ upstream's `NVGPUOps.td`, `NVVMOps.td`.
 from __future__ import annotations
 
 import re
+from functools import partial
 from math import prod
 from typing import Any
 
-from ...dsl.records import record
-from ..ir.element_sizes import element_bytes
-from ..ir.functions import attributes_of
-from ..ir.mlir import attributes, ir, made_by, maker
-from .limits import PIECE, PixelWindow
+from ....dsl.records import record
+from ...ir.element_sizes import element_bytes
+from ...ir.functions import attributes_of, segments
+from ...ir.mlir import attributes, ir, made_by, maker
+from ..instructions import Instruction, MemoryEffect, known
+from ..limits import PIECE, PixelWindow
 from .mbarriers import ADDRESS, POINTER
 
-MAKE, LOAD, STORE = "nvgpu.tma.create.descriptor", "nvgpu.tma.async.load", "nvgpu.tma.async.store"
-PREFETCH = "nvgpu.tma.prefetch.descriptor"
-COMMIT, DRAIN = "nvvm.cp.async.bulk.commit.group", "nvvm.cp.async.bulk.wait_group"
-"""Stores of a thread since its last group are a group; the thread waits until at most so many of its groups are pending."""
-LOAD_PIXELS = "nvvm.cp.async.bulk.tensor.shared.cluster.global"
 POINTER_OF = "builtin.unrealized_conversion_cast"
 """A tile, or a tensor map, as the pointer that `LOAD_PIXELS` takes."""
-LOADS = (LOAD, LOAD_PIXELS)
-ALL = (*LOADS, STORE, COMMIT, DRAIN)
-"""Those that a kernel has."""
 LINE, LINES = 128, 8
 """Bytes of shared memory in a line; lines after which a swizzle begins again. It exchanges pieces of `limits.PIECE` bytes."""
 
@@ -155,6 +149,39 @@ def load_of(op: ir.Operation) -> BoxLoad | None:
         return None
     offsets, predicate = tuple(seen.im2colOffsets), seen.predicate
     return BoxLoad(to, of, tuple(seen.coordinates), offsets, predicate, seen.multicastMask)
+
+
+def _boxes(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
+    """A box of a tensor, or pixels, by its map, and the tile that is all of that (of which elements outside of the tensor are
+    zeroed, and not stored). Where a predicate does not hold, nothing is done."""
+    always = not len(segments(op)[-1])
+    if op.name != STORE:
+        load = load_of(op)
+        if load is None:
+            return None
+        return MemoryEffect("write", load.tile, certain=always), MemoryEffect("read", load.map, "anywhere", certain=False)
+    tile, box = list(op.operands)[:2]
+    return MemoryEffect("read", tile, certain=always), MemoryEffect("write", box, "anywhere", certain=False)
+
+
+MAKE = known(Instruction("nvgpu.tma.create.descriptor"))
+PREFETCH = known(Instruction("nvgpu.tma.prefetch.descriptor"))
+known(Instruction("nvgpu.tma.fence.descriptor", orders="fence"))
+_row = partial(
+    Instruction, does="one thread starts the copy of a box of a tensor, which a tensor map says, to or from shared memory "
+    "(`interpreter/hardware/hopper/tensor_maps.py`)", since=90, accesses=_boxes,
+)  # fmt: skip
+LOAD = known(_row("nvgpu.tma.async.load", agent="load"))
+STORE = known(_row("nvgpu.tma.async.store", agent="store"))
+LOAD_PIXELS = known(Instruction(
+    "nvvm.cp.async.bulk.tensor.shared.cluster.global", "one thread starts the copy of pixels of images, places of a convolution's "
+    "filter (mode im2col; `interpreter/hardware/hopper/tensor_maps.py`)", 90, agent="load", accesses=_boxes,
+))  # fmt: skip
+LOADS = (LOAD, LOAD_PIXELS)
+_row = partial(Instruction, does="groups of a thread's stores of boxes, and waits for them", since=90, agent="store")
+COMMIT = known(_row("nvvm.cp.async.bulk.commit.group", orders="commit"))
+DRAIN = known(_row("nvvm.cp.async.bulk.wait_group", orders="drain"))
+"""Stores of a thread since its last group are a group; the thread waits until at most n of its groups are pending."""
 
 
 def is_tensor_map(kind: ir.Type) -> bool:

@@ -37,47 +37,100 @@ Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's 
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import pairwise, takewhile
 from math import prod
 
-from ...dsl.records import record
-from ..ir.element_sizes import element_bytes
-from ..ir.mlir import child_of, constant_of, ir, made_by, ops_of, users
-from .fragments import TileProduct
-from .limits import GROUP_WARPS, PIECE, WARP
+from ....dsl.records import record
+from ...ir.element_sizes import element_bytes
+from ...ir.mlir import child_of, constant_of, ir, made_by, ops_of, users
+from ..ampere.fragments import TileProduct
+from ..instructions import Instruction, MemoryEffect, Rule, known
+from ..limits import GROUP_WARPS, PIECE, WARP
 from .tensor_maps import LINES, TensorMap, exchanged, tensor_map
 
 GROUP = GROUP_WARPS * WARP
 """Threads of a warp group: whole ones, counted from thread 0 on."""
-DESCRIBE, MMA, ZERO = "nvgpu.warpgroup.generate.descriptor", "nvgpu.warpgroup.mma", "nvgpu.warpgroup.mma.init.accumulator"
-MMA_ASYNC = "nvvm.wgmma.mma_async"
-BEGIN, COMMIT, END = (
-    f"nvvm.wgmma.{name}" for name in ("fence.aligned", "commit.group.sync.aligned", "wait.group.sync.aligned")
+
+
+def _described_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
+    """Products read the matrices that their descriptors describe."""
+    matrices = [matrix for matrix, _ in operands(op)]
+    known_ones = all(is_described(matrix.type) for matrix in matrices)
+    return tuple(MemoryEffect("read", matrix, "anywhere") for matrix in matrices) if known_ones else None
+
+
+_row = partial(
+    Instruction, does="products of matrices in shared memory by the 128 threads of a warp group together "
+    "(`interpreter/hardware/hopper/warpgroups.py`)", since=90,
 )  # fmt: skip
+DESCRIBE = known(_row("nvgpu.warpgroup.generate.descriptor"))
+MMA = known(_row("nvgpu.warpgroup.mma", only=True, takes="group", agent="product", accesses=_described_matrices))
+ZERO = known(_row("nvgpu.warpgroup.mma.init.accumulator"))
+known(Instruction("nvgpu.warpgroup.mma.store", accesses=(Rule("write", 1),)))
+SAME = known(Instruction(
+    "builtin.unrealized_conversion_cast", "an accumulator of a warp group as what a thread has of it, and back; a matrix's "
+    "descriptor as a number; a tile or a tensor map as a pointer, for a load of pixels",
+))  # fmt: skip
+_row = partial(
+    Instruction, does="one instruction of such products, of i8, between a fence and a wait "
+    "(`interpreter/hardware/hopper/warpgroups.py`)", since=90, takes="group", agent="product",
+)  # fmt: skip
+MMA_ASYNC = known(_row("nvvm.wgmma.mma_async", only=True, accesses=_described_matrices))
+BEGIN = known(_row("nvvm.wgmma.fence.aligned", orders="fence"))
+COMMIT = known(_row("nvvm.wgmma.commit.group.sync.aligned", orders="commit"))
+END = known(_row("nvvm.wgmma.wait.group.sync.aligned", orders="drain"))
 PRODUCTS, AROUND = (MMA, MMA_ASYNC), (BEGIN, COMMIT, END)
 """What multiplies; what stands around those that do not wait by themselves."""
-SAME = "builtin.unrealized_conversion_cast"
 ROWS, SUM_BYTES = 64, 32
 """Rows of an instruction, and bytes of a row of its operands."""
-COLUMNS = {"f16": 8, "bf16": 8, "tf32": 8, "f8E4M3FN": 8, "f8E5M2": 8, "i8": 16}
-"""By the operands' type: columns come in multiples of these, 256 at most (i8: and 8 and 24)."""
-BY_ROWS = ("f16", "bf16")
-"""Types of which the rows of a right operand in memory may be those of the matrix."""
-BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1}
-SUMS = {"f16": ("f32",), "bf16": ("f32",), "tf32": ("f32",), "f8E4M3FN": ("f32",), "f8E5M2": ("f32",), "i8": ("i32",)}
-"""By the operands' type: those of accumulators. (The instructions have sums of f16, too, of f16 and f8: two in a register.)"""
 MOST_COLUMNS = 256
 
 
-BY_INSTRUCTION = ("i8",)
-"""Types that upstream's verifier of `MMA` does not let through: one `MMA_ASYNC` for each instruction, of 64 rows."""
+@record
+class GroupOperands:
+    """What the instructions take, by the type of their operands.
+
+    Args:
+        word: the type in PTX.
+        bytes: of an element.
+        sums: types of accumulators. (f16 and f8 have sums of f16, too, two in a register: not known here.)
+        columns: the number that columns are a multiple of, and `fewer` such numbers beside.
+        transposable: the rows of a right operand in memory may be those of the matrix.
+        by_instruction: upstream's verifier of `MMA` refuses the type: one `MMA_ASYNC` for each instruction, of 64 rows.
+    """
+
+    word: str
+    bytes: int
+    sums: tuple[str, ...] = ("f32",)
+    columns: int = 8
+    fewer: tuple[int, ...] = ()
+    transposable: bool = False
+    by_instruction: bool = False
+
+    @property
+    def k(self) -> int:
+        """Elements of the sum."""
+        return SUM_BYTES // self.bytes
+
+    def has(self, columns: int) -> bool:
+        """Whether there is an instruction of so many columns."""
+        return columns in self.fewer or (0 < columns <= MOST_COLUMNS and columns % self.columns == 0)
+
+
+OPERANDS = {
+    "f16": GroupOperands("f16", 2, transposable=True), "bf16": GroupOperands("bf16", 2, transposable=True),
+    "tf32": GroupOperands("tf32", 4), "f8E4M3FN": GroupOperands("e4m3", 1), "f8E5M2": GroupOperands("e5m2", 1),
+    "i8": GroupOperands("s8", 1, ("i32",), 16, (8, 24), by_instruction=True),
+}  # fmt: skip
 
 
 def products(kind: str, total: str, columns: int) -> list[TileProduct]:
     """The instructions for operands of a type and sums of one, with so many columns."""
-    if not has_columns(kind, columns) or total not in SUMS[kind]:
+    taken = OPERANDS.get(kind)
+    if taken is None or not taken.has(columns) or total not in taken.sums:
         return []
-    return [TileProduct(ROWS, columns, SUM_BYTES // BYTES[kind], kind, total, 90)]
+    return [TileProduct(ROWS, columns, taken.k, kind, total, 90)]
 
 
 @record
@@ -114,13 +167,6 @@ def accumulator(kind: ir.Type) -> Matrix | None:
     seen = ir.VectorType(ir.Type.parse(said.split("fragmented = ", 1)[1].removesuffix(">"), kind.context))
     rows, columns = seen.shape
     return Matrix(rows, columns, seen.element_type)
-
-
-def has_columns(kind: str, columns: int) -> bool:
-    """Whether there is an instruction of so many columns for operands of a type."""
-    if (kind, columns) in (("i8", 8), ("i8", 24)):
-        return True
-    return kind in COLUMNS and 0 < columns <= MOST_COLUMNS and columns % COLUMNS[kind] == 0
 
 
 def sums_type(columns: int) -> ir.Type:
