@@ -11,13 +11,13 @@ from work import lines_run, seconds_computed
 
 from weft.interpreter.ir.mlir import parse
 from weft.interpreter.proof.coverage.payloads import PayloadOps
+from weft.interpreter.proof.coverage.untouched import Untouched
 from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.interpreter.proof.races.proof import Findings
 from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.interpreter.proof.solver import Solver
-from weft.interpreter.session.untouched import Untouched
 
 
 def phases(count: int, *, looped: bool) -> KernelModel:
@@ -123,7 +123,7 @@ def test_an_op_is_read_as_fast_in_a_large_payload() -> None:
             last = list(untouched.places)[-50:]
 
             def read_last() -> None:
-                payload = PayloadOps.of(untouched)
+                payload = PayloadOps.of(untouched, untouched.places[last[0]] or module.operation)
                 with module.context:
                     assert all(payload.at(where) is not None for where in last)
 

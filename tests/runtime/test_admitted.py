@@ -85,7 +85,8 @@ PAYLOADS = {
         " #sparse_tensor.encoding<{ map = (d0) -> (d0 : compressed) }>>", "",
     ),
     "a program's variable": (
-        "ml_program.global", "", "ml_program.global private mutable @v(dense<1> : tensor<4xi32>) : tensor<4xi32>"
+        "ml_program.global", "%v = ml_program.global_load @v : tensor<4xi32>",
+        "ml_program.global private mutable @v(dense<1> : tensor<4xi32>) : tensor<4xi32>"
     ),
     "C's words": ("emitc.verbatim", "", 'emitc.verbatim "system();"'),
     "a kernel's assembler": (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...dsl.records import record
 from ..indices.algebra import Sizes
 from ..indices.arithmetic import Bound, Sum
-from ..indices.linear import NOTHING, Formula, Linear, Symbol, less
+from ..indices.linear import NOTHING, Formula, Linear, Symbol, at_least, less
 from ..indices.values import Values
 from ..ir.mlir import ir, made_by
 from ..ir.structured import body_of
@@ -72,6 +72,7 @@ class Owned:
             sum((values.linear(term.value) * term.coefficient for term in index.terms), Linear.of(index.constant))
             for index in at
         )
+        forms = tuple(_in_their_order(form, guards, values) for form in forms)
         sizes = tuple(Linear.of(n) if isinstance(n, int) else values.linear(n) for n in extents)
         own = dict.fromkeys(s for form in forms for s in form.symbols() if s.kind in ("thread", "block"))
         guards += [less(form, n) for form, n in zip(forms, sizes, strict=True) if _is_unbounded(form)]
@@ -79,6 +80,20 @@ class Owned:
         idle = dict.fromkeys(s for part in parts if (s := _first_alone(part)) is not None)
         alone = tuple(s for s in idle if s not in own)
         return cls(named, forms, sizes, (*own, *counters), tuple(guards), alone, values.shape.block)
+
+
+def _in_their_order(form: Linear, guards: Sequence[Formula], values: Values) -> Linear:
+    """A form with places of a table in the place of its numbers, where these are all from 0 on, each once: another order."""
+    table: dict[Symbol, Linear] = {}
+    parts = [part for guard in guards for part in (guard, *guard.parts)]
+    for key, known in values.made_up.items():
+        of_table = isinstance(key, tuple) and isinstance(key[0], tuple)
+        symbol = next(known.ways[0][0].symbols()) if of_table else None
+        if symbol is not None and symbol.low == 0 and symbol.high is not None:
+            below = at_least(known.number * -1, -symbol.high)
+            if known.number.bounds() == (0, symbol.high) or below in parts:
+                table[symbol] = known.number
+    return form.replaced(lambda symbol: table.get(symbol) or Linear.of(symbol)) if table else form
 
 
 def _least(bound: ir.Value, values: Values) -> list[Linear]:

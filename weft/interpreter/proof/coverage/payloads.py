@@ -306,7 +306,9 @@ class PayloadOps:
             inside = (
                 part for place, n in zip(inner, sizes, strict=True) for part in (at_least(place, 0), less(place, n))
             )
-            outside = value if found.when == TRUE or found.outside == value else None
+            own = found.outside  # of one padded before, with the same constant
+            same = found.when == TRUE or (own is not None and value is not None and own == value)
+            outside = value if same else None
             return Element(found.key, found.at, both(found.when, *inside), outside)
 
         return element

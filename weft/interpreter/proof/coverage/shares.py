@@ -68,7 +68,7 @@ def _counted(
     """What is wrong, counted; empty where nothing is; None where there are too many, or a number is not known."""
     highs = [s.high for s in own]
     known = all(n.is_constant for n in extents) and None not in highs
-    if not known or prod(high + 1 for high in highs if high is not None) > MOST:
+    if not known or not own or prod(high + 1 for high in highs if high is not None) > MOST:
         return None
     grid = np.indices([(high or 0) + 1 for high in highs], dtype=np.int64).reshape(len(highs), -1)
     where: dict[Symbol, Any] = dict(zip(own, grid, strict=True)) | dict.fromkeys(alone, 0)
