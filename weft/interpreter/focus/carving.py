@@ -302,8 +302,10 @@ def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
         left: list[str | tuple[str, int] | None] = []
         for user in body.users_between(number, stretch.start, stretch.stop):
             passed = user.holder.regions[0].blocks[0].arguments[user.inputs.index(number)]
-            if LEAVES not in user.op.attributes or len(left) == MOST_LAUNCHES:
-                left.append(last_writer(user.op, passed) if isinstance(passed.type, ir.MemRefType) else None)
+            if not isinstance(passed.type, ir.MemRefType):
+                break
+            if LEAVES not in user.op.attributes or len(left) == MOST_LAUNCHES or passed not in arguments(user.op):
+                left.append(last_writer(user.op, passed))
                 break
             stated = json.loads(ir.StringAttr(user.op.attributes[LEAVES]).value)
             left.append(stated[arguments(user.op).index(passed)])

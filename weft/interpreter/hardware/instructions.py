@@ -70,7 +70,7 @@ class MemoryEffect:
         return self.kind != "read"
 
 
-Accesses = Callable[[ir.Operation], tuple[MemoryEffect, ...] | None]
+Accesses = Callable[["ir.Operation"], tuple[MemoryEffect, ...] | None]
 
 
 @record

@@ -124,7 +124,8 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
         shapes = [required_shape(space, i, v, extents) for i, v in enumerate(op.operands)]
         stay = stay_as_they_are(op, shapes)
         operands = [
-            _operand(op, i, shape, identities[i], filled is not None, stay) for i, shape in enumerate(shapes)
+            _operand(op, i, required_shape(space, i, v, extents), identities[i], filled is not None, stay)
+            for i, v in enumerate(op.operands)  # each asked for when its turn comes: others may replace what its sizes come from
         ]
         if masked and reduced:  # the masked update reads every output: one that the op only writes starts as 0
             operands = [v if _reads(op, i, space) else masked_loads.zeros(v) for i, v in enumerate(operands)]
