@@ -146,11 +146,13 @@ def expect_a_step(text: str, case: Product) -> None:
 
 def test_whose_a_sum_is() -> None:
     """Figure "WGMMA .m64nNk16 register fragment layout for accumulator matrix D": d0 … of each thread."""
+    layout = warpgroups.sum_layout(64, 128)
     for thread, number in product(range(128), range(2 * 32)):
         warp, lane = divmod(thread, 32)
         row = 16 * warp + lane // 4 + (number // 2 % 2) * 8
         column = 8 * (number // 4) + lane % 4 * 2 + number % 2
-        assert warpgroups.sum_at(thread, 0, number // 4, number // 2 % 2, number % 2) == (row, column)
+        held = {"thread": thread, "register": number // 2, "element": number % 2}
+        assert (layout.at("row", **held), layout.at("column", **held)) == (row, column)
 
 
 def test_a_descriptor_of_something_else_is_noticed() -> None:

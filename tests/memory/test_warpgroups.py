@@ -4,6 +4,7 @@ from itertools import product
 
 from weft.interpreter.hardware.hopper import mbarriers, tensor_maps, warpgroups
 from weft.interpreter.ir.mlir import ir
+from weft.interpreter.layouts import swizzles
 
 MAP = (
     "!nvgpu.tensormap.descriptor<tensor = memref<64x{}xbf16, 3>, swizzle = swizzle_{}b, l2promo = none, oob = zero, "
@@ -37,7 +38,7 @@ def test_types_say_what_they_are_of() -> None:
 
 def test_swizzles_exchange_pieces_as_the_figures_of_the_ptx_isa_show() -> None:
     def row(number: int, span: int) -> list[int]:
-        return [tensor_maps.exchanged(number * 128 + piece * 16, span) // 16 - number * 8 for piece in range(8)]
+        return [swizzles.exchanged(number * 128 + piece * 16, span) // 16 - number * 8 for piece in range(8)]
 
     assert row(3, 0) == [0, 1, 2, 3, 4, 5, 6, 7]
     assert row(3, 128) == [3, 2, 1, 0, 7, 6, 5, 4] and row(8, 128) == row(0, 128) == [0, 1, 2, 3, 4, 5, 6, 7]
@@ -47,17 +48,21 @@ def test_swizzles_exchange_pieces_as_the_figures_of_the_ptx_isa_show() -> None:
 
 def test_a_matrix_consists_of_boxes_as_wide_as_the_swizzle() -> None:
     tile = _map(64, 128)
-    assert warpgroups.place_of(0, 0, tile) == 0 and warpgroups.place_of(1, 0, tile) == 128 + 16
-    assert warpgroups.place_of(0, 128, tile) == 64 * 128  # the next box
-    places = {warpgroups.place_of(row, byte, tile) for row in range(64) for byte in range(512)}
-    assert places == set(range(64 * 512))
+    places = warpgroups.panel_layout(tile, 512)
+
+    def place(row: int, byte: int) -> int:
+        return swizzles.exchanged(places.at("address", row=row, byte=byte), tile.swizzle)
+
+    assert place(0, 0) == 0 and place(1, 0) == 128 + 16
+    assert place(0, 128) == 64 * 128  # the next box
+    assert {place(row, byte) for row in range(64) for byte in range(512)} == set(range(64 * 512))
 
 
 def test_each_sum_is_held_once() -> None:
-    parts = list(product(range(2), range(3), (0, 1), (0, 1)))
-    held = {warpgroups.sum_at(thread, *part) for thread in range(128) for part in parts}
-    assert held == {(row, column) for row in range(128) for column in range(24)}
-    assert warpgroups.sum_at(37, 0, 1, 1, 1) == (16 + 1 + 8, 8 + 2 * 1 + 1)  # warp 1, lane 5
+    where = warpgroups.sum_layout(128, 24).table("thread", "register", "element")
+    held = sorted(zip(where["row"].ravel().tolist(), where["column"].ravel().tolist(), strict=True))
+    assert held == list(product(range(128), range(24)))
+    assert (where["row"][37, 3, 1], where["column"][37, 3, 1]) == (16 + 1 + 8, 8 + 2 * 1 + 1)  # warp 1, lane 5
 
 
 def test_columns_of_an_instruction() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from weft.interpreter.hardware.lanes import BARRIERS
 from weft.interpreter.ir.element_sizes import element_bytes
 from weft.interpreter.ir.mlir import ir, operations, producer
-from weft.interpreter.memory.swizzles import PIECE
+from weft.interpreter.layouts.swizzles import PIECE
 
 GROUP, WAIT, COPY = "nvgpu.device_async_create_group", "nvgpu.device_async_wait", "nvgpu.device_async_copy"
 LOADS = ("memref.load", "vector.load", "nvgpu.ldmatrix")

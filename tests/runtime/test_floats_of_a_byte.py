@@ -12,7 +12,7 @@ from native_device import NativeDevice
 import weft
 from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Choice, applied, planned
-from weft.runtime.call.arrays import Layout
+from weft.runtime.call.arrays import ArrayLayout
 from weft.runtime.call.binding import misfits
 from weft.runtime.files.inputs import read_npz, write_npz
 from weft.runtime.host.functions import signature
@@ -109,7 +109,7 @@ def test_arrays_of_libraries(kind: str) -> None:
     """As such, or as their bits: CuPy has no other arrays of them."""
 
     def wrong(wanted: str, element: type) -> list[str]:
-        found = Layout(np.dtype(element), (2, 8), (8, 1), 1, None)
+        found = ArrayLayout(np.dtype(element), (2, 8), (8, 1), 1, None)
         return [d.code for d in misfits(Argument("x", wanted, (2, 8), "input"), found, written=False, device=None)]
 
     assert not wrong(kind, KINDS[kind]) and not wrong(kind, np.uint8)

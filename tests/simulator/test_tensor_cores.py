@@ -17,6 +17,7 @@ from sass import resources, whole
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.hardware.ampere.fragments import PRODUCTS, TileProduct
 from weft.interpreter.ir import mlir
+from weft.interpreter.layouts.layout import Layout
 from weft.interpreter.proof.kernels.kernels import kernel_model, kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
 from weft.runtime.cuda.module import emit
@@ -47,10 +48,10 @@ def launch(kernel: MatrixProduct) -> tuple[LaunchReport, np.ndarray, np.ndarray]
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=str)
 def test_each_element_is_held_once(product: TileProduct) -> None:
-    operands = zip(product.vectors, (product.a_at, product.b_at, product.c_at), strict=True)
     m, n, k = product.shape
-    for ((registers, each), at), (rows, columns) in zip(operands, ((m, k), (k, n), (m, n)), strict=True):
-        held = sorted(at(lane, r, j) for lane in range(32) for r in range(registers) for j in range(each))
+    for layout, (rows, columns) in zip(product.fragments, ((m, k), (k, n), (m, n)), strict=True):
+        where = layout.table("lane", "register", "element")
+        held = sorted(zip(where["row"].ravel().tolist(), where["column"].ravel().tolist(), strict=True))
         assert held == [(row, column) for row in range(rows) for column in range(columns)]
 
 
@@ -350,8 +351,9 @@ def test_warps_of_blocks_of_several_dimensions_on_the_cpu(shape: tuple[int, int,
 @pytest.mark.parametrize("kind", ["bf16", "tf32", "i8", "f64"])
 def test_a_map_of_fragments_that_is_off_changes_values_on_the_cpu(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It multiplies by the table of `hardware/ampere/fragments.py`, and by no other."""
-    at = TileProduct.b_at
-    monkeypatch.setattr(TileProduct, "b_at", lambda self, lane, *rest: at(self, lane ^ 1, *rest))
+    lhs, rhs, sums = of(kind).fragments
+    other = Layout(tuple(replace(d, divisor={1: 8, 4: 1}[d.divisor]) if d.of == "lane" else d for d in rhs.digits))
+    monkeypatch.setitem(vars(of(kind)), "fragments", (lhs, other, sums))
     kernel = MatrixProduct(of(kind), (1, 1), (1, 1), (16, 8, 32))
     module, (a, b, c) = mlir.parse(kernel.module(), one_context()), kernel.arguments()
     result = run_plan(make_plan(module), CpuDevice(2), {"A": a, "B": b, "C": c}, text=str(module) + "// another text")

@@ -32,8 +32,8 @@ from ..ir.mlir import ahead_of, arith, ir, made_by, maker, memref, nvgpu, operat
 from ..ir.refusing import refuse
 from ..ir.sizes import dimension_behind, same_size, size_of
 from ..ir.structured import element_type, parts_of, structure
+from ..layouts.swizzles import SWIZZLE
 from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
-from ..memory.swizzles import SWIZZLE
 from ..memory.views import is_view
 from ..outlining.host_maps import End, Factor, end_behind, joined
 from ..outlining.kernel import Outlined

@@ -1,4 +1,4 @@
-"""Swizzled shared buffers: the exchange (`memory/swizzles.py`) in the last subscript of each access, once views are folded. And
+"""Swizzled shared buffers: the exchange (`layouts/swizzles.py`) in the last subscript of each access, once views are folded. And
 tiles that boxes store lie in panels: accesses become ones of the panels that take the place of a tile, exchanged as boxes are.
 
     vector.store %v, %C_shared[%row, %i * 8 + %c]   →   vector.store %v, %C_panels[%i, %row, %c ^ …]       (panels of 8 columns)
@@ -15,8 +15,8 @@ from ..indices.values import divisible, range_of, unchanged
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import affine, ahead_of, arith, attributes, ir, operations, producer, users
 from ..ir.refusing import describe
+from ..layouts.swizzles import PIECE, SWIZZLE, Swizzle
 from ..memory.effects import accesses
-from ..memory.swizzles import PIECE, SWIZZLE, Swizzle
 from .stores.boxes import IN_PANELS
 
 

@@ -25,6 +25,7 @@ from ..hardware.ampere.fragments import (
     TileProduct,
     instruction_of,
 )
+from ..hardware.limits import WARP
 from ..indices.arithmetic import value as index
 from ..ir.affine_maps import single_dimensions
 from ..ir.cloning import clone_with
@@ -49,6 +50,7 @@ from ..ir.mlir import (
 )
 from ..ir.refusing import refuse
 from ..ir.structured import element_type, operand_names, parts_of, structure
+from ..layouts.layout import Layout
 from ..mapping.processors import loop_over
 from ..memory.layouts import is_shared, strided, transposed
 from ..memory.views import behind, is_view
@@ -111,15 +113,15 @@ class _Product:
             )
         self.halves = around[0] if m > 8 else None
         if self.halves is not None and not (self.halves.name == "scf.for" and _trips(self.halves) == m // 8):
-            raise refuse("W0369", "the lanes do not all have a part of each piece", op, "let the lanes be those of whole warps")
+            raise refuse(
+                "W0369", "the lanes do not all have a part of each piece", op, "let the lanes be those of whole warps"
+            )
         self.inside = self.halves if self.halves is not None else op
         loops = [loop for loop in around[self.halves is not None :] if loop.name == "scf.for"]
         self.pieces = [loop for loop in loops if needs(self.acc, loop)]
 
     def rewrite(self) -> None:
-        of_lhs, of_rhs, of_acc = self.product.vectors
-        lhs = self._array(self.tiles[0], of_lhs, self._load_lhs)
-        rhs = self._array(self.tiles[1], of_rhs, self._load_rhs)
+        lhs, rhs, of_acc = self._array(0), self._array(1), self.product.vectors[2]
         array, at, kind = self._accumulator()
         with ahead_of(self.inside):
             before = vector.LoadOp(kind, array, at).result
@@ -175,10 +177,9 @@ class _Product:
 
     # ---- fragments ------------------------------------------------------------------------------------------------------
 
-    def _array(
-        self, tile: ir.Value, part: tuple[int, int], load: Callable[[ir.Value], ir.Value]
-    ) -> Callable[[], ir.Value]:
+    def _array(self, operand: int) -> Callable[[], ir.Value]:
         """Load the fragments of all pieces in front of the loops over them; gives the one of the piece at hand."""
+        tile, part = self.tiles[operand], self.product.vectors[operand]
         loops = [loop for loop in self.pieces if needs(tile, loop)]
         counts = [_trips(loop) for loop in reversed(loops)]
         narrow = self.split in ("f16", "bf16")
@@ -195,7 +196,7 @@ class _Product:
                     return loop_over(counts[len(at)], lambda i: fill((*at, i.emit())))
                 copies = {_variable(loop): i for loop, i in zip(reversed(loops), at, strict=True)}
                 here = _cloned(tile, copies, outermost)
-                found = load(here)
+                found = self._load(here, operand)
                 if found.type != whole:
                     found = arith.TruncFOp(whole, found).result
                 vector.StoreOp(found, array, [*at, index(0), index(0)])
@@ -208,40 +209,31 @@ class _Product:
 
         return loaded
 
-    def _load_lhs(self, tile: ir.Value) -> ir.Value:
-        if self.registers is not None:
+    def _load(self, tile: ir.Value, operand: int) -> ir.Value:
+        """The lane's fragment of a tile."""
+        if operand == 0 and self.registers is not None:
             return self._from_registers(tile, self.registers)
-        if (along := _by_matrices(tile, self.axes[0])) == "columns":
-            return self._matrices(tile, 0, ["d0 mod 16", "d0 floordiv 16 * 8"], transposed=False)
-        if along == "rows":
-            return self._matrices(tile, 0, ["d0 floordiv 8 mod 2 * 8", "d0 floordiv 16 * 8 + d0 mod 8"], transposed=True)
-        return self._elements(tile, 0)
-
-    def _load_rhs(self, tile: ir.Value) -> ir.Value:
-        if (along := _by_matrices(tile, self.axes[1])) == "columns":
-            return self._matrices(tile, 1, ["d0 mod 16", "0"], transposed=True)
-        if along == "rows":
-            return self._matrices(tile, 1, ["d0 floordiv 8 mod 2 * 8", "d0 mod 8"], transposed=False)
-        return self._elements(tile, 1)
-
-    def _matrices(self, tile: ir.Value, operand: int, at: Sequence[str], *, transposed: bool) -> ir.Value:
-        """Load matrices of 8 x 8 elements. Lanes whose address nobody asks for give that of another one."""
-        part = self.product.vectors[operand]
-        kind = ir.VectorType.get(part, element_type(tile))
-        asked = f"(d0 mod {8 * part[0]})" if part[0] < 4 else "d0"
-        places = self._subscripts(tile, operand, [self._at(form.replace("d0", asked)) for form in at])
-        return nvgpu.LdMatrixOp(kind, tile, places, transposed, part[0]).result
+        held, part = self.product.fragments[operand], self.product.vectors[operand]
+        if (along := _by_matrices(tile, self.axes[operand])) is None:
+            return self._elements(tile, operand)
+        addresses = fragments.rows_read(held, along)
+        places = self._subscripts(tile, operand, [self._of_lane(addresses, axis) for axis in ("row", "column")])
+        transposed = (
+            held.at(along, lane=4) != 0
+        )  # the lanes that have a row of the instruction's matrix run along the memory's
+        return nvgpu.LdMatrixOp(ir.VectorType.get(part, element_type(tile)), tile, places, transposed, part[0]).result
 
     def _elements(self, tile: ir.Value, operand: int) -> ir.Value:
-        """Load them one by one, or those of a register at once. g = lane / 4 and t = lane mod 4 have the same factors always."""
-        product, (registers, each), kind = self.product, self.product.vectors[operand], element_type(tile)
-        at = (product.a_at, product.b_at)[operand]
-        g, t = "d0 floordiv 4", f"d0 mod 4 * {product.each}"
-        forms = (g, t) if operand == 0 else (t, g)
+        """Load them one by one, or those of a register at once. What lanes add has the same factors always."""
+        held, (registers, each), kind = (
+            self.product.fragments[operand],
+            self.product.vectors[operand],
+            element_type(tile),
+        )
 
         def place(register: int, element: int) -> list[ir.Value]:
-            first = at(0, register, element)
-            return self._subscripts(tile, operand, [self._at(f"{form} + {c}") for form, c in zip(forms, first, strict=True)])
+            first = {axis: held.at(axis, register=register, element=element) for axis in ("row", "column")}
+            return self._subscripts(tile, operand, [self._of_lane(held, axis, more) for axis, more in first.items()])
 
         whole = ir.VectorType.get([registers, each], kind)
         row = _row(tile, self.axes[operand][1 - operand], each) if each > 1 else None
@@ -256,10 +248,11 @@ class _Product:
     def _from_registers(self, part: ir.Value, axes: Sequence[int]) -> ir.Value:
         """The fragment that a lane has made by itself. `axes`: of the part, which count registers along the sum, and along rows."""
         (registers, each), kind = self.product.vectors[0], element_type(part)
-        along, down = axes
+        counted = {"column": axes[0], "row": axes[1]}
 
         def place(register: int) -> list[ir.Value]:
-            at = {along: register // (self.product.m // 8), down: register % (self.product.m // 8)}
+            digits = self.product.fragments[0].restricted(of="register").digits
+            at = {counted[d.axis]: register // d.divisor % d.count for d in digits}
             return [index(at.get(axis, 0)) for axis in range(ir.MemRefType(part.type).rank)]
 
         word = ir.VectorType.get([each], kind)
@@ -271,10 +264,10 @@ class _Product:
         at = dict(zip(self.axes[operand], place, strict=True))
         return [at[axis] if axis in at else index(0) for axis in range(ir.MemRefType(tile.type).rank)]
 
-    def _at(self, form: str) -> ir.Value:
-        """A subscript of the lane's number."""
-        of_lane = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(d0) -> ({form})>")).value
-        return affine.AffineApplyOp(of_lane, [self.lane()]).result
+    def _of_lane(self, layout: Layout, axis: str, more: int = 0) -> ir.Value:
+        """A coordinate of the lane's number."""
+        (form,) = layout.form(axis, "lane", WARP).results
+        return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [form + more]), [self.lane()]).result
 
 
 def _joined(words: Sequence[ir.Value], whole: ir.VectorType) -> ir.Value:
@@ -308,8 +301,7 @@ def _row(tile: ir.Value, axis: int, count: int) -> tuple[ir.Value, list[int]] | 
 
 
 def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:
-    """Whether `ldmatrix` loads the tile, and of what neighbours lie side by side in memory: its `columns`, or its `rows`.
-    `axes`: of its rows, and of its columns."""
+    """Whether `ldmatrix` loads the tile, and along which of row and column elements are neighbors in memory. `axes`: of both."""
     kind = ir.MemRefType(tile.type)
     if not is_shared(kind) or element_bytes(kind.element_type) != 2 or kind.rank - 1 not in axes:
         return None
@@ -318,7 +310,7 @@ def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:
     row = ROW_BYTES // element_bytes(kind.element_type)
     if 1 not in (down, along) or (down if along == 1 else along) % row or not offset_divisible(tile, row):
         return None
-    return "columns" if along == 1 else "rows"
+    return "column" if along == 1 else "row"
 
 
 def whole_tile(value: ir.Value, shape: Sequence[int], op: ir.Operation) -> ir.Value:

@@ -28,7 +28,7 @@ from ..hardware.hopper.warpgroups import (
     SAME,
     STEP,
     SUM_BYTES,
-    plain_place_of,
+    panel_layout,
     sums_type,
 )  # fmt: skip
 from ..indices.arithmetic import Sum, value
@@ -193,7 +193,7 @@ class _GroupProduct:
             at = list[ir.Value]()
             for first, lies in matrices:
                 assert lies is not None, "a descriptor has a tensor map"
-                more = plain_place_of(0, number * SUM_BYTES, lies) // STEP
+                more = panel_layout(lies, depth * self.taken.bytes).at("address", byte=number * SUM_BYTES) // STEP
                 at.append(arith.AddIOp(first, arith.constant(word, more)).result if more else first)
             sums = ir.Operation.create(MMA_ASYNC, [sums.type], [sums, *at], given).results[0]
         ir.Operation.create(COMMIT)

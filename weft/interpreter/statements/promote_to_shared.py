@@ -14,10 +14,10 @@ from ..ir.element_sizes import bytes_of, element_bytes
 from ..ir.mlir import ahead_of, ancestors, children, i64, ir, memref, producer, stands_in, users
 from ..ir.refusing import describe
 from ..ir.structured import element_type, operand_names, segments, shape_of
+from ..layouts.swizzles import SPANS, SWIZZLE, Swizzle
 from ..mapping.mapping import mapping_of
 from ..memory.layouts import as_tensor, strided, transposed
 from ..memory.names import free_name
-from ..memory.swizzles import SPANS, SWIZZLE, Swizzle
 from ..parallel.nests import is_loop
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels

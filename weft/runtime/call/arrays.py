@@ -73,7 +73,14 @@ def _dtype(element: Hashable) -> str | None:
     """A plan's name of an element type: of NumPy's, or of PyTorch's by what it calls itself."""
     if isinstance(element, np.dtype):
         return _NAMES.get(element)
-    words = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1", "uint16": "bf16"} | _BYTES
+    words = {
+        "float64": "f64",
+        "float32": "f32",
+        "float16": "f16",
+        "bfloat16": "bf16",
+        "bool": "i1",
+        "uint16": "bf16",
+    } | _BYTES
     name = str(element).rpartition(".")[2]
     return words.get(name) or {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)}.get(name)
 
@@ -133,7 +140,9 @@ def _read_torch(tensor: Any) -> Seen:
         way = "pass `tensor.detach()`, or call the kernel under `torch.no_grad()`"
         raise _refused(tensor, "it requires a gradient, and a kernel has none", way)
     if tensor.layout != torch.strided or tensor.is_conj() or tensor.is_neg():
-        raise _refused(tensor, "its elements do not lie in memory as they are", "pass `tensor.resolve_conj().to_dense()`")
+        raise _refused(
+            tensor, "its elements do not lie in memory as they are", "pass `tensor.resolve_conj().to_dense()`"
+        )
     kind = tensor.device.type
     if kind not in ("cpu", "cuda"):
         raise _refused(tensor, f"it is on the device `{tensor.device}`")
@@ -216,13 +225,18 @@ def _read_interface(value: Any, interface: Any) -> Seen:
     expect(version in _VERSIONS, f"is of version {version}; known are {_VERSIONS[0]} to {_VERSIONS[-1]}")
     expect(interface.get("mask") is None, "has a `mask`: kernels take all elements")
     data, typestr, shape, strides = (interface.get(key) for key in ("data", "typestr", "shape", "strides"))
-    expect(isinstance(data, Sequence) and len(data) == 2 and _counts(data[:1]), f"has `data` {data!r}, not an address and a flag")
+    expect(
+        isinstance(data, Sequence) and len(data) == 2 and _counts(data[:1]),
+        f"has `data` {data!r}, not an address and a flag",
+    )
     expect(_counts(shape), f"has the `shape` {shape!r}")
     expect(strides is None or (_integers(strides) and len(strides) == len(shape)), f"has the `strides` {strides!r}")
     expect(isinstance(typestr, str), f"has the `typestr` {typestr!r}")
     kind = np.dtype(typestr)
     address, read_only = data
-    expect(address + prod(shape) * kind.itemsize < 1 << 64, "says that there are more elements than there are addresses")
+    expect(
+        address + prod(shape) * kind.itemsize < 1 << 64, "says that there are more elements than there are addresses"
+    )
     element = BF16 if kind == np.dtype("V2") else kind
     steps = None if strides is None else tuple(map(int, strides))
     return int(address), (element, tuple(map(int, shape)), steps, 1, _device_at(int(address)), not read_only)

@@ -15,14 +15,14 @@ from ..plan.dtypes import NUMPY, holds_bits
 from ..plan.plan import Plan
 from ..plan.resolve import resolve
 from ..plan.signature import Argument, FunctionSignature, type_text
-from .arrays import Layout, Library, library_of
+from .arrays import ArrayLayout, Library, library_of
 from .prepared import Numbers, Prepared
 
 ON_CPU = "a kernel for the CPU takes arrays in its memory: NumPy's, or PyTorch's and JAX's on the CPU"
 ON_GPU = "`cupy.asarray(x)` copies an array to the GPU"
 
 
-def misfits(argument: Argument, found: Layout, *, written: bool, device: int | None) -> Iterator[Diagnostic]:
+def misfits(argument: Argument, found: ArrayLayout, *, written: bool, device: int | None) -> Iterator[Diagnostic]:
     """What is wrong with an array for an argument of a kernel on this device (None: the CPU)."""
     name, wanted = argument.name, argument.shape or ()
     fits = len(wanted) == len(found.shape) and all(w in (None, n) for w, n in zip(wanted, found.shape, strict=True))
@@ -59,7 +59,9 @@ def number_misfits(argument: Argument, found: tuple[Any, ...]) -> Iterator[Diagn
     """What is wrong with a number for a scalar argument."""
     kind, value, *_ = found
     whole = argument.dtype.startswith("i")
-    if not issubclass(kind, int if whole else int | float) or (not whole and abs(value) > LARGEST and abs(value) != inf):
+    if not issubclass(kind, int if whole else int | float) or (
+        not whole and abs(value) > LARGEST and abs(value) != inf
+    ):
         yield Diagnostic("W0717", f"`{argument.name}` is {value}, expected a number: {argument.dtype}")
     elif whole:
         dtype = NUMPY[argument.dtype]
@@ -76,7 +78,7 @@ def version_for(plan: Plan, signature: FunctionSignature, given: Sequence[Any]) 
         if argument.shape is None:
             scalars[argument.name] = number(value)[1]
         else:
-            shapes[argument.name] = Layout(*library_of(type(value)).read(value)[1]).shape
+            shapes[argument.name] = ArrayLayout(*library_of(type(value)).read(value)[1]).shape
     taken = resolve(plan, shapes, scalars).taken
     return None if taken is None else taken + 1
 
@@ -105,7 +107,9 @@ class Ready:
     ) -> None:
         self.prepared, self.names, self.results, self.stream = prepared, names, results, stream
         self._sizes = [prepared.sizes[name] for name in names]
-        self._pairs = [(w, o) for w, is_written in enumerate(written) if is_written for o in range(len(names)) if o != w]
+        self._pairs = [
+            (w, o) for w, is_written in enumerate(written) if is_written for o in range(len(names)) if o != w
+        ]
         self._mask = alignment - 1
         self.numbers: Numbers = ()
         """Numbers that were found to fit."""
@@ -121,7 +125,12 @@ class Ready:
             if sizes[place] and (not address or address & mask):
                 self._misplaced(place, address)
         for a, b in self._pairs:
-            if a < there and b < there and addresses[a] < addresses[b] + sizes[b] and addresses[b] < addresses[a] + sizes[a]:
+            if (
+                a < there
+                and b < there
+                and addresses[a] < addresses[b] + sizes[b]
+                and addresses[b] < addresses[a] + sizes[a]
+            ):
                 both = f"`{self.names[a]}`, which the kernel writes, overlaps `{self.names[b]}`"
                 raise fail("W0744", both, "distinct arguments are distinct buffers: pass a copy of one of them")
 

@@ -19,7 +19,7 @@ from ..plan.plan import Plan, said
 from ..plan.resolve import deciding
 from ..plan.signature import Argument, FunctionSignature
 from ..run.cupy_device import cupy_module
-from .arrays import LIBRARIES, Layout, library_of
+from .arrays import LIBRARIES, ArrayLayout, library_of
 from .binding import ON_GPU, BoundCall, Ready, misfits, number, number_misfits, version_for
 from .prepared import CapturedGraph, Prepared
 from .targets import GRAPHS, Target
@@ -133,7 +133,9 @@ class Kernel:
             "target": "cpu" if self._target.number is None else "cuda",
             "device": self._target.device.name,
             "signature": str(self.signature),
-            "kernels": [{key: getattr(k, key) for key in ("name", "shared_bytes", "unproven")} for k in self.plan.kernels],
+            "kernels": [
+                {key: getattr(k, key) for key in ("name", "shared_bytes", "unproven")} for k in self.plan.kernels
+            ],
             "compared": self.plan.compared,
             "unchecked": self.plan.unchecked,
             "assumed": [said(each) for each in self.plan.versions or (self.plan.assumptions,)],
@@ -179,7 +181,9 @@ class Kernel:
         if call is None:
             raise fail("W0743", "a graph works on arrays on the GPU, and these are in the host's memory", ON_GPU)
         results = out if out is not None else _one(call.results())
-        return CapturedGraph(self._target, call.ready.prepared, call.addresses, call.numbers, (given, outs, own), results)
+        return CapturedGraph(
+            self._target, call.ready.prepared, call.addresses, call.numbers, (given, outs, own), results
+        )
 
     def bench(self, *args: Any, repeat: int = 20, out: Any = None, stream: Any = None, **named: Any) -> CallTimes:
         """How long a call with these arrays takes, `repeat` times after a first one. Raises what a call does."""
@@ -225,9 +229,13 @@ class Kernel:
         return fail("W0716", message, notes=(f"it is {self.signature}",))
 
     def _wrong_outs(self, count: int) -> WeftError:
-        return self._refused(f"`out` has {count} arrays, and @{self.plan.entry} has {len(self.signature.results)} results")
+        return self._refused(
+            f"`out` has {count} arrays, and @{self.plan.entry} has {len(self.signature.results)} results"
+        )
 
-    def _bound(self, given: Sequence[Any], outs: Sequence[Any], stream: Any, *, alone: bool = False) -> BoundCall | None:
+    def _bound(
+        self, given: Sequence[Any], outs: Sequence[Any], stream: Any, *, alone: bool = False
+    ) -> BoundCall | None:
         """The call with these arrays, checked; None where all of them are in the host's memory, and the kernel is not.
 
         `alone`: prepared for this call, and never used for another.
@@ -260,8 +268,10 @@ class Kernel:
         name = (*key, None if on is None else on.ptr)
         ready = None if alone else self._ready.get(name)
         if ready is None:
-            found = [k if k is None or len(k) != len(Layout._fields) else Layout(*k) for k in (*key, *written)]
-            on_host = all(k.device is None for k in found if isinstance(k, Layout))
+            found = [
+                k if k is None or len(k) != len(ArrayLayout._fields) else ArrayLayout(*k) for k in (*key, *written)
+            ]
+            on_host = all(k.device is None for k in found if isinstance(k, ArrayLayout))
             if target.number is not None and first.name == "numpy" and on_host:
                 return None
             ready = self._prepare(found[: len(key)], on)
@@ -295,18 +305,20 @@ class Kernel:
             raise self._wrong_outs(len(written))
         problems: list[Diagnostic] = []
         for result, (shape, _), found in zip(results, ready.results, written, strict=True):
-            problems += misfits(replace(result, shape=shape), Layout(*found), written=True, device=self._target.number)
+            problems += misfits(
+                replace(result, shape=shape), ArrayLayout(*found), written=True, device=self._target.number
+            )
         self._expect_none(problems)
         ready.accepted.add(written)
 
-    def _prepare(self, key: Sequence[Layout | tuple[Any, ...] | None], stream: Stream) -> Ready:
+    def _prepare(self, key: Sequence[ArrayLayout | tuple[Any, ...] | None], stream: Stream) -> Ready:
         """The plan for arrays of these layouts. Raises what is wrong with them, all at once."""
         (arguments, results), device = (self.signature.arguments, self.signature.results), self._target.number
         problems: list[Diagnostic] = []
         shapes: dict[str, tuple[int, ...]] = {}
         scalars: dict[str, Any] = {}
         for argument, found in zip(arguments, key, strict=False):
-            if isinstance(found, Layout):
+            if isinstance(found, ArrayLayout):
                 shapes[argument.name] = found.shape
                 problems += misfits(argument, found, written=argument.role == "inout", device=device)
             elif found is not None:
@@ -315,7 +327,9 @@ class Kernel:
         self._expect_none(problems)
         names = [*(a.name for a in arguments if a.shape is not None), *(r.name for r in results)]
         with self._target.current(stream):
-            prepared = Prepared(self.plan, self._target.device, shapes, scalars, names, stream, [a.name for a in self._free])
+            prepared = Prepared(
+                self.plan, self._target.device, shapes, scalars, names, stream, [a.name for a in self._free]
+            )
         made = [(prepared.shapes[r.name], r.dtype) for r in results]
         written = [a.role != "input" for a in (*arguments, *results) if a.shape is not None or a.role == "output"]
         return Ready(prepared, names, written, made, stream, self._target.alignment)
@@ -333,13 +347,15 @@ class Kernel:
         if outs and len(outs) != len(results):
             raise self._wrong_outs(len(outs))
         arrays = ((a, v) for a, v in (*pairs, *zip(results, outs, strict=False)) if a.shape is not None)
-        self._expect_none([p for a, v in arrays for p in _on_host(a, Layout(*read(v)[1]))])
+        self._expect_none([p for a, v in arrays for p in _on_host(a, ArrayLayout(*read(v)[1]))])
         with self._target.current(None):
             there = [v if a.shape is None else cupy.asarray(v) for a, v in pairs]
             back = [cupy.asnumpy(r) for r in _many(self(*there, stream=stream))]
             whole = [replace(r, shape=b.shape) for r, b in zip(self.signature.results, back, strict=True)]
             outs = outs or back
-            self._expect_none([p for r, v in zip(whole, outs, strict=True) for p in _on_host(r, Layout(*read(v)[1]))])
+            self._expect_none(
+                [p for r, v in zip(whole, outs, strict=True) for p in _on_host(r, ArrayLayout(*read(v)[1]))]
+            )
             changed = [a.role == "inout" and a.shape is not None for a, _ in pairs]
             written = [(v, cupy.asnumpy(d)) for (_, v), d, c in zip(pairs, there, changed, strict=True) if c]
         for host, value in (*written, *zip(outs, back, strict=True)):
@@ -347,7 +363,7 @@ class Kernel:
         return out if out is not None else _one(back)
 
 
-def _on_host(argument: Argument, found: Layout) -> Iterator[Diagnostic]:
+def _on_host(argument: Argument, found: ArrayLayout) -> Iterator[Diagnostic]:
     return misfits(argument, found, written=argument.role != "input", device=None)
 
 

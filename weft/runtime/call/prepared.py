@@ -60,7 +60,9 @@ class Prepared:
         self.sizes = {b.name: prod(self.shapes[b.name]) * itemsize(b.dtype) for b in fixed.buffers}
         moving: dict[str, Any] = {}
         self.alive: Sequence[object] = ()
-        weakref.finalize(self, _give_back, self.pool, self.work, names).atexit = False  # also where the rest of this fails
+        weakref.finalize(
+            self, _give_back, self.pool, self.work, names
+        ).atexit = False  # also where the rest of this fails
         for buffer in fixed.buffers:
             self._provide(buffer, stream, moving)
         self.actions: Sequence[Action] = self.work.again(poison=False)

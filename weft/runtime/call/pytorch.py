@@ -76,4 +76,3 @@ def _size(size: Any, given: dict[str, Any]) -> Any:
     if isinstance(size, ScalarOf):
         return given[size.name]
     return OPERATIONS[size.operator](_size(size.left, given), _size(size.right, given))
-

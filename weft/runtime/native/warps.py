@@ -10,15 +10,15 @@ Of a shuffle, each lane says whose value it gets. Of matrices lanes read rows, a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product
 from math import prod
 
 import numpy as np
 
-from ...interpreter.hardware.ampere.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, dealt, matrices, row_of
+from ...interpreter.hardware.ampere.fragments import LDMATRIX, MMA, TF32_BITS, dealt, matrices, row_of
 from ...interpreter.hardware.lanes import ALL_LANES, SHUFFLE, SUBGROUP_REDUCE, WARP_BARRIER, mask_of_lanes
 from ...interpreter.hardware.limits import WARP
 from ...interpreter.ir.mlir import DYNAMIC, arith, gpu, ir, memref, operations, scf, vector
+from ...interpreter.layouts.layout import Layout
 from ..form.kernel_form import expected_product, expected_shuffle, refuse
 from ..form.kernel_lowering import simplify
 from .threads import Triple, allocated, constant, count_of, nought, turn_memory
@@ -139,12 +139,11 @@ class Together:
         if op.name == DEAL:
             (row, result), transposed = self._kinds, ir.BoolAttr(op.attributes["transpose"]).value
             count, each = result.shape
-            places = (dealt(*which, each, transposed) for which in product(range(WARP), range(count), range(each)))
-            self._tables = [_table(module, [lane * _count(row) + column for lane, column in places])]
+            self._tables = [_table(module, _places(dealt(each, count, transposed), _count(row)))]
         elif op.name == MMA:
             self._product = expected_product(op, "W0725")
             m, n, k = self._product.shape
-            a, b, c = _whose(self._product)
+            a, b, c = map(_places, self._product.fragments, (k, n, n))
             self._tables = [_table(module, places) for places in (np.argsort(a).tolist(), np.argsort(b).tolist(), c)]
             wide = ir.F32Type.get() if self._product.sum == "f16" else self._kinds[2].element_type
             self._tiles = [turn_memory(ir.MemRefType.get([size], wide), owned) for size in (m * k, k * n, m * n)]
@@ -220,16 +219,10 @@ def _tf32(value: ir.Value) -> ir.Value:
     return arith.bitcast(value.type, arith.select(finite, rounded, bits))
 
 
-def _whose(product: TileProduct) -> list[list[int]]:
-    """Of all elements of A, B and C that the lanes hold, in their order: where in the tile, row by row, each of them is."""
-    _, n, k = product.shape
-    found: list[list[int]] = []
-    for (registers, each), at, columns in zip(
-        product.vectors, (product.a_at, product.b_at, product.c_at), (k, n, n), strict=True
-    ):
-        held = (at(lane, r, j) for lane in range(WARP) for r in range(registers) for j in range(each))
-        found.append([row * columns + column for row, column in held])
-    return found
+def _places(held: Layout, columns: int) -> list[int]:
+    """Where, row by row, each element is that the lanes hold, in their order."""
+    where = held.table("lane", "register", "element")
+    return np.ravel(where["row"] * columns + where["column"]).tolist()
 
 
 def _table(module: ir.Module, numbers: Sequence[int]) -> ir.Value:

@@ -26,7 +26,7 @@ from ...memory.layouts import subview
 from ...memory.views import behind, is_own_array
 from ..tiles import is_in_thread
 from ..views import all_users, drop_dead_view, is_temporary, own_array
-from .digits import INSTRUCTION, Counter, Digit, DigitReader, Processor, TileAccess, Unowned
+from .digits import INSTRUCTION, Counter, DigitReader, Processor, SubscriptDigit, TileAccess, Unowned
 from .reads import read_as_operands
 
 
@@ -193,7 +193,7 @@ class _Part:
 class _Layout:
     """How the array of a thread's own lies: by pieces, and in each a tile, as one access has them."""
 
-    pieces: tuple[Digit, ...]
+    pieces: tuple[SubscriptDigit, ...]
     tile: tuple[int, ...]
 
     @classmethod
@@ -203,7 +203,7 @@ class _Layout:
         if not found:
             raise Unowned("nobody takes a tile of it")
         access = max(found, key=lambda a: (instruction_of(a.op) is not None, -_own_loops(a)))
-        pieces: list[Digit] = []
+        pieces: list[SubscriptDigit] = []
         for loop in access.loops:
             if (mapping := mapping_of(loop)) is None or mapping.distributes:
                 continue
@@ -211,8 +211,10 @@ class _Layout:
                 mine = [d for d in access.digits if d.of is not None and d.of.variable == variable]
                 if len(mine) > 1:
                     raise Unowned("a loop over registers walks along several axes of it")
-                if (mine and mine[0].count > 1) or (instruction_of(access.op) is not None and dimension.static_trips == 1):
-                    pieces += mine or [Digit(0, 1, 1)]
+                if (mine and mine[0].count > 1) or (
+                    instruction_of(access.op) is not None and dimension.static_trips == 1
+                ):
+                    pieces += mine or [SubscriptDigit(0, 1, 1)]
         return cls(tuple(pieces), access.tile)
 
     def part(self, access: TileAccess) -> _Part:
@@ -246,7 +248,7 @@ class _Layout:
             sizes.append(size)
         return _Part(tuple(starts), tuple(sizes), self.tile, tuple(walked), (registers[0], registers[1]))
 
-    def _within(self, access: TileAccess, piece: Digit) -> Iterator[Digit]:
+    def _within(self, access: TileAccess, piece: SubscriptDigit) -> Iterator[SubscriptDigit]:
         """The digits of a thread's own of an access that count tiles along a piece's axis. Raises `Unowned`."""
         for digit in access.digits:
             if digit.axis != piece.axis or digit.who is not None or digit.count == 1 or piece.count == 1:
@@ -262,6 +264,6 @@ def _own_loops(access: TileAccess) -> int:
     return sum(digit.of is not None and digit.who is None and digit.count > 1 for digit in access.digits)
 
 
-def _is_sequential(digit: Digit) -> bool:
+def _is_sequential(digit: SubscriptDigit) -> bool:
     """Whether it counts the iterations of a loop that each thread runs without a map."""
     return digit.of is not None and mapping_of(maker(digit.of.variable)) is None

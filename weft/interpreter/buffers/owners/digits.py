@@ -64,7 +64,7 @@ class Counter:
 
 
 @record
-class Digit:
+class SubscriptDigit:
     """A summand `stride · number` of a subscript along an axis, where 0 <= number < count.
 
     Args:
@@ -102,7 +102,7 @@ class TileAccess:
     position: int | None
     loops: tuple[ir.Operation, ...]
     shape: tuple[int, ...]
-    digits: tuple[Digit, ...]
+    digits: tuple[SubscriptDigit, ...]
     by: tuple[tuple[Processor, int], ...]
     read: BodyRead | None = None
 
@@ -159,7 +159,9 @@ class DigitReader:
         return [self._access(*found) for found in _users(self.buffer)]
 
     def _access(self, user: ir.Operation, position: int, views: Sequence[ir.Operation]) -> TileAccess:
-        loops = tuple(reversed([loop for loop in ancestors(user) if loop not in self.outside and not is_structured(loop)]))
+        loops = tuple(
+            reversed([loop for loop in ancestors(user) if loop not in self.outside and not is_structured(loop)])
+        )
         by = [who for loop in loops for who in self._processors(loop)]
         read = body_read(user, self.forms) if user.name == "memref.load" else None
         op = user if read is None else read.op
@@ -195,7 +197,11 @@ class DigitReader:
         mapping, variables = mapping_of(loop), list(body_of(loop).arguments)
         if loop.name == "scf.for" and mapping is None:
             trips, (low, _, step) = trip_count(loop), map(constant_of, [*loop.operands][:3])
-            return [] if trips is None or low is None or step is None else [(Counter(variables[0], low, step, trips), None)]
+            return (
+                []
+                if trips is None or low is None or step is None
+                else [(Counter(variables[0], low, step, trips), None)]
+            )
         if loop.name != "scf.forall" or mapping is None:
             raise Unowned(f"{loop.name} stands around what looks at it")
         dimensions = loop_dimensions(loop)
@@ -215,7 +221,7 @@ class DigitReader:
             found.append((Counter(variable, lower, step, trips), who))
         return found
 
-    def _digits(self, axis: int, form: Linear) -> Iterator[Digit]:
+    def _digits(self, axis: int, form: Linear) -> Iterator[SubscriptDigit]:
         """The digits of an offset. Raises `Unowned`."""
         if form.constant:
             raise Unowned("a part of it begins at an offset")
@@ -234,27 +240,29 @@ class DigitReader:
             if min(low, high) < 0:
                 raise Unowned("a part of it is looked at backwards")
             if low:
-                yield Digit(axis, low, divisor, who, counter)
+                yield SubscriptDigit(axis, low, divisor, who, counter)
             if high and who is not None:
-                yield Digit(axis, high, counter.trips // divisor, Processor(who.space, who.divisor * divisor), counter)
+                yield SubscriptDigit(
+                    axis, high, counter.trips // divisor, Processor(who.space, who.divisor * divisor), counter
+                )
 
 
-def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[Digit]:
+def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[SubscriptDigit]:
     """Those of a row of the left operand of an instruction of tensor cores: what a lane has of it."""
     product = instruction_of(op)
     assert product is not None, "an instruction computes the op"
     along = next(axis for axis, d in enumerate(walked) if d is not None and structure(op).iterators[d] == "reduction")
-    yield Digit(along, 1, product.each)
-    yield Digit(along, product.each, 4, Processor("lanes", 1))
-    yield Digit(along, 4 * product.each, product.k // (4 * product.each), walked=INSTRUCTION)
-    yield from (Digit(axis, 1, size) for axis, size in enumerate(shape) if axis != along)
+    for held in product.fragments[0].restricted("column").digits:
+        who = Processor("lanes", held.divisor) if held.of == "lane" else None
+        yield SubscriptDigit(along, held.stride, held.count, who, walked=INSTRUCTION if held.of == "register" else None)
+    yield from (SubscriptDigit(axis, 1, size) for axis, size in enumerate(shape) if axis != along)
 
 
-def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[Digit]:
+def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[SubscriptDigit]:
     """The digits of what an op itself walks of an operand. Raises `Unowned`."""
     space, mapping = structure(op), mapping_of(op)
     if mapping is None or not mapping.distributes:
-        yield from (Digit(axis, 1, size) for axis, size in enumerate(shape))
+        yield from (SubscriptDigit(axis, 1, size) for axis, size in enumerate(shape))
         return
     roles, counts = roles_of(mapping)
     handed = handed_out(op)
@@ -263,15 +271,15 @@ def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int])
         raise Unowned(f"`{mapping}` hands it out in another way")
     for axis, (d, size) in enumerate(zip(walked, shape, strict=True)):
         if d not in over:
-            yield Digit(axis, 1, size)
+            yield SubscriptDigit(axis, 1, size)
             continue
         place = over.index(d)
         vector = mapping.vector if d == handed[-1] else 1
         if size % (vector * counts[place]):
             raise Unowned(f"`{mapping}` gives some threads more of it than others")
-        yield Digit(axis, 1, vector)
-        yield Digit(axis, vector, counts[place], roles[place])
-        yield Digit(axis, vector * counts[place], size // (vector * counts[place]), walked=place)
+        yield SubscriptDigit(axis, 1, vector)
+        yield SubscriptDigit(axis, vector, counts[place], roles[place])
+        yield SubscriptDigit(axis, vector * counts[place], size // (vector * counts[place]), walked=place)
 
 
 def roles_of(mapping: Mapping) -> tuple[list[Processor], list[int]]:
@@ -282,13 +290,17 @@ def roles_of(mapping: Mapping) -> tuple[list[Processor], list[int]]:
     if mapping.space == "lanes":
         below = {axis: WARP // counts[axis] if axis == "y" else 1 for axis in counts}
     else:
-        each = GROUP_WARPS if mapping.space == "warpgroups" else 1  # groups and their quarters are digits of a warp's number
+        each = (
+            GROUP_WARPS if mapping.space == "warpgroups" else 1
+        )  # groups and their quarters are digits of a warp's number
         below = {axis: each * prod(counts[faster] for faster in counts if faster < axis) for axis in counts}
     space = "lanes" if mapping.space == "lanes" else "warps"
     return [Processor(space, below[axis]) for axis in mapping.axes], list(mapping.counts)
 
 
-def _users(value: ir.Value, views: tuple[ir.Operation, ...] = ()) -> Iterator[tuple[ir.Operation, int, tuple[ir.Operation, ...]]]:
+def _users(
+    value: ir.Value, views: tuple[ir.Operation, ...] = ()
+) -> Iterator[tuple[ir.Operation, int, tuple[ir.Operation, ...]]]:
     """The ops that use a buffer, by which operand, and the subviews between. Raises `Unowned`."""
     for use in list(value.uses):
         op, position = use.owner.operation, use.operand_number

@@ -23,13 +23,12 @@ from Tensor Cores while surpassing the FP32 theoretical peak performance".
 from __future__ import annotations
 
 import re
-from functools import partial
-from math import prod
+from functools import cached_property, partial
 
 from ....dsl.records import record
 from ...ir.mlir import ir
+from ...layouts.layout import Digit, Layout
 from ..instructions import Instruction, MemoryEffect, Rule, known
-from ..limits import WARP
 
 SPLITS = {"tf32": ("tf32", 1), "3xtf32": ("tf32", 2), "bf16x3": ("bf16", 2), "f16": ("f16", 1), "bf16": ("bf16", 1)}
 """How a schedule spells what operands of f32 become: numbers of which type, and of how many of these each is the sum."""
@@ -103,26 +102,28 @@ class TileProduct:
         """Elements of A and B in a register."""
         return {"f16": 2, "bf16": 2, "tf32": 1, "i8": 4, "f64": 1}[self.kind]
 
+    @cached_property
+    def fragments(self) -> tuple[Layout, Layout, Layout]:
+        """Row and column in A, B and C of what a `lane` has in a `register` as its `element`."""
+        each, high = self.each, self.m // 8
+        parts = 4 * each  # of a row of A, what the lanes of a group have in one register
+        down, across = ("lane", 4, 8), ("lane", 1, 4)
+        return (
+            Layout.of(
+                ("row", 1, *down), ("row", 8, "register", 1, high),
+                ("column", 1, "element", 1, each), ("column", each, *across), ("column", parts, "register", high, self.k // parts),
+            ),
+            Layout.of(
+                ("row", 1, "element", 1, each), ("row", each, *across), ("row", parts, "register", 1, self.k // parts),
+                ("column", 1, *down),
+            ),
+            Layout.of(("row", 1, *down), ("row", 8, "register", 1, high), ("column", 1, "element", 1, 2), ("column", 2, *across)),
+        )  # fmt: skip
+
     @property
-    def vectors(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
+    def vectors(self) -> tuple[tuple[int, int], ...]:
         """The shapes of a lane's vectors of A, B and C: registers, and elements in each."""
-        a, b, c = (prod(sizes) // WARP for sizes in ((self.m, self.k), (self.k, self.n), (self.m, self.n)))
-        return (a // self.each, self.each), (b // self.each, self.each), (c // 2, 2)
-
-    def a_at(self, lane: int, register: int, element: int) -> tuple[int, int]:
-        """Row and column in A of what a lane has there."""
-        (g, t), high = divmod(lane, 4), self.m // 8
-        return g + 8 * (register % high), self.each * t + element + 4 * self.each * (register // high)
-
-    def b_at(self, lane: int, register: int, element: int) -> tuple[int, int]:
-        """Row and column in B."""
-        g, t = divmod(lane, 4)
-        return self.each * t + element + 4 * self.each * register, g
-
-    def c_at(self, lane: int, register: int, element: int) -> tuple[int, int]:
-        """Row and column in C and D."""
-        g, t = divmod(lane, 4)
-        return g + 8 * register, 2 * t + element
+        return tuple((held.count("register"), held.count("element")) for held in self.fragments)
 
     def __str__(self) -> str:
         return f"[{self.m}, {self.n}, {self.k}] of {self.kind} in {self.sum}"
@@ -203,8 +204,23 @@ def warp_matrix(op: ir.Operation) -> WarpMatrix:
     return WarpMatrix(*((columns, rows) if turned else (rows, columns)), stride, f"{type_}{' transposed' if turned else ''}")
 
 
-def dealt(lane: int, matrix: int, element: int, each: int, transposed: bool) -> tuple[int, int]:
-    """Which lane's row, and which element of it, a lane gets of a matrix that `ldmatrix` loads, `each` elements in a register."""
-    g, t = divmod(lane, 4)
-    row, column = (each * t + element, g) if transposed else (g, each * t + element)
-    return 8 * matrix + row, column
+def dealt(each: int, count: int, transposed: bool) -> Layout:
+    """The layout of what lanes get by `ldmatrix` of `count` matrices, `each` elements in a register.
+
+    `row`: of those that lanes read, 8 for each matrix, and `column` in it.
+    """
+    row, column = ("column", "row") if transposed else ("row", "column")
+    return Layout.of(
+        (row, 1, "lane", 4, 8), (column, 1, "element", 1, each), (column, each, "lane", 1, 4), ("row", 8, "register", 1, count)
+    )
+
+
+def rows_read(held: Layout, along: str) -> Layout:
+    """Row and column of the first of the 16 bytes that a `lane` reads for `ldmatrix`.
+
+    Lane 8 · t + r reads row r of the matrix for register t of a fragment. `along`: the axis of the
+    tile the elements of which are neighbors in memory.
+    """
+    across = "row" if along == "column" else "column"
+    tiles = [Digit(d.axis, d.stride, "lane", 8 * d.divisor, d.count) for d in held.restricted(of="register").digits]
+    return Layout((Digit(across, 1, "lane", 1, 8), *tiles))

@@ -35,14 +35,13 @@ from __future__ import annotations
 import re
 from functools import partial
 from math import prod
-from typing import Any
 
 from ....dsl.records import record
 from ...ir.element_sizes import element_bytes
 from ...ir.functions import attributes_of, segments
 from ...ir.mlir import attributes, ir, made_by, maker
 from ..instructions import Instruction, MemoryEffect, known
-from ..limits import PIECE, PixelWindow
+from ..limits import PixelWindow
 from .mbarriers import ADDRESS, POINTER
 
 POINTER_OF = "builtin.unrealized_conversion_cast"
@@ -201,11 +200,6 @@ def tensor_map(kind: ir.Type) -> TensorMap | None:
         tuple(tensor.shape), tensor.element_type, int(span[1]) if span else 0, words["oob"], words["interleave"] == "none",
         int(fetch[1]) if fetch else 0,
     )  # fmt: skip
-
-
-def exchanged(place: Any, span: int) -> Any:
-    """Where a byte of shared memory lies once pieces are exchanged in spans of so many bytes (0: not at all); of many, an array."""
-    return place ^ place // LINE % (span // PIECE) * PIECE if span else place
 
 
 def stores_may_pend(op: ir.Operation) -> int:

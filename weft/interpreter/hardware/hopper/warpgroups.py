@@ -44,10 +44,11 @@ from math import prod
 from ....dsl.records import record
 from ...ir.element_sizes import element_bytes
 from ...ir.mlir import child_of, constant_of, ir, made_by, ops_of, users
+from ...layouts.layout import Digit, Layout
 from ..ampere.fragments import TileProduct
 from ..instructions import Instruction, MemoryEffect, Rule, known
 from ..limits import GROUP_WARPS, PIECE, WARP
-from .tensor_maps import LINES, TensorMap, exchanged, tensor_map
+from .tensor_maps import LINES, TensorMap, tensor_map
 
 GROUP = GROUP_WARPS * WARP
 """Threads of a warp group: whole ones, counted from thread 0 on."""
@@ -193,8 +194,9 @@ def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value
     tile = None if made is None else tensor_map(made.opview.tensorMap.type)
     if held is None or tile is None:
         return described, None
-    steps = range(0, getattr(held, along) * element_bytes(held.element), SUM_BYTES)
-    return described, after if after in [plain_place_of(0, step, tile) for step in steps] else None
+    row_bytes = getattr(held, along) * element_bytes(held.element)
+    places = panel_layout(tile, row_bytes)
+    return described, after if after in [places.at("address", byte=step) for step in range(0, row_bytes, SUM_BYTES)] else None
 
 
 def fits(op: ir.Operation) -> bool:
@@ -299,27 +301,30 @@ def of_thread(held: Matrix) -> tuple[int, int, int, int]:
     return held.rows // ROWS, held.columns // 8, 2, 2
 
 
-_OF_A_WARP = TileProduct(16, 8, 16, "bf16", "f32")
+def sum_layout(rows: int, columns: int) -> Layout:
+    """Row and column in an accumulator of an `element` of a `register` of a `thread` of the group.
 
-
-def sum_at(thread: int, i: int, j: int, h: int, e: int) -> tuple[int, int]:
-    """Row and column in the accumulator of what a thread of the group has there."""
-    row, column = _OF_A_WARP.c_at(thread % WARP, h, e)
-    return ROWS * i + 16 * (thread // WARP) + row, 8 * j + column
-
-
-def place_of(row: int, byte: int, tile: TensorMap) -> int:
-    """Where a byte of a row lies, from where the matrix begins on: at a multiple of what the swizzle repeats itself after.
-
-    `row`, `byte`: of the memory's rows, which are columns of the product where the right operand is not transposed.
+    Registers count 64 rows, 8 columns, and 8 rows; pieces of 16 x 8 elements are those of an
+    instruction of one warp.
     """
-    return exchanged(plain_place_of(row, byte, tile), tile.swizzle)
+    of_warp = TileProduct(16, 8, 16, "bf16", "f32").fragments[2]
+    wide = columns // 8
+    digits = (Digit(d.axis, d.stride, "thread" if d.of == "lane" else d.of, d.divisor, d.count) for d in of_warp.digits)
+    warps, pieces = ("row", 16, "thread", WARP, GROUP_WARPS), ("column", 8, "register", 2, wide)
+    return Layout((*digits, *Layout.of(warps, pieces, ("row", ROWS, "register", 2 * wide, rows // ROWS)).digits))
 
 
-def plain_place_of(row: int, byte: int, tile: TensorMap) -> int:
-    """The same, before pieces are exchanged."""
-    panel, inside = divmod(byte, span_of(tile))
-    return (panel * prod(tile.box[:-1]) + row) * span_of(tile) + inside
+def panel_layout(tile: TensorMap, row_bytes: int) -> Layout:
+    """The `address` of a `byte` of a `row`, from the beginning of a matrix, before the swizzle.
+
+    Rows are those of the memory, and so columns of the product where the right operand is not
+    transposed. A panel has as many bytes of each row as the swizzle.
+    """
+    span, rows = span_of(tile), prod(tile.box[:-1])
+    return Layout.of(
+        ("address", rows * span, "byte", span, -(-row_bytes // span)), ("address", span, "row", 1, rows),
+        ("address", 1, "byte", 1, span if tile.swizzle else min(span, row_bytes)),
+    )  # fmt: skip
 
 
 def span_of(tile: TensorMap) -> int:

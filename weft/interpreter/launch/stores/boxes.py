@@ -27,9 +27,9 @@ from ...ir.mlir import affine, ahead_of, i64, ir, made_by, memref, nvgpu, operat
 from ...ir.refusing import refuse
 from ...ir.sizes import size_of
 from ...ir.structured import element_type, parts_of
+from ...layouts.swizzles import SWIZZLE
 from ...mapping.processors import loop_over
 from ...memory.layouts import is_shared
-from ...memory.swizzles import SWIZZLE
 from ...outlining.host_maps import End, end_behind, joined
 from ...outlining.kernel import Outlined
 from ..boxes import place_of

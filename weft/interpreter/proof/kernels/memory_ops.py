@@ -15,9 +15,9 @@ from ...indices.linear import THREAD, TRUE, Formula, Linear, both, less
 from ...indices.values import Values
 from ...ir.affine_maps import dimension_of
 from ...ir.mlir import ir, producer
+from ...layouts.swizzles import SPANS, Swizzle
 from ...memory import effects
 from ...memory.layouts import is_shared
-from ...memory.swizzles import SPANS, Swizzle
 from .model import Access, OfMatrix
 from .roots import RootBuffer
 

@@ -7,12 +7,22 @@ in groups of lines, of which whole ones are touched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ....dsl.diagnostics import fail
 from ....dsl.records import record
 from ...hardware.hopper.tensor_maps import LINES, LOAD_PIXELS, LOADS, STORE, TensorMap, load_of, tensor_map
-from ...hardware.hopper.warpgroups import DESCRIBE, PRODUCTS, Matrix, fits, flies, matrix, may_pend, operands
+from ...hardware.hopper.warpgroups import (
+    DESCRIBE,
+    PRODUCTS,
+    Matrix,
+    fits,
+    flies,
+    matrix,
+    may_pend,
+    operands,
+    panel_layout,
+)
 from ...hardware.queries import AGENTS
 from ...indices.linear import THREAD, TRUE, Linear, at_least, both, either, less
 from ...indices.values import Values
@@ -149,19 +159,20 @@ def _lines(
     root = view.root
     if each is None or start is None or view.flat or root.strides is None or len(box.box) != 2 or view.sizes:
         return None
-    span = (box.swizzle or 16) // each
     rows, columns = (held.rows, held.columns) if rows_first else (held.columns, held.rows)
+    places = panel_layout(box, columns * each)
     position = root.position(start)
     assert position is not None
     group = LINES * box.swizzle  # bytes after which a swizzle begins again
     if box.swizzle and (rows % LINES or position.content * each % group):
         return None
-    parts = ((-(-columns // span), box.box[0] * span), (rows, span), (span if box.swizzle else min(span, columns), 1))
+    parts = [(rows if d.of == "row" else d.count, d.stride) for d in places.digits]
+    parts = [(count, stride // each) for count, stride in parts[:-1]] + [(parts[-1][0] // each, 1)]
     return _placed(root, start, parts, values, inside) or ((position + _sum(parts, values),), True)
 
 
 def _placed(
-    root: RootBuffer, start: tuple[Linear, ...], parts: tuple[tuple[int, int], ...], values: Values, inside: Inside
+    root: RootBuffer, start: tuple[Linear, ...], parts: Sequence[tuple[int, int]], values: Values, inside: Inside
 ) -> tuple[tuple[Linear, ...], bool] | None:
     """Each part along an axis of the buffer, where there is one that has its stride and room for it."""
     out = list(start)
@@ -180,6 +191,6 @@ def _placed(
     return tuple(out), False
 
 
-def _sum(parts: tuple[tuple[int, int], ...], values: Values) -> Linear:
+def _sum(parts: Sequence[tuple[int, int]], values: Values) -> Linear:
     return sum((_lane(values, count) * stride for count, stride in parts), start=Linear.of(0))
 

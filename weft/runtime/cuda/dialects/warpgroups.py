@@ -25,7 +25,7 @@ from ....interpreter.hardware.hopper.warpgroups import (
     accumulator,
     may_pend,
     operands,
-    plain_place_of,
+    panel_layout,
     repeats_after,
     run_of,
     sums_before,
@@ -126,9 +126,8 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
 
 def place(matrix: GroupMatrix, row: int, number: int, *, rows: bool) -> int:
     """In bytes from the matrix's beginning: what the `number`th instruction along the sum reads from there on."""
-    if rows:
-        return plain_place_of(number * matrix.steps, 0, matrix.box)
-    return plain_place_of(row, number * SUM_BYTES, matrix.box)
+    held = panel_layout(matrix.box, matrix.columns * matrix.bytes)
+    return held.at("address", row=number * matrix.steps) if rows else held.at("address", row=row, byte=number * SUM_BYTES)
 
 
 _FIRST = re.compile(r"(\w+)\[0\]")

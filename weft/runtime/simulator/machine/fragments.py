@@ -1,14 +1,15 @@
 """What the lanes of a warp deal out to each other: matrices read by rows, and products of tiles that they hold together.
 
-Vectors are (threads, blocks, registers, elements). Of 32 threads in a row, lane 4*g + t is taken apart into g and t, and axes are
-exchanged: `hardware/ampere/fragments.py` says whose element is whose.
+Vectors are (threads, blocks, registers, elements); the layouts of `hardware/ampere/fragments.py` say which element a lane has.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from ....interpreter.hardware.ampere.fragments import TF32_BITS, TileProduct
+from ....interpreter.hardware.ampere.fragments import TF32_BITS, TileProduct, dealt
 from ....interpreter.hardware.limits import WARP
 from .lanes import Lane, Lanes
 
@@ -18,15 +19,9 @@ _TF32 = np.uint32(-TF32_BITS)
 
 def deal(lanes: Lanes, rows: Lane, count: int, transposed: bool) -> np.ndarray:
     """`nvgpu.ldmatrix`: the elements that each lane gets of `count` matrices, of the rows that lanes have read."""
-    shared = _by_lane(lanes, rows)  # w g t blocks 8|16 bytes
-    warps, blocks, length = shared.shape[0], lanes.nb, shared.shape[-1]
-    given = shared.reshape(warps, 4, 8, blocks, length)[:, :count]  # warp, matrix, row, block, column
-    each = length // 4
-    if transposed:  # rows are columns: 2*t + j, g
-        given = given.reshape(warps, count, 4, each, blocks, 8).transpose(0, 5, 2, 4, 1, 3)
-    else:
-        given = given.reshape(warps, count, 8, blocks, 4, each).transpose(0, 2, 4, 3, 1, 5)
-    return _to_lanes(lanes, given)
+    shared = _by_lane(lanes, rows)  # warps, rows, blocks, 8|16 bytes
+    where = dealt(shared.shape[-1] // 4, count, transposed).table("lane", "register", "element")
+    return _to_lanes(lanes, shared.transpose(0, 2, 1, 3)[:, :, where["row"], where["column"]])
 
 
 def multiply(lanes: Lanes, a: Lane, b: Lane, c: Lane, product: TileProduct) -> np.ndarray:
@@ -35,20 +30,22 @@ def multiply(lanes: Lanes, a: Lane, b: Lane, c: Lane, product: TileProduct) -> n
     Each product is exact. The sum along k is one in the accumulator's type, or in f64 where that is f16 or an integer, and then
     rounded once; C is added last. A GPU adds in an order of its own.
     """
-    high, each = product.m // 8, product.each
     wide = np.float32 if product.sum == "f32" else np.float64
-    lhs, rhs, acc = (_by_lane(lanes, v) for v in (a, b, c))
-    if product.kind == "tf32":
-        lhs, rhs = to_tf32(lhs), to_tf32(rhs)
-    warps, blocks = lhs.shape[0], lanes.nb
-    lhs = lhs.reshape(warps, 8, 4, blocks, -1, high, each).transpose(0, 3, 5, 1, 4, 2, 6)  # … high g | high t each
-    rhs = rhs.reshape(warps, 8, 4, blocks, -1, each).transpose(0, 3, 4, 2, 5, 1)
-    lhs = lhs.astype(wide).reshape(warps, blocks, product.m, product.k)
-    rhs = rhs.astype(wide).reshape(warps, blocks, product.k, product.n)
-    total = (lhs @ rhs).reshape(warps, blocks, high, 8, 4, 2).transpose(0, 3, 4, 1, 2, 5)
+    shapes = (product.m, product.k), (product.k, product.n)
+    *where, to = _where(product)
+    lhs, rhs = (np.empty((-(-lanes.nt // WARP), lanes.nb, *shape), wide) for shape in shapes)
+    for matrix, held, at in ((lhs, a, where[0]), (rhs, b, where[1])):
+        given = _by_lane(lanes, held).swapaxes(1, 2)
+        matrix[:, :, at["row"], at["column"]] = to_tf32(given) if product.kind == "tf32" else given
+    total, acc = _to_lanes(lanes, (lhs @ rhs)[:, :, to["row"], to["column"]]), c
     if product.sum == "i32":
-        return _to_lanes(lanes, acc.reshape(total.shape) + total.astype(np.int32))
-    return _to_lanes(lanes, (acc.reshape(total.shape).astype(wide) + total).astype(acc.dtype))
+        return acc + total.astype(np.int32)
+    return (acc.astype(wide) + total).astype(acc.dtype)
+
+
+@cache
+def _where(product: TileProduct) -> list[dict[str, np.ndarray]]:
+    return [held.table("lane", "register", "element") for held in product.fragments]
 
 
 def to_tf32(x: np.ndarray) -> np.ndarray:
@@ -67,6 +64,6 @@ def _by_lane(lanes: Lanes, value: Lane) -> np.ndarray:
     return out.reshape(-1, WARP, *full.shape[1:])
 
 
-def _to_lanes(lanes: Lanes, dealt: np.ndarray) -> np.ndarray:
-    """Of (warps, 8, 4, blocks, registers, elements) what each thread has, in the order of the lanes."""
-    return dealt.reshape(-1, *dealt.shape[3:])[lanes.local]
+def _to_lanes(lanes: Lanes, given: np.ndarray) -> np.ndarray:
+    """Of (warps, blocks, 32, registers, elements) what each thread has, in the order of the lanes."""
+    return given.swapaxes(1, 2).reshape(-1, given.shape[1], *given.shape[3:])[lanes.local]

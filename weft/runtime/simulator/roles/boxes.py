@@ -15,8 +15,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.hardware.hopper.tensor_maps import exchanged
 from ....interpreter.hardware.limits import OFFSETS, PixelWindow
+from ....interpreter.layouts.swizzles import exchanged
 from ...devices.report import Fault
 from ..machine.copies import noticed
 from ..machine.lanes import Lane

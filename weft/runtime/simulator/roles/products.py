@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.hardware.hopper.tensor_maps import exchanged
-from ....interpreter.hardware.hopper.warpgroups import GROUP, plain_place_of, repeats_after, sum_at
+from ....interpreter.hardware.hopper.warpgroups import GROUP, panel_layout, repeats_after, sum_layout
+from ....interpreter.layouts.swizzles import exchanged
 from ...devices.report import Fault
 from ...form.group_form import ExpectedGroupProduct, GroupMatrix
 from ...plan.dtypes import NUMPY
@@ -57,14 +57,13 @@ class GroupProductForm:
     @cached_property
     def sums(self) -> np.ndarray:
         """By thread of the group, and place in what it has: which element of the result that is."""
-        shape = GROUP, self.said.rows // 64, self.said.columns // 8, 2, 2
-        row, column = sum_at(*np.indices(shape))  # type: ignore[arg-type]
-        return np.asarray(row * self.said.columns + column)
+        where = sum_layout(self.said.rows, self.said.columns).table("thread", "register", "element")
+        return where["row"] * self.said.columns + where["column"]
 
 
 def _elements(matrix: GroupMatrix, rows: int, columns: int, start: int = 0) -> np.ndarray:
     row, column = np.indices((rows, columns))
-    plain = np.asarray(plain_place_of(row, column * matrix.bytes, matrix.box))  # type: ignore[arg-type]
+    plain = panel_layout(matrix.box, columns * matrix.bytes).at("address", row=row, byte=column * matrix.bytes)
     return exchanged(plain + start, matrix.box.swizzle) // matrix.bytes
 
 
@@ -105,7 +104,7 @@ def multiply(
         operands.append((given.memory, np.minimum(first + elements, given.memory.size - 1)))
     rows = group.active(mask)
     dtype = NUMPY[form.said.sum]
-    mine = form.sums[group.local % GROUP][:, None]
+    mine = form.sums[group.local % GROUP].reshape(len(group.local), 1, -1, form.said.columns // 8, 2, 2)
     sums = np.full(mine.shape, IN_FLIGHT[dtype.kind], dtype)
     flight = group.cluster.issue("product", group, rows, site, lambda _: None)
     flight.finish = partial(_multiplied, list(group.products), operands, form, lambda total: np.add(before, total[mine], out=sums))

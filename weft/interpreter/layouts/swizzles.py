@@ -23,6 +23,8 @@ Source: CUTLASS `Swizzle<3, 4, 3>`; the modes of Hopper's tensor maps.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...dsl.records import record
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ir
@@ -71,11 +73,17 @@ class Swizzle:
         return Swizzle(lines, step, pieces, PIECE // item, (size - pad) // item)
 
     @staticmethod
+    def of_rows(span: int, item: int = 1) -> Swizzle:
+        """That of the tensor memory accelerator, in rows as long as its swizzle. `span`, `item`: in bytes."""
+        return Swizzle(_LINE // span, 1, span // PIECE, PIECE // item, span // item)
+
+    @staticmethod
     def of_box(kind: ir.MemRefType) -> Swizzle | None:
-        """That of the tensor memory accelerator, in a box whose rows are as long as its swizzle; None of other rows."""
+        """The same, of a box in shared memory; None of other rows."""
         item = element_bytes(kind.element_type)
         span = kind.shape[-1] * item
-        return Swizzle(_LINE // span, 1, span // PIECE, PIECE // item, kind.shape[-1]) if span in SPANS and kind.rank > 1 else None
+        return Swizzle.of_rows(span, item) if span in SPANS and kind.rank > 1 else None
+
 
     @property
     def span(self) -> int:
@@ -92,3 +100,10 @@ class Swizzle:
         """Of the row's number."""
         row = ir.AffineExpr.get_floor_div(ir.AffineExpr.get_dim(0), self.lines) * self.step
         return ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(row, self.pieces) * self.width])
+
+
+def exchanged(place: Any, span: int) -> Any:
+    """Where a byte of shared memory lies once the tensor memory accelerator has exchanged pieces in
+    spans of so many bytes (0: it has not); of many, an array."""
+    way = Swizzle.of_rows(span) if span else None
+    return place if way is None else place ^ place // way.row // way.lines * way.step % way.pieces * way.width

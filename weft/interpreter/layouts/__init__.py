@@ -1,0 +1,1 @@
+"""Where an element is: layouts as digits."""
