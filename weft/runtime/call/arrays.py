@@ -20,7 +20,7 @@ from ..plan.dtypes import BF16, BITS, NUMPY
 from ..run.cupy_device import cupy_module
 
 
-class Layout(NamedTuple):
+class ArrayLayout(NamedTuple):
     """What an array is, apart from where it lies.
 
     Args:
