@@ -112,8 +112,8 @@ def test_what_is_no_array_is_refused(name: str, kernel: weft.Kernel) -> None:
 def test_strides_and_addresses_of_the_interface(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "_device_at", lambda address: 0)
     address, layout, *_ = arrays.FOREIGN.read(but(shape=[np.int64(6), 6], strides=[-24, 4], data=[4096, True]))
-    assert address == 4096 and not arrays.Layout(*layout).row_major and not arrays.Layout(*layout).writable
-    assert arrays.Layout(*arrays.FOREIGN.read(but(strides=(24, 4)))[1]).row_major
+    assert address == 4096 and not arrays.ArrayLayout(*layout).row_major and not arrays.ArrayLayout(*layout).writable
+    assert arrays.ArrayLayout(*arrays.FOREIGN.read(but(strides=(24, 4)))[1]).row_major
     assert arrays.FOREIGN.read(but(data=(0, False), shape=(0, 6)))[0] == 0
 
 
