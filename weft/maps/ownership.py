@@ -196,7 +196,7 @@ class _Trial:
         else:
             self._store_in_op(probe, number, path)
         _prune(self.kernel.root, path)
-        Materializer(self.kernel, self.geometry).run(self.kernel.root)
+        Materializer(Hardware(self.kernel.entry, self.geometry)).run(self.kernel.root)
         lower(self.kernel)
         function = SimKernel(self.kernel.function)
         owners = np.full(self.shape, NOBODY, np.int64)

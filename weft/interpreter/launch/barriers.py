@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..buffers.tensor_copies import ARRIVALS
 from ..hardware.hopper.mbarriers import FENCE_INIT, MAKE, count_of
 from ..hardware.hopper.warpgroups import GROUP
@@ -16,17 +14,12 @@ from ..hardware.lanes import OF_GROUPS, numbered_barrier
 from ..indices.arithmetic import Sum, is_zero, value
 from ..ir.mlir import ahead_of, gpu, ir, nvgpu, operations, ops_of
 from ..ir.structured import copy_marks
-from ..mapping.processors import loop_over, when
+from ..mapping.processors import Hardware, loop_over, when
 from .clusters.sharing import meet
 
 
-def init_barriers(entry: ir.Block, thread: Callable[[], Sum], *, clusters: bool = False) -> ir.Operation | None:
-    """Initialize all memory barriers of a kernel that nobody has, and wait for that; what waits, if there are any.
-
-    Args:
-        thread: the thread's number in its block.
-        clusters: blocks of a cluster arrive at each other's.
-    """
+def init_barriers(entry: ir.Block, hardware: Hardware) -> ir.Operation | None:
+    """Initialize all memory barriers of a kernel that nobody has, and wait for that; what waits, if there are any."""
     made = [op for op in operations(entry.owner.operation, MAKE) if ARRIVALS in op.attributes]
     if not made:
         return None
@@ -35,12 +28,12 @@ def init_barriers(entry: ir.Block, thread: Callable[[], Sum], *, clusters: bool 
         for op in made:
             op.move_before(first)
         with ir.InsertionPoint(first):
-            with when(is_zero(thread())):
+            with when(is_zero(hardware.linear_thread().index)):
                 for op in made:
                     arrivals = ir.IntegerAttr(op.attributes[ARRIVALS]).value
                     loop_over(count_of(op.results[0].type), lambda n, op=op, a=arrivals: _init(op.results[0], a, n))
                 ir.Operation.create(FENCE_INIT)
-            start = meet() if clusters else gpu.BarrierOp().operation
+            start = meet() if hardware.geometry.cluster else gpu.BarrierOp().operation
         for op in made:
             del op.attributes[ARRIVALS]
     return start
@@ -50,14 +43,11 @@ def _init(barriers: ir.Value, arrivals: int, number: Sum) -> None:
     nvgpu.MBarrierInitOp(barriers, value(arrivals), number.emit())
 
 
-def number_barriers(function: ir.Operation, group: Callable[[], Sum]) -> None:
-    """Barriers of each warp group become ones with numbers, from 1 on: 0 is the block's own.
-
-    `group`: the number of the thread's warp group.
-    """
+def number_barriers(function: ir.Operation, hardware: Hardware) -> None:
+    """Barriers of each warp group become ones with numbers, from 1 on: 0 is the block's own."""
     for barrier in [op for op in operations(function, "gpu.barrier") if OF_GROUPS in op.attributes]:
         with ahead_of(barrier):
-            made = numbered_barrier((group() + Sum(1)).emit(), GROUP)
+            made = numbered_barrier((hardware.group().index + Sum(1)).emit(), GROUP)
         copy_marks(barrier, made)
         del made.attributes[OF_GROUPS]
         barrier.erase()

@@ -17,6 +17,7 @@ from ..buffers.tensor_copies import complete_copies, continue_counts
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
 from ..hardware import limits
+from ..indices.arithmetic import Sum
 from ..ir.cloning import clone_module
 from ..ir.functions import CLUSTER_SIZE, MOST_BLOCKS, REGISTER_CAP, symbol
 from ..ir.mlir import ahead_of, ancestors, ir, operations, ops_of
@@ -25,6 +26,7 @@ from ..mapping.clusters import cluster_of
 from ..mapping.geometry import Geometry, Size, geometry_of
 from ..mapping.participants import state_participants
 from ..mapping.preconditions import check_distributed, check_launch, mapped_things
+from ..mapping.processors import Hardware
 from ..mapping.shares import Owned
 from ..memory.layouts import is_shared, value_name
 from ..memory.names import rename_buffers
@@ -172,13 +174,14 @@ def _materialize(kernel: Outlined) -> Materialized:
     remarks += placed
     most = geometry.most_grid()
     on_host = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
-    materializer = Materializer(kernel, geometry, arrays)
+    hardware = Hardware(kernel.entry, geometry)
+    materializer = Materializer(hardware, arrays)
     for op in (kernel.root, *last):
         materializer.run(op)
     _state_sizes(kernel.function, "known_grid_size", geometry.static_grid())
     accumulate_in_wider(kernel.function)
-    use_tensor_cores(kernel.function, materializer.lane)
-    sharing = None if cluster is None else Sharing(cluster, materializer.rank())
+    use_tensor_cores(kernel.function, hardware)
+    sharing = None if cluster is None else Sharing(cluster, Sum.of(hardware.rank(), cluster.size))
     _state_sizes(kernel.function, "known_block_size", geometry.static_block())  # those that maps say; a producer is to come
     lower_stores(kernel)
     use_warp_groups(kernel.function, lower_copies(kernel, sharing))
@@ -188,9 +191,9 @@ def _materialize(kernel: Outlined) -> Materialized:
         if materializer.there is not None:
             leave_out(materializer.there)
         arrive_in_all(kernel.function, sharing.cluster.size)
-    number_barriers(kernel.function, materializer.group)
-    start = init_barriers(kernel.entry, materializer.thread, clusters=sharing is not None)
-    geometry = split_roles(kernel.entry, start, materializer.thread, geometry)
+    number_barriers(kernel.function, hardware)
+    start = init_barriers(kernel.entry, hardware)
+    geometry = split_roles(kernel.entry, start, hardware)
     if sharing is not None:
         with ahead_of(ops_of(kernel.entry)[-1]):
             meet()

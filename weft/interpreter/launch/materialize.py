@@ -24,7 +24,6 @@ from ..ir.refusing import describe
 from ..ir.structured import UNROLL, body_of
 from ..mapping.clusters import BlockClusters
 from ..mapping.curves import along_curve
-from ..mapping.geometry import Geometry
 from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
     AXES,
@@ -41,7 +40,6 @@ from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..mapping.shares import Owned
 from ..mapping.together import for_each_together
-from ..outlining.kernel import Outlined
 from ..parallel.nests import SEQUENTIAL
 from ..reductions.scans import is_scan
 from .roles import begin_role
@@ -60,10 +58,10 @@ class Materializer:
         arrays: temporaries whose elements are owned by digits.
     """
 
-    def __init__(self, kernel: Outlined, geometry: Geometry, arrays: Sequence[OwnArray] = ()) -> None:
+    def __init__(self, hardware: Hardware, arrays: Sequence[OwnArray] = ()) -> None:
         self._arrays = arrays
-        self._hardware = Hardware(kernel.entry, geometry)
-        self._geometry = geometry
+        self._hardware = hardware
+        self._geometry = geometry = hardware.geometry
         self._staging = RegisterStages()
         self.remarks: list[str] = []
         self.shares: list[Owned] = []
@@ -91,7 +89,7 @@ class Materializer:
         within = replace(within, maps=(*within.maps, mapping))
         around = within.maps
         if mapping.space == "producer":
-            begin_role(self.thread(), self._geometry.threads, op)
+            begin_role(self._hardware.linear_thread().index, self._geometry.threads, op)
             return op.erase()
         with ExitStack() as scope:
             scope.enter_context(ir.InsertionPoint(op))
@@ -111,22 +109,6 @@ class Materializer:
             one.drop_placeholder(placeholder)
         for inner in moved:
             self.run(inner, within)
-
-    def lane(self) -> ir.Value:
-        """The thread's place in its warp, emitted at the ambient insertion point."""
-        return self._hardware.lane().index.emit()
-
-    def thread(self) -> Sum:
-        """The thread's number in its block."""
-        return self._hardware.linear_thread().index
-
-    def rank(self) -> Sum:
-        """Which block of its cluster the block is."""
-        return Sum.of(self._hardware.rank(), None if self._geometry.cluster is None else self._geometry.cluster.size)
-
-    def group(self) -> Sum:
-        """The number of the thread's warp group."""
-        return self._hardware.group().index
 
     def _guard_idle_axes(self, op: ir.Operation, around: tuple[Mapping, ...], scope: ExitStack) -> None:
         """Threads along an axis that no map uses would all do the same iteration: the first of them does it."""

@@ -9,7 +9,6 @@ The kernel has a warp group more then. What both need stands in front, and is co
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from ..buffers.tensor_copies import PRODUCER
@@ -22,7 +21,7 @@ from ..ir.mlir import ahead_of, ancestors, i64, ir, is_used, is_within, operatio
 from ..ir.refusing import refuse
 from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
-from ..mapping.processors import when
+from ..mapping.processors import Hardware, when
 from ..memory.effects import is_pure
 from .barriers import meet_apart
 
@@ -40,13 +39,9 @@ def begin_role(thread: Sum, threads: int, loop: ir.Operation) -> None:
         block.owner.operation.attributes[PRODUCER] = loop.attributes[PRODUCER] if PRODUCER in loop.attributes else i64(0)
 
 
-def split_roles(entry: ir.Block, start: ir.Operation | None, thread: Callable[[], Sum], geometry: Geometry) -> Geometry:
-    """Split the kernel, and give it the producer's threads. Raises W0406.
-
-    Args:
-        start: the op behind which roles begin.
-        thread: emits the thread's number in its block.
-    """
+def split_roles(entry: ir.Block, start: ir.Operation | None, hardware: Hardware) -> Geometry:
+    """Split the kernel; its shape with the producer's threads. `start`: the op behind which roles begin. Raises W0406."""
+    geometry = hardware.geometry
     roles = [op for op in operations(entry.owner.operation, "scf.if") if PRODUCER in op.attributes]
     if not roles or start is None:
         return geometry
@@ -64,7 +59,7 @@ def split_roles(entry: ir.Block, start: ir.Operation | None, thread: Callable[[]
             raise refuse("W0406", "what the producer copies depends on what the others do", op, "`pipeline … async` instead")
     consumers = [op for op in ops[ops.index(start) + 1 : -1] if op != mine and op not in needed]
     with ir.InsertionPoint(ops[-1]), location:
-        split = scf.IfOp(less(thread(), geometry.threads), has_else=True)
+        split = scf.IfOp(less(hardware.linear_thread().index, geometry.threads), has_else=True)
         groups = geometry.threads // GROUP
         all_of_them = limits.registers_at_start(geometry.threads + GROUP, MOST, register_cap(entry.owner.operation)) * (groups + 1)
         given = min(MOST, (all_of_them - registers) // groups // limits.REGISTERS_STEP * limits.REGISTERS_STEP)

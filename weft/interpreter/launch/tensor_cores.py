@@ -51,7 +51,7 @@ from ..ir.mlir import (
 from ..ir.refusing import refuse
 from ..ir.structured import element_type, operand_names, parts_of, structure
 from ..layouts.layout import Layout
-from ..mapping.processors import loop_over
+from ..mapping.processors import Hardware, loop_over
 from ..memory.layouts import is_shared, strided, transposed
 from ..memory.views import behind, is_view
 
@@ -69,20 +69,20 @@ def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
     return (max(rows), max(columns), sums[0]) if rows and columns and max(rows) < max(columns) else None
 
 
-def use_tensor_cores(function: ir.Operation, lane: Callable[[], ir.Value]) -> None:
-    """Rewrite all products that are marked for warps. `lane`: emits the lane's number. Raises W0369."""
+def use_tensor_cores(function: ir.Operation, hardware: Hardware) -> None:
+    """Rewrite all products that are marked for warps. Raises W0369."""
     marked = [(op, instruction_of(op)) for op in operations(function)]
     for op, product in marked:
         if product is not None:
             with op.location:
-                _Product(op, product, lane).rewrite()
+                _Product(op, product, hardware).rewrite()
 
 
 class _Product:
     """One marked product, with the loops that stand around it since maps became loops."""
 
-    def __init__(self, op: ir.Operation, product: TileProduct, lane: Callable[[], ir.Value]) -> None:
-        self.op, self.product, self.lane = op, product, lane
+    def __init__(self, op: ir.Operation, product: TileProduct, hardware: Hardware) -> None:
+        self.op, self.product, self.hardware = op, product, hardware
         self.split = ir.StringAttr(op.attributes[AS_TYPE]).value if AS_TYPE in op.attributes else None
         if len(op.operands) != 3:
             raise refuse(
@@ -267,7 +267,7 @@ class _Product:
     def _of_lane(self, layout: Layout, axis: str, more: int = 0) -> ir.Value:
         """A coordinate of the lane's number."""
         (form,) = layout.form(axis, "lane", WARP).results
-        return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [form + more]), [self.lane()]).result
+        return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [form + more]), [self.hardware.lane().index.emit()]).result
 
 
 def _joined(words: Sequence[ir.Value], whole: ir.VectorType) -> ir.Value:
