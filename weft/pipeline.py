@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .dsl import tree
-from .dsl.diagnostics import Diagnostic, Source, WeftError, count, fail
+from .dsl.diagnostics import Source, WeftError, count, fail
 from .dsl.records import record
 
 if TYPE_CHECKING:
@@ -24,42 +24,18 @@ if TYPE_CHECKING:
     from .runtime.run.execution import Clock
 
 
-def resolve_schedule(name: str) -> Path:
-    """The path of a schedule: a path as it stands, or a recipe that ships, by its name. Raises W0050."""
+def resolve_schedule(name: str, *, shipped: bool = False) -> Path:
+    """The path of a schedule: a path as it is, or a recipe that ships, by its name. `shipped`: no path. Raises W0050."""
     from .dsl.diagnostics import did_you_mean
     from .recipes import schedules
 
     path = Path(name)
-    if path.exists() or path.is_symlink():
+    if not shipped and (path.exists() or path.is_symlink()):
         return path
-    if (shipped := schedules().get(name)) is not None:
-        return shipped
-    notes = (f"recipes that ship: {', '.join(schedules())}",)
-    raise fail("W0050", f"there is no file and no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
-
-
-def shipped_schedule(name: str) -> Path:
-    """The path of a recipe that ships. Raises W0050."""
-    from .dsl.diagnostics import did_you_mean
-    from .recipes import schedules
-
-    if (path := schedules().get(name)) is None:
-        notes = (f"recipes that ship: {', '.join(schedules())}",)
-        raise fail("W0050", f"there is no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
-    return path
-
-
-def checked_schedule(name: str) -> tuple[tree.File, tuple[Diagnostic, ...]]:
-    """Parse and check a schedule, its main schedule with its parameters' defaults; with warnings. Raises what is wrong with it."""
-    from .dsl.checker import check
-    from .dsl.parser import parse_file
-    from .signatures import signatures
-
-    file = parse_file(resolve_schedule(name))
-    found = check(file, signatures(), defaults=True)
-    if any(d.severity == "error" for d in found):
-        raise WeftError(*found)
-    return file, tuple(found)
+    if (recipe := schedules().get(name)) is not None:
+        return recipe
+    what, notes = "" if shipped else "no file and ", (f"recipes that ship: {', '.join(schedules())}",)
+    raise fail("W0050", f"there is {what}no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
 
 
 def read_schedule(name: str | Source) -> tree.File:
@@ -172,7 +148,7 @@ class Recipe:
 
 @record
 class Applied:
-    """A schedule applied to its payload."""
+    """A schedule applied to its payload; or as far as its session is."""
 
     recipe: Recipe
     payload: ir.Module = field(repr=False)
@@ -216,30 +192,42 @@ class Applied:
         return self.module.operation.get_asm(enable_debug_info=True)
 
 
-def applied(recipe: Recipe) -> Applied:
-    """Parse the payload and apply the schedule to it."""
-    with recipe.clock.phase("import"):  # all that statements use, or its import would count as the first one's work
-        from .interpreter.ir import mlir
-        from .interpreter.session.listeners import tell_statements
-        from .interpreter.session.session import Session
-        from .payloads.naming import WrittenNames
-        from .payloads.payload import parse_payload
-        from .process import doing
+def load_statements(*more: str) -> None:
+    """Import all that statements use, or its import would count as the first one's work; and `more` of the interpreter."""
+    from .interpreter.ir import mlir
 
-        mlir.load()
-        for package in ("proof", "launch"):
-            importlib.import_module(f".interpreter.{package}", __package__)
+    mlir.load()
+    for module in ("session.session", "proof", "launch", *more):
+        importlib.import_module(f".interpreter.{module}", __package__)
+
+
+def opened(recipe: Recipe) -> Applied:
+    """Parse the payload, and open a session before the schedule's first statement."""
+    from .interpreter.session.listeners import tell_statements
+    from .interpreter.session.session import Session
+    from .payloads.naming import WrittenNames
+    from .payloads.payload import parse_payload
+    from .process import doing
+
     with recipe.clock.phase("payload"):
         payload = parse_payload(recipe.payload)
     with recipe.clock.phase("schedule"):
         tell_statements(doing)
-        written = WrittenNames(recipe.payload).at
-        session = Session(payload, recipe.file, recipe.values, unproven=recipe.choice.unproven, written=written)
+        written, unproven = WrittenNames(recipe.payload).at, recipe.choice.unproven
+        return Applied(recipe, payload, Session(payload, recipe.file, recipe.values, unproven=unproven, written=written))
+
+
+def applied(recipe: Recipe) -> Applied:
+    """Parse the payload and apply the schedule to it."""
+    with recipe.clock.phase("import"):
+        load_statements()
+    done = opened(recipe)
+    with recipe.clock.phase("schedule"):
         try:
-            session.run()
+            done.session.run()
         except WeftError as error:
-            raise after_steps(error, session) from error
-    return Applied(recipe, payload, session)
+            raise after_steps(error, done.session) from error
+    return done
 
 
 LED_BY = 3

@@ -56,6 +56,19 @@ class Source:
         """Where a 1-based line and column are; of a line past the end, in the last one."""
         return self.starts[min(line, len(self.starts)) - 1] + column - 1
 
+    def edited(self, edits: Iterable[tuple[Span | tuple[int, int], str]]) -> str:
+        """The text with others in the place of spans, or between two offsets; no two of these overlap."""
+
+        def ends(at: Span | tuple[int, int]) -> tuple[int, int]:
+            if isinstance(at, tuple):
+                return at
+            return self.offset(at.line, at.column), self.offset(at.end_line, at.end_column)
+
+        text = self.text
+        for (start, stop), new in sorted(((ends(at), new) for at, new in edits), reverse=True):
+            text = text[:start] + new + text[stop:]
+        return text
+
     def span(self, position: int, length: int = 1) -> Span:
         """The place of `length` characters of one line, from an offset on."""
         line = bisect_right(self.starts, position)

@@ -8,6 +8,7 @@ command into an exit code: 0 right, 1 wrong, 2 usage, 130 interrupted.
 from __future__ import annotations
 
 import io
+import json
 import os
 import stat
 import sys
@@ -15,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -36,8 +37,9 @@ OF_USAGE = ("W0480", "W0481")
 """Diagnostics of a command line that is not written as it should be: `--set m`, or `--set m=1 --set m=2`."""
 
 
-def emit(text: str) -> None:
-    """Write a result to stdout, whole. Raises W0054 when stdout takes no more."""
+def emit(result: str | dict[str, Any] | list[Any]) -> None:
+    """Write a result to stdout, whole: a text, or plain data as JSON. Raises W0054 when stdout takes no more."""
+    text = result if isinstance(result, str) else json.dumps(result, indent=2, allow_nan=False)
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()

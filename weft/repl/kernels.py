@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
@@ -13,7 +12,6 @@ from ..interpreter.ir.mlir import operations
 from ..interpreter.session.session import Session
 from ..output import colors
 from ..output.report import show_report
-from ..pipeline import Applied
 from ..runtime.predict.chips import DEFAULT
 from ..runtime.run.execution import TARGETS
 from .command import Desk, Misuse, command
@@ -109,8 +107,7 @@ def run(desk: Desk, text: str) -> None:
     with desk.progress("run") as clock:
         bench.session.expect_proven()
         device = open_device(target)
-        applied = Applied(replace(bench.recipe, clock=clock), bench.payload, bench.session)
-        done = run_applied(applied, None, RunOptions(target), device)
+        done = run_applied(bench.timed(clock), None, RunOptions(target), device)
     show_report(desk.console, done.report, title=done.title)
 
 
@@ -125,8 +122,7 @@ def predict(desk: Desk, text: str) -> None:
     if not _launched(bench.session):
         raise _nothing_launched(bench)
     with desk.progress("predict") as clock:
-        applied = Applied(replace(bench.recipe, clock=clock), bench.payload, bench.session)
-        found = predicted(planned(applied), text or DEFAULT)
+        found = predicted(planned(bench.timed(clock)), text or DEFAULT)
     show_prediction(desk.console, found)
 
 

@@ -3,7 +3,6 @@ command or a statement raises ends it."""
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import re
@@ -17,10 +16,9 @@ from rich.text import Text
 
 from ..dsl.diagnostics import Diagnostic, WeftError, count, did_you_mean, fail
 from ..dsl.parser import parse_items
-from ..interpreter.ir.mlir import load
 from ..output import colors
 from ..output.console import exhausted
-from ..pipeline import Choice
+from ..pipeline import Choice, load_statements
 from ..process import answered, stays
 from .command import COMMANDS, Desk
 from .journal import CutOffSession, Journal, Start, choose, cut_off, digest
@@ -30,6 +28,8 @@ from . import steps, views, trials, kernels, export  # noqa: F401 # isort: skip 
 
 _CONTINUES = re.compile(r"(?:[,=+*/%<>-]|\b(?:and|or|not))\s*$")
 _WORD = re.compile(r"([a-z]+)(?:\s+(.*?))?\s*$", re.DOTALL)
+TRIALS = "launch.trials"
+"""Of the interpreter, what `sync` and `next` need beside statements."""
 ALIASES = {"exit": "quit", "q": "quit", "s": "step", "n": "next", "h": "help", "u": "undo"}
 
 
@@ -275,9 +275,9 @@ def _resumed(found: CutOffSession, console: Console, interactive: bool) -> Shell
 
 def _read(shell: Shell, console: Console, interactive: bool) -> int:
     if not interactive:
-        _import()
+        load_statements(TRIALS)
         return shell.replay(read_lines())
-    thread = threading.Thread(target=_import, daemon=True)
+    thread = threading.Thread(target=load_statements, args=(TRIALS,), daemon=True)
 
     def begin() -> None:
         """Import what the first statements need while the user reads the prompt: it takes longer than a step may."""
@@ -301,8 +301,3 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
             thread.join()
 
 
-def _import() -> None:
-    load()
-    package = __name__.rpartition(".repl.")[0]
-    for name in (".interpreter.proof", ".interpreter.launch", ".interpreter.launch.trials"):
-        importlib.import_module(name, package)

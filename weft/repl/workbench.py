@@ -13,15 +13,12 @@ from ..dsl.records import record
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.environment import Environment, named_handles
-from ..interpreter.session.listeners import tell_statements
 from ..interpreter.session.session import Session
 from ..interpreter.session.state import SKIP, Fork, Frame, Step, condition, elements, statement_text
 from ..interpreter.session.statement import Handle, signatures
 from ..interpreter.session.versions import known_sizes, open_at
-from ..payloads.naming import WrittenNames
-from ..payloads.payload import parse_payload
-from ..pipeline import TYPED, Choice, Recipe
-from ..process import doing
+from ..pipeline import TYPED, Applied, Choice, Recipe, opened
+from ..runtime.run.execution import Clock
 
 
 @dataclass
@@ -29,31 +26,35 @@ class Workbench:
     """A recipe being applied step by step.
 
     Args:
-        recipe: the schedule, its payload and its parameters' values.
-        payload: the payload, parsed.
-        session: where it stands.
+        applied: the recipe, its payload, and the session, as far as it is.
         typed: every input that was typed and done, by its source.
         lines: how many lines were typed so far.
     """
 
-    recipe: Recipe
-    payload: ir.Module = field(repr=False)
-    session: Session = field(repr=False)
+    applied: Applied
     typed: dict[Source, tuple[tree.Item, ...]] = field(default_factory=dict)
     lines: int = 0
 
     @classmethod
     def open(cls, choice: Choice) -> Workbench:
         """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
-        tell_statements(doing)
-        recipe = choice.open()
-        payload = parse_payload(recipe.payload)
-        written = WrittenNames(recipe.payload).at
-        return cls(recipe, payload, Session(payload, recipe.file, recipe.values, unproven=choice.unproven, written=written))
+        return cls(opened(choice.open()))
+
+    @property
+    def recipe(self) -> Recipe:
+        return self.applied.recipe
+
+    @property
+    def session(self) -> Session:
+        return self.applied.session
 
     @property
     def choice(self) -> Choice:
         return self.recipe.choice
+
+    def timed(self, clock: Clock) -> Applied:
+        """What was done so far, by a clock of its own."""
+        return replace(self.applied, recipe=replace(self.recipe, clock=clock))
 
     # ---- where it stands ------------------------------------------------------------------------------------------------
 
@@ -138,7 +139,7 @@ class Workbench:
                 fresh.session.do(items)
                 while number < len(steps) and steps[number].span.source == source:
                     number += 1
-        self.recipe, self.payload, self.session = fresh.recipe, fresh.payload, fresh.session
+        self.applied = fresh.applied
         return number
 
 
