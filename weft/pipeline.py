@@ -1,7 +1,8 @@
 """From a schedule's name to numbers, stage by stage; the command line and the API both drive these.
 
 text → parse → check (`read_schedule`) → payload (`Choice.open`) → session (`applied`) → plan and text (`planned`) →
-device → reference → comparison (`execution.py`). Each stage takes what the one before made and adds its time to the clock.
+device → reference → comparison (`execution.py`). Each stage takes what the one before made and adds its time to the
+clock.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 
 def resolve_schedule(name: str, *, shipped: bool = False) -> Path:
-    """The path of a schedule: a path as it is, or a recipe that ships, by its name. `shipped`: no path. Raises W0050."""
+    """The path of a schedule: a path as it is, or a recipe that ships, by its name. `shipped`: no path. Raises
+    W0050."""
     from .dsl.diagnostics import did_you_mean
     from .recipes import schedules
 
@@ -61,8 +63,9 @@ class Choice:
         unproven: kernels that are not proven race-free are let through.
         text: the schedule's text, instead of a file.
         program: the payload's text, or what a schedule says to name a builder, instead of a file.
-        unchecked: kernels are built without being compared with their payload, also where it is not proven what they combine;
-            what is built says so. That they are race-free is proven all the same, unless `unproven` lets them through.
+        unchecked: kernels are built without being compared with their payload, also where it is not proven what they
+            combine; what is built says so. That they are race-free is proven all the same, unless `unproven` lets them
+            through.
         assumed: kernels are built although it is not proven what they combine; they are compared all the same.
     """
 
@@ -128,7 +131,8 @@ class Recipe:
 
     @property
     def open_axes(self) -> dict[str, str]:
-        """The parameters of the payload's builder that are sizes which are known at run time only, and the axes that have them."""
+        """The parameters of the payload's builder that are sizes which are known at run time only, and the axes that
+        have them."""
         from .payloads.settings import builder_of
 
         builder = builder_of(self.file, self.choice.payload) if self.payload_values else None
@@ -178,7 +182,8 @@ class Applied:
 
     @property
     def assumed(self) -> list[str]:
-        """Of each reduction of which it is not proven that kernels execute it as the payload does, a line that says why."""
+        """Of each reduction of which it is not proven that kernels execute it as the payload does, a line that says
+        why."""
         from .interpreter.ir.cloning import COMBINED
         from .interpreter.ir.mlir import ir, operations
 
@@ -193,7 +198,8 @@ class Applied:
 
 
 def load_statements(*more: str) -> None:
-    """Import all that statements use, or its import would count as the first one's work; and `more` of the interpreter."""
+    """Import all that statements use, or its import would count as the first one's work; and `more` of the
+    interpreter."""
     from .interpreter.ir import mlir
 
     mlir.load()
@@ -256,8 +262,8 @@ class Planned:
 
 
 def bundled(made: Planned) -> tuple[Plan, str, str]:
-    """What a bundle holds: the plan and the kernels' text, and the module's text, from which alone both follow: the module is as it
-    is read from that. (Reading simplifies an affine map now and then.)"""
+    """What a bundle holds: the plan and the kernels' text, and the module's text, from which alone both follow: the
+    module is as it is read from that. (Reading simplifies an affine map now and then.)"""
     from .interpreter.ir import mlir
     from .runtime.cuda.module import emit
     from .runtime.host.agreements import state_agreements
@@ -278,7 +284,8 @@ def bundled(made: Planned) -> tuple[Plan, str, str]:
 def planned(done: Applied, entry: str | None = None, *, text: bool = True) -> Planned:
     """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels.
 
-    Without `text`, what only the simulator knows has none, and a comment that states why. Raises W05xx of kernels otherwise.
+    Without `text`, what only the simulator knows has none, and a comment that states why. Raises W05xx of kernels
+    otherwise.
     """
     from .runtime.cuda.module import emit
     from .runtime.host.agreements import agreements

@@ -1,7 +1,8 @@
 """`weft bench`: the recipes of a payload against the array library's own function, on a GPU or natively on the CPU.
 
 Kernels are timed with the device's clock over several runs after one that is not counted; the baseline likewise, in the
-same process, so that ratios hold whatever the machine. On the simulator what the host does is timed: it is not a stopwatch.
+same process, so that ratios hold whatever the machine. On the simulator what the host does is timed: it is not a
+stopwatch.
 """
 
 from __future__ import annotations
@@ -65,9 +66,9 @@ class Refusal:
 def cases(
     builder: Builder, settings: Mapping[str, str], layers: Sequence[str], sizes: Sequence[str], *, gpu: bool
 ) -> list[Case]:
-    """The layers that are named, each once; else the layers that the builder has, if there is a GPU to run them and no size is
-    set; else `sizes`, for all integers that are not set and may have any value. A builder with layers takes its own sizes instead.
-    Raises W0491, W0492."""
+    """The layers that are named, each once; else the layers that the builder has, if there is a GPU to run them and no
+    size is set; else `sizes`, for all integers that are not set and may have any value. A builder with layers takes its
+    own sizes instead. Raises W0491, W0492."""
     for name in layers:
         find_layer(name, builder)
     if builder.layers:

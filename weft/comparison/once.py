@@ -13,8 +13,8 @@ from ..dsl.diagnostics import Diagnostic, WeftError, fail
 from ..dsl.records import record
 from ..interpreter.ir.functions import VERSION_OF
 from ..pipeline import Applied, Planned, Recipe, applied, planned
-from ..runtime.run.clock import Clock
 from ..runtime.run.comparing import ComparedRuns, Task, side_by_side
+from ..runtime.run.execution import Clock
 from . import kept
 from .launches import snapshots
 from .sizes import TRIES, open_sizes, smaller

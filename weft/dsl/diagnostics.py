@@ -323,7 +323,13 @@ def _lines(diagnostic: Diagnostic, width: int | None) -> Iterable[list[Piece]]:
     span = diagnostic.span
     margin = len(str(span.line)) if span is not None else 1
     if span is not None:
-        yield from _place(span, margin, style)
+        bar = " " * (margin + 2) + "|"
+        name = printable(span.source.name)
+        yield [(" " * (margin + 1) + "--> ", _FRAME), (f"{name}:{span.line}:{span.column}", "")]
+        text, before, length = _excerpt(span)
+        yield [(bar, _FRAME)]
+        yield [(f" {span.line} | ", _FRAME), (text, "")]
+        yield [(bar + " ", _FRAME), (" " * before, ""), ("^" * length, style)]
     indent = " " * (margin + 2)
     if diagnostic.payload is not None:
         yield from _entry(indent, "payload", diagnostic.payload, width)
@@ -331,16 +337,6 @@ def _lines(diagnostic: Diagnostic, width: int | None) -> Iterable[list[Piece]]:
         yield from _entry(indent, "note", note, width)
     if diagnostic.hint is not None:
         yield from _entry(indent, "hint", diagnostic.hint, width)
-
-
-def _place(span: Span, margin: int, style: str) -> Iterable[list[Piece]]:
-    bar = " " * (margin + 2) + "|"
-    name = printable(span.source.name)
-    yield [(" " * (margin + 1) + "--> ", _FRAME), (f"{name}:{span.line}:{span.column}", "")]
-    text, before, length = _excerpt(span)
-    yield [(bar, _FRAME)]
-    yield [(f" {span.line} | ", _FRAME), (text, "")]
-    yield [(bar + " ", _FRAME), (" " * before, ""), ("^" * length, style)]
 
 
 def _excerpt(span: Span) -> tuple[str, int, int]:

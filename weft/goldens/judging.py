@@ -1,12 +1,13 @@
 """Comparing a golden with what its schedule makes today, and writing it anew.
 
-Goldens of one schedule with the same payload and settings share one application of it. A step is meant by a name that its `let`
-binds, or by how the statement begins:
+Goldens of one schedule with the same payload and settings share one application of it. A step is meant by a name that
+its `let` binds, or by how the statement begins:
 
     let (a, copy_a) = promote-to-shared step.lhs     a, copy_a, promote-to-shared, "promote-to-shared step.lhs"
     map copy_a to threads(*) cyclic                  "map copy_a"
 
-Not by number: a statement put before it would make it mean another one. Where several fit, `#2` behind it is the second:
+Not by number: a statement put before it would make it mean another one. Where several fit, `#2` behind it is the
+    second:
 `--after "map lanes #2"`, for a statement in a `foreach` or in a schedule called twice.
 """
 
@@ -134,8 +135,8 @@ def _unclear(golden: Golden, words: str, number: int | None, steps: Sequence[Ste
 
 @record
 class GoldenChange:
-    """How a golden and what is made today differ, as the lines of a unified diff; none of them if they are alike. `compared`: on
-    what the kernels were compared with their payload before it was written, a line each."""
+    """How a golden and what is made today differ, as the lines of a unified diff; none of them if they are alike.
+    `compared`: on what the kernels were compared with their payload before it was written, a line each."""
 
     path: str
     lines: tuple[str, ...]
@@ -185,8 +186,9 @@ def compare(golden: Golden, maker: Maker) -> GoldenChange | None:
 
 
 def update(golden: Golden, maker: Maker) -> GoldenChange | None:
-    """Write it anew where it differs, and say what changed. Never a file of checks: those are written by hand; nor one that is no
-    golden, or that the golden is made of; nor what computes something else than its payload. Raises W0902, W0714, W0080, W0081."""
+    """Write it anew where it differs, and say what changed. Never a file of checks: those are written by hand; nor one
+    that is no golden, or that the golden is made of; nor what computes something else than its payload. Raises W0902,
+    W0714, W0080, W0081."""
     now = maker.text(golden)
     expect_apart([Output("--update", golden.path, golden.path.suffix)], maker.reads(golden))
     new = not golden.path.exists()

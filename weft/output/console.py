@@ -124,8 +124,8 @@ def guarded(command: Callable[[], int | None]) -> int:
 
 
 def each(things: Iterable[T], do: Callable[[T], object]) -> int:
-    """Do something with each thing, whatever is wrong with others: that is shown, and the exit code then 1, as it is where `do`
-    gives something true."""
+    """Do something with each thing, whatever is wrong with others: that is shown, and the exit code then 1, as it is
+    where `do` gives something true."""
     wrong = 0
     for thing in things:
         try:
@@ -145,8 +145,8 @@ def exhausted(error: MemoryError | RecursionError, smaller: str) -> WeftError:
 
 @contextmanager
 def progress(title: str, *, console: Console | None = None, patience: float = 0.0) -> Iterator[Clock]:
-    """A progress line while long work runs: gives the clock whose phases it shows, with the share that is done and the time left,
-    where these are known. Silent off a terminal.
+    """A progress line while long work runs: gives the clock whose phases it shows, with the share that is done and the
+    time left, where these are known. Silent off a terminal.
 
     Args:
         console: where it is shown; None: on stderr.
@@ -188,7 +188,8 @@ def progress(title: str, *, console: Console | None = None, patience: float = 0.
 
 
 def share_done(done: float, seconds: float) -> str:
-    """`42 %`, and what is left at the same speed, where a second or more has shown how fast that is: `42 %, 12 s left`."""
+    """`42 %`, and what is left at the same speed, where a second or more has shown how fast that is: `42 %, 12 s
+    left`."""
     text = f"{done:.0%}".replace("%", " %")
     if seconds < 1 or done <= 0:
         return text
@@ -213,15 +214,17 @@ class _Pipe(io.FileIO):
 
 
 def open_what_is_closed() -> None:
-    """A stream that the caller closed (`>&-`) is as good as none: Python has None for it, on which everything would fail."""
+    """A stream that the caller closed (`>&-`) is as good as none: Python has None for it, on which everything would
+    fail."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - it stays open
 
 
 def outlive_readers() -> None:
-    """A reader that has seen enough (`weft golden igemm 2>&1 | head -2`) ends what is printed, not what is done: the command goes
-    on to its own exit code. This is done below Python's streams: Click and Rich end the process with 1 at a closed pipe."""
+    """A reader that has seen enough (`weft golden igemm 2>&1 | head -2`) ends what is printed, not what is done: the
+    command goes on to its own exit code. This is done below Python's streams: Click and Rich end the process with 1 at
+    a closed pipe."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if not isinstance(stream, io.TextIOWrapper):

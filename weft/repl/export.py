@@ -1,4 +1,5 @@
-"""The commands save and quit; and what was done, as a schedule that does it again: what was typed included, what was undone not."""
+"""The commands save and quit; and what was done, as a schedule that does it again: what was typed included, what was
+undone not."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from rich.text import Text
 
 from ..dsl import tree
 from ..dsl.checker import expect_right
-from ..dsl.diagnostics import Source, Span, count, fail
+from ..dsl.diagnostics import Span, count, fail
 from ..dsl.expressions import show
 from ..dsl.formatter import format_text
 from ..dsl.parser import parse_text
@@ -67,8 +68,8 @@ def saved_text(bench: Workbench, path: Path) -> str:
 
 
 def _spliced(bench: Workbench, folder: Path) -> str:
-    """The schedule's own text with what is otherwise here: what was done, values that were set, and paths, which are relative to
-    `folder`; paths on other drives stay whole."""
+    """The schedule's own text with what is otherwise here: what was done, values that were set, and paths, which are
+    relative to `folder`; paths on other drives stay whole."""
     file, payload, main = bench.recipe.file, bench.recipe.file.payload, bench.recipe.file.main
     source, home = file.source, Path(file.source.name).parent
     own = [schedule for schedule in file.schedules if schedule.span.source == source]
@@ -113,21 +114,17 @@ def _body(bench: Workbench) -> Iterator[str]:
         if span.source.name == TYPED:
             yield span.text
             continue
-        yield from _leading(span.source, span.line, after=before)
+        # The comments and empty lines directly above `line`, down from `after`.
+        above: list[str] = []
+        for number in range(span.line - 1, before, -1):
+            text = span.source.line(number).strip()
+            if text and not text.startswith("//"):
+                break
+            above.append(text)
+        yield from reversed(above)
         comment = re.match(r"\s*//.*", span.source.line(span.end_line)[span.end_column - 1 :])
         yield span.text + (comment[0] if comment else "")
         before = span.end_line
-
-
-def _leading(source: Source, line: int, after: int) -> Iterator[str]:
-    """The comments and empty lines directly above `line`, down from `after`."""
-    above: list[str] = []
-    for number in range(line - 1, after, -1):
-        text = source.line(number).strip()
-        if text and not text.startswith("//"):
-            break
-        above.append(text)
-    yield from reversed(above)
 
 
 def _literal(value: object) -> str:

@@ -93,7 +93,8 @@ class Workbench:
                 raise fail("W0060", f"there is no position {number}: the schedule ends at {end}", hint=f"`goto {end}`")
 
     def type(self, text: str) -> tuple[Step, ...]:
-        """Do what was typed: everything, or nothing and raise. What the schedule goes on with anyway is a step of it."""
+        """Do what was typed: everything, or nothing and raise. What the schedule goes on with anyway is a step of
+        it."""
         items = parse_items("\n" * self.lines + text, TYPED)
         if len(items) == 1 and statement_text(items[0]) == self.coming:
             step = self.session.step()
@@ -108,7 +109,8 @@ class Workbench:
     def _expect_right(self, items: tuple[tree.Item, ...]) -> None:
         """Check what was typed as `weft check` would if it stood in the file. Raises what is wrong with it.
 
-        Inside a `foreach` or a call this is left to the statements themselves: what stands there is done more than once.
+        Inside a `foreach` or a call this is left to the statements themselves: what stands there is done more than
+            once.
         """
         frame, *inner = self.session.state.frames
         if inner or not items:

@@ -1,4 +1,5 @@
-"""`weft bench [PAYLOAD]`: the recipes that ship against the array library's own function; `weft tune`, which is not there yet."""
+"""`weft bench [PAYLOAD]`: the recipes that ship against the array library's own function; `weft tune`, which is not
+there yet."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`weft explain [CODE]`, `weft statements [NAME]`, `weft payloads [NAME]`, `weft recipes [NAME]`: what there is, and what it
-means."""
+"""`weft explain [CODE]`, `weft statements [NAME]`, `weft payloads [NAME]`, `weft recipes [NAME]`: what there is, and
+what it means."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ PATH = click.Path(path_type=Path)
 @click.command(short_help="Explain the code of a diagnostic.")
 @click.argument("code", required=False, shell_complete=completion.codes)
 def explain(code: str | None) -> None:
-    """Print what a diagnostic's code means and, where that helps, a wrong → right example; without CODE, list all codes."""
+    """Print what a diagnostic's code means and, where that helps, a wrong → right example; without CODE, list all
+    codes."""
+    from ...codes import explanation
     from ...output.console import page
-    from ...output.explained import explanation
 
     page(explanation(code))
 

@@ -57,8 +57,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 
 
 def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Function], Function]:
-    """`--payload`, `--set`, `--layer`, and `more`, a FILE among them: what makes a schedule with its payload, for the command's
-    `chosen`."""
+    """`--payload`, `--set`, `--layer`, and `more`, a FILE among them: what makes a schedule with its payload, for the
+    command's `chosen`."""
 
     def decorated(command: Function) -> Function:
         @functools.wraps(command)

@@ -15,7 +15,7 @@ from .schedules import PATH, json_option
 
 if TYPE_CHECKING:
     from ...dsl.diagnostics import Diagnostic
-    from ...verify import Judged, JudgedHost, Sizes, Verdict
+    from ...verify import Judged, Sizes
 
 
 class SizesParameter(click.ParamType):
@@ -45,7 +45,7 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
     P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or only kernels.
     """
     from ...dsl.diagnostics import read_source
-    from ...output.console import emit, progress, show
+    from ...output.console import emit, progress, say, show
     from ...verify import verify_source
 
     if file.suffix == ".weft":
@@ -55,38 +55,25 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
     if as_json:
         emit(verdict.to_json())
         return 0 if verdict.ok else 1
-    groups = _alike(verdict.kernels)
+    alike: dict[Hashable, list[Judged]] = {}  # launches of which the same is said, which is said once
+    for kernel in verdict.kernels:
+        alike.setdefault(kernel.verdict, []).append(kernel)
     if not verdict.ok:
-        kernels, hosts = (d for group in groups for d in _said(group)), (d for host in verdict.hosts for d in host.diagnostics)
-        show((*kernels, *hosts, *verdict.refused))
-    _summary(verdict, groups)
-    return 0 if verdict.ok else 1
-
-
-def _alike(kernels: Sequence[Judged]) -> list[list[Judged]]:
-    """The launches of which the same is said, together, in the order of the first of each."""
-    groups: dict[Hashable, list[Judged]] = {}
-    for kernel in kernels:
-        groups.setdefault(kernel.verdict, []).append(kernel)
-    return list(groups.values())
-
-
-def _said(group: Sequence[Judged]) -> list[Diagnostic]:
-    """What is wrong with these launches, said once."""
-    first, *more = group
-    others = (f"and so by {count(len(more), 'more launch')}",) if more else ()
-    return [replace(d, notes=(*d.notes, *others)) for d in first.diagnostics]
-
-
-def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
-    from ...output.console import say
-
-    for kernel, *more in groups:
+        found: list[Diagnostic] = []
+        for kernel, *more in alike.values():
+            others = (f"and so by {count(len(more), 'more launch')}",) if more else ()
+            found += (replace(d, notes=(*d.notes, *others)) for d in kernel.diagnostics)
+        show((*found, *(d for host in verdict.hosts for d in host.diagnostics), *verdict.refused))
+    for kernel, *more in alike.values():
         say(_line(kernel, more))
         for barrier in kernel.superfluous:
             say(f"  {barrier} could go: what it orders is ordered without it")
     for host in verdict.hosts:
-        say(_host_line(host))
+        what = f"{count(host.operations, 'operation')}, {count(host.tokens, 'token')}, {host.place}"
+        if host.ok:
+            say(f"✓ {host.name}: ordered, nothing leaks ({what})")
+        else:
+            say(f"✗ {host.name}: {count(len(host.diagnostics), 'fault')} of tokens, streams or memory ({what})")
     if verdict.compiled:
         what = "read and write what they get, and nothing else (compiled already, `gpu.binary`: not judged)"
         say(f"assumed: {quoted(verdict.compiled)} {what}")
@@ -94,6 +81,7 @@ def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
         say(f"assumed: {quoted(verdict.multiples)} (the host checks it before a run)")
     if verdict.distinct:
         say(f"assumed: {quoted(verdict.distinct)} are distinct buffers (`--may-alias` assumes the opposite)")
+    return 0 if verdict.ok else 1
 
 
 def _line(kernel: Judged, more: Sequence[Judged]) -> str:
@@ -104,13 +92,6 @@ def _line(kernel: Judged, more: Sequence[Judged]) -> str:
     barriers = count(kernel.barriers, "barrier")
     clusters = f", clusters of {_sizes(kernel.cluster)}" if kernel.cluster != (1, 1, 1) else ""
     return f"{verdict}, {barriers} (block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}{clusters}, {place})"
-
-
-def _host_line(host: JudgedHost) -> str:
-    what = f"{count(host.operations, 'operation')}, {count(host.tokens, 'token')}"
-    if not host.diagnostics:
-        return f"✓ {host.name}: ordered, nothing leaks ({what}, {host.place})"
-    return f"✗ {host.name}: {count(len(host.diagnostics), 'fault')} of tokens, streams or memory ({what}, {host.place})"
 
 
 def _sizes(sizes: Sizes) -> str:

@@ -18,7 +18,7 @@ from ...interpreter.proof.hosts.windows import NOALIAS
 from ..form.kernel_form import FORM
 from ..form.kernel_lowering import LOWERED
 from ..form.rounding import own_rounding
-from ..host import arithmetic, kernels, memory, tensor_maps  # noqa: F401 - they fill the table of rules
+from ..host import arithmetic, kernels, memory  # noqa: F401 - they fill the table of rules
 from ..host.program import RULES
 from .limits import KNOWN_GPU_OPS, NotLoopsError
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.hardware import limits
-from ..devices.device import DeviceTarget, DeviceView, MappedView, Number, Passed, Stream
-from ..devices.replay import Replay
-from ..devices.report import Race
+from ..devices.device import Action, DeviceTarget, DeviceView, Instant, MappedView, Number, Passed, Replay, Stream
+from ..devices.report import Race, Triple
 from ..plan.dtypes import NUMPY, itemsize, windowed
 from ..plan.plan import KernelEntry
 from ..plan.signature import type_text
@@ -40,13 +37,6 @@ class CpuMemory:
     owner: Any = None
 
 
-@dataclass(eq=False)
-class CpuEvent:
-    """`reached`: when it was recorded last."""
-
-    reached: float = 0.0
-
-
 class CpuDevice(Replay):
     """Runs kernels natively. Everything is done, in order, when a call returns; streams and events order nothing else.
 
@@ -63,8 +53,6 @@ class CpuDevice(Replay):
 
     name = "CPU"
     target: ClassVar[DeviceTarget] = "cpu"
-    wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
-    most_shared = limits.MOST
     unordered: tuple[Race, ...] = ()
 
     def __init__(self, threads: int | None = None, effort: int = 3) -> None:
@@ -80,14 +68,8 @@ class CpuDevice(Replay):
         self._loaded |= {kernel.symbol: (text, tuple(kernels)) for kernel in kernels}
 
     def launcher(
-        self,
-        kernel: KernelEntry,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        shared_bytes: int,
-        args: Sequence[Passed],
-        stream: Stream,
-    ) -> Callable[[], None]:
+        self, kernel: KernelEntry, grid: Triple, block: Triple, shared: int, args: Sequence[Passed], stream: Stream
+    ) -> Action:
         if kernel.symbol not in self._loaded:
             raise fail("W0759", f"kernel `{kernel.symbol}` was not loaded")
         text, kernels = self._loaded[kernel.symbol]
@@ -102,7 +84,7 @@ class CpuDevice(Replay):
             if known is not None and known != given:
                 raise fail("W0753", f"`{kernel.name}` is for a {what} of {known}, not of {given}")
         _expect_arguments(kernel.name, found, plain)
-        launch = _Launch(found, (*grid, *block, shared_bytes), plain, self.threads)
+        launch = _Launch(found, (*grid, *block, shared), plain, self.threads)
         return partial(self._issue, launch, kernel.name)
 
     # ---- memory ---------------------------------------------------------------------------------------------------------
@@ -131,11 +113,16 @@ class CpuDevice(Replay):
     def download(self, memory: CpuMemory, array: np.ndarray, stream: Stream) -> None:
         ctypes.memmove(array.ctypes.data, memory.address, memory.size)
 
-    def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Callable[[], None]:
-        return partial(self._issue, partial(_copy, target, source))
+    def copy(self, target: DeviceView, source: DeviceView, stream: Stream) -> None:
+        if target.contiguous and source.contiguous:
+            ctypes.memmove(_start(target), _start(source), source.count * itemsize(source.dtype))
+        elif target.memory is source.memory:
+            _elements(target)[...] = _elements(source).copy()
+        else:
+            _elements(target)[...] = _elements(source)
 
-    def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Callable[[], None]:
-        return partial(self._issue, partial(_fill, target, value))
+    def fill(self, target: DeviceView, value: np.generic, stream: Stream) -> None:
+        _elements(target)[...] = value
 
     # ---- streams and events: all is done when the call returns ----------------------------------------------------------
 
@@ -144,18 +131,9 @@ class CpuDevice(Replay):
 
     def destroy_stream(self, stream: Stream) -> None: ...
 
-    def create_event(self) -> CpuEvent:
-        return CpuEvent()
+    def wait(self, stream: Stream, event: Instant) -> None: ...
 
-    def record(self, event: CpuEvent, stream: Stream) -> None:
-        self._issue(partial(_record, event))
-
-    def wait(self, stream: Stream, event: CpuEvent) -> None: ...
-
-    def destroy_event(self, event: CpuEvent) -> None: ...
-
-    def elapsed(self, start: CpuEvent, end: CpuEvent) -> float | None:
-        return end.reached - start.reached
+    def destroy_event(self, event: Instant) -> None: ...
 
     def synchronize(self) -> None: ...
 
@@ -182,10 +160,6 @@ def _fits(
         and len(shape) == len(extents)
         and all(e in (None, n) for e, n in zip(extents, shape, strict=True))
     )
-
-
-def _record(event: CpuEvent) -> None:
-    event.reached = time.perf_counter()
 
 
 class _Launch:
@@ -241,22 +215,6 @@ class _Launch:
     def _do(self, worker: int, first: int, end: int) -> None:
         self._ranges[2 * worker], self._ranges[2 * worker + 1] = first, end
         self._call(ctypes.addressof(self._pointers) + 8 * self._width * worker)
-
-
-# ---- copies and fills ------------------------------------------------------------------------------------------------
-
-
-def _copy(target: DeviceView, source: DeviceView) -> None:
-    if target.contiguous and source.contiguous:
-        ctypes.memmove(_start(target), _start(source), source.count * itemsize(source.dtype))
-    elif target.memory is source.memory:
-        _elements(target)[...] = _elements(source).copy()
-    else:
-        _elements(target)[...] = _elements(source)
-
-
-def _fill(target: DeviceView, value: np.generic) -> None:
-    _elements(target)[...] = value
 
 
 def _start(view: DeviceView) -> int:

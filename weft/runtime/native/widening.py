@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...interpreter.ir.mlir import ir, operations
-from ..host.constants import constant_array
+from ..host.functions import constant_array
 from ..plan.dtypes import narrow
 
 BFLOAT = re.compile(r"(?:^|(?<=[x<(, ]))bf16\b")
