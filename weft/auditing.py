@@ -105,7 +105,7 @@ def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tupl
     not parse."""
     from .interpreter.ir import mlir
     from .interpreter.proof.inside import index_uses
-    from .runtime.native.admitted import NotLoopsError, expect_finished
+    from .runtime.cpu.admitted import NotLoopsError, expect_finished
     from .verify import verify_source
 
     verdict = verify_source(Source(name, text))

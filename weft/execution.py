@@ -75,14 +75,20 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
         if against == "none":
             return None, "nothing"
         try:
-            return _expected(made, arrays, against, result), "the payload, compiled for the CPU"
+            if against == "gpu":
+                hint = "`--reference jit` runs the payload on the CPU"
+                raise fail("W0059", "`--reference gpu` is not in this version", hint=hint)
+            undefined = UNDEFINED.intersection(f.kind for f in result.faults or ())
+            if undefined and any(map(functions.launches, functions.functions(done.payload))):
+                raise fail("W0802", "the payload's own kernels fault, and what they compute is undefined")
+            return computed(arrays, "f32"), "the payload, compiled for the CPU"
         except WeftError as error:
             if not (result.races or result.faults):
                 raise
             return None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
 
     def computed(arrays: Arrays, floats: Floats = "f64") -> Arrays:
-        from .runtime.reference.reference import reference
+        from .runtime.cpu.reference import reference
 
         with done.recipe.clock.phase("reference"):
             return reference(done.payload, made.plan.entry, dict(arrays), floats)
@@ -124,24 +130,9 @@ def _prepare_reference(clock: Clock) -> None:
 
     if is_child():
         with clock.phase("import"):
-            from .runtime.reference.reference import prepare
+            from .runtime.cpu.reference import prepare
 
             prepare()
-
-
-def _expected(made: Planned, arrays: Arrays, how: Reference, result: RunResult) -> Arrays:
-    from .runtime.host import functions
-    from .runtime.reference.reference import reference
-
-    if how == "gpu":
-        hint = "`--reference jit` runs the payload on the CPU"
-        raise fail("W0059", "`--reference gpu` is not in this version", hint=hint)
-    payload = made.applied.payload
-    undefined = UNDEFINED.intersection(f.kind for f in result.faults or ())
-    if undefined and any(map(functions.launches, functions.functions(payload))):
-        raise fail("W0802", "the payload's own kernels fault, and what they compute is undefined")
-    with made.applied.recipe.clock.phase("reference"):
-        return reference(payload, made.plan.entry, dict(arrays))
 
 
 def predicted(made: Planned, chip: str, sizes: Mapping[str, str] | None = None) -> Prediction:
@@ -185,11 +176,11 @@ def build_bundle(
     then.
     """
     from .comparison import once
+    from .runtime.cpu.reference import reference
     from .runtime.files.bundle import expect_place, write_bundle
     from .runtime.files.inputs import chosen_inputs, sized
     from .runtime.files.writing import Output, expect_apart
     from .runtime.host.functions import signature
-    from .runtime.reference.reference import reference
     from .runtime.run.judging import own_outputs
     from .runtime.run.runner import resolved
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .dsl import tree
-from .dsl.diagnostics import Source, WeftError, count, fail
+from .dsl.diagnostics import Diagnostic, Source, WeftError, count, fail
 from .dsl.records import record
 
 if TYPE_CHECKING:
@@ -40,15 +40,26 @@ def resolve_schedule(name: str, *, shipped: bool = False) -> Path:
     raise fail("W0050", f"there is {what}no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
 
 
-def read_schedule(name: str | Source) -> tree.File:
-    """Parse and check a schedule by path or recipe name, or its text. Raises all that is wrong with it at once."""
-    from .dsl.checker import expect_right
+def checked_schedule(name: str | Source, *, defaults: bool = False) -> tuple[tree.File, tuple[Diagnostic, ...]]:
+    """Parse and check a schedule by path or recipe name, or its text; with warnings. Raises all that is wrong at once.
+
+    Args:
+        defaults: check its main schedule with its parameters' defaults, too.
+    """
+    from .dsl.checker import check
     from .dsl.parser import parse_file, parse_text
     from .signatures import signatures
 
     file = parse_text(name.text, name.name) if isinstance(name, Source) else parse_file(resolve_schedule(name))
-    expect_right(file, signatures())
-    return file
+    found = check(file, signatures(), defaults=defaults)
+    if any(d.severity == "error" for d in found):
+        raise WeftError(*found)
+    return file, tuple(found)
+
+
+def read_schedule(name: str | Source) -> tree.File:
+    """What `checked_schedule` has read."""
+    return checked_schedule(name)[0]
 
 
 @record
@@ -128,6 +139,11 @@ class Recipe:
     @property
     def name(self) -> str:
         return self.file.main.name
+
+    @property
+    def texts(self) -> list[str]:
+        """Those of the schedule and all that it includes."""
+        return sorted({s.span.source.text for s in self.file.schedules})
 
     @property
     def open_axes(self) -> dict[str, str]:
@@ -265,11 +281,11 @@ def bundled(made: Planned) -> tuple[Plan, str, str]:
     """What a bundle holds: the plan and the kernels' text, and the module's text, from which alone both follow: the
     module is as it is read from that. (Reading simplifies an affine map now and then.)"""
     from .interpreter.ir import mlir
+    from .runtime.cpu.admitted import without_freedom
     from .runtime.cuda.module import emit
     from .runtime.host.agreements import state_agreements
     from .runtime.host.functions import entry_function
     from .runtime.host.host import make_plan
-    from .runtime.native.admitted import without_freedom
 
     text = made.applied.text
     with made.applied.recipe.clock.phase("write"):

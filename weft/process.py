@@ -78,7 +78,7 @@ CALLED_BACK = {
     ("interpreter.launch.trials", "_outermost"),
     ("interpreter.focus.modules", "content"),
     ("interpreter.focus.versions", "sections"),
-    ("runtime.reference.worker", "forked"),
+    ("runtime.cpu.worker", "forked"),
 }
 """Functions of Weft's modules from which the bindings, or Python before and behind a fork, call back; and those that
 change what versions of a module share."""

@@ -118,7 +118,7 @@ def _say(status: int, killed: bool, page: mmap.mmap, goes_on: bool) -> None:
     """What has happened to the child, on its behalf."""
     from ..dsl.diagnostics import Diagnostic
     from ..output.console import say, show
-    from ..runtime.reference.deaths import ended_by
+    from ..runtime.cpu.worker import ended_by
 
     doing = read(page, DOING)
     if killed:

@@ -80,6 +80,19 @@ def page(text: str) -> None:
     emit("\n".join(lines if width is None else [part for line in lines for part in in_lines(line, max(width, 40))]))
 
 
+def explanation(code: str | None) -> str:
+    """What a code means and, for some, a wrong → right example; without a code, the list of all. Raises W0057."""
+    from ..codes import all_codes
+
+    codes = all_codes()
+    if code is None:
+        return "\n".join(f"{name}  {explained.title}" for name, explained in codes.items())
+    wanted = f"W{int(code):04}" if code.isdecimal() and len(code) < 9 else code.upper()
+    if (found := codes.get(wanted)) is None:
+        raise fail("W0057", f"there is no diagnostic `{code}`", hint="`weft explain` lists all codes")
+    return f"{wanted}: {found.title}\n\n{found.text}"
+
+
 def colored() -> bool:
     """Whether stderr takes colors."""
     return sys.stderr.isatty() and not os.environ.get("NO_COLOR")

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from ..codes import explanation
 from ..dsl.diagnostics import count, did_you_mean, fail
 from ..dsl.expressions import evaluate
 from ..dsl.expressions import show as literal
@@ -18,6 +17,7 @@ from ..interpreter.ir.mlir import ir
 from ..interpreter.session.state import State
 from ..interpreter.session.statement import signatures
 from ..output import changes, colors
+from ..output.console import explanation
 from ..output.report import columns, duration, listing
 from ..payloads.settings import builder_of, parse_settings
 from .command import COMMANDS, Desk, Misuse, command, number_of

@@ -17,22 +17,16 @@ def check(files: tuple[str, ...]) -> int:
 
     If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists.
     """
-    from ...dsl.checker import check
-    from ...dsl.diagnostics import WeftError, count
-    from ...dsl.parser import parse_file
+    from ...dsl.diagnostics import count
     from ...output.console import each, say, show
     from ...payloads.sources import payload_source
-    from ...pipeline import resolve_schedule
+    from ...pipeline import checked_schedule
     from ...recipes import shortened
-    from ...signatures import signatures
 
     def one(name: str) -> None:
-        file = parse_file(resolve_schedule(name))
-        found = check(file, signatures(), defaults=True)
-        if any(d.severity == "error" for d in found):
-            raise WeftError(*found)
-        if found:
-            show(tuple(found))
+        file, warnings = checked_schedule(name, defaults=True)
+        if warnings:
+            show(warnings)
         if file.payload is not None:
             payload_source(file, None, {})  # as far as it shows without MLIR
         say(f"{shortened(file.source.name)}: no errors in {count(len(file.schedules), 'schedule')}")

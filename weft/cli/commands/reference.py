@@ -25,8 +25,7 @@ PATH = click.Path(path_type=Path)
 def explain(code: str | None) -> None:
     """Print what a diagnostic's code means and, where that helps, a wrong → right example; without CODE, list all
     codes."""
-    from ...codes import explanation
-    from ...output.console import page
+    from ...output.console import explanation, page
 
     page(explanation(code))
 

@@ -55,7 +55,7 @@ def open_target(where: Where) -> Target:
         raise fail("W0720", f"`{where}` is not a target", f"there are {', '.join(get_args(Where))}")
     if where == "cuda" or (where == "auto" and cuda_problem() is None):
         return GpuTarget(CupyDevice())
-    from ..native.device import CpuDevice
+    from ..cpu.device import CpuDevice
 
     return CpuTarget(CpuDevice())
 

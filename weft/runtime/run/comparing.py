@@ -20,11 +20,11 @@ from .runner import RunResult, resolved, run_plan
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..cpu.reference import CompiledPayload
     from ..devices.device import Device, DeviceTarget
     from ..plan.dtypes import Floats
     from ..plan.plan import Plan
     from ..plan.signature import FunctionSignature
-    from ..reference.reference import CompiledPayload
 
 NATIVE = "W0725"
 """What the CPU cannot run; the simulator may."""
@@ -125,8 +125,8 @@ def side_by_side(task: Task) -> ComparedRuns:
     task = replace(task, plan=with_snapshots(task.plan, task.snapshots))
     inputs = dict(_inputs(task))
     refused = tuple(size for size in task.sizes if size not in inputs)
-    from ..native.device import CpuDevice
-    from ..reference.worker import begin
+    from ..cpu.device import CpuDevice
+    from ..cpu.worker import begin
 
     begin("the kernels")
     device: Device = CpuDevice(1, _effort(task))
@@ -213,7 +213,7 @@ def _run(task: Task, device: Device, inputs: Mapping[int | None, Mapping[str, np
 
 
 def _payload(task: Task) -> CompiledPayload:
-    from ..reference.reference import CompiledPayload
+    from ..cpu.reference import CompiledPayload
 
     return CompiledPayload(task.payload, task.signature.entry, effort=_effort(task))
 
@@ -288,7 +288,7 @@ class _Sides:
         return found
 
     def _payload(self, floats: Floats) -> CompiledPayload:
-        from ..reference.reference import CompiledPayload
+        from ..cpu.reference import CompiledPayload
 
         if floats not in self.compiled:
             self.compiled[floats] = CompiledPayload(self.task.payload, self.task.signature.entry, floats)

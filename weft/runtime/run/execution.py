@@ -239,7 +239,7 @@ def open_device(target: Target) -> Device:
     from .cupy_device import CupyDevice, cuda_problem
 
     if target == "cpu":
-        from ..native.device import CpuDevice
+        from ..cpu.device import CpuDevice
 
         return CpuDevice()
     if target == "cuda" or (target == "auto" and cuda_problem() is None):

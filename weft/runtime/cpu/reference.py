@@ -8,24 +8,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...dsl.diagnostics import Diagnostic, WeftError, fail
-from ...interpreter.ir.mlir import JitError, TransformError, context, ir, load_jit
-from ...interpreter.ir.refusing import upstream_messages
+from ...dsl.diagnostics import WeftError, fail
+from ...interpreter.ir.mlir import context, ir, load_jit
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
-from ..native.admitted import expect_payload
-from ..native.copies import copy_at_once
-from ..native.cpu_lowering import lower
-from ..native.jit import compiled, invoke
-from ..native.launches import serialize_launches
-from ..native.limits import NotLoopsError
-from ..native.widening import widen_floats
 from ..plan.dtypes import HALVES, NUMPY, Floats, widen
 from ..plan.signature import Argument, FunctionSignature
-from .deaths import ended_by
-from .worker import Died, begin, call, fork_early
+from .admitted import expect_payload
+from .launches import serialize_launches
+from .lowering import lower
+from .machine_code import invoke, linked, refusing
+from .widening import copy_at_once, widen_floats
+from .worker import Died, begin, call, ended_by, fork_early
 
 WAY_OUT = "run without a reference: --reference none"
+
+FAILED = ("W0800", "lower"), ("W0801", "link")
+"""What may not succeed, and its code."""
 
 LOWERING, COMPILING, RUNNING = "the passes", "the compilation", "the run"
 """What a worker is about."""
@@ -83,7 +82,8 @@ class CompiledPayload:
         function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get(module.context)
         function.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
         self.names, self.is_out = argument_names(function), out_arguments(function)
-        try:
+        lowering, linking = ((code, f"the CPU reference cannot {do} @{entry}") for code, do in FAILED)
+        with refusing("W0802", lowering, linking, WAY_OUT):
             begin(LOWERING)
             expect_payload(module)
             copy_at_once(module)  # a copy of halves is no copy of what they are widened to
@@ -94,14 +94,7 @@ class CompiledPayload:
             serialize_launches(module)
             lower(module)
             begin(COMPILING)
-            self.engine = compiled(module, self.named.entry, effort)
-        except NotLoopsError as error:
-            raise WeftError(Diagnostic("W0802", error.message, hint=error.hint or WAY_OUT, payload=error.place)) from error
-        except (ir.MLIRError, TransformError) as error:
-            notes = upstream_messages(error)[:4]
-            raise fail("W0800", f"the CPU reference cannot lower @{entry}", notes=notes, hint=WAY_OUT) from error
-        except JitError as error:
-            raise fail("W0801", f"the CPU reference cannot link @{entry}: {error}", hint=WAY_OUT) from error
+            self.engine, _ = linked(module, [f"_mlir_ciface_{self.named.entry}"], effort)
 
     def __call__(self, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Call the function on copies; out-arguments that stand for results are made here."""

@@ -20,9 +20,8 @@ from ...interpreter.ir.functions import inputs_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ancestors, func, i64, ir, is_within, memref, operations, ops_of, scf
 from ...interpreter.memory.effects import is_pure
 from . import threads
-from .edges import EDGE, OF_WARPS, controls, ends_piece, expect_loop_or_branch, mark_edges
 from .interchange import is_cheap
-from .limits import NotLoopsError, expect_loops
+from .limits import EDGE, OF_WARPS, NotLoopsError, controls, ends_piece, expect_loop_or_branch, expect_loops, mark_edges
 from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, block_range, constant, known_or, loops, placeholders
 from .warps import TOGETHER, Together, get, put
 

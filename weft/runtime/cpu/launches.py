@@ -16,12 +16,11 @@ from ...interpreter.ir.mlir import ancestors, arith, func, ir, memref, operation
 from ...interpreter.memory.layouts import is_shared
 from ..cuda.module import kernel_functions
 from ..host.functions import called
-from .copies import copy_at_once
 from .kernel import SHARED, serial_function
 from .limits import NotLoopsError
 from .threads import constant
 from .warps import split_matrices, split_shuffles
-from .widening import change_types
+from .widening import change_types, copy_at_once
 
 TOKEN = "!gpu.async.token"
 
