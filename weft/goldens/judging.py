@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..dsl.diagnostics import WeftError, count, fail, printable
+from ..dsl.diagnostics import WeftError, count, did_you_mean, fail, printable
 from ..dsl.records import record
 from ..pipeline import Applied, Choice, applied
 from ..runtime.files.writing import Output, expect_apart, write_file
@@ -115,22 +115,19 @@ def bound(text: str) -> tuple[tuple[str, ...], str]:
 
 
 def _unclear(golden: Golden, words: str, number: int | None, steps: Sequence[Step], found: Sequence[Step]) -> WeftError:
-    listed = found or steps
-    lines = [f"{Path(step.span.source.name).name}:{step.span.line}: {step.text}" for step in listed]
+    lines = [f"{Path(step.span.source.name).name}:{step.span.line}: {step.text}" for step in found or steps]
     more = [f"… and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    shown = "\n".join([*lines[:_SHOWN], *more])
+    what, led, hint = f"names {count(len(found), 'step')} of `{golden.schedule}`, not {number}", "found", None
     if found and number is None:
+        what, led = f"names {len(found)} steps of `{golden.schedule}`", "they are"
         hint = f"write more of the statement, or `{words} #1` for the first"
-        return fail("W0905", f"`{words}` names {len(found)} steps of `{golden.schedule}`", span=golden.span,
-                    notes=(f"they are\n{shown}",), hint=hint)  # fmt: skip
-    if found:
-        return fail("W0905", f"`{words}` names {count(len(found), 'step')} of `{golden.schedule}`, not {number}",
-                    span=golden.span, notes=(f"found\n{shown}",))  # fmt: skip
-    names = [name for step in steps for name in (*bound(step.text)[0], bound(step.text)[1])]
-    close = difflib.get_close_matches(words, names, 1)
-    hint = f"did you mean `{close[0]}`?" if close else "name a step that is there, or delete the golden"
-    return fail("W0905", f"`{golden.schedule}` has no step `{words}` with these settings", span=golden.span,
-                notes=(f"its steps are\n{shown}",), hint=hint)  # fmt: skip
+    message = f"`{words}` {what}"
+    if not found:
+        message, led = f"`{golden.schedule}` has no step `{words}` with these settings", "its steps are"
+        names = [name for step in steps for name in (*bound(step.text)[0], bound(step.text)[1])]
+        hint = did_you_mean(words, names) or "name a step that is there, or delete the golden"
+    notes = ("\n".join([led, *lines[:_SHOWN], *more]),)
+    return fail("W0905", message, span=golden.span, notes=notes, hint=hint)
 
 
 @record

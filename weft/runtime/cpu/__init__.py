@@ -1,1 +1,2 @@
-"""What compiled code on a CPU does: kernels as loops, payloads as they are (the reference), and one way to machine code."""
+"""What compiled code on a CPU does: kernels as loops, payloads as they are (the reference), and one way to machine
+code."""

@@ -1,4 +1,5 @@
-"""`CpuDevice`: the plan runner's device that runs the scheduled kernels natively, as loops, their blocks on several threads."""
+"""`CpuDevice`: the plan runner's device that runs the scheduled kernels natively, as loops, their blocks on several
+threads."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ from .threads import ALIGNMENT
 
 @dataclass(eq=False)
 class CpuMemory:
-    """Memory of this process. What works on it reads `address` each time that it is done, so that it may be changed in between.
+    """Memory of this process. What works on it reads `address` each time that it is done, so that it may be changed in
+    between.
 
     Args:
         address: of the first byte.
@@ -49,8 +51,8 @@ class CpuDevice(Replay):
         effort: how much LLVM optimizes, 0 to 3.
 
     Raises:
-        WeftError: W0722 (out of memory), W0725 (a kernel that the CPU cannot run), W0752 (arguments that a
-            kernel does not take), W0753 (a launch of another size than it was made for), W0759 (a kernel that is not there).
+        WeftError: W0722 (out of memory), W0725 (a kernel that the CPU cannot run), W0752 (arguments that a kernel does
+            not take), W0753 (a launch of another size than it was made for), W0759 (a kernel that is not there).
     """
 
     name = "CPU"
@@ -165,7 +167,8 @@ def _fits(
 
 
 class _Launch:
-    """A launch, to be called as often as one likes: the arguments lie in memory, where addresses and some numbers change.
+    """A launch, to be called as often as one likes: the arguments lie in memory, where addresses and some numbers
+    change.
 
     Args:
         sizes: the grid's, the block's, and the bytes of dynamic shared memory.

@@ -1,4 +1,5 @@
-"""What compiled code on a CPU cannot do: ops that only a GPU has, and what threads do together other than by barriers."""
+"""What compiled code on a CPU cannot do: ops that only a GPU has, and what threads do together other than by
+barriers."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, *_OTHERS}
 
 
 class NotLoopsError(Exception):
-    """What a program does that compiled code on a CPU cannot do. `place`: the op, and where it is. `hint`: the way out, where
-    that is another one than to run the program elsewhere."""
+    """What a program does that compiled code on a CPU cannot do. `place`: the op, and where it is. `hint`: the way out,
+    where that is another one than to run the program elsewhere."""
 
     def __init__(self, op: ir.Operation, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -45,15 +46,11 @@ def expect_loops(kernel: ir.Operation) -> None:
             if made in HALVES and (op.name == "math.fma" or given == "f64"):
                 raise NotLoopsError(op, f"on the CPU there is no `{op.name}` of {given} that gives {made}")
         if op.name == "memref.atomic_rmw":
-            _expect_atomic(op, combiner(op), str(op.results[0].type))
+            kind, element = combiner(op), str(op.results[0].type)  # LLVM has not all of them
+            if kind in ("muli", "mulf") or element == "i1" or (element == "bf16" and kind != "assign"):
+                raise NotLoopsError(op, f"on the CPU there is no atomic `{kind}` on {element}")
         if op.name in ("func.call", "func.call_indirect"):
             raise NotLoopsError(op, "the kernel calls a function: inline it, or the CPU cannot run it")
-
-
-def _expect_atomic(op: ir.Operation, kind: str, element: str) -> None:
-    """Refuse what LLVM has no atomic op for."""
-    if kind in ("muli", "mulf") or element == "i1" or (element == "bf16" and kind != "assign"):
-        raise NotLoopsError(op, f"on the CPU there is no atomic `{kind}` on {element}")
 
 
 EDGE = "weft.edge"
@@ -96,7 +93,8 @@ def expect_loop_or_branch(op: ir.Operation) -> None:
 
 
 def controls(op: ir.Operation, same: Collection[ir.Value]) -> list[ir.Value]:
-    """What says how often what is in an edge is done; refused where that is not among `same`, what all threads share."""
+    """What says how often what is in an edge is done; refused where that is not among `same`, what all threads
+    share."""
     found = list(op.operands)[: CONTROLS.get(op.name, 0)]
     if not all(value in same for value in found):
         inner, what = _edge_in(op)

@@ -44,8 +44,8 @@ class MachineCode:
     """Machine code of a kernel.
 
     Args:
-        call: takes the address of an array of pointers to the arguments of `kernel.serial_function`, a memref's one by one
-            (memory twice, offset, sizes, strides). While it runs, other Python threads do too.
+        call: takes the address of an array of pointers to the arguments of `kernel.serial_function`, a memref's one by
+            one (memory twice, offset, sizes, strides). While it runs, other Python threads do too.
         arguments: the element type and the shape of each (None: a scalar; a None in it is any).
         block, grid: the sizes that it was compiled for; None: any.
         engine: holds the code.
@@ -100,8 +100,9 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool, effort: int) 
 
 
 def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct: bool) -> None:
-    """What LLVM would not find out: that no two arguments point to the same, which upstream forgets where it takes memrefs apart;
-    and that a second copy of each of these functions, in the one that unpacks its arguments, is not worth the time."""
+    """What LLVM would not find out: that no two arguments point to the same, which upstream forgets where it takes
+    memrefs apart; and that a second copy of each of these functions, in the one that unpacks its arguments, is not
+    worth the time."""
     with module.context:
         mark, nothing = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()} if distinct else {}), ir.DictAttr.get({})
         for function in operations(module.operation, "llvm.func"):

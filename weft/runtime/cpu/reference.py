@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -40,11 +40,12 @@ def reference(
     Args:
         floats: `f64`: all floats are computed in f64; `own`: as they are written, halves rounded by each op.
 
-    The payload is not changed, and neither are the inputs. It is compiled and run in a worker: a payload that divides by zero
+    The payload is not changed, and neither are the inputs. It is compiled and run in a worker: a payload that divides
+        by zero
     ends that, and not this process.
 
-    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU cannot run), W0803 (one that
-        ended the worker).
+    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU cannot run), W0803
+        (one that ended the worker).
     """
     named = signature(payload, entry)
     given = check_inputs(named, inputs)
@@ -57,7 +58,8 @@ def reference(
 
 
 def prepare() -> None:
-    """Have a worker ready that has imported what `reference` needs. See `worker.fork_early` for when this may be called."""
+    """Have a worker ready that has imported what `reference` needs. See `worker.fork_early` for when this may be
+    called."""
     load_jit()
     fork_early()
 
@@ -70,8 +72,9 @@ def computed(
 
 
 class CompiledPayload:
-    """A payload's function as machine code: called with inputs that were checked, it gives its outputs by name, as `reference`
-    does. Globals that it writes keep what it wrote until the next call. Errors: those of `reference`, where it is made."""
+    """A payload's function as machine code: called with inputs that were checked, it gives its outputs by name, as
+    `reference` does. Globals that it writes keep what it wrote until the next call. Errors: those of `reference`, where
+    it is made."""
 
     def __init__(self, code: bytes, entry: str, floats: Floats = "f32", effort: int = 3) -> None:
         begin("the reading")
@@ -90,7 +93,9 @@ class CompiledPayload:
             if floats != "own" and widen_floats(module, floats):
                 narrower = (*HALVES, "f32") if floats == "f64" else HALVES
                 self.widened = {a.name: a.dtype for a in self.named.arguments if a.dtype in narrower}
-                self.named = _widened(self.named, floats, narrower)
+                arguments = tuple(replace(a, dtype=floats) if a.dtype in narrower else a for a in self.named.arguments)
+                results = tuple(replace(r, dtype=floats) if r.dtype in narrower else r for r in self.named.results)
+                self.named = FunctionSignature(self.named.entry, arguments, results)
             serialize_launches(module)
             lower(module)
             begin(COMPILING)
@@ -129,13 +134,6 @@ def _ended(entry: str, death: Died) -> WeftError:
         notes=(*([f"probably {words.cause}"] if words.cause else []), *said),
         hint=f"give it inputs that it is defined for (`--inputs x.npz`), or {WAY_OUT}",
     )
-
-
-def _widened(named: FunctionSignature, floats: str, narrower: Collection[str]) -> FunctionSignature:
-    """The signature of the payload in f32 or f64."""
-    arguments = tuple(replace(a, dtype=floats) if a.dtype in narrower else a for a in named.arguments)
-    results = tuple(replace(r, dtype=floats) if r.dtype in narrower else r for r in named.results)
-    return FunctionSignature(named.entry, arguments, results)
 
 
 def _fresh(result: Argument) -> np.ndarray:

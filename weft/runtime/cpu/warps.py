@@ -50,8 +50,8 @@ def split_matrices(module: ir.Module) -> None:
 
 
 def split_shuffles(module: ir.Module) -> None:
-    """Make of each shuffle the number of the lane that is asked, and `EXCHANGE`, in place; reductions are made of shuffles. Of a
-    warp's barrier `MEET`."""
+    """Make of each shuffle the number of the lane that is asked, and `EXCHANGE`, in place; reductions are made of
+    shuffles. Of a warp's barrier `MEET`."""
     with module.context:
         for op in operations(module.operation, WARP_BARRIER):
             if mask_of_lanes(op) != ALL_LANES:
@@ -128,7 +128,8 @@ class Together:
     """One of `TOGETHER`, with the memory that it takes, made here.
 
     Attributes:
-        given, made: what all threads of a block have of each operand, and get of each result; none of what the warp gets once.
+        given, made: what all threads of a block have of each operand, and get of each result; none of what the warp
+            gets once.
     """
 
     def __init__(self, op: ir.Operation, module: ir.Module, block: Triple, owned: list[ir.Value]) -> None:
@@ -221,7 +222,8 @@ def _tf32(value: ir.Value) -> ir.Value:
 
 
 def _whose(product: TileProduct) -> list[list[int]]:
-    """Of all elements of A, B and C that the lanes hold, in their order: where in the tile, row by row, each of them is."""
+    """Of all elements of A, B and C that the lanes hold, in their order: where in the tile, row by row, each of them
+    is."""
     _, n, k = product.shape
     found: list[list[int]] = []
     for (registers, each), at, columns in zip(

@@ -1,5 +1,5 @@
-"""Payloads of f16, bf16 and f8 in f32: what the reference computes with, so that it has no rounding of its own to speak of. And all
-floats in f64, where f32's rounding is asked about.
+"""Payloads of f16, bf16 and f8 in f32: what the reference computes with, so that it has no rounding of its own to speak
+of. And all floats in f64, where f32's rounding is asked about.
 
 Types are changed in place, everywhere in the module; extensions and truncations between types that became equal vanish.
 A payload that looks at the bits of its halves is left as it is: its meaning would change.
@@ -95,8 +95,8 @@ def _constant(attribute: ir.DenseFPElementsAttr, wide: ir.Type) -> ir.Attribute:
 
 
 def bfloats_as_bits(module: ir.Module) -> None:
-    """What is left of bf16 when nothing computes with it any more: 16 bits. LLVM takes it for a float that it may have to
-    convert by functions which a JIT does not have. Raises `ir.MLIRError` where something still computes with it."""
+    """What is left of bf16 when nothing computes with it any more: 16 bits. LLVM takes it for a float that it may have
+    to convert by functions which a JIT does not have. Raises `ir.MLIRError` where something still computes with it."""
     with module.context, ir.Location.unknown():
         change_types(module, lambda kind: _replaced(kind, BFLOAT, "i16"))
     module.operation.verify()

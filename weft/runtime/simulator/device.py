@@ -95,7 +95,9 @@ class SimDevice(Replay):
             grid, block, values, self.check, names, written, self.order, budget=budget, touched=touched
         )
         if not self.check:
-            _assume_written(args)
+            for argument in args:  # what it writes is not followed: all that it got is taken for written
+                if isinstance(argument, device.DeviceView):
+                    argument.memory.written.fill(True)
         if touched is not None:
             called = f"launch of {kernel.name}({', '.join(a.name for a in args if isinstance(a, device.DeviceView))})"
             self.streams.enter(stream, called, _footprints(args, touched))
@@ -262,10 +264,3 @@ def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequenc
         if view is not None and memory.touched:
             found[view.memory] = Footprint(_named(view), memory.touched)
     return found
-
-
-def _assume_written(args: Sequence[device.DeviceView | np.generic]) -> None:
-    """An unchecked launch does not follow what it writes: take all it got for written."""
-    for argument in args:
-        if isinstance(argument, device.DeviceView):
-            argument.memory.written.fill(True)
