@@ -11,8 +11,7 @@ __version__ = "0.1.0"
 
 @cache
 def source() -> str:
-    """What tells this source of Weft from one that was edited: how many files it has, and when they were changed
-    last."""
+    """What tells this source of Weft from one that was edited: how many files it has, and when they were changed last."""
     changed = list(_changed(os.path.dirname(os.path.abspath(__file__))))
     return f"{len(changed)} {max(changed)}"
 
