@@ -13,18 +13,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import rich_click as click
-from rich.table import Table
 
 from ...dsl.diagnostics import WeftError, fail
 from ...dsl.records import record
-from ...payloads.settings import builder_named, find_layer, parse_settings
-from ...pipeline import Choice, Planned, applied, planned, read_schedule
 from ...recipes import schedules
-from ...recipes.builder import OPEN, Builder, Value
 from ...runtime.run.execution import TARGETS, Arrays, Target, open_device
 from .schedules import set_option
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ...pipeline import Planned
+    from ...recipes.builder import Builder, Value
     from ...runtime.devices.device import DeviceTarget
 
 SIZES = {"cuda": ("1024", "2048", "4096"), "cpu": ("256", "512", "1024"), "sim": ("64", "128", "256")}
@@ -47,6 +47,8 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     layer is timed instead.
     """
     from ...output.console import progress, say, stderr
+    from ...payloads.settings import builder_named, parse_settings
+    from ...recipes.builder import OPEN
     from ...runtime.run.cupy_device import cuda_problem
 
     builder, given = builder_named(payload), parse_settings(settings)
@@ -131,6 +133,8 @@ def cases(
     """The layers that are named, each once; else the layers that the builder has, if there is a GPU to run them and no
     size is set; else `sizes`, for all integers that are not set and may have any value. A builder with layers takes its
     own sizes instead. Raises W0491, W0492."""
+    from ...payloads.settings import find_layer
+
     for name in layers:
         find_layer(name, builder)
     if builder.layers:
@@ -143,6 +147,8 @@ def cases(
 
 def timed(builder: Builder, case: Case, repeat: int, target: DeviceTarget) -> Iterator[Timing | Refusal]:
     """Time every recipe of `builder` in one case; or say what refuses it: the recipe, or where it would run."""
+    from ...pipeline import Choice, applied, planned, read_schedule
+
     for name, path in schedules().items():
         file = read_schedule(str(path))
         if file.payload is None or file.payload.builder != builder.name:
