@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.pipeline import Choice, applied, planned
-from weft.runtime.native.device import CpuDevice
+from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.run.work import Pool, Work
 
 LOOPS = Path(__file__).with_name("native_loops.c")

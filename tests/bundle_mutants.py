@@ -28,9 +28,9 @@ import weft
 from weft.auditing import audit_bundle
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
+from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.files.bundle import digests
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.native.device import CpuDevice
 from weft.runtime.plan.codec import load
 from weft.runtime.plan.signature import plan_signature
 from weft.runtime.run.runner import run_plan

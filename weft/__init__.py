@@ -1,8 +1,8 @@
 """Weft: a small schedule language for GPU kernels.
 
-`weft.compile("shared", settings={"m": 256})` makes a function of arrays; `run` applies a schedule to its payload, runs it and
-compares; `apply` stops at the scheduled module, `build` writes a bundle, `load_bundle` makes a function of one, `load` reads and
-checks alone. See `weft.api`.
+`weft.compile("shared", settings={"m": 256})` makes a function of arrays; `run` applies a schedule to its payload, runs
+it and compares; `apply` stops at the scheduled module, `build` writes a bundle, `load_bundle` makes a function of one,
+`load` reads and checks alone. See `weft.api`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from .source import __version__ as __version__
 if TYPE_CHECKING:
     from .api import Applied, Recipe, Report, apply, build, compile, load, run
     from .dsl.diagnostics import Diagnostic, WeftError
-    from .runtime.call.bundles import load_bundle
-    from .runtime.call.kernel import Kernel
+    from .runtime.call.kernel import Kernel, load_bundle
     from .runtime.call.pytorch import torch_op
 
 __all__ = [
@@ -37,7 +36,7 @@ _HOMES = {
     "Diagnostic": ".dsl.diagnostics",
     "Kernel": ".runtime.call.kernel",
     "WeftError": ".dsl.diagnostics",
-    "load_bundle": ".runtime.call.bundles",
+    "load_bundle": ".runtime.call.kernel",
     "torch_op": ".runtime.call.pytorch",
 }
 

@@ -1,8 +1,9 @@
-"""Is a bundle what its module makes? Its kernels are proven again, and its text and its plan emitted again and compared.
+"""Is a bundle what its module makes? Its kernels are proven again, and its text and its plan emitted again and
+compared.
 
-What a bundle computes is in its module alone; the simulator and the CPU run that, a GPU runs `kernels.cu` as `plan.json` says. So a
-bundle is of one piece where both follow from the module. Whose program it is, and whether it is the one that was asked for, no file
-in it can tell.
+What a bundle computes is in its module alone; the simulator and the CPU run that, a GPU runs `kernels.cu` as
+`plan.json` says. So a bundle is of one piece where both follow from the module. Whose program it is, and whether it is
+the one that was asked for, no file in it can tell.
 """
 
 from __future__ import annotations
@@ -35,11 +36,13 @@ class Audit:
     Args:
         path: the bundle's folder.
         verdict: of the module's kernels and functions, as `weft verify` judges them.
-        different: the files that are not what the module makes; `module.mlir`, where it says more than kernels and plans do.
-        indices: of loads and stores, how many are shown to be inside of their buffers, and how many there are. Of the others the
-            simulator tells.
+        different: the files that are not what the module makes; `module.mlir`, where it says more than kernels and
+            plans do.
+        indices: of loads and stores, how many are shown to be inside of their buffers, and how many there are. Of the
+            others the simulator tells.
         unproven: the kernels that the bundle says were let through without a proof.
-        unchecked: why the bundle says that its kernels were not compared with the payload; None where it says that they were.
+        unchecked: why the bundle says that its kernels were not compared with the payload; None where it says that they
+            were.
         diagnostics: all that is wrong.
     """
 
@@ -98,10 +101,11 @@ def audit_bundle(path: Path | str) -> Audit:
 
 @lru_cache(KEPT)
 def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tuple[int, int]]:
-    """What a module says that its text and its plan do not show; the proof of the rest; its indices. Raises what does not parse."""
+    """What a module says that its text and its plan do not show; the proof of the rest; its indices. Raises what does
+    not parse."""
     from .interpreter.ir import mlir
     from .interpreter.proof.inside import index_uses
-    from .runtime.native.admitted import NotLoopsError, expect_finished
+    from .runtime.cpu.admitted import NotLoopsError, expect_finished
     from .verify import verify_source
 
     verdict = verify_source(Source(name, text))

@@ -51,10 +51,9 @@ def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
 
 def _key(recipe: Recipe, entry: str | None) -> str:
     """All that a kernel is made of: texts, settings, and this version of Weft."""
-    texts = sorted({s.span.source.text for s in recipe.file.schedules})
     values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry]
     values += [recipe.choice.unproven, recipe.choice.unchecked]
-    parts = (__version__, source(), recipe.name, *texts, recipe.payload.name, recipe.payload.text, repr(values))
+    parts = (__version__, source(), recipe.name, *recipe.texts, recipe.payload.name, recipe.payload.text, repr(values))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -41,8 +41,8 @@ def run_recipe(recipe: Recipe, entry: str | None, options: RunOptions) -> Execut
 def run_sweep(
     recipe: Recipe, entry: str | None, options: RunOptions, sizes: Iterable[int | None]
 ) -> Iterator[tuple[int | None, Executed]]:
-    """As `run_recipe`, with each of the sizes in the place of all that the payload and the options leave open: the schedule is
-    applied once."""
+    """As `run_recipe`, with each of the sizes in the place of all that the payload and the options leave open: the
+    schedule is applied once."""
     options.expect_outputs(recipe.reads)
     if options.reference == "jit":
         _prepare_reference(recipe.clock)
@@ -65,7 +65,8 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
 
 
 def _program(done: Applied, entry: str | None, against: Reference, *, text: bool) -> Program:
-    """What is run of a scheduled module, and compared with what its payload gives. `text`: the device runs the CUDA text."""
+    """What is run of a scheduled module, and compared with what its payload gives. `text`: the device runs the CUDA
+    text."""
     from .runtime.host import functions
 
     made = planned(done, entry, text=text)
@@ -74,14 +75,20 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
         if against == "none":
             return None, "nothing"
         try:
-            return _expected(made, arrays, against, result), "the payload, compiled for the CPU"
+            if against == "gpu":
+                hint = "`--reference jit` runs the payload on the CPU"
+                raise fail("W0059", "`--reference gpu` is not in this version", hint=hint)
+            undefined = UNDEFINED.intersection(f.kind for f in result.faults or ())
+            if undefined and any(map(functions.launches, functions.functions(done.payload))):
+                raise fail("W0802", "the payload's own kernels fault, and what they compute is undefined")
+            return computed(arrays, "f32"), "the payload, compiled for the CPU"
         except WeftError as error:
             if not (result.races or result.faults):
                 raise
             return None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
 
     def computed(arrays: Arrays, floats: Floats = "f64") -> Arrays:
-        from .runtime.reference.reference import reference
+        from .runtime.cpu.reference import reference
 
         with done.recipe.clock.phase("reference"):
             return reference(done.payload, made.plan.entry, dict(arrays), floats)
@@ -123,28 +130,14 @@ def _prepare_reference(clock: Clock) -> None:
 
     if is_child():
         with clock.phase("import"):
-            from .runtime.reference.reference import prepare
+            from .runtime.cpu.reference import prepare
 
             prepare()
 
 
-def _expected(made: Planned, arrays: Arrays, how: Reference, result: RunResult) -> Arrays:
-    from .runtime.host import functions
-    from .runtime.reference.reference import reference
-
-    if how == "gpu":
-        hint = "`--reference jit` runs the payload on the CPU"
-        raise fail("W0059", "`--reference gpu` is not in this version", hint=hint)
-    payload = made.applied.payload
-    undefined = UNDEFINED.intersection(f.kind for f in result.faults or ())
-    if undefined and any(map(functions.launches, functions.functions(payload))):
-        raise fail("W0802", "the payload's own kernels fault, and what they compute is undefined")
-    with made.applied.recipe.clock.phase("reference"):
-        return reference(payload, made.plan.entry, dict(arrays))
-
-
 def predicted(made: Planned, chip: str, sizes: Mapping[str, str] | None = None) -> Prediction:
-    """The time of the launches on a chip, by a model that runs their machine code. `sizes`: of what the payload leaves open.
+    """The time of the launches on a chip, by a model that runs their machine code. `sizes`: of what the payload leaves
+    open.
 
     Errors: W0780 … W0782, and W0505, W0726, W0727; W0719 where a size is left open.
     """
@@ -176,17 +169,18 @@ def build_bundle(
     asked: Mapping[str, str] | None = None,
     sizes: Mapping[str, str] | None = None,
 ) -> tuple[Applied, ComparedOnce]:
-    """Write a bundle, once its kernels are compared with their payload; with a `data_seed`, inputs and the outputs that the payload
-    gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`.
+    """Write a bundle, once its kernels are compared with their payload; with a `data_seed`, inputs and the outputs that
+    the payload gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`.
 
-    Raises W0080, W0081 where they are not equal, W0082 where it is not proven what they combine, and nothing is written then.
+    Raises W0080, W0081 where they are not equal, W0082 where it is not proven what they combine, and nothing is written
+    then.
     """
     from .comparison import once
+    from .runtime.cpu.reference import reference
     from .runtime.files.bundle import expect_place, write_bundle
     from .runtime.files.inputs import chosen_inputs, sized
     from .runtime.files.writing import Output, expect_apart
     from .runtime.host.functions import signature
-    from .runtime.reference.reference import reference
     from .runtime.run.judging import own_outputs
     from .runtime.run.runner import resolved
 

@@ -1,7 +1,8 @@
 """From a schedule's name to numbers, stage by stage; the command line and the API both drive these.
 
 text → parse → check (`read_schedule`) → payload (`Choice.open`) → session (`applied`) → plan and text (`planned`) →
-device → reference → comparison (`execution.py`). Each stage takes what the one before made and adds its time to the clock.
+device → reference → comparison (`execution.py`). Each stage takes what the one before made and adds its time to the
+clock.
 """
 
 from __future__ import annotations
@@ -24,53 +25,41 @@ if TYPE_CHECKING:
     from .runtime.run.execution import Clock
 
 
-def resolve_schedule(name: str) -> Path:
-    """The path of a schedule: a path as it stands, or a recipe that ships, by its name. Raises W0050."""
+def resolve_schedule(name: str, *, shipped: bool = False) -> Path:
+    """The path of a schedule: a path as it is, or a recipe that ships, by its name. `shipped`: no path. Raises
+    W0050."""
     from .dsl.diagnostics import did_you_mean
     from .recipes import schedules
 
     path = Path(name)
-    if path.exists() or path.is_symlink():
+    if not shipped and (path.exists() or path.is_symlink()):
         return path
-    if (shipped := schedules().get(name)) is not None:
-        return shipped
-    notes = (f"recipes that ship: {', '.join(schedules())}",)
-    raise fail("W0050", f"there is no file and no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
+    if (recipe := schedules().get(name)) is not None:
+        return recipe
+    what, notes = "" if shipped else "no file and ", (f"recipes that ship: {', '.join(schedules())}",)
+    raise fail("W0050", f"there is {what}no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
 
 
-def shipped_schedule(name: str) -> Path:
-    """The path of a recipe that ships. Raises W0050."""
-    from .dsl.diagnostics import did_you_mean
-    from .recipes import schedules
+def checked_schedule(name: str | Source, *, defaults: bool = False) -> tuple[tree.File, tuple[Diagnostic, ...]]:
+    """Parse and check a schedule by path or recipe name, or its text; with warnings. Raises all that is wrong at once.
 
-    if (path := schedules().get(name)) is None:
-        notes = (f"recipes that ship: {', '.join(schedules())}",)
-        raise fail("W0050", f"there is no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
-    return path
-
-
-def checked_schedule(name: str) -> tuple[tree.File, tuple[Diagnostic, ...]]:
-    """Parse and check a schedule, its main schedule with its parameters' defaults; with warnings. Raises what is wrong with it."""
+    Args:
+        defaults: check its main schedule with its parameters' defaults, too.
+    """
     from .dsl.checker import check
-    from .dsl.parser import parse_file
+    from .dsl.parser import parse_file, parse_text
     from .signatures import signatures
 
-    file = parse_file(resolve_schedule(name))
-    found = check(file, signatures(), defaults=True)
+    file = parse_text(name.text, name.name) if isinstance(name, Source) else parse_file(resolve_schedule(name))
+    found = check(file, signatures(), defaults=defaults)
     if any(d.severity == "error" for d in found):
         raise WeftError(*found)
     return file, tuple(found)
 
 
 def read_schedule(name: str | Source) -> tree.File:
-    """Parse and check a schedule by path or recipe name, or its text. Raises all that is wrong with it at once."""
-    from .dsl.checker import expect_right
-    from .dsl.parser import parse_file, parse_text
-    from .signatures import signatures
-
-    file = parse_text(name.text, name.name) if isinstance(name, Source) else parse_file(resolve_schedule(name))
-    expect_right(file, signatures())
-    return file
+    """What `checked_schedule` has read."""
+    return checked_schedule(name)[0]
 
 
 @record
@@ -85,8 +74,9 @@ class Choice:
         unproven: kernels that are not proven race-free are let through.
         text: the schedule's text, instead of a file.
         program: the payload's text, or what a schedule says to name a builder, instead of a file.
-        unchecked: kernels are built without being compared with their payload, also where it is not proven what they combine;
-            what is built says so. That they are race-free is proven all the same, unless `unproven` lets them through.
+        unchecked: kernels are built without being compared with their payload, also where it is not proven what they
+            combine; what is built says so. That they are race-free is proven all the same, unless `unproven` lets them
+            through.
         assumed: kernels are built although it is not proven what they combine; they are compared all the same.
     """
 
@@ -151,8 +141,14 @@ class Recipe:
         return self.file.main.name
 
     @property
+    def texts(self) -> list[str]:
+        """Those of the schedule and all that it includes."""
+        return sorted({s.span.source.text for s in self.file.schedules})
+
+    @property
     def open_axes(self) -> dict[str, str]:
-        """The parameters of the payload's builder that are sizes which are known at run time only, and the axes that have them."""
+        """The parameters of the payload's builder that are sizes which are known at run time only, and the axes that
+        have them."""
         from .payloads.settings import builder_of
 
         builder = builder_of(self.file, self.choice.payload) if self.payload_values else None
@@ -172,7 +168,7 @@ class Recipe:
 
 @record
 class Applied:
-    """A schedule applied to its payload."""
+    """A schedule applied to its payload; or as far as its session is."""
 
     recipe: Recipe
     payload: ir.Module = field(repr=False)
@@ -202,7 +198,8 @@ class Applied:
 
     @property
     def assumed(self) -> list[str]:
-        """Of each reduction of which it is not proven that kernels execute it as the payload does, a line that says why."""
+        """Of each reduction of which it is not proven that kernels execute it as the payload does, a line that says
+        why."""
         from .interpreter.ir.cloning import COMBINED
         from .interpreter.ir.mlir import ir, operations
 
@@ -216,30 +213,43 @@ class Applied:
         return self.module.operation.get_asm(enable_debug_info=True)
 
 
-def applied(recipe: Recipe) -> Applied:
-    """Parse the payload and apply the schedule to it."""
-    with recipe.clock.phase("import"):  # all that statements use, or its import would count as the first one's work
-        from .interpreter.ir import mlir
-        from .interpreter.session.listeners import tell_statements
-        from .interpreter.session.session import Session
-        from .payloads.naming import WrittenNames
-        from .payloads.payload import parse_payload
-        from .process import doing
+def load_statements(*more: str) -> None:
+    """Import all that statements use, or its import would count as the first one's work; and `more` of the
+    interpreter."""
+    from .interpreter.ir import mlir
 
-        mlir.load()
-        for package in ("proof", "launch"):
-            importlib.import_module(f".interpreter.{package}", __package__)
+    mlir.load()
+    for module in ("session.session", "proof", "launch", *more):
+        importlib.import_module(f".interpreter.{module}", __package__)
+
+
+def opened(recipe: Recipe) -> Applied:
+    """Parse the payload, and open a session before the schedule's first statement."""
+    from .interpreter.session.listeners import tell_statements
+    from .interpreter.session.session import Session
+    from .payloads.naming import WrittenNames
+    from .payloads.payload import parse_payload
+    from .process import doing
+
     with recipe.clock.phase("payload"):
         payload = parse_payload(recipe.payload)
     with recipe.clock.phase("schedule"):
         tell_statements(doing)
-        written = WrittenNames(recipe.payload).at
-        session = Session(payload, recipe.file, recipe.values, unproven=recipe.choice.unproven, written=written)
+        written, unproven = WrittenNames(recipe.payload).at, recipe.choice.unproven
+        return Applied(recipe, payload, Session(payload, recipe.file, recipe.values, unproven=unproven, written=written))
+
+
+def applied(recipe: Recipe) -> Applied:
+    """Parse the payload and apply the schedule to it."""
+    with recipe.clock.phase("import"):
+        load_statements()
+    done = opened(recipe)
+    with recipe.clock.phase("schedule"):
         try:
-            session.run()
+            done.session.run()
         except WeftError as error:
-            raise after_steps(error, session) from error
-    return Applied(recipe, payload, session)
+            raise after_steps(error, done.session) from error
+    return done
 
 
 LED_BY = 3
@@ -268,14 +278,14 @@ class Planned:
 
 
 def bundled(made: Planned) -> tuple[Plan, str, str]:
-    """What a bundle holds: the plan and the kernels' text, and the module's text, from which alone both follow: the module is as it
-    is read from that. (Reading simplifies an affine map now and then.)"""
+    """What a bundle holds: the plan and the kernels' text, and the module's text, from which alone both follow: the
+    module is as it is read from that. (Reading simplifies an affine map now and then.)"""
     from .interpreter.ir import mlir
+    from .runtime.cpu.admitted import without_freedom
     from .runtime.cuda.module import emit
     from .runtime.host.agreements import state_agreements
     from .runtime.host.functions import entry_function
     from .runtime.host.host import make_plan
-    from .runtime.native.admitted import without_freedom
 
     text = made.applied.text
     with made.applied.recipe.clock.phase("write"):
@@ -290,7 +300,8 @@ def bundled(made: Planned) -> tuple[Plan, str, str]:
 def planned(done: Applied, entry: str | None = None, *, text: bool = True) -> Planned:
     """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels.
 
-    Without `text`, what only the simulator knows has none, and a comment that states why. Raises W05xx of kernels otherwise.
+    Without `text`, what only the simulator knows has none, and a comment that states why. Raises W05xx of kernels
+    otherwise.
     """
     from .runtime.cuda.module import emit
     from .runtime.host.agreements import agreements

@@ -1,4 +1,5 @@
-"""What a process that does one command line tells its parent (`cli/supervisor.py`), should it be ended; and Ctrl-C, made safe.
+"""What a process that does one command line tells its parent (`cli/supervisor.py`), should it be ended; and Ctrl-C,
+made safe.
 
 Without such a parent nothing is told, and Ctrl-C is safe all the same: the Python API has no other process.
 """
@@ -77,16 +78,16 @@ CALLED_BACK = {
     ("interpreter.launch.trials", "_outermost"),
     ("interpreter.focus.modules", "content"),
     ("interpreter.focus.versions", "sections"),
-    ("runtime.reference.worker", "forked"),
+    ("runtime.cpu.worker", "forked"),
 }
-"""Functions of Weft's modules from which the bindings, or Python before and behind a fork, call back; and those that change what
-versions of a module share."""
+"""Functions of Weft's modules from which the bindings, or Python before and behind a fork, call back; and those that
+change what versions of a module share."""
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Handle SIGINT this way inside; a no-op where the host has a handler of its own, and off the main thread, where Python allows
-    none."""
+    """Handle SIGINT this way inside; a no-op where the host has a handler of its own, and off the main thread, where
+    Python allows none."""
     default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if threading.current_thread() is not threading.main_thread() or not default:
         yield
@@ -111,7 +112,8 @@ _again: threading.Timer | None = None
 
 
 def raise_what_was_put_off() -> None:
-    """At the end of what can be interrupted: a signal that came in time is not lost because all that was left was delicate."""
+    """At the end of what can be interrupted: a signal that came in time is not lost because all that was left was
+    delicate."""
     global _put_off
     if _again is not None:
         _again.cancel()

@@ -3,8 +3,8 @@
     [tool.pytest.ini_options]
     weft_goldens = true
 
-Each golden below what pytest looks at becomes a test, `gemm.ragged.golden.mlir::module`; `pytest --weft-update` writes those
-that differ anew. Nothing else of Weft is imported before a golden is found, and no MLIR before one is tried.
+Each golden below what pytest looks at becomes a test, `gemm.ragged.golden.mlir::module`; `pytest --weft-update` writes
+those that differ anew. Nothing else of Weft is imported before a golden is found, and no MLIR before one is tried.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What statements take, kept beside the parse tables: checking a schedule then loads no statement.
 
-Made anew where Weft's source has changed (`source`). Like the parse tables, it lies among the compiled Python files; where Python
-keeps none, every start makes it.
+Made anew where Weft's source has changed (`source`). Like the parse tables, it lies among the compiled Python files;
+where Python keeps none, every start makes it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Judging a complete module that was written elsewhere: every kernel, as its launches use it, and the order of the launches."""
+"""Judging a complete module that was written elsewhere: every kernel, as its launches use it, and the order of the
+launches."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ Sizes = tuple[int | None, int | None, int | None]
 
 @record(kw_only=True)
 class _Part:
-    """A part of a module that was judged. `distinct`: what was taken as distinct memory, of buffers from outside or arguments."""
+    """A part of a module that was judged. `distinct`: what was taken as distinct memory, of buffers from outside or
+    arguments."""
 
     name: str
     place: str
@@ -79,7 +81,8 @@ class Judged(_Part):
         )  # fmt: skip
 
     def launched_by(self, place: str, said: bool) -> Judged:
-        """The same of another launch. `said`: each diagnostic names it, because the kernel is launched more than once."""
+        """The same of another launch. `said`: each diagnostic names it, because the kernel is launched more than
+        once."""
         noted = tuple(replace(d, notes=(*d.notes, f"as launched by {place}")) for d in self.diagnostics)
         return replace(self, place=place, diagnostics=noted if said else self.diagnostics)
 
@@ -110,7 +113,8 @@ class Verdict:
     kernels: tuple[Judged, ...]
     hosts: tuple[JudgedHost, ...] = ()
     compiled: tuple[str, ...] = ()
-    """Kernels that are launched and compiled already (`gpu.binary`): assumed to read and write what they get, and nothing else."""
+    """Kernels that are launched and compiled already (`gpu.binary`): assumed to read and write what they get, and
+    nothing else."""
     multiples: tuple[str, ...] = ()
     """What was taken of sizes that a run knows alone, such as `A.1 % 16 == 0`: the host checks it before a run."""
     refused: tuple[Diagnostic, ...] = ()
@@ -157,8 +161,8 @@ def verify_source(
         share: is told how much of the launches is judged, 0 to 1.
 
     Raises:
-        WeftError: W0487, W0625 to W0628 where it does not parse. What of it cannot be judged (W0611 to W0613, W0634, W0640) is in
-            the verdict.
+        WeftError: W0487, W0625 to W0628 where it does not parse. What of it cannot be judged (W0611 to W0613, W0634,
+            W0640) is in the verdict.
     """
     module = parse_module(source)
     called = _inline_launchers(module)
@@ -259,8 +263,8 @@ def _assumed_distinct(model: KernelModel) -> tuple[str, ...]:
 
 
 def _inline_launchers(module: ir.Module) -> set[str]:
-    """Inline host functions that launch, wait or free, and are called: what a caller passes twice is then seen to be the same,
-    and what it waits for too. Returns the functions that are called."""
+    """Inline host functions that launch, wait or free, and are called: what a caller passes twice is then seen to be
+    the same, and what it waits for too. Returns the functions that are called."""
     functions = mlir.operations(module.operation, "func.func")
     found = (f for f in functions if uses_tokens(f) or any(mlir.operations(f, *FREEING, *DEVICE)))
     inlined = set(map(symbol, found))

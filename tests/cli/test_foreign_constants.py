@@ -9,8 +9,8 @@ import pytest
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir.mlir import operations
 from weft.payloads.payload import parse_payload
+from weft.runtime.cpu.reference import reference
 from weft.runtime.host.host import make_plan
-from weft.runtime.reference.reference import reference
 
 READER = """\
 func.func @f(%C: memref<TYPE>) {

@@ -52,8 +52,8 @@ PLACES = {
     "the schedule is parsed": ("weft.dsl.parser", "_built"),
     "the bindings call back": ("weft.interpreter.ir.mlir", "any_op"),
     "a statement is done": ("weft.interpreter.session.session", "_statement"),
-    "the reference's process is forked": ("weft.runtime.reference.worker", "forked"),
-    "the reference is computed": ("weft.runtime.reference.worker", "ask"),
+    "the reference's process is forked": ("weft.runtime.cpu.worker", "forked"),
+    "the reference is computed": ("weft.runtime.cpu.worker", "ask"),
     "a kernel is translated": ("weft.runtime.simulator.kernel", "__init__"),
     "a kernel is simulated": ("weft.runtime.simulator.kernel", "launch"),
 }

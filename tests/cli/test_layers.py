@@ -11,7 +11,7 @@ import pytest
 
 import weft
 from weft import cli
-from weft.cli import bench
+from weft.cli.commands import bench
 from weft.dsl.diagnostics import Diagnostic, WeftError
 from weft.dsl.parser import parse_text
 from weft.payloads.settings import builder_of, builder_values, distribute, find_layer

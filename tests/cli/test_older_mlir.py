@@ -11,7 +11,7 @@ from weft.interpreter.ir.mlir import operations
 from weft.payloads.edits import Edit, Older
 from weft.payloads.older_mlir import rewritten
 from weft.payloads.payload import parse_payload
-from weft.runtime.reference.reference import reference
+from weft.runtime.cpu.reference import reference
 
 LOOPS = """\
 func.func @f(%A: memref<64xf32>, %n: index) {

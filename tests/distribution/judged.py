@@ -13,10 +13,10 @@ from native_device import NativeDevice
 
 from weft.dsl.diagnostics import WeftError, render
 from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs, read_npz
 from weft.runtime.host import functions
 from weft.runtime.plan.plan import Launch
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

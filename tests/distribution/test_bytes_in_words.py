@@ -11,7 +11,7 @@ from sass import whole
 
 from weft.dsl.diagnostics import Source
 from weft.pipeline import Choice, applied, planned
-from weft.runtime.reference.reference import reference
+from weft.runtime.cpu.reference import reference
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 

@@ -16,12 +16,12 @@ import weft
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.hardware import limits
 from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.plan.resolve import resolve
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

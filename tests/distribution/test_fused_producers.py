@@ -9,9 +9,9 @@ import pytest
 from judged import codes, refusal
 
 import weft
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.reference.reference import reference
 
 PAYLOAD = """\
 #id = affine_map<(i, j) -> (i, j)>

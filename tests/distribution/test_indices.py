@@ -12,7 +12,7 @@ from weft.interpreter.indices.indices import share_indices
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.affine_maps import results_of
 from weft.interpreter.ir.mlir import gpu, ir
-from weft.runtime.reference.reference import reference
+from weft.runtime.cpu.reference import reference
 
 SIZE = 150
 FORMS = {

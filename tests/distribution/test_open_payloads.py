@@ -14,11 +14,11 @@ from weft import cli
 from weft.dsl.diagnostics import Source, WeftError
 from weft.payloads.payload import parse_payload
 from weft.recipes import builders
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.agreements import agreements
 from weft.runtime.host.functions import signature
 from weft.runtime.plan.plan import Apply
-from weft.runtime.reference.reference import reference
 
 
 @pytest.mark.parametrize("open_", ["m", "n", "k", "mn", "mk", "nk", "mnk"])

@@ -10,7 +10,7 @@ import pytest
 import weft
 from weft.dsl.diagnostics import Source, WeftError
 from weft.pipeline import Choice, Planned, applied, planned
-from weft.runtime.reference.reference import reference
+from weft.runtime.cpu.reference import reference
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 

@@ -10,9 +10,9 @@ from native_device import NativeDevice
 import weft
 from weft.payloads.payload import parse_payload
 from weft.pipeline import applied, planned
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -11,7 +11,7 @@ from scheduled import run_schedule
 from weft.runtime.plan.dtypes import itemsize
 from weft.runtime.plan.plan import Launch
 from weft.runtime.run.execution import RunOptions
-from weft.runtime.run.traffic import BufferTraffic
+from weft.runtime.run.report import BufferTraffic
 
 ATTENTION = Ladder("reductions/attention")
 SMALL = {"b": "1", "n": "256", "m": "256"}

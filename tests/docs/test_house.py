@@ -23,7 +23,7 @@ LIBRARIES = {
     "torch_mlir": ("interpreter/ir/mlir.py",),
     "islpy": ("interpreter/proof/",),
     "lark": ("dsl/",),
-    "cupy": ("runtime/run/cupy_device.py", "weft/cli/bench.py"),
+    "cupy": ("runtime/run/cupy_device.py", "weft/cli/commands/bench.py"),
 }
 
 

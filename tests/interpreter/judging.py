@@ -20,10 +20,10 @@ from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.hardware.lanes import BARRIERS
 from weft.interpreter.ir import mlir
 from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.cpu.device import CpuDevice
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.native.device import CpuDevice
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

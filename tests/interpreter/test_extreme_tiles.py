@@ -16,9 +16,9 @@ from scheduled import ran
 from test_random_register_tiles import contraction
 
 from weft.dsl.diagnostics import Source
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.verify import verify_source

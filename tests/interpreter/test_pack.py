@@ -10,9 +10,9 @@ from native_device import NativeDevice
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -19,8 +19,8 @@ from scheduled import ran, run_schedule
 
 import weft
 from weft.interpreter.ir.mlir import operations
+from weft.runtime.cpu.reference import reference
 from weft.runtime.plan.plan import Copy, Launch
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.execution import RunOptions
 
 COUNT = 300 if "WEFT_SOAK" in os.environ else 15

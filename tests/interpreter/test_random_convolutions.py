@@ -11,9 +11,9 @@ from convolution_oracle import bias_relu, convolved, random_sizes
 
 import weft
 from weft.recipes import builders
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.reference.reference import reference
 
 COUNT = 500 if "WEFT_SOAK" in os.environ else 18
 OPS = {"conv2d": "nhwc_hwcf", "conv2d_nchw": "nchw_fchw", "conv2d_bias_relu": "nhwc_hwcf"}

@@ -10,10 +10,10 @@ import pytest
 from judging import assert_barriers_needed, assert_lanes_needed, expect_right, scheduled, verdict
 
 from weft.interpreter.ir.mlir import operations, parse
+from weft.runtime.cpu.device import CpuDevice
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.native.device import CpuDevice
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -18,9 +18,9 @@ import weft
 from weft.dsl.diagnostics import Source
 from weft.interpreter.ir.mlir import operations
 from weft.recipes import builders
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source

@@ -7,11 +7,11 @@ from native_device import NativeDevice
 
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir import mlir
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.module import emit
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 from weft.runtime.host.host import make_plan
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -29,10 +29,10 @@ from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of
 from weft.pipeline import Planned
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.host.host import make_plan
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -11,9 +11,9 @@ from coverage_mutations import mutants, opened
 
 from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Applied, planned
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import integral_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -21,7 +21,7 @@ from pixel_mutants import PIXELS
 from store_mutants import STORES
 
 from weft.runtime.simulator.kernel import Order
-from weft.runtime.simulator.roles.rankings import rankings
+from weft.runtime.simulator.roles.clocks import rankings
 
 SOAK = "WEFT_SOAK" in os.environ
 ORDERS: list[Order] = ["forward", "reverse", *range(6)] if SOAK else ["forward", 0]

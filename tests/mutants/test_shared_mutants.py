@@ -7,9 +7,9 @@ from shared_mutants import SharedMutant, all_warps
 
 from weft.dsl.diagnostics import Source
 from weft.pipeline import Choice, applied, planned
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -24,13 +24,13 @@ from native_device import NativeDevice
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.module import emit
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import KernelEntry, Plan
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

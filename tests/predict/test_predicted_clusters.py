@@ -15,10 +15,10 @@ from weft.runtime.cuda.module import emit
 from weft.runtime.cuda.nvrtc import compile_cubin
 from weft.runtime.host.host import make_plan
 from weft.runtime.predict.chips import chip_named
-from weft.runtime.predict.cubin import clusters
 from weft.runtime.predict.prediction import KernelPrediction, predict
 from weft.runtime.predict.processor.clocks import Clocks
 from weft.runtime.predict.processor.ports import PORT, MemoryPorts
+from weft.runtime.predict.sass import clusters
 from weft.runtime.predict.signals import BEFORE, BarrierUse, MemoryBarrier
 
 sys.path.append(str(Path(__file__).parents[1] / "simulator"))

@@ -13,9 +13,9 @@ from recipe_space import members
 
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes import builders
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -19,10 +19,10 @@ from scheduled import run_schedule
 from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes.attention.payload import attended
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host import functions
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan

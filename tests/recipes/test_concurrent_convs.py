@@ -18,9 +18,9 @@ from weft.interpreter.ir.mlir import operations
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes import builders
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.bundle import read_bundle, write_bundle
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.execution import RunOptions, run_bundle
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

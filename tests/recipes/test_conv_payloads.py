@@ -17,10 +17,10 @@ from weft.recipes import builders
 from weft.recipes.builder import Misfit, Value
 from weft.recipes.conv2d import baseline
 from weft.recipes.conv2d.geometry import convolutions
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 from weft.runtime.plan.signature import FunctionSignature
-from weft.runtime.reference.reference import reference
 
 NAMES = ("conv2d", "conv2d_nchw", "conv2d_bias_relu")
 TYPES = ("f32", "f32", "f64", "f16", "bf16")

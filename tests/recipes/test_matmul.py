@@ -14,10 +14,10 @@ from scheduled import run_schedule
 from weft.dsl.diagnostics import Source
 from weft.interpreter.ir import mlir
 from weft.pipeline import Choice, Planned, applied, planned
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan

@@ -18,13 +18,13 @@ from weft.interpreter.ir.cloning import clone_module
 from weft.interpreter.ir.mlir import ir, operations
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes import builders
+from weft.runtime.cpu.device import CpuDevice
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.module import emit
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
-from weft.runtime.native.device import CpuDevice
 from weft.runtime.plan.dtypes import widen
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -18,10 +18,10 @@ import weft
 from weft import cli
 from weft.dsl.diagnostics import Source, WeftError
 from weft.payloads.payload import parse_payload
+from weft.runtime.cpu import admitted
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.native import admitted
-from weft.runtime.reference.reference import reference
 
 A = "%a: memref<4xf32>"
 C = "%c = arith.constant 0 : index "

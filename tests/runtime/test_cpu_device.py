@@ -14,15 +14,15 @@ from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import ancestors, constant_of, operations
 from weft.pipeline import Choice, applied, planned, read_schedule
 from weft.recipes import schedules
+from weft.runtime.cpu.device import CpuDevice, CpuMemory
+from weft.runtime.cpu.launches import keep_kernels
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.module import kernel_module
 from weft.runtime.devices.device import DeviceView
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.native.device import CpuDevice, CpuMemory
-from weft.runtime.native.launches import keep_kernels
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import KernelEntry
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan

@@ -14,11 +14,11 @@ from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.call.arrays import ArrayLayout
 from weft.runtime.call.binding import misfits
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import read_npz, write_npz
 from weft.runtime.host.functions import signature
 from weft.runtime.plan import dtypes
 from weft.runtime.plan.signature import Argument
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 

@@ -27,7 +27,7 @@ from test_memset import fake_cupy
 from weft.runtime.files.bundle import Bundle, read_bundle
 from weft.runtime.plan.dtypes import NUMPY, itemsize
 from weft.runtime.plan.plan import Param
-from weft.runtime.run import cupy_device, tensor_maps
+from weft.runtime.run import cupy_device, cupy_work
 
 ROOT = Path(__file__).parents[2]
 NAIVE = "recipes: naive m=48 n=40 k=40"
@@ -60,7 +60,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch, folder: Path) -> ModuleType:
     made = fake_cupy(monkeypatch)
     monkeypatch.setenv("WEFT_CACHE_DIR", os.devnull)
     monkeypatch.setattr(cupy_device, "_memory", {})
-    monkeypatch.setattr(tensor_maps, "driver", Driver)
+    monkeypatch.setattr(cupy_work, "driver", Driver)
     for name in ("NVIDIA_TF32_OVERRIDE", "CUPY_TF32"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setattr(importlib.import_module("evidence.contest"), "MOST_SAMPLES", 2)

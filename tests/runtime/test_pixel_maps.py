@@ -16,9 +16,8 @@ from weft.runtime.devices.device import DeviceView, MappedView
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.plan import Boxes, BufferView, Plan, TensorMapOf
 from weft.runtime.plan.resolve import resolve
-from weft.runtime.run import tensor_maps
-from weft.runtime.run.cupy_work import Adopted
-from weft.runtime.run.tensor_maps import encoded
+from weft.runtime.run import cupy_work
+from weft.runtime.run.cupy_work import Adopted, encoded
 
 STUB = """
 #include <cstdint>
@@ -51,7 +50,7 @@ def mapped(fill: str = "zero") -> MappedView:
 
 
 def test_what_the_driver_is_asked(stub: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tensor_maps, "driver", lambda: stub)
+    monkeypatch.setattr(cupy_work, "driver", lambda: stub)
     made = [int(word) for word in encoded(mapped(), 4096)]
     assert made[:9] == [9, 4096 + 16, 72, 13, 11, 2, 160, 160 * 13, 160 * 13 * 11]
     assert made[9].to_bytes(8, "little")[:4] == bytes(n & 255 for n in (-2, -1, 1, -3))

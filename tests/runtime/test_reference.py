@@ -12,10 +12,10 @@ from runtime_programs import parse
 from work import seconds_computed
 
 from weft.dsl.diagnostics import WeftError
+from weft.runtime.cpu import lowering
+from weft.runtime.cpu.reference import computed, reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.native import cpu_lowering
-from weft.runtime.reference.reference import computed, reference
 
 Expected = Callable[..., Any]
 
@@ -283,7 +283,7 @@ def test_large_contractions_are_tiled_and_keep_their_order(monkeypatch: pytest.M
 
     result = reference(payload, None, inputs)["result0"]
     tiled = seconds_computed(lambda: here)
-    monkeypatch.setattr(cpu_lowering, "LARGE", np.inf)
+    monkeypatch.setattr(lowering, "LARGE", np.inf)
     np.testing.assert_array_equal(result, here())
     assert 2 * tiled < seconds_computed(lambda: here, 1)
     a, b = inputs["arg0"], inputs["arg1"]

@@ -8,13 +8,13 @@ import pytest
 from runtime_programs import COPY_KERNEL, host, launch, parse
 
 from weft.dsl.diagnostics import WeftError
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.module import emit
 from weft.runtime.files.bundle import read_bundle, write_bundle
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 from weft.runtime.host.host import make_plan
 from weft.runtime.plan.signature import plan_signature
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -14,9 +14,9 @@ from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir.mlir import ir
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Choice, applied
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.execution import RunOptions
 
 ROOT = Path(__file__).parents[2]

@@ -27,10 +27,9 @@ from weft.runtime.host.host import make_plan
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.plan import Boxes, BufferView, Launch, Plan, TensorMapOf
 from weft.runtime.plan.resolve import resolve
-from weft.runtime.run import cupy_device, tensor_maps
+from weft.runtime.run import cupy_device, cupy_work
 from weft.runtime.run.cupy_device import CupyDevice
-from weft.runtime.run.cupy_work import Adopted
-from weft.runtime.run.tensor_maps import PassedMap, encoded
+from weft.runtime.run.cupy_work import Adopted, PassedMap, encoded
 
 STUB = """
 #include <cstdint>
@@ -57,7 +56,7 @@ def stub(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 @pytest.fixture
 def driver(stub: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tensor_maps, "driver", lambda: stub)
+    monkeypatch.setattr(cupy_work, "driver", lambda: stub)
 
 
 def plan_of(product: Product) -> Plan:

@@ -24,7 +24,7 @@ import weft
 from weft import compiled
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.call import arrays
-from weft.runtime.run import cupy_device, tensor_maps
+from weft.runtime.run import cupy_device, cupy_work
 
 FAKE = Path(__file__).parent / "fake_cupy" / "cupy.py"
 DRIVER = """
@@ -93,7 +93,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType
     (tmp_path / "driver.cpp").write_text(DRIVER)
     subprocess.run(["g++", "-shared", "-fPIC", "-o", tmp_path / "driver.so", tmp_path / "driver.cpp"], check=True)
     library = ctypes.CDLL(str(tmp_path / "driver.so"))
-    monkeypatch.setattr(tensor_maps, "driver", lambda: library)
+    monkeypatch.setattr(cupy_work, "driver", lambda: library)
     compiled._kernels.clear()
     arrays.library_of.cache_clear()
     spec.loader.exec_module(made)

@@ -15,10 +15,9 @@ import pytest
 from runtime_programs import parse
 
 from weft.dsl.diagnostics import WeftError, fail
-from weft.runtime.reference import worker
-from weft.runtime.reference.deaths import ended_by
-from weft.runtime.reference.reference import reference
-from weft.runtime.reference.worker import Died, call
+from weft.runtime.cpu import worker
+from weft.runtime.cpu.reference import reference
+from weft.runtime.cpu.worker import Died, call, ended_by
 
 DIV = """func.func @main(%x: memref<4xi32>, %y: memref<4xi32>) {{
   linalg.{op} ins(%x, %y : memref<4xi32>, memref<4xi32>) outs(%x : memref<4xi32>) return }}"""
@@ -168,7 +167,7 @@ HOST = """
 import os, sys, time
 sys.path[:0] = {path!r}
 from test_worker import pid, endless
-from weft.runtime.reference import worker
+from weft.runtime.cpu import worker
 {setup}
 child = worker.call(pid)
 print(child, os.getppid(), flush=True)

@@ -17,9 +17,9 @@ from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts
+from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.cuda.module import emit
 from weft.runtime.devices.device import DeviceView
-from weft.runtime.native.device import CpuDevice
 from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.simulator.kernel import SimKernel
 

@@ -22,9 +22,9 @@ from native_device import NativeDevice
 from numbers_of import FLOATS, KINDS, NUMPY, edges, spelled
 from random_arithmetic import Body, compare, convert, division, float_op, integer_op, select, shift, unary
 
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.host import functions
-from weft.runtime.reference.reference import reference
 from weft.runtime.run import compare as comparison
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

@@ -8,9 +8,9 @@ from contexts import one_context
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.module import emit
 from weft.runtime.form.rounding import MODES
-from weft.runtime.reference.reference import reference
 from weft.runtime.simulator.kernel import SimKernel
 
 OPS = {

@@ -15,8 +15,8 @@ from programs_of import Program
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
+from weft.runtime.cpu.lowering import lower_ops
 from weft.runtime.cuda.module import emit
-from weft.runtime.native.cpu_lowering import lower_ops
 from weft.runtime.simulator.kernel import SimKernel
 
 Outcome = list[np.ndarray] | str

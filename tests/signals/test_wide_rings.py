@@ -22,7 +22,7 @@ from wide_rings import WideRing, wide_rings
 
 from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import Order
-from weft.runtime.simulator.roles.rankings import rankings
+from weft.runtime.simulator.roles.clocks import rankings
 
 sys.path.append(str(Path(__file__).parents[1] / "simulator"))
 

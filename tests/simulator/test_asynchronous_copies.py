@@ -14,12 +14,12 @@ from native_device import NativeDevice
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
+from weft.runtime.cpu.device import CpuDevice
+from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.module import emit
 from weft.runtime.devices.report import LaunchReport, ThreadOp
 from weft.runtime.host.host import make_plan
-from weft.runtime.native.device import CpuDevice
 from weft.runtime.plan import codec
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator.device import SimDevice
 

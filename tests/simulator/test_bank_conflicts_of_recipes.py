@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import weft
-from weft.runtime.run.banks import BankAccess, conflicts
+from weft.runtime.run.report import BankAccess, conflicts
 
 SCHEDULE = """payload matmul(m = 50, n = 64, k = 32, type = {kind})
 

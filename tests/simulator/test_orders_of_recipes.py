@@ -12,9 +12,9 @@ import pytest
 from group_kernels import kernel
 
 from weft.pipeline import Choice, applied, planned
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

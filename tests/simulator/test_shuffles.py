@@ -18,10 +18,10 @@ from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_model, kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
+from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.cuda.module import emit
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.host.host import make_plan
-from weft.runtime.native.device import CpuDevice
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 

@@ -20,12 +20,12 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.layouts.layout import Layout
 from weft.interpreter.proof.kernels.kernels import kernel_model, kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
+from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.cuda.module import emit
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.devices.device import DeviceView
 from weft.runtime.devices.report import LaunchReport
 from weft.runtime.host.host import make_plan
-from weft.runtime.native.device import CpuDevice
 from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

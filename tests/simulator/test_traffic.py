@@ -10,7 +10,7 @@ import pytest
 from gpu_kernels import func
 
 from weft.runtime.devices.report import Traffic
-from weft.runtime.run.traffic import buffer_traffic
+from weft.runtime.run.report import buffer_traffic
 
 BLOCK = (32, 1, 1)
 INDEX = "%c24 = arith.constant 24 : index\n"

@@ -17,11 +17,11 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
+from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.cuda.module import emit
 from weft.runtime.devices.device import Device
 from weft.runtime.devices.report import ThreadOp
 from weft.runtime.host.host import make_plan
-from weft.runtime.native.device import CpuDevice
 from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.runtime.simulator.kernel import Order, SimKernel

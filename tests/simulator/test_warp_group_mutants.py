@@ -13,7 +13,7 @@ from hopper import Product
 
 from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import Order, SimKernel
-from weft.runtime.simulator.roles.rankings import rankings
+from weft.runtime.simulator.roles.clocks import rankings
 
 ORDERS: list[Order] = ["forward", "reverse", *range(200 if "WEFT_SOAK" in os.environ else 4)]
 RIGHT = {

@@ -15,9 +15,9 @@ from weft.interpreter.hardware.hopper.tensor_maps import tensor_map
 from weft.interpreter.hardware.limits import registers_at_start
 from weft.interpreter.ir.mlir import constant_of, ir, operations
 from weft.pipeline import Choice, applied, planned
+from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.reference.reference import reference
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice

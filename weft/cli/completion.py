@@ -1,5 +1,6 @@
-"""What a shell completes: recipes, parameters and their values, codes, statements, payloads, layers. Click asks these functions; it
-knows commands, options and their choices itself. While a line is typed nothing is said of what is wrong with it."""
+"""What a shell completes: recipes, parameters and their values, codes, statements, payloads, layers. Click asks these
+functions; it knows commands, options and their choices itself. While a line is typed nothing is said of what is wrong
+with it."""
 
 from __future__ import annotations
 

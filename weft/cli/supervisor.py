@@ -1,11 +1,11 @@
 """Two processes for one command line: a child that does the work, and its parent, which does nothing that could fail.
 
-What ends the child (upstream's `abort`, a signal, the system short of memory) becomes a diagnostic and exit code 1. Ctrl-C goes on
-to the child, which mostly answers at once; one that is inside compiled code and does not is ended. A session (`weft repl`) that is
-ended goes on in another child, from its journal.
+What ends the child (upstream's `abort`, a signal, the system short of memory) becomes a diagnostic and exit code 1.
+Ctrl-C goes on to the child, which mostly answers at once; one that is inside compiled code and does not is ended. A
+session (`weft repl`) that is ended goes on in another child, from its journal.
 
-The two share a page of memory, on which the child writes what is needed if it can't say anything any more. Where processes can't be
-forked there is one process, as there is for the Python API.
+The two share a page of memory, on which the child writes what is needed if it can't say anything any more. Where
+processes can't be forked there is one process, as there is for the Python API.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _say(status: int, killed: bool, page: mmap.mmap, goes_on: bool) -> None:
     """What has happened to the child, on its behalf."""
     from ..dsl.diagnostics import Diagnostic
     from ..output.console import say, show
-    from ..runtime.reference.deaths import ended_by
+    from ..runtime.cpu.worker import ended_by
 
     doing = read(page, DOING)
     if killed:

@@ -13,8 +13,8 @@ from ..dsl.diagnostics import Diagnostic, WeftError, fail
 from ..dsl.records import record
 from ..interpreter.ir.functions import VERSION_OF
 from ..pipeline import Applied, Planned, Recipe, applied, planned
-from ..runtime.run.clock import Clock
 from ..runtime.run.comparing import ComparedRuns, Task, side_by_side
+from ..runtime.run.execution import Clock
 from . import kept
 from .launches import snapshots
 from .sizes import TRIES, open_sizes, smaller
@@ -134,9 +134,8 @@ def compared_all(done: Applied) -> list[ComparedOnce]:
 
 
 def _recipe_key(recipe: Recipe, entry: str | None) -> str:
-    texts = sorted({s.span.source.text for s in recipe.file.schedules})
     values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry, recipe.choice.unproven]
-    return kept.key_of(recipe.name, *texts, recipe.payload.text, repr(values))
+    return kept.key_of(recipe.name, *recipe.texts, recipe.payload.text, repr(values))
 
 
 def _compared(made: Planned, entry: str | None) -> ComparedOnce:
@@ -211,7 +210,7 @@ def _tried(
 ) -> ComparedRuns:
     """What runs beside the payload gave; of more than `simulated` operations, the simulator runs none. Raises W0081 where one of
     both does not run."""
-    from ..runtime.reference.worker import Died, call
+    from ..runtime.cpu.worker import Died, call
 
     payload = made.applied.payload
     rewritten = any(step.keyword in FOREIGN for step in made.applied.session.steps)
@@ -228,7 +227,7 @@ def _tried(
             raise _NoSizesError(error.diagnostics[0].message) from error
         raise _not_comparable(name, error) from error
     except Died as death:
-        from ..runtime.reference.deaths import ended_by
+        from ..runtime.cpu.worker import ended_by
 
         words = ended_by(death.status)
         notes = (f"probably {words.cause}",) if words.cause else ()

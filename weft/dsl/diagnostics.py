@@ -56,6 +56,19 @@ class Source:
         """Where a 1-based line and column are; of a line past the end, in the last one."""
         return self.starts[min(line, len(self.starts)) - 1] + column - 1
 
+    def edited(self, edits: Iterable[tuple[Span | tuple[int, int], str]]) -> str:
+        """The text with others in the place of spans, or between two offsets; no two of these overlap."""
+
+        def ends(at: Span | tuple[int, int]) -> tuple[int, int]:
+            if isinstance(at, tuple):
+                return at
+            return self.offset(at.line, at.column), self.offset(at.end_line, at.end_column)
+
+        text = self.text
+        for (start, stop), new in sorted(((ends(at), new) for at, new in edits), reverse=True):
+            text = text[:start] + new + text[stop:]
+        return text
+
     def span(self, position: int, length: int = 1) -> Span:
         """The place of `length` characters of one line, from an offset on."""
         line = bisect_right(self.starts, position)
@@ -310,7 +323,13 @@ def _lines(diagnostic: Diagnostic, width: int | None) -> Iterable[list[Piece]]:
     span = diagnostic.span
     margin = len(str(span.line)) if span is not None else 1
     if span is not None:
-        yield from _place(span, margin, style)
+        bar = " " * (margin + 2) + "|"
+        name = printable(span.source.name)
+        yield [(" " * (margin + 1) + "--> ", _FRAME), (f"{name}:{span.line}:{span.column}", "")]
+        text, before, length = _excerpt(span)
+        yield [(bar, _FRAME)]
+        yield [(f" {span.line} | ", _FRAME), (text, "")]
+        yield [(bar + " ", _FRAME), (" " * before, ""), ("^" * length, style)]
     indent = " " * (margin + 2)
     if diagnostic.payload is not None:
         yield from _entry(indent, "payload", diagnostic.payload, width)
@@ -318,16 +337,6 @@ def _lines(diagnostic: Diagnostic, width: int | None) -> Iterable[list[Piece]]:
         yield from _entry(indent, "note", note, width)
     if diagnostic.hint is not None:
         yield from _entry(indent, "hint", diagnostic.hint, width)
-
-
-def _place(span: Span, margin: int, style: str) -> Iterable[list[Piece]]:
-    bar = " " * (margin + 2) + "|"
-    name = printable(span.source.name)
-    yield [(" " * (margin + 1) + "--> ", _FRAME), (f"{name}:{span.line}:{span.column}", "")]
-    text, before, length = _excerpt(span)
-    yield [(bar, _FRAME)]
-    yield [(f" {span.line} | ", _FRAME), (text, "")]
-    yield [(bar + " ", _FRAME), (" " * before, ""), ("^" * length, style)]
 
 
 def _excerpt(span: Span) -> tuple[str, int, int]:

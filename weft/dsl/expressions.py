@@ -124,7 +124,11 @@ class Evaluator:
             case tree.NameRef():
                 return self.lookup(expr)
             case tree.Unary():
-                return _unary(expr, self.value(expr.operand))
+                value = self.value(expr.operand)
+                _take(expr.operator, "bool" if expr.operator == "not" else "number", [value], [expr.span])
+                if isinstance(value, UnknownValue):
+                    return UnknownValue("bool") if expr.operator == "not" else value
+                return not value if expr.operator == "not" else _within(-value, expr.span)
             case tree.Binary():
                 left = self.value(expr.left)
                 if expr.operator in _DECIDED_BY and left is _DECIDED_BY[expr.operator]:
@@ -235,17 +239,12 @@ _OPERATORS: Mapping[str, tuple[str, Kind | None, Callable[[Any, Any], Any]]] = {
 """Operator → what it takes, what it gives (None: an integer of integers, else a float), and how."""
 
 
-def _unary(expr: tree.Unary, value: Any) -> Any:
-    _take(expr.operator, "bool" if expr.operator == "not" else "number", [value], [expr.span])
-    if isinstance(value, UnknownValue):
-        return UnknownValue("bool") if expr.operator == "not" else value
-    return not value if expr.operator == "not" else _within(-value, expr.span)
-
-
 def _binary(expr: tree.Binary, left: Any, right: Any) -> Any:
     sides, unknown = (left, right), isinstance(left, UnknownValue) or isinstance(right, UnknownValue)
     if expr.operator in ("==", "!="):
-        if not _comparable(left, right):
+        groups = {"int": "number", "float": "number", "type": "text", "str": "text"}
+        kinds = {groups.get(kind_of(side), kind_of(side)) for side in (left, right)}
+        if not (len(kinds) == 1 or "unknown" in kinds):
             message = f"`{expr.operator}` compares {NAMES[kind_of(left)]} with {NAMES[kind_of(right)]}"
             raise fail("W0232", message, span=expr.span)
         return UnknownValue("bool") if unknown else (left == right) is (expr.operator == "==")
@@ -261,12 +260,6 @@ def _binary(expr: tree.Binary, left: Any, right: Any) -> Any:
             raise fail("W0234", f"{left} / {right} is not exact", span=expr.span, hint=hint)
         compute = operator.floordiv
     return _within(compute(left, right), expr.span)
-
-
-def _comparable(left: object, right: object) -> bool:
-    groups = {"int": "number", "float": "number", "type": "text", "str": "text"}
-    kinds = {groups.get(kind_of(side), kind_of(side)) for side in (left, right)}
-    return len(kinds) == 1 or "unknown" in kinds
 
 
 # ---- functions -------------------------------------------------------------------------------------------------------

@@ -151,21 +151,17 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
         case tree.ListExpr() if field.kind == "names":
             return tuple(item.name if isinstance(item, tree.NameRef) else item.value for item in given.items)  # type: ignore[union-attr]
         case tree.ListExpr():
-            return _entries(field, given, evaluator)
+            values = tuple(_entry(field, item, evaluator) for item in given.items)
+            known = [value for value in values if isinstance(value, int)]
+            if field.permutation and len(known) == len(values) and sorted(known) != list(range(len(values))):
+                message = f"`{field.word}` is {list(values)}; it must have each of 0 … {len(values) - 1} once"
+                evaluator.report(fail("W0231", message, span=given.span))
+            return values
         case bool():
             return () if field.kind == "names" else given
     orders = {"group": "the number of rows of `grouped`", "panel": "the number of columns of `panels`"}
     what = orders.get(field.name, f"`{field.word}`")
     return evaluator.expect(given, "str" if field.kind == "str" else "int", what, field.minimum, field.maximum, field.hint)
-
-
-def _entries(field: Field, given: tree.ListExpr, evaluator: Evaluator) -> tuple[int | None, ...]:
-    values = tuple(_entry(field, item, evaluator) for item in given.items)
-    known = [value for value in values if isinstance(value, int)]
-    if field.permutation and len(known) == len(values) and sorted(known) != list(range(len(values))):
-        message = f"`{field.word}` is {list(values)}; it must have each of 0 … {len(values) - 1} once"
-        evaluator.report(fail("W0231", message, span=given.span))
-    return values
 
 
 def _entry(field: Field, item: tree.Expr | tree.HandleRef, evaluator: Evaluator) -> int | None:

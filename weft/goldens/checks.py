@@ -6,8 +6,8 @@
     // CHECK-NOT: memref.alloc
     // CHECK-DAG: …   CHECK-COUNT-3: …   CHECK-LABEL: …   CHECK-EMPTY:   CHECK{LITERAL}: …
 
-The matching is that of the package `filecheck`. What it would pass over in silence (`CHECK-NXT`, a file without a check) is
-refused here first.
+The matching is that of the package `filecheck`. What it would pass over in silence (`CHECK-NXT`, a file without a
+check) is refused here first.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Directive:
 
 
 def directives(source: Source) -> list[Directive]:
-    """The CHECK lines of a file. Raises W0906 for a line that is neither one nor a comment, and for a file without one."""
+    """The CHECK lines of a file. Raises W0906 for a line that is neither one nor a comment, and for a file without
+    one."""
     found: list[Directive] = []
     for number, line in enumerate(source.text.split("\n"), 1):
         whole = Span(source, number, 1, number, len(line) + 1)

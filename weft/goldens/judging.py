@@ -1,12 +1,13 @@
 """Comparing a golden with what its schedule makes today, and writing it anew.
 
-Goldens of one schedule with the same payload and settings share one application of it. A step is meant by a name that its `let`
-binds, or by how the statement begins:
+Goldens of one schedule with the same payload and settings share one application of it. A step is meant by a name that
+its `let` binds, or by how the statement begins:
 
     let (a, copy_a) = promote-to-shared step.lhs     a, copy_a, promote-to-shared, "promote-to-shared step.lhs"
     map copy_a to threads(*) cyclic                  "map copy_a"
 
-Not by number: a statement put before it would make it mean another one. Where several fit, `#2` behind it is the second:
+Not by number: a statement put before it would make it mean another one. Where several fit, `#2` behind it is the
+    second:
 `--after "map lanes #2"`, for a statement in a `foreach` or in a schedule called twice.
 """
 
@@ -19,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..dsl.diagnostics import WeftError, count, fail, printable
+from ..dsl.diagnostics import WeftError, count, did_you_mean, fail, printable
 from ..dsl.records import record
 from ..pipeline import Applied, Choice, applied
 from ..runtime.files.writing import Output, expect_apart, write_file
@@ -114,28 +115,25 @@ def bound(text: str) -> tuple[tuple[str, ...], str]:
 
 
 def _unclear(golden: Golden, words: str, number: int | None, steps: Sequence[Step], found: Sequence[Step]) -> WeftError:
-    listed = found or steps
-    lines = [f"{Path(step.span.source.name).name}:{step.span.line}: {step.text}" for step in listed]
+    lines = [f"{Path(step.span.source.name).name}:{step.span.line}: {step.text}" for step in found or steps]
     more = [f"… and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    shown = "\n".join([*lines[:_SHOWN], *more])
+    what, led, hint = f"names {count(len(found), 'step')} of `{golden.schedule}`, not {number}", "found", None
     if found and number is None:
+        what, led = f"names {len(found)} steps of `{golden.schedule}`", "they are"
         hint = f"write more of the statement, or `{words} #1` for the first"
-        return fail("W0905", f"`{words}` names {len(found)} steps of `{golden.schedule}`", span=golden.span,
-                    notes=(f"they are\n{shown}",), hint=hint)  # fmt: skip
-    if found:
-        return fail("W0905", f"`{words}` names {count(len(found), 'step')} of `{golden.schedule}`, not {number}",
-                    span=golden.span, notes=(f"found\n{shown}",))  # fmt: skip
-    names = [name for step in steps for name in (*bound(step.text)[0], bound(step.text)[1])]
-    close = difflib.get_close_matches(words, names, 1)
-    hint = f"did you mean `{close[0]}`?" if close else "name a step that is there, or delete the golden"
-    return fail("W0905", f"`{golden.schedule}` has no step `{words}` with these settings", span=golden.span,
-                notes=(f"its steps are\n{shown}",), hint=hint)  # fmt: skip
+    message = f"`{words}` {what}"
+    if not found:
+        message, led = f"`{golden.schedule}` has no step `{words}` with these settings", "its steps are"
+        names = [name for step in steps for name in (*bound(step.text)[0], bound(step.text)[1])]
+        hint = did_you_mean(words, names) or "name a step that is there, or delete the golden"
+    notes = ("\n".join([led, *lines[:_SHOWN], *more]),)
+    return fail("W0905", message, span=golden.span, notes=notes, hint=hint)
 
 
 @record
 class GoldenChange:
-    """How a golden and what is made today differ, as the lines of a unified diff; none of them if they are alike. `compared`: on
-    what the kernels were compared with their payload before it was written, a line each."""
+    """How a golden and what is made today differ, as the lines of a unified diff; none of them if they are alike.
+    `compared`: on what the kernels were compared with their payload before it was written, a line each."""
 
     path: str
     lines: tuple[str, ...]
@@ -185,8 +183,9 @@ def compare(golden: Golden, maker: Maker) -> GoldenChange | None:
 
 
 def update(golden: Golden, maker: Maker) -> GoldenChange | None:
-    """Write it anew where it differs, and say what changed. Never a file of checks: those are written by hand; nor one that is no
-    golden, or that the golden is made of; nor what computes something else than its payload. Raises W0902, W0714, W0080, W0081."""
+    """Write it anew where it differs, and say what changed. Never a file of checks: those are written by hand; nor one
+    that is no golden, or that the golden is made of; nor what computes something else than its payload. Raises W0902,
+    W0714, W0080, W0081."""
     now = maker.text(golden)
     expect_apart([Output("--update", golden.path, golden.path.suffix)], maker.reads(golden))
     new = not golden.path.exists()

@@ -52,7 +52,8 @@ class Cells:
 
 
 def cells(array: np.ndarray, *, merge: bool = True) -> Cells:
-    """Lay out an array of any rank: the last dimension along a row, all others down. `merge`: equal neighbours as one cell."""
+    """Lay out an array of any rank: the last dimension along a row, all others down. `merge`: equal neighbours as one
+    cell."""
     leading = array.shape[:-1]
     flat = array.reshape(math.prod(leading), -1)
     rows = _uniform(flat) if merge else 1
@@ -157,8 +158,8 @@ def picture(maps: Sequence[Ownership], *, banks: bool = False, thread: int | Non
 
 
 def drawn(shown: Ownership, width: int | None, *, banks: bool = False, thread: int | None = None) -> Iterator[Text]:
-    """The lines of one map: what it is, who owns what, and the banks of what it fills; `thread`: the others pale. Without a
-    width, as wide and as long as it is."""
+    """The lines of one map: what it is, who owns what, and the banks of what it fills; `thread`: the others pale.
+    Without a width, as wide and as long as it is."""
     table = cells(shown.owners)
     mapped = " within ".join(reversed(shown.map))
     yield Text.assemble((shown.name, "bold"), "  ", (mapped, "cyan"), f"  on {shown.what}")

@@ -1,7 +1,9 @@
-"""Ownership by trial: a kernel in which each iteration notes who runs it, made by the code that launches, run on the simulator.
+"""Ownership by trial: a kernel in which each iteration notes who runs it, made by the code that launches, run on the
+simulator.
 
-The mapped loop is outlined as `launch` does it, with the launch's own geometry. Then its body is exchanged for a store of the
-processor's number, all other work is dropped, and what is left is run as a kernel. There is no second formula for who owns what.
+The mapped loop is outlined as `launch` does it, with the launch's own geometry. Then its body is exchanged for a store
+of the processor's number, all other work is dropped, and what is left is run as a kernel. There is no second formula
+for who owns what.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from ..dsl.diagnostics import fail
 from ..dsl.records import record
 from ..interpreter.indices.arithmetic import Bound, Sum
 from ..interpreter.ir.cloning import clone_module, tagged
+from ..interpreter.ir.element_sizes import element_bytes
 from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, is_used, memref
 from ..interpreter.ir.refusing import describe
-from ..interpreter.ir.structured import generic
+from ..interpreter.ir.structured import generic, is_structured, structure
 from ..interpreter.launch.lowering import lower
 from ..interpreter.launch.materialize import Materializer
 from ..interpreter.mapping.geometry import Geometry, geometry_of
@@ -37,7 +40,7 @@ from ..interpreter.mapping.mapping import (
 )
 from ..interpreter.mapping.preconditions import mapped_things
 from ..interpreter.mapping.processors import Hardware
-from ..interpreter.memory.layouts import subview
+from ..interpreter.memory.layouts import is_shared, strided, subview
 from ..interpreter.outlining.kernel import Outlined, outline
 from ..interpreter.session.environment import named_handles
 from ..interpreter.session.session import Session
@@ -45,7 +48,7 @@ from ..interpreter.session.statement import Handle
 from ..interpreter.tensors.bufferization import bufferize_module, is_bufferized
 from ..runtime.plan.dtypes import NUMPY
 from ..runtime.simulator.kernel import SimKernel
-from .banks import banks_of
+from ..runtime.simulator.machine.banks import BANKS, WORD
 
 
 @record
@@ -68,10 +71,12 @@ class LiveMap:
 
 
 def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
-    """The maps of a session that ran to its end, in the order in which the schedule made their handles; or those of `names`.
+    """The maps of a session that ran to its end, in the order in which the schedule made their handles; or those of
+    `names`.
 
     Raises:
-        WeftError: W0970 for a name that is not a handle, W0971 for a handle that is never mapped, W0972 where nothing is.
+        WeftError: W0970 for a name that is not a handle, W0971 for a handle that is never mapped, W0972 where nothing
+            is.
     """
     found, handles = dict[str, LiveMap](), set[str]()
     for state in reversed(session.states):
@@ -105,8 +110,9 @@ class Ownership:
         name: the handle. `map`: as it is spelled; with the maps around it within the block, outermost first.
         what: the op.
         space: whose numbers the owners are: `blocks`, `threads`, `warps`, `lanes` or `grid`.
-        owners: per iteration, the processor's linear number (x runs fastest); `NOBODY` for one that nobody has. `grid`: the
-            number of the thread among all of the grid. Maps within maps: dimension by dimension, the outer iterations major.
+        owners: per iteration, the processor's linear number (x runs fastest); `NOBODY` for one that nobody has. `grid`:
+            the number of the thread among all of the grid. Maps within maps: dimension by dimension, the outer
+            iterations major.
         dims: what the dimensions count. Loops of other ranks around it come first, dimension after dimension.
         block, grid: sizes (x, y, z) of the launch; None where only the host knows.
         banks: of an op that fills shared memory: the bank of each element.
@@ -192,7 +198,11 @@ class _Trial:
         probe, number = self._argument(), self._number()
         path = self._path()
         if self.target.op.name == "scf.forall":
-            self._store_in_loop(probe, number)
+            block = self.target.op.regions[0].blocks[0]
+            for inner in reversed(list(block.operations)[:-1]):
+                inner.operation.erase()
+            with ir.InsertionPoint(block.operations[0]):
+                memref.StoreOp(number, probe, self._place())
         else:
             self._store_in_op(probe, number, path)
         _prune(self.kernel.root, path)
@@ -261,13 +271,6 @@ class _Trial:
         outside = self.kernel.root.parent
         return list(itertools.takewhile(lambda op: op != outside, [self.target.op, *ancestors(self.target.op)]))
 
-    def _store_in_loop(self, probe: ir.Value, number: ir.Value) -> None:
-        block = self.target.op.regions[0].blocks[0]
-        for inner in reversed(list(block.operations)[:-1]):
-            inner.operation.erase()
-        with ir.InsertionPoint(block.operations[0]):
-            memref.StoreOp(number, probe, self._place())
-
     def _place(self) -> list[ir.Value]:
         """The subscripts of the iteration of all the loops of the chain."""
         steps: list[list[tuple[ir.AffineExpr, ir.Value, int]]] = [[] for _ in self.shape]
@@ -306,7 +309,8 @@ class _Trial:
         op.erase()
 
     def _window(self, probe: ir.Value, extents: list[Bound]) -> ir.Value:
-        """The part of the array that the op fills in the iteration of the maps around it, as large as the op is there."""
+        """The part of the array that the op fills in the iteration of the maps around it, as large as the op is
+        there."""
         outer = self._place()
         sizes = [DYNAMIC if isinstance(extent, ir.Value) else extent for extent in extents]
         strides = [math.prod(self.shape[axis + 1 :]) for axis in range(len(outer), len(self.shape))]
@@ -335,3 +339,19 @@ def _stand_in(kind: ir.Type) -> np.ndarray | np.generic:
         return NUMPY[str(kind)].type(1)
     shape = [1 if kind.is_dynamic_dim(axis) else kind.get_dim_size(axis) for axis in range(kind.rank)]
     return np.zeros(shape, NUMPY[str(kind.element_type)])
+
+
+def banks_of(op: ir.Operation) -> np.ndarray | None:
+    """The bank where each element that a linalg op writes begins, of 32 that successive 32-bit words take in turn; None
+    where it writes no shared memory of static shape."""
+    if not is_structured(op) or not is_shared(op.operands[-1].type):
+        return None
+    kind, maps, extents = ir.MemRefType(op.operands[-1].type), structure(op).maps, structure(op).extents
+    strides, offset = strided(kind)
+    sizes = [extent for extent in extents if extent is not None]
+    positions, at = [r.position for r in maps[-1].results if isinstance(r, ir.AffineDimExpr)], np.full(sizes, offset)
+    if len(sizes) != len(extents) or len(positions) != kind.rank or min([offset, *strides]) < 0:
+        return None
+    for position, stride in zip(positions, strides, strict=True):
+        at = at + stride * np.arange(sizes[position]).reshape([-1 if d == position else 1 for d in range(len(sizes))])
+    return at * element_bytes(kind.element_type) // WORD % BANKS

@@ -1,8 +1,8 @@
 """What a step changed in a module: the lines that differ, a little around them, and what they stand in.
 
-MLIR numbers values in the order of the text, so that one new op renames all that come after it. A diff of the texts would
-show them all. Here a value is known by the op that makes it: two lines are alike if they are the same up to names, and the
-names they use belong together.
+MLIR numbers values in the order of the text, so that one new op renames all that come after it. A diff of the texts
+would show them all. Here a value is known by the op that makes it: two lines are alike if they are the same up to
+names, and the names they use belong together.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Change:
 
 
 def change(before: ir.Module, after: ir.Module) -> Change:
-    """The difference of two modules, with a line of context and the line that opens the block each change stands in: of their
-    texts without handle tags, with affine maps where they are used and not numbered in front."""
+    """The difference of two modules, with a line of context and the line that opens the block each change stands in: of
+    their texts without handle tags, with affine maps where they are used and not numbered in front."""
     if before is after:
         return Change()
     lines = compared(*(strip_tags(module).operation.get_asm(use_local_scope=True) for module in (before, after)))
@@ -96,7 +96,8 @@ def around(text: str, above: Iterable[tuple[int, str]]) -> Iterator[int]:
 
 
 def _opener(lines: list[Line], index: int) -> int | None:
-    """The line that opens the block of `lines[index]`, or the op that the `}` there ends; None for functions and modules."""
+    """The line that opens the block of `lines[index]`, or the op that the `}` there ends; None for functions and
+    modules."""
     line = lines[index]
     above = ((n, lines[n].text) for n in range(index - 1, -1, -1) if lines[n].kind in (" ", line.kind))
     outer = around(line.text, above)

@@ -8,6 +8,7 @@ command into an exit code: 0 right, 1 wrong, 2 usage, 130 interrupted.
 from __future__ import annotations
 
 import io
+import json
 import os
 import stat
 import sys
@@ -15,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -36,8 +37,9 @@ OF_USAGE = ("W0480", "W0481")
 """Diagnostics of a command line that is not written as it should be: `--set m`, or `--set m=1 --set m=2`."""
 
 
-def emit(text: str) -> None:
-    """Write a result to stdout, whole. Raises W0054 when stdout takes no more."""
+def emit(result: str | dict[str, Any] | list[Any]) -> None:
+    """Write a result to stdout, whole: a text, or plain data as JSON. Raises W0054 when stdout takes no more."""
+    text = result if isinstance(result, str) else json.dumps(result, indent=2, allow_nan=False)
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
@@ -76,6 +78,19 @@ def page(text: str) -> None:
     width = columns_of(sys.stdout)
     lines = text.splitlines()
     emit("\n".join(lines if width is None else [part for line in lines for part in in_lines(line, max(width, 40))]))
+
+
+def explanation(code: str | None) -> str:
+    """What a code means and, for some, a wrong → right example; without a code, the list of all. Raises W0057."""
+    from ..codes import all_codes
+
+    codes = all_codes()
+    if code is None:
+        return "\n".join(f"{name}  {explained.title}" for name, explained in codes.items())
+    wanted = f"W{int(code):04}" if code.isdecimal() and len(code) < 9 else code.upper()
+    if (found := codes.get(wanted)) is None:
+        raise fail("W0057", f"there is no diagnostic `{code}`", hint="`weft explain` lists all codes")
+    return f"{wanted}: {found.title}\n\n{found.text}"
 
 
 def colored() -> bool:
@@ -122,8 +137,8 @@ def guarded(command: Callable[[], int | None]) -> int:
 
 
 def each(things: Iterable[T], do: Callable[[T], object]) -> int:
-    """Do something with each thing, whatever is wrong with others: that is shown, and the exit code then 1, as it is where `do`
-    gives something true."""
+    """Do something with each thing, whatever is wrong with others: that is shown, and the exit code then 1, as it is
+    where `do` gives something true."""
     wrong = 0
     for thing in things:
         try:
@@ -143,8 +158,8 @@ def exhausted(error: MemoryError | RecursionError, smaller: str) -> WeftError:
 
 @contextmanager
 def progress(title: str, *, console: Console | None = None, patience: float = 0.0) -> Iterator[Clock]:
-    """A progress line while long work runs: gives the clock whose phases it shows, with the share that is done and the time left,
-    where these are known. Silent off a terminal.
+    """A progress line while long work runs: gives the clock whose phases it shows, with the share that is done and the
+    time left, where these are known. Silent off a terminal.
 
     Args:
         console: where it is shown; None: on stderr.
@@ -186,7 +201,8 @@ def progress(title: str, *, console: Console | None = None, patience: float = 0.
 
 
 def share_done(done: float, seconds: float) -> str:
-    """`42 %`, and what is left at the same speed, where a second or more has shown how fast that is: `42 %, 12 s left`."""
+    """`42 %`, and what is left at the same speed, where a second or more has shown how fast that is: `42 %, 12 s
+    left`."""
     text = f"{done:.0%}".replace("%", " %")
     if seconds < 1 or done <= 0:
         return text
@@ -211,15 +227,17 @@ class _Pipe(io.FileIO):
 
 
 def open_what_is_closed() -> None:
-    """A stream that the caller closed (`>&-`) is as good as none: Python has None for it, on which everything would fail."""
+    """A stream that the caller closed (`>&-`) is as good as none: Python has None for it, on which everything would
+    fail."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - it stays open
 
 
 def outlive_readers() -> None:
-    """A reader that has seen enough (`weft golden igemm 2>&1 | head -2`) ends what is printed, not what is done: the command goes
-    on to its own exit code. This is done below Python's streams: Click and Rich end the process with 1 at a closed pipe."""
+    """A reader that has seen enough (`weft golden igemm 2>&1 | head -2`) ends what is printed, not what is done: the
+    command goes on to its own exit code. This is done below Python's streams: Click and Rich end the process with 1 at
+    a closed pipe."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if not isinstance(stream, io.TextIOWrapper):

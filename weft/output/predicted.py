@@ -39,13 +39,10 @@ def _rate(rate: float) -> str:
     return f"{rate / 1e12:.{1 if rate >= 1e12 else 2}f} TFLOP/s"
 
 
-def _speed(kernel: KernelPrediction) -> str:
-    """What the kernel does of the payload a second; where that is not known, nothing that padding would be a part of."""
-    return f", {_rate(kernel.rate)} ({kernel.share:.1%} of the peak)" if kernel.flops and kernel.work else ""
-
-
 def _show(console: Console, kernel: KernelPrediction) -> None:
-    console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), _speed(kernel)))
+    known = kernel.flops and kernel.work  # else there is nothing that padding would be a part of
+    speed = f", {_rate(kernel.rate)} ({kernel.share:.1%} of the peak)" if known else ""
+    console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), speed))
     grid = "×".join(str(n) for n in kernel.grid if n > 1) + " blocks" if math.prod(kernel.grid) > 1 else "1 block"
     grid += f" in clusters of {kernel.cluster}" if kernel.cluster > 1 else ""
     spills = f", {kernel.spill_bytes} bytes spilled" if kernel.spill_bytes else ""

@@ -1,5 +1,5 @@
-"""What `weft run` shows in a terminal: the steps, the launches, the kernels' text, the comparison, and where the time went; and
-what `weft apply` shows of the steps."""
+"""What `weft run` shows in a terminal: the steps, the launches, the kernels' text, the comparison, and where the time
+went; and what `weft apply` shows of the steps."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from ..dsl.diagnostics import count
-from ..runtime.run.banks import conflicts
-from ..runtime.run.report import Report
+from ..runtime.run.report import Report, conflicts
 from . import colors
 
 if TYPE_CHECKING:
@@ -52,7 +51,13 @@ def show_report(
     if steps:
         total = sum(step.seconds for step in steps)
         parts += _section(f"Schedule {title}", f"{len(steps)} steps, {duration(total)}", _steps(steps))
-    launched = count(len(report.kernels), "launch") + _on_streams(report) + _version(report)
+    launched = count(len(report.kernels), "launch")
+    if (fewest := report.fewest_streams) is not None:  # how many fewer might do, where that is not known exactly
+        launched += f" on {count(report.streams_created, 'stream')}"
+        launched += "" if fewest == report.streams_created else f"; no fewer than {fewest} can do"
+    if (version := report.version) is not None:
+        launched += f", version {version.number} of {version.count}"
+        launched += f" ({', '.join(version.assumed)})" if version.assumed else ""
     parts += _section("Launch", launched, _launches(report))
     if cuda:
         lines = len(cuda.rstrip().splitlines())
@@ -66,24 +71,13 @@ def show_report(
     if timeline is not None:
         aside = f"{count(len(timeline.bars), 'step')} on {count(len(timeline.streams), 'stream')}"
         parts += _section("Streams", aside, _streams(timeline, width - INDENT))
-    parts += _section("Time", duration(sum(report.seconds.values())), _time(report))
+    table = Table.grid("", Column(justify="right"), "", padding=(0, 2))
+    longest = max(report.seconds.values(), default=0.0) or 1.0
+    for phase, seconds in report.seconds.items():
+        table.add_row(phase, duration(seconds), Bar(longest, 0, seconds, width=40, color="cyan"))
+    parts += _section("Time", duration(sum(report.seconds.values())), table)
     parts.append(_verdict(report))
     console.print(Group(*parts), width=width)
-
-
-def _on_streams(report: Report) -> str:
-    """How many streams there were, and how many fewer might do, where that is not known exactly."""
-    if report.fewest_streams is None:
-        return ""
-    bound = "" if report.fewest_streams == report.streams_created else f"; no fewer than {report.fewest_streams} can do"
-    return f" on {count(report.streams_created, 'stream')}{bound}"
-
-
-def _version(report: Report) -> str:
-    if report.version is None:
-        return ""
-    assumed = f" ({', '.join(report.version.assumed)})" if report.version.assumed else ""
-    return f", version {report.version.number} of {report.version.count}{assumed}"
 
 
 def _section(name: str, aside: str | None, body: RenderableType) -> Iterator[RenderableType]:
@@ -193,14 +187,6 @@ def _streams(shown: Timeline, width: int) -> RenderableType:
     lines = [Text.assemble(*row, no_wrap=True) for row in pieces]
     makespan, serial, overlap = shown.summary()
     return Group(*lines, Text(f"{makespan}; {serial}"), Text(overlap), Text(shown.note, "dim"))
-
-
-def _time(report: Report) -> Table:
-    table = Table.grid("", Column(justify="right"), "", padding=(0, 2))
-    longest = max(report.seconds.values(), default=0.0) or 1.0
-    for phase, seconds in report.seconds.items():
-        table.add_row(phase, duration(seconds), Bar(longest, 0, seconds, width=40, color="cyan"))
-    return table
 
 
 def verdicts(reports: Sequence[Mapping[str, Any]]) -> RenderableType:

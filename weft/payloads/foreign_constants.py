@@ -1,6 +1,7 @@
 """`krnl.global`, the constant of ONNX's dialect, as a `memref.global` with the same elements.
 
-The dialect is not registered here, so that its op is parsed as data: a name, a shape, a value. What would have to be guessed
+The dialect is not registered here, so that its op is parsed as data: a name, a shape, a value. What would have to be
+    guessed
 is refused: a value that is not there, elements that were left out of the text, a constant that the program writes.
 """
 
@@ -23,12 +24,12 @@ _ALIGNMENT_BYTES = 4
 
 
 def read_constants(module: ir.Module, source: Source) -> None:
-    """Replace every `krnl.global` of a module, in place, and take out `krnl.entry_point`, which computes nothing: it tells ONNX's
-    own runtime which function to call. A constant that is named twice is one global.
+    """Replace every `krnl.global` of a module, in place, and take out `krnl.entry_point`, which computes nothing: it
+    tells ONNX's own runtime which function to call. A constant that is named twice is one global.
 
     Raises:
-        WeftError: W0410 for one without a value, W0411 for a value that is not of the constant's type, W0412 for elements that
-            are not in the text, W0413 for a constant that is written to.
+        WeftError: W0410 for one without a value, W0411 for a value that is not of the constant's type, W0412 for
+            elements that are not in the text, W0413 for a constant that is written to.
     """
     constants = [_Constant(op, source) for op in operations(module.operation, NAME)]
     if constants:
@@ -118,7 +119,8 @@ class _Constant:
         return value if resource is None else self.blob(resource[1].strip('"'), wanted)
 
     def blob(self, key: str, type_: ir.RankedTensorType) -> ir.Attribute:
-        """The elements of a `dense_resource<key>`, from the hex digits at the end of the text (the bindings don't show them)."""
+        """The elements of a `dense_resource<key>`, from the hex digits at the end of the text (the bindings don't show
+        them)."""
         digits = _resources(self.source.text).get(key)
         if digits is None:
             hint = "print the module without eliding its constants"

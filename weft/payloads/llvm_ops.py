@@ -1,8 +1,8 @@
 """Ops of the LLVM dialect that only compute, as the ops of arith and math that compute the same.
 
-A payload may have them in the bodies of its ops (chapter H of upstream's transform tutorial has `llvm.intr.maxnum`). What they
-leave undefined, `arith` leaves undefined, too; flags that allow a compiler more than the op says are dropped. Those without a
-counterpart stay, and are refused where a kernel is made of them.
+A payload may have them in the bodies of its ops (chapter H of upstream's transform tutorial has `llvm.intr.maxnum`).
+What they leave undefined, `arith` leaves undefined, too; flags that allow a compiler more than the op says are dropped.
+Those without a counterpart stay, and are refused where a kernel is made of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ intr.sin=math.sin intr.cos=math.cos intr.tan=math.tan intr.asin=math.asin intr.a
 intr.atan2=math.atan2 intr.sinh=math.sinh intr.cosh=math.cosh intr.tanh=math.tanh
 """
 _SAME = {pair.partition("=")[0]: pair.partition("=")[2] for pair in _WRITTEN.split()}
-"""Op of the LLVM dialect → the same in arith or math. `rint` and `nearbyint` round as is set, which is to nearest even."""
+"""Op of the LLVM dialect → the same in arith or math. `rint` and `nearbyint` round as is set, which is to nearest
+even."""
 
 _FUSED = "llvm.intr.fmuladd"
 _ANY = ("llvm.mlir.zero", "llvm.mlir.undef", "llvm.mlir.poison")
@@ -38,7 +39,8 @@ _KEPT = ("predicate", "value")
 
 
 def in_plain_ops(module: ir.Module) -> None:
-    """Rewrite, in place, the ops of `_SAME` in functions, where neither an operand nor a result is of a type of LLVM's."""
+    """Rewrite, in place, the ops of `_SAME` in functions, where neither an operand nor a result is of a type of
+    LLVM's."""
     for op in list(operations(module.operation)):
         new = _SAME.get(op.name.removeprefix("llvm.")) if op.name.startswith("llvm.") else None
         if (new is None and op.name not in (_FUSED, *_ANY)) or not _plain(op):
@@ -67,7 +69,8 @@ def _zero(kind: ir.Type) -> ir.Attribute:
 
 
 def _value_of(value: ir.Attribute, kind: ir.Type) -> ir.Attribute:
-    """The value of a constant of type `kind`: `3 : index` is written for an i64, too, with its sign extended or cut off."""
+    """The value of a constant of type `kind`: `3 : index` is written for an i64, too, with its sign extended or cut
+    off."""
     if not isinstance(value, ir.IntegerAttr) or not isinstance(kind, ir.IntegerType) or value.type == kind:
         return value
     return ir.IntegerAttr.get(kind, (value.value + (1 << kind.width - 1)) % (1 << kind.width) - (1 << kind.width - 1))

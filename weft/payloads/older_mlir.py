@@ -1,10 +1,10 @@
 """Payload text that older MLIR accepted and today's verifier does not, rewritten into text that it does.
 
-Older `affine.apply`, `affine.load` and `affine.store` took any index as a symbol, the variable of a loop too (see "How to
-Implement Asynchronous Concurrent Execution Between gpu.launch Operations?" on the MLIR forum, whose module came from
+Older `affine.apply`, `affine.load` and `affine.store` took any index as a symbol, the variable of a loop too (see "How
+to Implement Asynchronous Concurrent Execution Between gpu.launch Operations?" on the MLIR forum, whose module came from
 ONNX). Today a loop variable must be a dimension. A map means the same whether an operand is a dimension or a symbol, so
-that symbols become dimensions here, wherever the map stays affine: `d0 * s0` is affine for a symbol alone, and is left to
-the parser's message. All that happens on the text; `Older.place` leads every place back to what the user wrote.
+that symbols become dimensions here, wherever the map stays affine: `d0 * s0` is affine for a symbol alone, and is left
+to the parser's message. All that happens on the text; `Older.place` leads every place back to what the user wrote.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ _FORMS = re.compile(
     """,
     re.VERBOSE,
 )
-"""Comments and texts, which hold nothing; maps with a name; and the ops, as they are written in general and for people."""
+"""Comments and texts, which hold nothing; maps with a name; and the ops, as they are written in general and for
+people."""
 
 _PARTS = re.compile(r"affine_map\s*<\s*\(([^()]*)\)\s*+(?:\[([^\[\]]*)\]\s*+)?->\s*(.*)>", re.DOTALL)
 _OPERAND = re.compile(rf"\bsymbol{_GAP}\({_GAP}(?P<symbol>{_VALUE}){_GAP}\)|(?P<dimension>{_VALUE})")
 
 
 def rewritten(source: Source, *, symbols: bool = True) -> Older | None:
-    """`source` with names and headers of today and, where `symbols`, those of affine accesses made dimensions; None where there is
-    nothing to make."""
+    """`source` with names and headers of today and, where `symbols`, those of affine accesses made dimensions; None
+    where there is nothing to make."""
     from .older_names import edits as names
 
     context = mlir.context()

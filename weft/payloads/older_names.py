@@ -1,8 +1,8 @@
 """Payload text with names and headers of older MLIR, as edits that make it today's.
 
-Ops that only have another name now, or another way to write the same, become those of today; of the header that Polygeist writes
-for the machine (`dlti.dl_spec` of entries) the width of an index is kept. Where an op was removed and nothing has the same text,
-the parser's message gets a hint (`interpreter/ir/misnamed.py`).
+Ops that only have another name now, or another way to write the same, become those of today; of the header that
+Polygeist writes for the machine (`dlti.dl_spec` of entries) the width of an index is kept. Where an op was removed and
+nothing has the same text, the parser's message gets a hint (`interpreter/ir/misnamed.py`).
 """
 
 from __future__ import annotations

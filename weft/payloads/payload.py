@@ -72,7 +72,13 @@ def parse_module(source: Source) -> ir.Module:
             if older is None or (tried is not None and tried.source.text == older.source.text):
                 raise WeftError(*_parse_diagnostics(source, error, older)) from error
             context = mlir.context()
-    _name_locations(module, source.name, older)
+    # text parsed from memory calls itself `-`: diagnostics show the file's name, and the user's places of rewritten text
+    with module.context:
+        for op in mlir.operations(module.operation):
+            location = op.location
+            if isinstance(location, mlir.ir.FileLineColLoc) and location.filename == "-":
+                place = location.start_line, location.start_col
+                op.location = mlir.ir.Location.file(source.name, *(older.place(*place) if older else place))
     _expect_no_marks(module)
     expect_order(module, source)
     if "llvm." in source.text:
@@ -84,7 +90,8 @@ def parse_module(source: Source) -> ir.Module:
 
 
 def _drop_unused_globals(module: ir.Module) -> None:
-    """Private globals of `ml_program` that no op names go: torch-mlir writes the state of a random generator into each module."""
+    """Private globals of `ml_program` that no op names go: torch-mlir writes the state of a random generator into each
+    module."""
     declared = [op for op in module.body.operations if op.operation.name == "ml_program.global"]
     for op in declared:
         name, visible = (op.attributes[key] for key in ("sym_name", "sym_visibility"))
@@ -108,17 +115,6 @@ def _parse_diagnostics(source: Source, error: ir.MLIRError, older: Older | None 
         yield Diagnostic("W0487", f"{SAYS}{error}", Span(source, 1, 1, 1, 2))
 
 
-def _name_locations(module: ir.Module, name: str, older: Older | None) -> None:
-    """Text parsed from memory calls itself `-`; put the file's name there, so that diagnostics can show it. Places in text
-    that was rewritten become those of the user's."""
-    with module.context:
-        for op in mlir.operations(module.operation):
-            location = op.location
-            if isinstance(location, mlir.ir.FileLineColLoc) and location.filename == "-":
-                line, column = location.start_line, location.start_col
-                op.location = mlir.ir.Location.file(name, *(older.place(line, column) if older else (line, column)))
-
-
 _OF_FINISHED_MODULES = {
     "weft.name": "a text",
     "weft.unroll": "nothing, or how many iterations at a time",
@@ -136,15 +132,15 @@ _OF_FINISHED_MODULES = {
     COMBINER: "a text",
     WINDOW: "`lower`, `upper` and `steps` of a window of images with one to three axes",
 }
-"""What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify` for one, which
-judges kernels without a look at `weft.unproven`."""
+"""What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify`
+for one, which judges kernels without a look at `weft.unproven`."""
 
 _OF_ARGUMENTS = ("arg_attrs", "res_attrs", *ATTRIBUTIONS)
 
 
 def _expect_no_marks(module: ir.Module) -> None:
-    """Weft marks ops with attributes of its own; a payload that has them already, or has one that says nothing, would be misread.
-    Raises W0489."""
+    """Weft marks ops with attributes of its own; a payload that has them already, or has one that says nothing, would
+    be misread. Raises W0489."""
     from ..interpreter.ir.refusing import describe
 
     for op in operations(module.operation):
@@ -161,7 +157,8 @@ def _expect_no_marks(module: ir.Module) -> None:
 
 
 def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute, int]]:
-    """The attributes in Weft's name on an op and, of names and sizes, those on its arguments and results, with their rank."""
+    """The attributes in Weft's name on an op and, of names and sizes, those on its arguments and results, with their
+    rank."""
     for name in op.attributes:
         if name.startswith("weft."):
             yield name, op.attributes[name], 0
@@ -197,10 +194,11 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
 
 
 def _name_values(module: ir.Module, written: WrittenNames) -> None:
-    """Set `weft.name` on the arguments and results of every function, and on what kernels declare, that does not have it.
+    """Set `weft.name` on the arguments and results of every function, and on what kernels declare, that does not have
+    it.
 
-    An argument's is its SSA name in the text (`%lhs` → `lhs`), where that shows it, else it is `arg0`, `arg1`, …; a result is
-    `result0`, `result1`, ….
+    An argument's is its SSA name in the text (`%lhs` → `lhs`), where that shows it, else it is `arg0`, `arg1`, …; a
+    result is `result0`, `result1`, ….
     """
     for op in operations(module.operation, "func.func", "gpu.func"):
         types = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)

@@ -1,4 +1,5 @@
-"""What a payload's builder is given: by the schedule's `payload` line, by `--layer`, by `--set`; and whether it goes together.
+"""What a payload's builder is given: by the schedule's `payload` line, by `--layer`, by `--set`; and whether it goes
+together.
 
 A value that is not given is the parameter's default; `--set` wins over `--layer`, and that over the schedule.
 """
@@ -52,7 +53,8 @@ def builder_of(file: tree.File, override: Path | None) -> Builder | None:
 
 
 def find_layer(name: str, builder: Builder | None) -> Layer:
-    """The layer of this name. Raises W0491 where there is none of this name, W0492 where the payload has none at all."""
+    """The layer of this name. Raises W0491 where there is none of this name, W0492 where the payload has none at
+    all."""
     layers = builder.layers if builder is not None else {}
     if (values := layers.get(name)) is not None:
         return Layer(name, values)
@@ -77,8 +79,8 @@ def find_layer(name: str, builder: Builder | None) -> Layer:
 def builder_values(
     builder: Builder, payload: tree.Payload, settings: Mapping[str, Value], layer: Layer | None
 ) -> dict[str, Value]:
-    """All of the builder's parameters. Raises W0486 for a wrong argument in the schedule, and for values that don't go together
-    W0483 or W0486, by where one of them was given."""
+    """All of the builder's parameters. Raises W0486 for a wrong argument in the schedule, and for values that don't go
+    together W0483 or W0486, by where one of them was given."""
     origins: dict[str, Mapping[str, Value]] = {
         "--set": settings,
         "--layer": layer.values if layer is not None else {},
@@ -143,7 +145,8 @@ DIGITS = 40
 
 @record
 class Settings:
-    """The user's settings, sorted out. A name that both sides have reaches both; a layer's values are the payload's alone."""
+    """The user's settings, sorted out. A name that both sides have reaches both; a layer's values are the payload's
+    alone."""
 
     schedule: Mapping[str, str]
     payload: Mapping[str, Value]
@@ -170,8 +173,8 @@ def parse_settings(pairs: Iterable[str], option: str = "--set") -> dict[str, str
 def distribute(
     settings: Mapping[str, str], schedule: tree.Schedule, builder: Builder | None, layer: str | None = None
 ) -> Settings:
-    """Give each setting to the side that knows it, and find the layer. Raises W0482 for a name that neither knows, W0483 for a
-    bad value, W0491 and W0492 for the layer."""
+    """Give each setting to the side that knows it, and find the layer. Raises W0482 for a name that neither knows,
+    W0483 for a bad value, W0491 and W0492 for the layer."""
     ours = [p.name for p in schedule.parameters]
     theirs = {p.name: p for p in builder.parameters} if builder else {}
     for name in settings:

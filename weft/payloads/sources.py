@@ -16,8 +16,9 @@ def payload_source(
 ) -> tuple[Source, Mapping[str, Value]]:
     """The payload's text, under the name it is shown with, and the builder's parameters that made it (none for a file).
 
-    `settings` are checked values for the builder's parameters; they win over those of the `layer`, and these over what the
-    schedule writes. Raises W0485 where no payload is given, what `builder_values` raises, and what `read_source` does.
+    `settings` are checked values for the builder's parameters; they win over those of the `layer`, and these over what
+    the schedule writes. Raises W0485 where no payload is given, what `builder_values` raises, and what `read_source`
+    does.
     """
     if override is not None:
         return read_source(override), {}

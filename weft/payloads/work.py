@@ -1,4 +1,5 @@
-"""How much arithmetic a payload says to do, by its own count: what its iteration spaces hold, whatever kernels do of it."""
+"""How much arithmetic a payload says to do, by its own count: what its iteration spaces hold, whatever kernels do of
+it."""
 
 from __future__ import annotations
 
@@ -19,12 +20,13 @@ OPERATIONS: Mapping[str, int] = {
     **dict.fromkeys(("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.addi", "arith.subi", "arith.muli"), 1),
     **dict.fromkeys(("math.fma", "vector.fma", "complex.add", "complex.sub"), 2), "complex.mul": 6,
 }  # fmt: skip
-"""Operations of an op on a number: those that a GPU's rate is given in. Comparisons, conversions and functions are none."""
+"""Operations of an op on a number: those that a GPU's rate is given in. Comparisons, conversions and functions are
+none."""
 UPDATES = frozenset({"addf", "addi", "mulf", "muli"})
 """Kinds of a `memref.atomic_rmw` that are one."""
 NONE = frozenset({"arith", "math", "affine", "scf", "func", "tensor", "memref", "bufferization", "index", "ub", "vector"})
-"""Dialects whose other ops compute nothing on numbers: they move them, compare and convert them, or say how often. Of all others
-it is not known."""
+"""Dialects whose other ops compute nothing on numbers: they move them, compare and convert them, or say how often. Of
+all others it is not known."""
 NEITHER = frozenset(f"linalg.{name}" for name in ("index", "yield"))
 UNCOUNTED = frozenset(f"vector.{name}" for name in ("contract", "multi_reduction", "outerproduct", "reduction", "scan"))
 
@@ -36,8 +38,8 @@ class _UnknownError(Exception):
 
 
 def operations_of(payload: ir.Module, entry: str | None, shapes: Shapes) -> int | None:
-    """Additions, multiplications and the like on numbers that a function does; None where that is not known: where data, or
-    the indices of other loops, decide how often something is done.
+    """Additions, multiplications and the like on numbers that a function does; None where that is not known: where
+    data, or the indices of other loops, decide how often something is done.
 
     Args:
         payload: the untouched module.
@@ -78,7 +80,13 @@ def _done(op: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
         raise _UnknownError
     if not op.regions or not (inside := _inside(op, given)):
         return 0
-    return _trips(op) * inside
+    # How often the body of a loop is executed.
+    found = trip_count(op)
+    if op.name in ("affine.for", "affine.parallel"):
+        found = _affine_trips(op)
+    if found is None:
+        raise _UnknownError
+    return found * inside
 
 
 def _inside(op: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
@@ -96,16 +104,6 @@ def _extent(op: ir.Operation, space: Structure, dimension: int, given: Sequence[
                 if shape is not None:
                     return shape[found[1]] + form.plus
     raise _UnknownError
-
-
-def _trips(op: ir.Operation) -> int:
-    """How often the body of a loop is executed."""
-    found = trip_count(op)
-    if op.name in ("affine.for", "affine.parallel"):
-        found = _affine_trips(op)
-    if found is None:
-        raise _UnknownError
-    return found
 
 
 def _affine_trips(op: ir.Operation) -> int | None:

@@ -1,4 +1,5 @@
-"""The commands save and quit; and what was done, as a schedule that does it again: what was typed included, what was undone not."""
+"""The commands save and quit; and what was done, as a schedule that does it again: what was typed included, what was
+undone not."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from rich.text import Text
 
 from ..dsl import tree
 from ..dsl.checker import expect_right
-from ..dsl.diagnostics import Source, Span, count, fail
+from ..dsl.diagnostics import Span, count, fail
 from ..dsl.expressions import show
 from ..dsl.formatter import format_text
 from ..dsl.parser import parse_text
@@ -67,8 +68,8 @@ def saved_text(bench: Workbench, path: Path) -> str:
 
 
 def _spliced(bench: Workbench, folder: Path) -> str:
-    """The schedule's own text with what is otherwise here: what was done, values that were set, and paths, which are relative to
-    `folder`; paths on other drives stay whole."""
+    """The schedule's own text with what is otherwise here: what was done, values that were set, and paths, which are
+    relative to `folder`; paths on other drives stay whole."""
     file, payload, main = bench.recipe.file, bench.recipe.file.payload, bench.recipe.file.main
     source, home = file.source, Path(file.source.name).parent
     own = [schedule for schedule in file.schedules if schedule.span.source == source]
@@ -79,32 +80,24 @@ def _spliced(bench: Workbench, folder: Path) -> str:
         except ValueError:
             return f'"{target.resolve().as_posix()}"'
 
-    def place(span: Span) -> tuple[int, int]:
-        return source.offset(span.line, span.column), source.offset(span.end_line, span.end_column)
-
-    begin, end = place(main.span)
+    begin = source.offset(main.span.line, main.span.column)
+    end = source.offset(main.span.end_line, main.span.end_column)
     brace = next(found.end() for found in BRACES.finditer(source.text, begin) if found.group() == "{")
-    edits = [((brace, end - 1), "\n".join(["", *_body(bench), ""]))]
-    edits += [(place(include.span), f"include {beside(home / include.path)}") for include in file.includes]
-    edits += [(place(p.span), _parameter(bench, p)) for p in main.parameters if p.name in bench.choice.settings]
+    edits: list[tuple[Span | tuple[int, int], str]] = [((brace, end - 1), "\n".join(["", *_body(bench), ""]))]
+    edits += [(include.span, f"include {beside(home / include.path)}") for include in file.includes]
+    for p in main.parameters:
+        if p.name in bench.choice.settings:  # its value becomes the default
+            value = bench.recipe.values[p.name]
+            text = f"{p.name}: {p.type} = {_literal(value) if p.type == 'str' else show(value)}"
+            edits.append((p.span, text + (f" in {p.domain.span.text}" if p.domain is not None else "")))
     if (program := payload_path(file, bench.choice.payload)) is not None:
         words = f"payload {beside(program)}"
     else:
         values = ", ".join(f"{name} = {value}" for name, value in bench.recipe.payload_values.items())
         words = f"payload {payload.builder}({values})" if payload is not None else ""
-    first = place(own[0].span)[0]
-    edits.append((place(payload.span), words) if payload is not None else ((first, first), f"{words}\n\n"))
-    text = source.text
-    for (start, stop), new in sorted(edits, reverse=True):
-        text = text[:start] + new + text[stop:]
-    return text
-
-
-def _parameter(bench: Workbench, parameter: tree.Parameter) -> str:
-    """With the value that was set as its default."""
-    value = bench.recipe.values[parameter.name]
-    text = f"{parameter.name}: {parameter.type} = {_literal(value) if parameter.type == 'str' else show(value)}"
-    return text + (f" in {parameter.domain.span.text}" if parameter.domain is not None else "")
+    first = source.offset(own[0].span.line, own[0].span.column)
+    edits.append((payload.span, words) if payload is not None else ((first, first), f"{words}\n\n"))
+    return source.edited(edits)
 
 
 def _body(bench: Workbench) -> Iterator[str]:
@@ -121,21 +114,17 @@ def _body(bench: Workbench) -> Iterator[str]:
         if span.source.name == TYPED:
             yield span.text
             continue
-        yield from _leading(span.source, span.line, after=before)
+        # The comments and empty lines directly above `line`, down from `after`.
+        above: list[str] = []
+        for number in range(span.line - 1, before, -1):
+            text = span.source.line(number).strip()
+            if text and not text.startswith("//"):
+                break
+            above.append(text)
+        yield from reversed(above)
         comment = re.match(r"\s*//.*", span.source.line(span.end_line)[span.end_column - 1 :])
         yield span.text + (comment[0] if comment else "")
         before = span.end_line
-
-
-def _leading(source: Source, line: int, after: int) -> Iterator[str]:
-    """The comments and empty lines directly above `line`, down from `after`."""
-    above: list[str] = []
-    for number in range(line - 1, after, -1):
-        text = source.line(number).strip()
-        if text and not text.startswith("//"):
-            break
-        above.append(text)
-    yield from reversed(above)
 
 
 def _literal(value: object) -> str:

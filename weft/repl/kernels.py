@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
@@ -13,7 +12,6 @@ from ..interpreter.ir.mlir import operations
 from ..interpreter.session.session import Session
 from ..output import colors
 from ..output.report import show_report
-from ..pipeline import Applied
 from ..runtime.predict.chips import DEFAULT
 from ..runtime.run.execution import TARGETS
 from .command import Desk, Misuse, command
@@ -26,8 +24,8 @@ if TYPE_CHECKING:
 
 @command("sync", "the current conflicts between threads, and the barriers that separate them")
 def sync(desk: Desk, text: str) -> None:
-    """What is mapped is judged as if it were launched now. Raises W0605 where nothing is mapped or launched, and what keeps it
-    from being launched."""
+    """What is mapped is judged as if it were launched now. Raises W0605 where nothing is mapped or launched, and what
+    keeps it from being launched."""
     from ..interpreter.launch.trials import mapped_roots, trials
     from ..interpreter.mapping.preconditions import independent
     from ..interpreter.proof.kernels.kernels import kernel_model
@@ -109,8 +107,7 @@ def run(desk: Desk, text: str) -> None:
     with desk.progress("run") as clock:
         bench.session.expect_proven()
         device = open_device(target)
-        applied = Applied(replace(bench.recipe, clock=clock), bench.payload, bench.session)
-        done = run_applied(applied, None, RunOptions(target), device)
+        done = run_applied(bench.timed(clock), None, RunOptions(target), device)
     show_report(desk.console, done.report, title=done.title)
 
 
@@ -125,8 +122,7 @@ def predict(desk: Desk, text: str) -> None:
     if not _launched(bench.session):
         raise _nothing_launched(bench)
     with desk.progress("predict") as clock:
-        applied = Applied(replace(bench.recipe, clock=clock), bench.payload, bench.session)
-        found = predicted(planned(applied), text or DEFAULT)
+        found = predicted(planned(bench.timed(clock)), text or DEFAULT)
     show_prediction(desk.console, found)
 
 

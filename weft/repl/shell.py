@@ -1,9 +1,8 @@
-"""The loop: read an input, do it, show what came of it, on a terminal, on one that can do little, or on a pipe. Nothing that a
-command or a statement raises ends it."""
+"""The loop: read an input, do it, show what came of it, on a terminal, on one that can do little, or on a pipe. Nothing
+that a command or a statement raises ends it."""
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import re
@@ -15,21 +14,22 @@ from dataclasses import replace
 from rich.console import Console
 from rich.text import Text
 
-from ..dsl.diagnostics import Diagnostic, WeftError, count, did_you_mean, fail
+from ..dsl.diagnostics import WeftError, count, did_you_mean, fail
 from ..dsl.parser import parse_items
-from ..interpreter.ir.mlir import load
 from ..output import colors
 from ..output.console import exhausted
-from ..pipeline import Choice
+from ..pipeline import Choice, load_statements
 from ..process import answered, stays
 from .command import COMMANDS, Desk
 from .journal import CutOffSession, Journal, Start, choose, cut_off, digest
 from .workbench import Workbench, total
 
-from . import steps, views, trials, kernels, export  # noqa: F401 # isort: skip - `help` lists their commands in this order
+from . import steps, trials, kernels, export  # noqa: F401 # isort: skip - `help` lists their commands in this order
 
 _CONTINUES = re.compile(r"(?:[,=+*/%<>-]|\b(?:and|or|not))\s*$")
 _WORD = re.compile(r"([a-z]+)(?:\s+(.*?))?\s*$", re.DOTALL)
+TRIALS = "launch.trials"
+"""Of the interpreter, what `sync` and `next` need beside statements."""
 ALIASES = {"exit": "quit", "q": "quit", "s": "step", "n": "next", "h": "help", "u": "undo"}
 
 
@@ -42,14 +42,6 @@ def command_of(text: str) -> tuple[str, str] | None:
         return None
     word = found[1] if found[1] in COMMANDS else ALIASES.get(found[1], "")
     return (word, (found[2] or "").strip()) if word in COMMANDS else None
-
-
-def _with_commands(diagnostic: Diagnostic) -> Diagnostic:
-    """Of a word that is no statement: here it may be a command, misspelled."""
-    if diagnostic.code != "W0102" or diagnostic.span is None or diagnostic.span.line > 1:
-        return diagnostic
-    hint = did_you_mean(diagnostic.span.text, COMMANDS)
-    return diagnostic if hint is None else replace(diagnostic, hint=hint)
 
 
 def incomplete(text: str) -> bool:
@@ -107,7 +99,10 @@ class Shell:
                 COMMANDS[found[0]].act(self.desk, found[1])
             return True
         except WeftError as error:
-            self.desk.show(tuple(_with_commands(d) for d in error.diagnostics))
+            first, *more = error.diagnostics
+            if first.code == "W0102" and first.span is not None and first.span.line <= 1:  # it may be a command, misspelled
+                first = replace(first, hint=did_you_mean(first.span.text, COMMANDS) or first.hint)
+            self.desk.show((first, *more))
         except KeyboardInterrupt:
             answered()
             now = self.desk.bench.position
@@ -186,7 +181,8 @@ def continuation(prompt: str) -> str:
 
 
 def plain_ask(shell: Shell) -> Callable[[str], str]:
-    """A prompt for terminals that can do no more than print: no editing, no colors, the next statement on a line above."""
+    """A prompt for terminals that can do no more than print: no editing, no colors, the next statement on a line
+    above."""
     console = shell.desk.console
 
     def ask(prompt: str) -> str:
@@ -223,7 +219,10 @@ def start(choice: Choice, resume: str | None = None) -> int:
     if resume is None:
         shell = Shell(Workbench.open(choice), console, interactive=interactive)
         if interactive:
-            shell.notes += _offer()
+            if found := cut_off():
+                more = f" ({len(found)} of them; `weft repl --resume NAME` goes on with another)" if len(found) > 1 else ""
+                offer = f"a session was cut off: {found[0].summary}; `weft repl --resume` goes on with it{more}"
+                shell.notes.append(Text(offer, "yellow"))
             shell.journal = Journal.begin(Start.of(shell.desk.bench))
     else:
         shell = _resumed(choose(resume), console, interactive)
@@ -232,14 +231,6 @@ def start(choice: Choice, resume: str | None = None) -> int:
     if shell.journal is not None:
         shell.journal.leave()
     return code
-
-
-def _offer() -> list[Text]:
-    """What is said of sessions that were cut off."""
-    if not (found := cut_off()):
-        return []
-    more = f" ({len(found)} of them; `weft repl --resume NAME` goes on with another)" if len(found) > 1 else ""
-    return [Text(f"a session was cut off: {found[0].summary}; `weft repl --resume` goes on with it{more}", "yellow")]
 
 
 def _resumed(found: CutOffSession, console: Console, interactive: bool) -> Shell:
@@ -275,9 +266,9 @@ def _resumed(found: CutOffSession, console: Console, interactive: bool) -> Shell
 
 def _read(shell: Shell, console: Console, interactive: bool) -> int:
     if not interactive:
-        _import()
+        load_statements(TRIALS)
         return shell.replay(read_lines())
-    thread = threading.Thread(target=_import, daemon=True)
+    thread = threading.Thread(target=load_statements, args=(TRIALS,), daemon=True)
 
     def begin() -> None:
         """Import what the first statements need while the user reads the prompt: it takes longer than a step may."""
@@ -301,8 +292,3 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
             thread.join()
 
 
-def _import() -> None:
-    load()
-    package = __name__.rpartition(".repl.")[0]
-    for name in (".interpreter.proof", ".interpreter.launch", ".interpreter.launch.trials"):
-        importlib.import_module(name, package)

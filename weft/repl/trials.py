@@ -1,6 +1,8 @@
-"""Which statements are legal now: each is tried on a fork of the session, with arguments that make sense for its handle.
+"""Which statements are legal now: each is tried on a fork of the session, with arguments that make sense for its
+handle.
 
-How a statement is written comes from the grammar, what its fields are from its signature: a new statement is tried as well.
+How a statement is written comes from the grammar, what its fields are from its signature: a new statement is tried as
+    well.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from ..interpreter.session.statement import signatures
 from ..output import colors
 from ..output.report import listing
 from .command import Desk, command
-from .views import NO_HANDLES
+from .steps import NO_HANDLES
 from .workbench import do, find_handle, first_line, live_handles
 
 SPACES = (
@@ -103,7 +105,9 @@ class _Trials:
         legal: dict[str, str] = {}
         reason = ""
         for text in itertools.islice(texts, MOST_TRIES):
-            if (kind := _kind(text)) in legal:
+            # what tells it from others that are worth showing: the space, the other handle, the operand
+            head, _, space = text.partition(" to ")
+            if (kind := f"{head} {space.partition('(')[0]}" if space else text.partition("[")[0]) in legal:
                 continue
             try:
                 do(self.session.fork(), text)
@@ -116,7 +120,8 @@ class _Trials:
         return Tried(keyword, tuple(legal.values()), reason if not legal else "")
 
     def _texts(self, wording: Wording, signature: Signature) -> Iterator[str]:
-        """The ways to write it that are worth a try. The handle fills one of the roles, the other live ones the others."""
+        """The ways to write it that are worth a try. The handle fills one of the roles, the other live ones the
+        others."""
         fields = {f.name: f for f in signature.fields}
         roles = [n for _, n in wording if n is not None and n in fields and fields[n].kind in ("handle", "operand")]
         for role in roles or [None]:
@@ -128,7 +133,7 @@ class _Trials:
 
     def _values(self, field: Field, own: bool) -> Iterator[str]:
         """What a field can be given. `own`: it is this one that takes the handle."""
-        rank = _rank(self.op)
+        rank = structure(self.op).rank if self.op is not None and is_structured(self.op) else 0
         others = [n for n in self.alive if n != self.name]
         match field.kind:
             case "handle":
@@ -143,7 +148,11 @@ class _Trials:
                     if count > 2:
                         yield _listed(["_"] * (count - 1) + [size])
             case "ints" if not field.permutation:
-                yield from map(_listed, _shapes(self.op))
+                # instructions that multiply tiles: of warps, and of warp groups with as many columns as the op has
+                yield from (_listed([*shape]) for shape in dict.fromkeys(product.shape for product in PRODUCTS))
+                extents = structure(self.op).extents if self.op is not None and is_structured(self.op) else ()
+                if len(extents) == 3 and (columns := extents[1]) is not None:
+                    yield from (_listed([ROWS, columns, depth]) for depth in (16, 8))
             case "ints":
                 yield from (_listed([1, 0, *range(2, r)][:r] if r > 1 else [0]) for r in ([rank] if rank else [2, 3]))
             case "int":
@@ -154,12 +163,6 @@ class _Trials:
 
 def _listed(items: list[int | str] | list[int]) -> str:
     return f"[{', '.join(map(str, items))}]"
-
-
-def _kind(text: str) -> str:
-    """What tells one way to write a statement from another worth showing: the space, the other handle, the operand."""
-    head, _, space = text.partition(" to ")
-    return f"{head} {space.partition('(')[0]}" if space else text.partition("[")[0]
 
 
 def _wording(keyword: str, signature: Signature) -> Wording | None:
@@ -185,18 +188,6 @@ def _flags(signature: Signature) -> list[str]:
     rules = {rule.origin.name: rule.expansion[0].name for rule in parsed if rule.expansion}
     flags = (f.name for f in signature.fields if f.kind == "flag" and f.name in rules)
     return [words[rules[name]] for name in flags if rules[name] in words and name not in LAST_RESORTS]
-
-
-def _shapes(op: ir.Operation | None) -> list[list[int]]:
-    """Of instructions that multiply tiles: those of warps, and those of warp groups, with as many columns as the op has."""
-    shapes = [list(shape) for shape in dict.fromkeys(product.shape for product in PRODUCTS)]
-    extents = structure(op).extents if op is not None and is_structured(op) else ()
-    columns = extents[1] if len(extents) == 3 else None
-    return shapes if columns is None else [*shapes, *([ROWS, columns, depth] for depth in (16, 8))]
-
-
-def _rank(op: ir.Operation | None) -> int:
-    return structure(op).rank if op is not None and is_structured(op) else 0
 
 
 def operands_of(op: ir.Operation) -> tuple[str, ...]:

@@ -13,15 +13,12 @@ from ..dsl.records import record
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.environment import Environment, named_handles
-from ..interpreter.session.listeners import tell_statements
 from ..interpreter.session.session import Session
 from ..interpreter.session.state import SKIP, Fork, Frame, Step, condition, elements, statement_text
 from ..interpreter.session.statement import Handle, signatures
 from ..interpreter.session.versions import known_sizes, open_at
-from ..payloads.naming import WrittenNames
-from ..payloads.payload import parse_payload
-from ..pipeline import TYPED, Choice, Recipe
-from ..process import doing
+from ..pipeline import TYPED, Applied, Choice, Recipe, opened
+from ..runtime.run.execution import Clock
 
 
 @dataclass
@@ -29,31 +26,35 @@ class Workbench:
     """A recipe being applied step by step.
 
     Args:
-        recipe: the schedule, its payload and its parameters' values.
-        payload: the payload, parsed.
-        session: where it stands.
+        applied: the recipe, its payload, and the session, as far as it is.
         typed: every input that was typed and done, by its source.
         lines: how many lines were typed so far.
     """
 
-    recipe: Recipe
-    payload: ir.Module = field(repr=False)
-    session: Session = field(repr=False)
+    applied: Applied
     typed: dict[Source, tuple[tree.Item, ...]] = field(default_factory=dict)
     lines: int = 0
 
     @classmethod
     def open(cls, choice: Choice) -> Workbench:
         """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
-        tell_statements(doing)
-        recipe = choice.open()
-        payload = parse_payload(recipe.payload)
-        written = WrittenNames(recipe.payload).at
-        return cls(recipe, payload, Session(payload, recipe.file, recipe.values, unproven=choice.unproven, written=written))
+        return cls(opened(choice.open()))
+
+    @property
+    def recipe(self) -> Recipe:
+        return self.applied.recipe
+
+    @property
+    def session(self) -> Session:
+        return self.applied.session
 
     @property
     def choice(self) -> Choice:
         return self.recipe.choice
+
+    def timed(self, clock: Clock) -> Applied:
+        """What was done so far, by a clock of its own."""
+        return replace(self.applied, recipe=replace(self.recipe, clock=clock))
 
     # ---- where it stands ------------------------------------------------------------------------------------------------
 
@@ -92,7 +93,8 @@ class Workbench:
                 raise fail("W0060", f"there is no position {number}: the schedule ends at {end}", hint=f"`goto {end}`")
 
     def type(self, text: str) -> tuple[Step, ...]:
-        """Do what was typed: everything, or nothing and raise. What the schedule goes on with anyway is a step of it."""
+        """Do what was typed: everything, or nothing and raise. What the schedule goes on with anyway is a step of
+        it."""
         items = parse_items("\n" * self.lines + text, TYPED)
         if len(items) == 1 and statement_text(items[0]) == self.coming:
             step = self.session.step()
@@ -107,7 +109,8 @@ class Workbench:
     def _expect_right(self, items: tuple[tree.Item, ...]) -> None:
         """Check what was typed as `weft check` would if it stood in the file. Raises what is wrong with it.
 
-        Inside a `foreach` or a call this is left to the statements themselves: what stands there is done more than once.
+        Inside a `foreach` or a call this is left to the statements themselves: what stands there is done more than
+            once.
         """
         frame, *inner = self.session.state.frames
         if inner or not items:
@@ -138,7 +141,7 @@ class Workbench:
                 fresh.session.do(items)
                 while number < len(steps) and steps[number].span.source == source:
                     number += 1
-        self.recipe, self.payload, self.session = fresh.recipe, fresh.payload, fresh.session
+        self.applied = fresh.applied
         return number
 
 

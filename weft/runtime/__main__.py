@@ -1,4 +1,5 @@
-"""`python -m weft.runtime DIR`: run a bundle on a GPU. Needs NumPy and CuPy, and nothing else of Weft's dependencies."""
+"""`python -m weft.runtime DIR`: run a bundle on a GPU. Needs NumPy and CuPy, and nothing else of Weft's
+dependencies."""
 
 from __future__ import annotations
 

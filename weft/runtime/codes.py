@@ -1,4 +1,5 @@
-"""The long form of the codes of plans, bundles, inputs and devices (W07xx), of memory (W0490), and of the reference (W08xx)."""
+"""The long form of the codes of plans, bundles, inputs and devices (W07xx), of memory (W0490), and of the reference
+(W08xx)."""
 
 from ..dsl.diagnostics import explanations
 

@@ -1,12 +1,31 @@
-"""`weft bench [PAYLOAD]`: the recipes that ship against the array library's own function; `weft tune`, which is not there yet."""
+"""`weft bench [PAYLOAD]`: the recipes of a payload against the array library's own function, on a GPU or natively on
+the CPU; `weft tune`, which is not there yet.
+
+Kernels are timed with the device's clock over several runs after one that is not counted; the baseline likewise, in the
+same process, so that ratios hold whatever the machine. On the simulator what the host does is timed: it is not a
+stopwatch.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import rich_click as click
 
-from ...dsl.diagnostics import fail
-from ...runtime.run.execution import TARGETS, Target
+from ...dsl.diagnostics import WeftError, fail
+from ...dsl.records import record
+from ...recipes import schedules
+from ...runtime.run.execution import TARGETS, Arrays, Target, open_device
 from .schedules import set_option
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ...pipeline import Planned
+    from ...recipes.builder import Builder, Value
+    from ...runtime.devices.device import DeviceTarget
 
 SIZES = {"cuda": ("1024", "2048", "4096"), "cpu": ("256", "512", "1024"), "sim": ("64", "128", "256")}
 """By target."""
@@ -31,8 +50,6 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     from ...payloads.settings import builder_named, parse_settings
     from ...recipes.builder import OPEN
     from ...runtime.run.cupy_device import cuda_problem
-    from ..bench import Refusal, Timing, cases, table
-    from ..bench import bench as timed
 
     builder, given = builder_named(payload), parse_settings(settings)
     if OPEN in given.values():
@@ -67,3 +84,146 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
 def tune(file: str | None) -> None:
     """Search a schedule's parameters for the fastest values. Not in this version."""
     raise fail("W0059", "`weft tune` is not in this version", "`weft bench` times the values you give with `--set`")
+
+
+@record
+class Case:
+    """What is timed: sizes of the payload, those of a layer among them."""
+
+    settings: Mapping[str, str]
+    layer: str | None = None
+    title: str = ""
+
+
+@record
+class Timing:
+    """One recipe in one case. `seconds` of the kernels, `baseline` of the library; `phases` of the host's work."""
+
+    recipe: str
+    layer: str | None
+    values: Mapping[str, int | str]
+    """Of the payload's parameters, those that the layer says left out."""
+    seconds: float
+    baseline: float
+    operations: int
+    phases: Mapping[str, float]
+
+    @property
+    def ratio(self) -> float:
+        """Speed against the baseline: 1 is as fast."""
+        return self.baseline / self.seconds
+
+
+@record
+class Refusal:
+    """A recipe that is not timed in one case."""
+
+    recipe: str
+    title: str
+    error: WeftError
+
+    def __str__(self) -> str:
+        first = self.error.diagnostics[0]
+        return f"{' '.join(filter(None, (self.recipe, self.title)))} is not timed: {first.code}: {first.message}"
+
+
+def cases(
+    builder: Builder, settings: Mapping[str, str], layers: Sequence[str], sizes: Sequence[str], *, gpu: bool
+) -> list[Case]:
+    """The layers that are named, each once; else the layers that the builder has, if there is a GPU to run them and no
+    size is set; else `sizes`, for all integers that are not set and may have any value. A builder with layers takes its
+    own sizes instead. Raises W0491, W0492."""
+    from ...payloads.settings import find_layer
+
+    for name in layers:
+        find_layer(name, builder)
+    if builder.layers:
+        known = {name for layer in builder.layers.values() for name in layer}
+        every = tuple(builder.layers) if gpu and not known & set(settings) else ()
+        return [Case(settings, name, name) for name in dict.fromkeys(layers or every)] or [Case(settings)]
+    free = [p.name for p in builder.parameters if p.type == "int" and not p.domain and p.name not in settings]
+    return [Case({**settings, **dict.fromkeys(free, size)}, None, size) for size in sizes] if free else [Case(settings)]
+
+
+def timed(builder: Builder, case: Case, repeat: int, target: DeviceTarget) -> Iterator[Timing | Refusal]:
+    """Time every recipe of `builder` in one case; or say what refuses it: the recipe, or where it would run."""
+    from ...pipeline import Choice, applied, planned, read_schedule
+
+    for name, path in schedules().items():
+        file = read_schedule(str(path))
+        if file.payload is None or file.payload.builder != builder.name:
+            continue
+        known = {p.name for p in (*file.main.parameters, *builder.parameters)}
+        settings = {n: v for n, v in case.settings.items() if n in known}
+        try:
+            recipe = Choice(name, None, settings, case.layer).open()
+            yield _timed(builder, planned(applied(recipe)), case, repeat, target)
+        except WeftError as error:
+            yield Refusal(name, case.title, error)
+
+
+def _timed(builder: Builder, made: Planned, case: Case, repeat: int, target: DeviceTarget) -> Timing:
+    from ...runtime.files.inputs import random_inputs
+    from ...runtime.host.functions import signature
+    from ...runtime.run.runner import run_plan
+
+    recipe = made.applied.recipe
+    device, values = open_device(target), recipe.payload_values
+    arrays = random_inputs(signature(made.applied.payload, made.plan.entry))
+    text = made.cuda if device.wants == "cuda" else made.applied.text
+    result = run_plan(made.plan, device, arrays, text=text, repeat=repeat)
+    best = min(result.repeats)
+    phases = {**recipe.clock.seconds, "load": result.seconds["load"]}
+    operations = builder.operations(**values)
+    named = builder.layers[case.layer] if case.layer is not None else {}
+    others = {n: v for n, v in values.items() if n not in named or n in case.settings}
+    library = _library(builder, values, arrays, repeat, gpu=target == "cuda")
+    return Timing(recipe.choice.file, case.layer, others, best, library, operations, phases)
+
+
+def _library(builder: Builder, values: Mapping[str, Value], arrays: Arrays, repeat: int, *, gpu: bool) -> float:
+    """Seconds of the fastest of several calls of the library's function, after one that is not counted."""
+    import numpy
+
+    def on_cpu() -> float:
+        start = time.perf_counter()
+        builder.baseline(numpy, arrays, **values)
+        return time.perf_counter() - start
+
+    def on_gpu() -> float:
+        start.record()
+        builder.baseline(cupy, there, **values)
+        end.record()
+        end.synchronize()
+        return cupy.cuda.get_elapsed_time(start, end) / 1e3
+
+    once = on_cpu
+    if gpu:
+        import cupy
+
+        there = {name: cupy.asarray(array) for name, array in arrays.items()}
+        start, end, once = cupy.cuda.Event(), cupy.cuda.Event(), on_gpu
+    once()
+    return min(once() for _ in range(repeat))
+
+
+SPEED = {"cuda": ("TFLOP/s", 1e12, 2), "cpu": ("GFLOP/s", 1e9, 1)}
+"""By target: the unit of the kernels' speed, how many operations per second it is, and digits."""
+
+
+def table(timings: list[Timing], target: DeviceTarget) -> Table:
+    """The timings as a table: their speed against the library; of the simulator milliseconds of each phase."""
+    from ...output.report import columns, duration
+
+    unit, size, digits = SPEED.get(target, ("", 1, 0))
+    heads = ("kernel", unit, "library", "of the library") if unit else ("schedule", "emit", "simulator", "NumPy")
+    made = columns("recipe", "payload", *(f">{head}" for head in heads))
+    for t in timings:
+        payload = " ".join([*filter(None, [t.layer]), *(f"{name}={value}" for name, value in t.values.items())])
+        if unit:
+            speed = f"{t.operations / t.seconds / size:.{digits}f}"
+            cells = (duration(t.seconds), speed, duration(t.baseline), f"{t.ratio:.1%}")
+        else:
+            cells = (*(duration(t.phases[p]) for p in ("schedule", "emit")), duration(t.seconds), duration(t.baseline))
+        made.add_row(t.recipe, payload, *cells)
+    return made

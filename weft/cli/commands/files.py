@@ -12,7 +12,8 @@ from .. import completion
 @click.command(short_help="Parse and check a schedule; no payload needed.")
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, shell_complete=completion.schedules)
 def check(files: tuple[str, ...]) -> int:
-    """Parse and check schedules: names, types, ranges, consumed handles, the defaults of parameters. No payload is needed.
+    """Parse and check schedules: names, types, ranges, consumed handles, the defaults of parameters. No payload is
+    needed.
 
     If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists.
     """
@@ -23,7 +24,7 @@ def check(files: tuple[str, ...]) -> int:
     from ...recipes import shortened
 
     def one(name: str) -> None:
-        file, warnings = checked_schedule(name)
+        file, warnings = checked_schedule(name, defaults=True)
         if warnings:
             show(warnings)
         if file.payload is not None:

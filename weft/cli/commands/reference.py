@@ -1,5 +1,5 @@
-"""`weft explain [CODE]`, `weft statements [NAME]`, `weft payloads [NAME]`, `weft recipes [NAME]`: what there is, and what it
-means."""
+"""`weft explain [CODE]`, `weft statements [NAME]`, `weft payloads [NAME]`, `weft recipes [NAME]`: what there is, and
+what it means."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ PATH = click.Path(path_type=Path)
 @click.command(short_help="Explain the code of a diagnostic.")
 @click.argument("code", required=False, shell_complete=completion.codes)
 def explain(code: str | None) -> None:
-    """Print what a diagnostic's code means and, where that helps, a wrong → right example; without CODE, list all codes."""
-    from ...output.console import page
-    from ...output.explained import explanation
+    """Print what a diagnostic's code means and, where that helps, a wrong → right example; without CODE, list all
+    codes."""
+    from ...output.console import explanation, page
 
     page(explanation(code))
 
@@ -74,10 +74,9 @@ def recipes(name: str | None, target: Path | None, overwrite: bool) -> None:
     from ...dsl.diagnostics import fail
     from ...dsl.parser import parse_file
     from ...output.console import emit, say
-    from ...pipeline import shipped_schedule
+    from ...pipeline import resolve_schedule
     from ...recipes import schedules
     from ...runtime.files.writing import write_file
-    from ..whole import whole_text
 
     if name is None:
         if target is not None or overwrite:
@@ -86,7 +85,7 @@ def recipes(name: str | None, target: Path | None, overwrite: bool) -> None:
         return
     if overwrite and target is None:
         raise click.UsageError("--overwrite is for the file of --copy, which is not given")
-    text = whole_text(parse_file(shipped_schedule(name)))
+    text = _whole(parse_file(resolve_schedule(name, shipped=True)))
     if target is None:
         emit(text)
         return
@@ -95,6 +94,21 @@ def recipes(name: str | None, target: Path | None, overwrite: bool) -> None:
         raise fail("W0064", f"`{target}` exists already", hint=f"`weft recipes {name} --copy {target} --overwrite` replaces it")
     write_file(target, text.encode())
     say(f"{target}: written")
+
+
+def _whole(file: tree.File) -> str:
+    """The text of a file that needs no other: what it includes stands in the place of its first `include`."""
+    from ...dsl.formatter import format_text
+    from ...dsl.parser import parse_file
+
+    if not file.includes:
+        return file.source.text
+    sources = dict.fromkeys(schedule.span.source for schedule in file.schedules if schedule.span.source != file.source)
+    included = (parse_file(source.name) for source in sources)
+    texts = [f.source.edited((n.span, "") for n in (*f.includes, f.payload) if n is not None).strip() for f in included]
+    first, *others = file.includes
+    edits = [(first.span, "\n" + "\n\n".join(texts)), *((include.span, "") for include in others)]
+    return format_text(file.source.edited(edits), file.source.name)
 
 
 def _summary(name: str, file: tree.File) -> str:

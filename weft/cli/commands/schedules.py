@@ -1,4 +1,4 @@
-"""The commands on a schedule with its payload: run, apply, build, show-map, repl; and their options.
+"""The commands on a schedule with its payload: run, apply, emit, build, show-map, repl; and their options.
 
 What they work with is imported when one of them is asked for.
 """
@@ -6,7 +6,6 @@ What they work with is imported when one of them is asked for.
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -58,8 +57,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 
 
 def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Function], Function]:
-    """`--payload`, `--set`, `--layer`, and `more`, a FILE among them: what makes a schedule with its payload, for the command's
-    `chosen`."""
+    """`--payload`, `--set`, `--layer`, and `more`, a FILE among them: what makes a schedule with its payload, for the
+    command's `chosen`."""
 
     def decorated(command: Function) -> Function:
         @functools.wraps(command)
@@ -165,7 +164,7 @@ def run(
             ran = run_sweep(chosen.open(clock), entry, options, listed)
             found = [{"size": n} | done.report.to_json() for n, done in ran]
         if as_json:
-            emit(json.dumps(found, indent=2, allow_nan=False))
+            emit(found)
         else:
             stderr().print(verdicts(found))
         return int(any(one["ok"] is False for one in found))
@@ -181,7 +180,7 @@ def run(
     if done.warnings:
         show(done.warnings)
     if as_json:
-        emit(json.dumps(done.report.to_json(), indent=2, allow_nan=False))
+        emit(done.report.to_json())
     else:
         from ...output.report import show_report
 
@@ -202,7 +201,7 @@ def _predict(chosen: Choice, entry: str | None, sizes: Mapping[str, str], chip: 
     with progress(f"weft run {chosen.file} --predict") as clock:
         found = predicted(planned(applied(chosen.open(clock)), entry), chip, sizes)
     if as_json:
-        emit(json.dumps(found.to_json(), indent=2, allow_nan=False))
+        emit(found.to_json())
     else:
         show_prediction(stderr(), found)
     return 0
@@ -246,6 +245,21 @@ def apply(chosen: Choice, output: Path | None, every: bool, diff: bool) -> None:
         write_file(output, done.text.encode())
     else:
         emit(done.text)
+
+
+@click.command(short_help="Print the kernels' CUDA C++ text.")
+@schedule_options(FILE, unproven_option)
+@click.option("--kernel", metavar="NAME", help="This kernel alone, with the constants and functions that it uses.")
+def emit(chosen: Choice, kernel: str | None) -> None:
+    """Apply a schedule to its payload and print the CUDA C++ text of its kernels, which compiles as it is (NVRTC)."""
+    from ...output.console import emit, say
+    from ...runtime.cuda.module import emit as emitted
+
+    done = applied_with_progress(chosen, "emit")
+    text = emitted(done.module, only=kernel)
+    for remark in done.unproven:
+        say(remark)
+    emit(text)
 
 
 @click.command(short_help="Write a bundle that runs without MLIR.")

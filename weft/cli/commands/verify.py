@@ -1,8 +1,8 @@
-"""`weft verify P.mlir`: race check of a complete module that already has its barriers and tokens."""
+"""`weft verify P.mlir`: race check of a complete module that already has its barriers and tokens.
+`weft audit BUNDLE`: is a bundle proven, and what its module makes?"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from .schedules import PATH, json_option
 
 if TYPE_CHECKING:
     from ...dsl.diagnostics import Diagnostic
-    from ...verify import Judged, JudgedHost, Sizes, Verdict
+    from ...verify import Judged, Sizes
 
 
 class SizesParameter(click.ParamType):
@@ -45,7 +45,7 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
     P.mlir is a host function with its kernels (outlined, or as `gpu.launch`), or only kernels.
     """
     from ...dsl.diagnostics import read_source
-    from ...output.console import emit, progress, show
+    from ...output.console import emit, progress, say, show
     from ...verify import verify_source
 
     if file.suffix == ".weft":
@@ -53,40 +53,27 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
     with progress(f"weft verify {file}") as clock:
         verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias, share=clock.share)
     if as_json:
-        emit(json.dumps(verdict.to_json(), indent=2))
+        emit(verdict.to_json())
         return 0 if verdict.ok else 1
-    groups = _alike(verdict.kernels)
+    alike: dict[Hashable, list[Judged]] = {}  # launches of which the same is said, which is said once
+    for kernel in verdict.kernels:
+        alike.setdefault(kernel.verdict, []).append(kernel)
     if not verdict.ok:
-        kernels, hosts = (d for group in groups for d in _said(group)), (d for host in verdict.hosts for d in host.diagnostics)
-        show((*kernels, *hosts, *verdict.refused))
-    _summary(verdict, groups)
-    return 0 if verdict.ok else 1
-
-
-def _alike(kernels: Sequence[Judged]) -> list[list[Judged]]:
-    """The launches of which the same is said, together, in the order of the first of each."""
-    groups: dict[Hashable, list[Judged]] = {}
-    for kernel in kernels:
-        groups.setdefault(kernel.verdict, []).append(kernel)
-    return list(groups.values())
-
-
-def _said(group: Sequence[Judged]) -> list[Diagnostic]:
-    """What is wrong with these launches, said once."""
-    first, *more = group
-    others = (f"and so by {count(len(more), 'more launch')}",) if more else ()
-    return [replace(d, notes=(*d.notes, *others)) for d in first.diagnostics]
-
-
-def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
-    from ...output.console import say
-
-    for kernel, *more in groups:
+        found: list[Diagnostic] = []
+        for kernel, *more in alike.values():
+            others = (f"and so by {count(len(more), 'more launch')}",) if more else ()
+            found += (replace(d, notes=(*d.notes, *others)) for d in kernel.diagnostics)
+        show((*found, *(d for host in verdict.hosts for d in host.diagnostics), *verdict.refused))
+    for kernel, *more in alike.values():
         say(_line(kernel, more))
         for barrier in kernel.superfluous:
             say(f"  {barrier} could go: what it orders is ordered without it")
     for host in verdict.hosts:
-        say(_host_line(host))
+        what = f"{count(host.operations, 'operation')}, {count(host.tokens, 'token')}, {host.place}"
+        if host.ok:
+            say(f"✓ {host.name}: ordered, nothing leaks ({what})")
+        else:
+            say(f"✗ {host.name}: {count(len(host.diagnostics), 'fault')} of tokens, streams or memory ({what})")
     if verdict.compiled:
         what = "read and write what they get, and nothing else (compiled already, `gpu.binary`: not judged)"
         say(f"assumed: {quoted(verdict.compiled)} {what}")
@@ -94,6 +81,7 @@ def _summary(verdict: Verdict, groups: Sequence[Sequence[Judged]]) -> None:
         say(f"assumed: {quoted(verdict.multiples)} (the host checks it before a run)")
     if verdict.distinct:
         say(f"assumed: {quoted(verdict.distinct)} are distinct buffers (`--may-alias` assumes the opposite)")
+    return 0 if verdict.ok else 1
 
 
 def _line(kernel: Judged, more: Sequence[Judged]) -> str:
@@ -106,12 +94,42 @@ def _line(kernel: Judged, more: Sequence[Judged]) -> str:
     return f"{verdict}, {barriers} (block {_sizes(kernel.block)}, grid {_sizes(kernel.grid)}{clusters}, {place})"
 
 
-def _host_line(host: JudgedHost) -> str:
-    what = f"{count(host.operations, 'operation')}, {count(host.tokens, 'token')}"
-    if not host.diagnostics:
-        return f"✓ {host.name}: ordered, nothing leaks ({what}, {host.place})"
-    return f"✗ {host.name}: {count(len(host.diagnostics), 'fault')} of tokens, streams or memory ({what}, {host.place})"
-
-
 def _sizes(sizes: Sizes) -> str:
     return "any" if all(n is None for n in sizes) else "×".join("any" if n is None else str(n) for n in sizes)
+
+
+@click.command(short_help="Prove a bundle again, and emit it again.")
+@click.argument("bundle", type=PATH, metavar="BUNDLE")
+@json_option
+def audit(bundle: Path, as_json: bool) -> int:
+    """Prove the kernels of a bundle's module again, emit its text and its plan from the module again, and compare.
+
+    Nothing is run. What the bundle computes, and who has written it, this does not tell.
+    """
+    from ...auditing import UNKNOWN, audit_bundle
+    from ...output.console import emit, progress, say, show
+    from ...runtime.files.bundle import CUDA, MODULE, PLAN
+
+    with progress(f"weft audit {bundle}"):
+        found = audit_bundle(bundle)
+    if as_json:
+        emit(found.to_json())
+        return 0 if found.ok else 1
+    if found.diagnostics:
+        show(found.diagnostics)
+    kernels = () if found.verdict is None else found.verdict.kernels
+    proven = found.verdict is not None and found.verdict.ok
+    say(f"{'✓' if proven else '✗'} {MODULE}: {count(len(kernels), 'launch')} {'race-free' if proven else 'not proven'}")
+    inside, indices = found.indices
+    if inside < indices:
+        shown = f"{inside} of {indices} indices of loads and stores shown inside of the buffer"
+        say(f"  {shown}: the simulator tells of the rest")
+    for name in (CUDA, PLAN):
+        if found.verdict is not None:
+            say(f"✗ {name}: not what {MODULE} makes" if name in found.different else f"✓ {name}: what {MODULE} makes")
+    for kernel in found.unproven:
+        say(f"the bundle says that it was built without a proof of {kernel}")
+    if found.unchecked is not None:
+        say(f"the bundle says that its kernels were not compared with the payload: {found.unchecked}")
+    say(f"not known: {UNKNOWN}")
+    return 0 if found.ok else 1

@@ -1,7 +1,8 @@
 """Arrays of other libraries, without a copy: where their elements lie, and new ones for results.
 
-NumPy, CuPy, PyTorch and JAX are asked in their own words, which is quickest; all others through DLPack or CUDA's array interface
-(https://dmlc.github.io/dlpack; Numba, "CUDA Array Interface"). No library is imported that the caller has not.
+NumPy, CuPy, PyTorch and JAX are asked in their own words, which is quickest; all others through DLPack or CUDA's array
+interface (https://dmlc.github.io/dlpack; Numba, "CUDA Array Interface"). No library is imported that the caller has
+not.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ class ArrayLayout(NamedTuple):
 
 
 Seen = tuple[int, tuple[Any, ...]] | tuple[int, tuple[Any, ...], object]
-"""The address of an array's first element, and its layout as a plain tuple, which a call that is like one before only compares; and
-what has to stay for that to be so, where it is not the array."""
+"""The address of an array's first element, and its layout as a plain tuple, which a call that is like one before only
+compares; and what has to stay for that to be so, where it is not the array."""
 
 _NAMES = {dtype: name for name, dtype in (*BITS.items(), *NUMPY.items()) if name != "index"}
 """Element types by NumPy's: 16 and 8 bits without a sign may be those of a float."""
@@ -94,7 +95,8 @@ class Library:
 
     Args:
         read: the address and the layout of one of its arrays. Raises W0740.
-        empty: a new array of a shape and NumPy type on a device, for results, and what `finish` makes the caller's array of.
+        empty: a new array of a shape and NumPy type on a device, for results, and what `finish` makes the caller's
+            array of.
         finish: the caller's array, once the result is in it.
         stream: the handle of the CUDA stream that the library works on now.
     """
@@ -174,12 +176,9 @@ def _read_jax(array: Any) -> Seen:
         raise _refused(array, "it was deleted, or donated to a computation")
     if len(array.addressable_shards) != 1:
         raise _refused(array, "it lies on several devices")
-    address, seen, *_ = _read_numpy(np.asarray(array)) if _on_host(array) else _read_foreign(array)
+    on_host = next(iter(array.devices())).platform == "cpu"
+    address, seen, *_ = _read_numpy(np.asarray(array)) if on_host else _read_foreign(array)
     return address, (*seen[:-1], False)
-
-
-def _on_host(array: Any) -> bool:
-    return next(iter(array.devices())).platform == "cpu"
 
 
 def _empty_where(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:

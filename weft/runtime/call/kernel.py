@@ -5,15 +5,18 @@ from __future__ import annotations
 import statistics
 import threading
 import time
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...dsl.diagnostics import Diagnostic, WeftError, count, fail, quoted
 from ...dsl.records import record
 from ..devices.device import Stream
+from ..files.bundle import read_bundle
 from ..forks import renew_in_forks
 from ..plan.plan import Plan, said
 from ..plan.resolve import deciding
@@ -22,7 +25,7 @@ from ..run.cupy_device import cupy_module
 from .arrays import LIBRARIES, ArrayLayout, library_of
 from .binding import ON_GPU, BoundCall, Ready, misfits, number, number_misfits, version_for
 from .prepared import CapturedGraph, Prepared
-from .targets import GRAPHS, Target
+from .targets import GRAPHS, Target, Where, open_target
 
 if TYPE_CHECKING:
     from ...interpreter.ir.mlir import ir
@@ -69,19 +72,21 @@ class Kernel:
     """A scheduled program as a function of arrays.
 
     `kernel(a, b)` takes the entry function's arguments in order, or by name: arrays of anything that speaks DLPack or
-    `__cuda_array_interface__`, and numbers for scalars. Arrays that the function writes are updated in place; its results are
-    returned, as arrays of the library that the first one came from: one, or a tuple of several. On a GPU the work is issued to
-    `stream`, or to the library's current one, and not waited for; on the CPU it is done when the call returns. Nothing is copied
-    that lies where the kernel runs; NumPy arrays are copied to a GPU and back. Threads may call one kernel at the same time.
+    `__cuda_array_interface__`, and numbers for scalars. Arrays that the function writes are updated in place; its
+    results are returned, as arrays of the library that the first one came from: one, or a tuple of several. On a GPU
+    the work is issued to `stream`, or to the library's current one, and not waited for; on the CPU it is done when the
+    call returns. Nothing is copied that lies where the kernel runs; NumPy arrays are copied to a GPU and back. Threads
+    may call one kernel at the same time.
 
     Args of a call:
         out: an array for each result, instead of new ones. They must not overlap the arguments.
         stream: a stream of CuPy's or PyTorch's, an object with `__cuda_stream__`, or a handle as an integer.
 
     Raises:
-        WeftError: before anything is launched W0716 (number or names of arguments), W0717 (shapes, element types), W0740 (not an
-            array), W0741 (strides), W0742 (alignment), W0743 (device), W0744 (overlap), W0745 (read-only), W0746 (stream),
-            W0702 … W0709 (a plan that is unsound for these sizes); and what the device raises (W072x).
+        WeftError: before anything is launched W0716 (number or names of arguments), W0717 (shapes, element types),
+            W0740 (not an array), W0741 (strides), W0742 (alignment), W0743 (device), W0744 (overlap), W0745
+            (read-only), W0746 (stream), W0702 … W0709 (a plan that is unsound for these sizes); and what the device
+            raises (W072x).
     """
 
     def __init__(self, made: Compiled, target: Target) -> None:
@@ -146,7 +151,8 @@ class Kernel:
         return f"<weft.Kernel {self.name}: {self.signature} on {self._target.device.name}>"
 
     def __reduce__(self) -> NoReturn:
-        """A kernel holds a device's memory and streams, so that neither `pickle` nor `copy` make another one. Raises W0768."""
+        """A kernel holds a device's memory and streams, so that neither `pickle` nor `copy` make another one. Raises
+        W0768."""
         hint = "`weft.build(…)` writes a bundle, and `weft.load_bundle(folder)` makes a kernel of it, in any process"
         raise fail("W0768", f"the kernel {self.name} is this process's own: it cannot be pickled or copied", hint)
 
@@ -164,7 +170,8 @@ class Kernel:
         return out if out is not None else _one(call.results())
 
     def version(self, *args: Any, **named: Any) -> int | None:
-        """The number, from 1, of the version that a call with these arguments takes; None where there are not several."""
+        """The number, from 1, of the version that a call with these arguments takes; None where there are not
+        several."""
         return version_for(self.plan, self.signature, self._in_order(args, named))
 
     def graph(self, *args: Any, out: Any = None, **named: Any) -> CapturedGraph:
@@ -373,3 +380,19 @@ def _many(out: Any) -> tuple[Any, ...]:
 
 def _one(results: Sequence[Any]) -> Any:
     return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+
+def load_bundle(path: str | PathLike[str], target: Where = "auto") -> Kernel:
+    """The kernel that a bundle's folder holds; see `Kernel` for how it is called.
+
+    Args:
+        path: the folder that `weft build` wrote.
+        target: `cuda`, `cpu`, or `auto`: the GPU where there is one, else the CPU.
+
+    Errors: W0700 … W0713 (what is not a bundle), W0720 (no GPU). A file that was edited is warned of (W0738).
+    """
+    bundle = read_bundle(str(path))
+    for warning in bundle.warnings:
+        warnings.warn(f"{warning.code}: {warning.message}", stacklevel=2)
+    made = Compiled(bundle.path.name, bundle.plan, bundle.cuda, bundle.module, bundle.signature)
+    return Kernel(made, open_target(target))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..devices.device import Graph, Stream
 from ..plan.dtypes import itemsize
-from ..plan.plan import Buffer, Plan, integers
+from ..plan.plan import Plan, integers
 from ..plan.resolve import resolve
 from ..run.runner import contents
 from ..run.work import WHOLE_DEVICE, Action, Pool, Work
@@ -64,20 +64,17 @@ class Prepared:
             self, _give_back, self.pool, self.work, names
         ).atexit = False  # also where the rest of this fails
         for buffer in fixed.buffers:
-            self._provide(buffer, stream, moving)
+            if buffer.role == "constant":
+                self.work.alloc(buffer)
+                self.device.upload(self.work.memory[buffer.name], contents(buffer, {}), stream)
+            elif buffer.role != "temp":
+                moving[buffer.name] = self.work.memory[buffer.name] = self.device.adopt(0, self.sizes[buffer.name])
         self.actions: Sequence[Action] = self.work.again(poison=False)
         self._moving = [moving[name] for name in names]
 
-    def _provide(self, buffer: Buffer, stream: Stream, moving: dict[str, Any]) -> None:
-        if buffer.role == "constant":
-            self.work.alloc(buffer)
-            self.device.upload(self.work.memory[buffer.name], contents(buffer, {}), stream)
-        elif buffer.role != "temp":
-            moving[buffer.name] = self.work.memory[buffer.name] = self.device.adopt(0, self.sizes[buffer.name])
-
     def run(self, addresses: Sequence[int], numbers: Numbers) -> None:
-        """Issue everything to the stream, for arrays at these addresses and with these numbers. One call after the other: they
-        share temporaries."""
+        """Issue everything to the stream, for arrays at these addresses and with these numbers. One call after the
+        other: they share temporaries."""
         self._move(addresses, numbers)
         for action in self.actions:
             action()
@@ -108,8 +105,8 @@ def _give_back(pool: Pool, work: Work, names: Sequence[str]) -> None:
 
 
 class CapturedGraph:
-    """A captured call: calling it does it again on the arrays, and with the numbers, that it was captured with, and gives its
-    results. `kept`: what has to live as long."""
+    """A captured call: calling it does it again on the arrays, and with the numbers, that it was captured with, and
+    gives its results. `kept`: what has to live as long."""
 
     def __init__(
         self, target: Target, prepared: Prepared, addresses: Sequence[int], numbers: Numbers, kept: object, results: Any

@@ -1,4 +1,5 @@
-"""Where a kernel runs when it is called: a GPU through CuPy, or this machine's processor. What the two have to be asked for."""
+"""Where a kernel runs when it is called: a GPU through CuPy, or this machine's processor. What the two have to be asked
+for."""
 
 from __future__ import annotations
 
@@ -20,13 +21,14 @@ class CallDevice(Device, Protocol):
     """A device that works on memory of the caller's."""
 
     def adopt(self, address: int, size: int) -> Memory:
-        """So many bytes at `address`. What works on a stream reads the attribute `address` each time it is done, so that it can be
-        moved to another array; nobody frees it here."""
+        """So many bytes at `address`. What works on a stream reads the attribute `address` each time it is done, so
+        that it can be moved to another array; nobody frees it here."""
         ...
 
 
 class Target(Protocol):
-    """One place to run. `alignment`: bytes, of the first element of each array. `number`: of the CUDA device, None for the CPU."""
+    """One place to run. `alignment`: bytes, of the first element of each array. `number`: of the CUDA device, None for
+    the CPU."""
 
     device: CallDevice
     alignment: int
@@ -53,7 +55,7 @@ def open_target(where: Where) -> Target:
         raise fail("W0720", f"`{where}` is not a target", f"there are {', '.join(get_args(Where))}")
     if where == "cuda" or (where == "auto" and cuda_problem() is None):
         return GpuTarget(CupyDevice())
-    from ..native.device import CpuDevice
+    from ..cpu.device import CpuDevice
 
     return CpuTarget(CpuDevice())
 

@@ -1,19 +1,24 @@
-"""What the runner needs of a device. `CupyDevice`, `CpuDevice` and `SimDevice` implement it, so that one runner drives all.
+"""What the runner needs of a device. `CupyDevice`, `CpuDevice` and `SimDevice` implement it, so that one runner drives
+all.
 
 No MLIR here: a bundle's runner imports this file on a machine that has NumPy and CuPy alone.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from ...dsl.records import record
+from ...interpreter.hardware import limits
 from ..plan.dtypes import narrow
 from ..plan.plan import Boxes, KernelEntry, is_contiguous
-from .report import LaunchReport, Race
+from .report import LaunchReport, Race, Triple
 
 Memory = Any
 """A device's own handle for one allocation: opaque to the runner."""
@@ -25,12 +30,16 @@ Graph = Any
 DeviceTarget = Literal["sim", "cuda", "cpu"]
 """The simulator, which checks; a GPU; the CPU, natively."""
 
+Action = Callable[[], LaunchReport | None]
+"""Does work that was worked out beforehand."""
+
 Replayed = tuple[str, LaunchReport]
 """A kernel's name, and what a simulator found when a graph launched it."""
 
 
 class Number:
-    """A scalar argument whose value may change from one call to the next: it is read each time that a kernel is launched.
+    """A scalar argument whose value may change from one call to the next: it is read each time that a kernel is
+    launched.
 
     Attributes:
         value, passed, bits: the value in its type, as CuPy takes it, and as an unsigned integer.
@@ -139,32 +148,27 @@ class Device(Protocol):
     # What is done on a stream comes in two parts, so that what can be worked out beforehand is, once for many times. The
     # function that comes back does it, each time it is called; its memory, its stream and its arguments are those given here.
 
-    def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Callable[[], None]:
+    def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Action:
         """Copy between views of equal shape and element type; either may be strided."""
         ...
 
-    def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Callable[[], None]:
+    def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Action:
         """Make every element of a view `value`, which is of its element type; the view may be strided."""
         ...
 
     def launcher(
-        self,
-        kernel: KernelEntry,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        shared_bytes: int,
-        args: Sequence[Passed],
-        stream: Stream,
-    ) -> Callable[[], LaunchReport | None]:
+        self, kernel: KernelEntry, grid: Triple, block: Triple, shared: int, args: Sequence[Passed], stream: Stream
+    ) -> Action:
         """Launch `kernel`. A simulator reports what it found, a GPU returns None.
 
-        `shared_bytes` is dynamic shared memory that the host program asks for, on top of `kernel.dynamic_shared_bytes`.
+        `shared` is dynamic shared memory that the host program asks for, on top of `kernel.dynamic_shared_bytes`.
         """
         ...
 
     @property
     def unordered(self) -> Sequence[Race]:
-        """What operations on different streams do to the same memory with nothing to order them, as far as the device looks."""
+        """What operations on different streams do to the same memory with nothing to order them, as far as the device
+        looks."""
         ...
 
     def create_stream(self) -> Stream: ...
@@ -189,7 +193,8 @@ class Device(Protocol):
     # the capture joins it; it has to be joined to the first stream, by an event, before the capture ends.
 
     def begin_capture(self, stream: Stream) -> None:
-        """From now on, nothing is allocated, freed, filled with poison, moved to or from the host, or waited for by the host."""
+        """From now on, nothing is allocated, freed, filled with poison, moved to or from the host, or waited for by the
+        host."""
 
     def end_capture(self, stream: Stream) -> Graph:
         """What was captured, ready to be launched. On failure nothing is left of it, nor of the capture."""
@@ -205,3 +210,71 @@ class Device(Protocol):
 
     def synchronize(self) -> None:
         """Wait until everything issued is done; asynchronous failures are raised here."""
+
+
+Recorded = list[tuple[str | None, Callable[[], LaunchReport | None]]]
+"""What was issued while a stream captured, in order: a kernel's name where one is launched, and what does it."""
+
+
+@dataclass(eq=False)
+class Instant:
+    """An event. `at`: when it was recorded last."""
+
+    at: float = 0.0
+
+
+class Replay:
+    """Base of such a device. One stream captures at a time, and all others join it."""
+
+    wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
+    most_shared = limits.MOST
+    _capture: Recorded | None = None
+
+    def copy(self, target: DeviceView, source: DeviceView, stream: Stream) -> None:
+        raise NotImplementedError
+
+    def fill(self, target: DeviceView, value: np.generic, stream: Stream) -> None:
+        raise NotImplementedError
+
+    def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Action:
+        return partial(self._issue, partial(self.copy, target, source, stream))
+
+    def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Action:
+        return partial(self._issue, partial(self.fill, target, value, stream))
+
+    def create_event(self) -> Instant:
+        return Instant()
+
+    def record(self, event: Instant, stream: Stream) -> None:
+        self._issue(partial(self._reach, event, stream))
+
+    def _reach(self, event: Instant, stream: Stream) -> None:
+        event.at = time.perf_counter()
+
+    def elapsed(self, start: Instant, end: Instant) -> float | None:
+        return end.at - start.at
+
+    def _issue(self, do: Callable[[], Any], kernel: str | None = None) -> Any:
+        """Do it, or keep it for the graph."""
+        if self._capture is None:
+            return do()
+        self._capture.append((kernel, do))
+        return None
+
+    def begin_capture(self, stream: Stream) -> None:
+        self._capture = []
+
+    def end_capture(self, stream: Stream) -> Recorded:
+        made, self._capture = self._capture or [], None
+        return made
+
+    def abandon_capture(self, stream: Stream) -> None:
+        self._capture = None
+
+    def launch_graph(self, graph: Recorded, stream: Stream) -> list[Replayed]:
+        """Issue all of it again, in order."""
+        found = [(kernel, do()) for kernel, do in graph]
+        return [(kernel, report) for kernel, report in found if kernel is not None and report is not None]
+
+    def destroy_graph(self, graph: Recorded) -> None:
+        """Nothing is held but memory of this process."""

@@ -95,11 +95,12 @@ class Operation:
 
 @record
 class Race:
-    """Two accesses of one element, at least one a write, by two threads, or by operations on two streams, that nothing orders.
+    """Two accesses of one element, at least one a write, by two threads, or by operations on two streams, that nothing
+    orders.
 
     Args:
-        kind: `RAW`, `WAR` or `WAW`: second after first, in the order in which the simulator met them; `in-flight`: the second meets
-            an asynchronous copy between its start and its thread's wait, be it of the same thread.
+        kind: `RAW`, `WAR` or `WAW`: second after first, in the order in which the simulator met them; `in-flight`: the
+            second meets an asynchronous copy between its start and its thread's wait, be it of the same thread.
         buffer: the argument's or the allocation's name.
         element: its indices.
         first, second: a witness.
@@ -119,7 +120,8 @@ class Race:
 
 @record
 class Fault:
-    """Something a thread must not do. `access` is the first thread that did it; `buffer` and `element` where there are any."""
+    """Something a thread must not do. `access` is the first thread that did it; `buffer` and `element` where there are
+    any."""
 
     kind: FaultKind
     message: str
@@ -134,8 +136,8 @@ class Fault:
 
 @record
 class Statistics:
-    """`loads` and `stores` count ops executed by a whole batch of lanes, not by single threads. `seconds` is wall time. `turns`: of
-    warp groups that each may be elsewhere, how often it was decided who goes on, in one cluster."""
+    """`loads` and `stores` count ops executed by a whole batch of lanes, not by single threads. `seconds` is wall time.
+    `turns`: of warp groups that each may be elsewhere, how often it was decided who goes on, in one cluster."""
 
     blocks: int = 0
     threads: int = 0
@@ -155,7 +157,8 @@ class BankUse:
         width: bytes of a lane.
         executions: how often a warp executed it; lanes masked off take no part, and a warp without any is not counted.
         wavefronts, ideal: how many it took, and the fewest possible for an access of that width and those lanes.
-        pad: elements a row of the buffer should be longer, where it was tried and the buffer's accesses take fewer wavefronts so.
+        pad: elements a row of the buffer should be longer, where it was tried and the buffer's accesses take fewer
+            wavefronts so.
         padded: the wavefronts of this access then.
     """
 
@@ -183,8 +186,8 @@ class BankUse:
 
 @record
 class Traffic:
-    """What lanes read, or wrote, of one buffer in global memory. Counted exactly, over all threads of the launch; an atomic reads
-    and writes.
+    """What lanes read, or wrote, of one buffer in global memory. Counted exactly, over all threads of the launch; an
+    atomic reads and writes.
 
     Args:
         size: of the buffer, in elements.

@@ -33,8 +33,8 @@ MAX_BYTES = 1 << 28
 
 @record
 class Bundle:
-    """What is in the folder. `inputs` and `expected` are there where the bundle was built with data; `own`, what the payload
-    computes in its own types, where that is something else."""
+    """What is in the folder. `inputs` and `expected` are there where the bundle was built with data; `own`, what the
+    payload computes in its own types, where that is something else."""
 
     path: Path
     plan: Plan
@@ -46,9 +46,11 @@ class Bundle:
 
     @property
     def edited(self) -> tuple[str, ...] | None:
-        """The files that are not those that were written with the plan; None where the plan does not say (an older bundle).
+        """The files that are not those that were written with the plan; None where the plan does not say (an older
+        bundle).
 
-        What the simulator finds out about the module does not hold for kernels that were edited, and the other way round.
+        What the simulator finds out about the module does not hold for kernels that were edited, and the other way
+        round.
         """
         if not self.plan.texts:
             return None
@@ -72,8 +74,8 @@ class Bundle:
 def comparable(bundle: Bundle) -> FunctionSignature:
     """The bundle's signature with those outputs that are expected.
 
-    A scheduled module may overwrite an input that the payload leaves alone (a tensor bufferized in place): nobody expects
-    anything there. Error: W0716 for expected arrays that the plan does not make.
+    A scheduled module may overwrite an input that the payload leaves alone (a tensor bufferized in place): nobody
+    expects anything there. Error: W0716 for expected arrays that the plan does not make.
     """
     signature, expected = bundle.signature, bundle.expected or {}
     unknown = sorted(expected.keys() - {o.name for o in signature.outputs})
@@ -121,7 +123,8 @@ def write_bundle(
 
 
 def expect_place(target: Path) -> None:
-    """Refuse a place that no bundle can be written to. Only a bundle or an empty folder is overwritten. Raises W0711."""
+    """Refuse a place that no bundle can be written to. Only a bundle or an empty folder is overwritten. Raises
+    W0711."""
     if not target.absolute().parent.exists():
         raise fail("W0711", f"cannot write the bundle {target}: the folder `{target.parent}` does not exist")
     if target.is_symlink() or (target.exists() and not target.is_dir()):
@@ -154,8 +157,8 @@ def _replace(target: Path, made: Path) -> None:
 def read_bundle(path: Path | str) -> Bundle:
     """The bundle in the folder `path`, fully checked.
 
-    Errors: W0710 (no folder, a file is missing or unreadable), W0700 … W0708 (its plan), W0712, W0713 (the plan launches a
-        kernel that the text does not have, or that takes other arguments there), W0715 … W0717 (its arrays).
+    Errors: W0710 (no folder, a file is missing or unreadable), W0700 … W0708 (its plan), W0712, W0713 (the plan
+        launches a kernel that the text does not have, or that takes other arguments there), W0715 … W0717 (its arrays).
     """
     folder = Path(path)
     if not folder.is_dir():

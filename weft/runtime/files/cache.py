@@ -1,6 +1,7 @@
 """The cache folder, which is the user's own, and the seal of each of its entries.
 
-A seal is a digest that is keyed with a number which only this user can read, and which does not lie in the cache: whoever writes
+A seal is a digest that is keyed with a number which only this user can read, and which does not lie in the cache:
+    whoever writes
 an entry there can't make one that fits. An entry whose seal does not fit is made anew.
 """
 
@@ -34,8 +35,8 @@ def state_folder() -> Path:
 
 
 def place(*parts: str) -> Path | None:
-    """The cache folder, or a folder in it, there and the user's own; None where nothing can be kept: it cannot be made, or is a
-    file, or there is nowhere to keep a key.
+    """The cache folder, or a folder in it, there and the user's own; None where nothing can be kept: it cannot be made,
+    or is a file, or there is nowhere to keep a key.
 
     Raises:
         WeftError: W0749, for a folder that others own or may write, or a key that somebody else has put there.
@@ -51,8 +52,8 @@ def place(*parts: str) -> Path | None:
 
 
 def _own(made: Path, *, ours: bool) -> bool:
-    """Make a folder that nobody else may enter, or expect one that nobody else may write. `ours`: it is a folder of Weft's, which
-    is shut where an older version has left it open."""
+    """Make a folder that nobody else may enter, or expect one that nobody else may write. `ours`: it is a folder of
+    Weft's, which is shut where an older version has left it open."""
     try:
         made.mkdir(mode=0o700, parents=True, exist_ok=True)
         if hasattr(os, "geteuid"):
@@ -83,7 +84,8 @@ def _not_own(made: Path, why: str, hint: str) -> WeftError:
 
 
 def seal(*parts: str | bytes) -> bytes | None:
-    """32 bytes that these parts alone have, and that only this user's processes can make; None where no key can be kept."""
+    """32 bytes that these parts alone have, and that only this user's processes can make; None where no key can be
+    kept."""
     if (key := _key(state_folder())) is None:
         return None
     made = hmac.new(key, digestmod="sha256")

@@ -21,9 +21,9 @@ MOST_STEPS = 400
 
 
 def fitted(signature: FunctionSignature, plan: Plan, size: int) -> FunctionSignature:
-    """The signature with `size` in the place of all that is open, or as near to it as the plan's agreements and assumptions allow:
-    a size that breaks one is changed, to what the other side is or to the nearest one that fits, and stays as it is from then on.
-    Where none is found, with `size` everywhere."""
+    """The signature with `size` in the place of all that is open, or as near to it as the plan's agreements and
+    assumptions allow: a size that breaks one is changed, to what the other side is or to the nearest one that fits, and
+    stays as it is from then on. Where none is found, with `size` everywhere."""
     made = sized(signature, {}, plan.agreements, size)
     open_ = {(a.name, n) for a in signature.arguments for n, known in enumerate(a.shape or ()) if known is None}
     shapes = {(a.name, n): known or 0 for a in made.arguments for n, known in enumerate(a.shape or ())}
@@ -49,7 +49,7 @@ class _Search:
         broken = next((rule for rule in self.rules if not _holds(rule, shapes)), None)
         if broken is None:
             return shapes
-        for place in sorted(_places(broken) & self.open - kept):
+        for place in sorted({place for side in _sides(broken) for place in _within(side)} & self.open - kept):
             for number in self._numbers(broken, place, shapes):
                 self.steps += 1
                 if self.steps > MOST_STEPS:
@@ -98,10 +98,6 @@ def _value(size: Size, shapes: Mapping[Place, int]) -> int | None:
 
 def _place(size: Size) -> Place | None:
     return (size.buffer, size.axis) if isinstance(size, DimOf) else None
-
-
-def _places(rule: Agreement | Assumption) -> set[Place]:
-    return {place for side in _sides(rule) for place in _within(side)}
 
 
 def _within(size: Size) -> Iterator[Place]:

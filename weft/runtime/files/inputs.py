@@ -21,11 +21,13 @@ from ..plan.signature import Argument, FunctionSignature, type_text
 from .writing import open_regular, reason, unwritable, write_whole
 
 SMALL_INTEGERS = (-8, 8)
-"""Random integers, the upper end excluded: small enough that sums of products stay exact in 32 bits, and mostly in f32."""
+"""Random integers, the upper end excluded: small enough that sums of products stay exact in 32 bits, and mostly in
+f32."""
 
 
 def random_inputs(signature: FunctionSignature, seed: int = 0) -> dict[str, np.ndarray]:
-    """An array per argument: floats standard normal, integers in -8 … 7, booleans. The same seed gives the same numbers.
+    """An array per argument: floats standard normal, integers in -8 … 7, booleans. The same seed gives the same
+    numbers.
 
     Errors: W0719 for a dynamic dimension.
     """
@@ -53,8 +55,8 @@ def chosen_inputs(
     given: Path | Mapping[str, np.ndarray] | None = None,
     asked: Mapping[str, str] | None = None,
 ) -> dict[str, np.ndarray]:
-    """An array per argument: those that are given, those that are asked for, and random ones, as `random_inputs` makes them, for
-    the rest. What is given of some changes no number of the others.
+    """An array per argument: those that are given, those that are asked for, and random ones, as `random_inputs` makes
+    them, for the rest. What is given of some changes no number of the others.
 
     Args:
         given: arrays by name, or an `.npz` file with them.
@@ -148,7 +150,8 @@ def _asked(argument: Argument, text: str, generator: np.random.Generator) -> np.
 
 
 def _number(argument: Argument, text: str, option: str) -> int | float:
-    """An end of a range, or a constant, as a number of the argument's type. The upper end of a range may be one beyond."""
+    """An end of a range, or a constant, as a number of the argument's type. The upper end of a range may be one
+    beyond."""
     dtype = argument.dtype
     try:
         number = float(text) if is_float(dtype) else int({"true": "1", "false": "0"}.get(text.strip(), text))

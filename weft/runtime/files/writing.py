@@ -1,5 +1,6 @@
-"""Files that are read: regular ones (a pipe or a device would be read for ever, or wait for somebody to write); and files that a
-command writes: whole, or not at all; apart from what it reads; and refused before it begins, where that can be known."""
+"""Files that are read: regular ones (a pipe or a device would be read for ever, or wait for somebody to write); and
+files that a command writes: whole, or not at all; apart from what it reads; and refused before it begins, where that
+can be known."""
 
 from __future__ import annotations
 
@@ -55,7 +56,8 @@ class Output:
 
 
 def expect_apart(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
-    """Refuse an output that would overwrite what the command reads, another output, or a file of another kind. Raises W0714.
+    """Refuse an output that would overwrite what the command reads, another output, or a file of another kind. Raises
+    W0714.
 
     Paths count as the same where they lead to the same file, however they are spelled and through whatever links.
 
@@ -141,8 +143,8 @@ def unwritable(target: Path | str, why: str) -> WeftError:
 
 
 def write_whole(target: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Let `write` fill a file beside `target`, and rename it over that; a link stays one, and a file keeps its mode. Errors are
-    those of `write` and of the system."""
+    """Let `write` fill a file beside `target`, and rename it over that; a link stays one, and a file keeps its mode.
+    Errors are those of `write` and of the system."""
     if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced, and nobody can seek in it
         whole = io.BytesIO()
         write(whole)
@@ -168,8 +170,8 @@ def _umask() -> int:
 
 
 def keep_newest(folder: Path, most: int) -> None:
-    """Remove the oldest entries of a cache until there are so many. An entry is all that has its key, up to the first dot, for a
-    name. What is removed was moved aside first, so that others find an entry as it was written, or none."""
+    """Remove the oldest entries of a cache until there are so many. An entry is all that has its key, up to the first
+    dot, for a name. What is removed was moved aside first, so that others find an entry as it was written, or none."""
     entries: dict[str, list[Path]] = {}
     for path in folder.iterdir():
         if len(key := path.name.partition(".")[0]) == 64:

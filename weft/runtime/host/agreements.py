@@ -1,5 +1,6 @@
-"""What the sizes and scalars of a payload's arguments have to be for it to mean something, where that is not seen before a run:
-sizes that are one dimension of an op, such as the k of a product, agree; what a convolution or a slice takes is there.
+"""What the sizes and scalars of a payload's arguments have to be for it to mean something, where that is not seen
+before a run: sizes that are one dimension of an op, such as the k of a product, agree; what a convolution or a slice
+takes is there.
 
 MLIR verifies the same of static shapes; of others its `-generate-runtime-verification` makes assertions of each op.
 """
@@ -41,7 +42,8 @@ _Wanted = tuple[Size | None, Relation, Size | None]
 
 
 def agreements(payload: ir.Module, entry: str | None) -> tuple[Agreement, ...]:
-    """What has to hold of sizes and scalars, as far as the entry function, and those that it calls, say it of its arguments."""
+    """What has to hold of sizes and scalars, as far as the entry function, and those that it calls, say it of its
+    arguments."""
     module = clone_module(payload)
     if any(operations(module.operation, "func.call")):
         run_passes(module, "inline")
@@ -184,8 +186,8 @@ def _if_any(numbers: Sequence[Size], size: Size) -> Size:
 
 
 def _needed(first: Size | None, numbers: Sequence[Size | None], steps: Sequence[Size | None]) -> Size | None:
-    """How many elements there have to be for so many in each dimension, so far apart, from the first on; None where that is not
-    known."""
+    """How many elements there have to be for so many in each dimension, so far apart, from the first on; None where
+    that is not known."""
     last, known = first, [n for n in numbers if n is not None]
     for number, step in zip(numbers, steps, strict=True):
         if last is None or number is None or step is None:

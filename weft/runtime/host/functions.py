@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+
+import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.hardware.hopper.tensor_maps import pointed
@@ -19,7 +22,7 @@ from ...interpreter.ir.mlir import ancestors, ir, operations
 from ...interpreter.memory.effects import accesses, shows_memory
 from ...interpreter.memory.table import CALLS, CONTROL
 from ...interpreter.memory.views import VIEWS
-from ..plan.dtypes import NUMPY
+from ..plan.dtypes import NUMPY, narrow, widen
 from ..plan.signature import Argument, FunctionSignature
 
 
@@ -99,15 +102,12 @@ def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
         dtype, shape = array_type(type_of_result, f"a result of @{symbol(function)}")
         name = given_name(function, i, "res_attrs") or f"result{len(results)}"
         results.append(Argument(name, dtype, shape, "output"))
-    return FunctionSignature(symbol(function), tuple(arguments), tuple(results), _element_types(module, function))
-
-
-def _element_types(module: ir.Module, function: ir.Operation) -> frozenset[str]:
-    """Those that the function, and all that it may call or launch, computes with."""
+    # Those that the function, and all that it may call or launch, computes with.
     calls = any(operations(function, "func.call", "gpu.launch_func"))
     values = (result for op in operations(module.operation if calls else function) for result in op.results)
     kinds = {v.type for v in values}
-    return frozenset(str(ir.ShapedType(k).element_type if isinstance(k, ir.ShapedType) else k) for k in kinds)
+    touched = frozenset(str(ir.ShapedType(k).element_type if isinstance(k, ir.ShapedType) else k) for k in kinds)
+    return FunctionSignature(symbol(function), tuple(arguments), tuple(results), touched)
 
 
 def argument_names(function: ir.Operation) -> list[str]:
@@ -189,3 +189,33 @@ def _named(holder: ir.Operation, kind: str, name: str) -> ir.Operation | None:
         if view.operation.name == kind and symbol(view.operation) == name:
             return view.operation
     return None
+
+
+RAW = re.compile(r'dense<"0x([0-9A-Fa-f]*)">')
+NUMBER = re.compile(r"0x[0-9A-Fa-f]+|[-+]?[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?")
+
+
+def constant_array(attribute: ir.Attribute | None, dtype: str) -> np.ndarray | None:
+    """The elements of a dense attribute as NumPy's type of `dtype`, in its shape; None if they are not known."""
+    if attribute is None or not isinstance(attribute, ir.DenseFPElementsAttr | ir.DenseIntElementsAttr):
+        return None
+    if attribute.type.element_type != ir.BF16Type.get(attribute.context):
+        return narrow(np.array(attribute), dtype)
+    shape = [attribute.type.get_dim_size(i) for i in range(attribute.type.rank)]
+    if attribute.is_splat:
+        return narrow(np.full(shape, ir.FloatAttr(attribute.get_splat_value()).value), dtype)
+    return narrow(_bf16(str(attribute)).reshape(shape), dtype)
+
+
+def _bf16(text: str) -> np.ndarray:
+    """The numbers of a printed bf16 attribute (the bindings give no access to them): all bytes in hex, or one by
+    one."""
+    raw = RAW.match(text)
+    if raw is not None:
+        return widen(np.frombuffer(bytes.fromhex(raw[1]), "<u2"), "bf16")
+    spelled = NUMBER.findall(text[: text.rindex(":")].removeprefix("dense"))
+    bits = [int(n, 16) if n.startswith("0x") else None for n in spelled]
+    decimals = np.array([float(n) if b is None else 0.0 for n, b in zip(spelled, bits, strict=True)], np.float32)
+    rounded = widen(narrow(decimals, "bf16"), "bf16")  # six digits are printed: enough to tell one bf16 from another
+    special = widen(np.array([b or 0 for b in bits], np.uint16), "bf16")
+    return np.where([b is not None for b in bits], special, rounded)

@@ -35,15 +35,13 @@ from ..plan.plan import (
     Size,
 )
 from ..plan.signature import plan_signature
-from . import arithmetic  # noqa: F401 - with `kernels`, `memory` and `tensor_maps` it fills the table of rules
+from . import arithmetic  # noqa: F401 - with `kernels` and `memory` it fills the table of rules
 from .agreements import stated_agreements
 from .functions import argument_names, array_type, entry_function, is_written, out_arguments, versions_of
-from .kernels import required_chip, rounded_to, shared_memory
+from .kernels import boxes_of, required_chip, rounded_to, rounding_of, shared_memory
 from .memory import static_strides
-from .order import on_streams
 from .program import Host, HostValue, row_major
-from .tensor_maps import boxes_of, rounding_of
-from .versions import together
+from .streams import on_streams
 
 STREAMS = "weft.streams"
 """How many streams a run of the function may use, on a `func.func`."""
@@ -78,11 +76,16 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
 def _plan(module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset(), *, is_version: bool = False) -> Plan:
     """The plan of one function; its temporaries have none of these names. `is_version`: of one of several."""
     host = interpreted(module, function, taken, is_version=is_version)
-    _free_the_rest(host)
+    freed = {step.buffer for step in host.steps if isinstance(step, Free)}
+    for step in tuple(host.steps):
+        if isinstance(step, Alloc) and step.buffer not in freed:
+            host.steps.append(Free(buffer=step.buffer))  # what the program never frees is freed last
     steps, fewest = host.steps, None
     if host.ordered:
         most = ir.IntegerAttr(function.attributes[STREAMS]).value if STREAMS in function.attributes else None
-        steps, fewest = on_streams(steps, *_order(host), most)
+        needs = [*host.needs, *(frozenset() for _ in range(len(host.steps) - len(host.needs)))]
+        stays = [not isinstance(step, Free) or n in host.ordered for n, step in enumerate(host.steps)]  # frees may move
+        steps, fewest = on_streams(steps, needs, stays, most)
     plan = plan_of(host, function, steps)
     names = tuple(n for n, out in zip(argument_names(function), out_arguments(function), strict=True) if not out)
     usual = names == tuple(a.name for a in plan_signature(plan).arguments)
@@ -166,21 +169,6 @@ def _declare_results(function: ir.Operation, returned: list[HostValue], host: Ho
         raise fail("W0735", f"the shape of the result `{name}` of @{symbol(function)} is not known on the host")
 
 
-def _free_the_rest(host: Host) -> None:
-    """Temporaries that the program never frees are freed last."""
-    freed = {step.buffer for step in host.steps if isinstance(step, Free)}
-    for step in tuple(host.steps):
-        if isinstance(step, Alloc) and step.buffer not in freed:
-            host.steps.append(Free(buffer=step.buffer))
-
-
-def _order(host: Host) -> tuple[list[frozenset[int]], list[bool]]:
-    """What each step needs, and whether it stays where it is: only frees without a token move."""
-    rest = len(host.steps) - len(host.needs)
-    needs = [*host.needs, *(frozenset() for _ in range(rest))]
-    return needs, [not isinstance(step, Free) or number in host.ordered for number, step in enumerate(host.steps)]
-
-
 def _params(kernel: ir.Operation) -> tuple[Param, ...]:
     """The kernel's parameters as its type says."""
     params: list[Param] = []
@@ -198,3 +186,31 @@ def _params(kernel: ir.Operation) -> tuple[Param, ...]:
             strides = ()  # row-major whatever its sizes are: the text works the strides out
         params.append(Param(name, dtype, shape, strides, offset))
     return tuple(params)
+
+
+def together(plans: Sequence[Plan]) -> Plan:
+    """One plan of several. Their temporaries have different names; all else that they share is the same.
+
+    Errors: W0735 where a result has not the same sizes in all of them.
+    """
+    buffers: dict[str, Buffer] = {}
+    kernels: dict[str, KernelEntry] = {}
+    steps: list[AnyStep] = []
+    for number, plan in enumerate(plans):
+        for buffer in plan.buffers:
+            if buffers.setdefault(buffer.name, buffer) != buffer:
+                what = f"do not agree on the sizes of `{buffer.name}`, or on whether it is written"
+                raise fail("W0735", f"the versions of @{plan.entry} {what}")
+        kernels |= {kernel.name: kernel for kernel in plan.kernels}
+        first = len(steps)
+        steps += (replace(step, after=tuple(first + s for s in step.after), in_version=number) for step in plan.steps)
+    fewest = [plan.fewest_streams for plan in plans if plan.fewest_streams is not None]
+    return replace(
+        plans[0],
+        buffers=tuple(buffers.values()),
+        steps=tuple(steps),
+        kernels=tuple(kernels.values()),
+        fewest_streams=max(fewest, default=None),
+        assumptions=(),
+        versions=tuple(plan.assumptions for plan in plans),
+    )

@@ -1,4 +1,5 @@
-"""The kernels of a module, the names by which the host plan, the CUDA text and the simulator all know them, and their launches."""
+"""The kernels of a module, the names by which the host plan, the CUDA text and the simulator all know them, and their
+launches."""
 
 from __future__ import annotations
 
@@ -12,19 +13,23 @@ from ...interpreter.hardware import limits, queries
 from ...interpreter.hardware.ampere.fragments import AS_TYPE, MMA
 from ...interpreter.hardware.hopper import warpgroups
 from ...interpreter.hardware.hopper.mbarriers import BYTES, count_of, is_mbarriers
+from ...interpreter.hardware.hopper.tensor_maps import MAKE, TensorMap, window_behind
+from ...interpreter.hardware.limits import PixelWindow
 from ...interpreter.ir import mlir
 from ...interpreter.ir.functions import CLUSTER_SIZE, MOST_BLOCKS, launch_sizes, sizes_of, symbol
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import ir, users
 from ...interpreter.ir.refusing import describe
 from ...interpreter.memory.shared import placed, shared_parts
 from ..cuda.function import FunctionText
 from ..cuda.values.sizes import GRID
+from ..form.group_form import expected_box
 from ..form.kernel_form import refuse, since_chip
 from ..plan.dtypes import itemsize, rounds_most
 from ..plan.plan import (
     Apply,
     Arg,
     Assumption,
+    Boxes,
     BufferView,
     DimOf,
     Folded,
@@ -37,7 +42,6 @@ from ..plan.plan import (
 from ..plan.resolve import fold
 from .functions import array_type
 from .program import Claim, Host, HostValue, TokenValue, rule
-from .tensor_maps import rounding_of
 
 
 def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
@@ -127,7 +131,8 @@ def _reciprocals(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tup
 
 
 def _small(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tuple[Size, ...]:
-    """What has to be small at a launch, without what something else is at least as large as: of `n + 1` and `n + 3` the latter."""
+    """What has to be small at a launch, without what something else is at least as large as: of `n + 1` and `n + 3` the
+    latter."""
     most: dict[Size, int] = {}
     for number in text.small:
         part, more = _sum(_at_launch(number, known))
@@ -193,3 +198,26 @@ def _argument(host: Host, value: ir.Value, op: ir.Operation, taken: ir.Value) ->
     if isinstance(found, TokenValue | Claim):
         raise refuse("W0731", "a token cannot be a kernel's argument", op)
     return ScalarValue(dtype, found)
+
+
+@rule(MAKE)
+def _make(host: Host, op: ir.Operation) -> Sequence[HostValue]:
+    found, seen, window = expected_box(op.results[0], op, "W0731"), op.opview, window_behind(op.results[0])
+    given = tuple(host.number(value, op, "a size of a box") for value in seen.boxDimensions)
+    view = host.view(seen.tensor, op)
+    if given != found.box or len(view.shape) != (len(found.box) if window is None else window.rank):
+        boxes = f"boxes of {list(given)}, of a tensor of {len(view.shape)} dimensions"
+        raise refuse("W0731", f"`{op.name}` of {boxes}; its type says {list(found.box)}", op)
+    return [TensorMapOf(view, boxes_of(found, window))]
+
+
+def rounding_of(taken: ir.Value) -> str | None:
+    """What products that read through a kernel's tensor map, this argument of it, make of numbers of f32: let them be
+    rounded to that as they are copied."""
+    described = [warpgroups.matrix(user.results[0].type) for user in users(taken) if user.name == warpgroups.DESCRIBE]
+    return "tf32" if any(matrix is not None and str(matrix.element) == "tf32" for matrix in described) else None
+
+
+def boxes_of(found: TensorMap, window: PixelWindow | None) -> Boxes:
+    """What the plan says of a tensor map."""
+    return Boxes(found.box, found.swizzle, found.fill, found.fetch, window)

@@ -12,8 +12,7 @@ from ...interpreter.memory.layouts import NO_LAYOUT, MemrefLayout, kept_dimensio
 from ..form.kernel_form import refuse
 from ..plan.plan import Alloc, Buffer, BufferView, Copy, Fill, Free, ScalarValue, Size, TensorMapOf
 from ..plan.resolve import fold
-from .constants import constant_array
-from .functions import array_type
+from .functions import array_type, constant_array
 from .program import Claim, Host, HostValue, TokenValue, row_major, rule, subview
 
 
@@ -54,7 +53,9 @@ def _copy(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     from_ = host.view(source, op)
     to = host.value(target, op)
     if isinstance(to, BufferView) and to.buffer in host.shapeless:
-        _give_shape(host, to.buffer, from_)
+        host.shapeless.discard(to.buffer)
+        buffer = host.buffers[to.buffer]
+        host.buffers[to.buffer] = Buffer(to.buffer, buffer.dtype, from_.shape, buffer.role)
         host.values[target] = BufferView(to.buffer, 0, from_.shape, row_major(from_.shape))
     return host.issue(Copy(source=from_, target=host.view(target, op)), op)
 
@@ -67,12 +68,6 @@ def _memset(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     if isinstance(value, BufferView | TensorMapOf | TokenValue | Claim):
         raise refuse("W0731", f"{op.name} needs a number", op)
     return host.issue(Fill(target=host.view(target, op), value=ScalarValue(dtype, value)), op)
-
-
-def _give_shape(host: Host, name: str, like: BufferView) -> None:
-    host.shapeless.discard(name)
-    buffer = host.buffers[name]
-    host.buffers[name] = Buffer(name, buffer.dtype, like.shape, buffer.role)
 
 
 @rule("gpu.wait")

@@ -94,7 +94,8 @@ class Host:
     taken: Set[str] = frozenset()
     """Names of buffers of other versions of the program."""
     is_version: bool = False
-    """There are others: what is assumed of a size that the program says may not hold, and then a run takes another one."""
+    """There are others: what is assumed of a size that the program says may not hold, and then a run takes another
+    one."""
     buffers: dict[str, Buffer] = field(default_factory=dict)
     scalars: list[Scalar] = field(default_factory=list)
     steps: list[AnyStep] = field(default_factory=list)
@@ -128,8 +129,8 @@ class Host:
         return next(name for name in numbered(base) if name not in self.buffers and name not in self.taken)
 
     def texts(self, symbol: str) -> list[FunctionText]:
-        """What the texts of a kernel take and rely on: nothing where there are no open sizes, and where it cannot be written, since
-        the simulator may know its ops all the same."""
+        """What the texts of a kernel take and rely on: nothing where there are no open sizes, and where it cannot be
+        written, since the simulator may know its ops all the same."""
         if symbol not in self.written:
             kernel = self.kernels[symbol]
             self.written[symbol] = [FunctionText(kernel.name, "", (), (), is_folded(kernel.op))]

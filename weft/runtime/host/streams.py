@@ -1,9 +1,9 @@
 """Which stream each operation runs on, and which events it waits for.
 
 Operations are numbered in the order in which they are issued; `needs[i]` are those that must be done before operation i
-starts. A stream does its operations in order, so it carries a chain: the fewest streams are a minimum chain cover of the
-order, as many as the largest set of operations of which none waits for another (R. P. Dilworth, 1950). It comes from a
-maximum matching between operations and those that may follow them (D. R. Fulkerson, 1956), exactly up to `EXACT`
+starts. A stream does its operations in order, so it carries a chain: the fewest streams are a minimum chain cover of
+the order, as many as the largest set of operations of which none waits for another (R. P. Dilworth, 1950). It comes
+from a maximum matching between operations and those that may follow them (D. R. Fulkerson, 1956), exactly up to `EXACT`
 operations; beyond, a greedy takes any stream whose last operation is done before, and reports how few there could be.
 
 Sets of operations are the bits of an integer.
@@ -12,9 +12,11 @@ Sets of operations are the bits of an integer.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from heapq import heapreplace
 
-from ..plan.order import closed
+from ..plan.check import MAX_STREAMS
+from ..plan.plan import Alloc, AnyStep, Free, closed, used_buffers
 
 EXACT = 1000
 CLOSED = 20_000
@@ -22,8 +24,8 @@ CLOSED = 20_000
 
 
 def assign_streams(needs: Sequence[Collection[int]], most: int | None = None) -> tuple[tuple[int, ...], int]:
-    """Streams for operations, as few as let everything run at once that may; at most `most`, if given. And how many are needed at
-    least for all that can run at once to do so."""
+    """Streams for operations, as few as let everything run at once that may; at most `most`, if given. And how many are
+    needed at least for all that can run at once to do so."""
     chains, fewest = exact_chains(needs) if len(needs) <= EXACT else greedy_chains(needs)
     streams = packed(chains, most)
     return streams, min(fewest, max(streams, default=-1) + 1)
@@ -93,7 +95,8 @@ def _switch(
 
 
 def greedy_chains(needs: Sequence[Collection[int]]) -> tuple[list[int], int]:
-    """A chain cover in one pass, and a lower bound of any: the most operations of equal depth, which are all unordered."""
+    """A chain cover in one pass, and a lower bound of any: the most operations of equal depth, which are all
+    unordered."""
     before = list(closed(needs)) if len(needs) <= CLOSED else None
     follows: list[int | None] = [None] * len(needs)
     depth: list[int] = []
@@ -166,3 +169,87 @@ def waited(needs: Sequence[Collection[int]], streams: Sequence[int]) -> tuple[tu
         before.append(implied if closing else 0)
         last[streams[op]] = op
     return tuple(found)
+
+
+Needs = Sequence[frozenset[int]]
+
+
+def on_streams(
+    steps: Sequence[AnyStep], needs: Needs, kept: Sequence[bool], most: int | None
+) -> tuple[list[AnyStep], int]:
+    """The steps with streams and events; how many streams it takes at least for all to run at once that may.
+
+    Args:
+        steps: in program order.
+        needs: by step, those that must be done before.
+        kept: by step, whether a free stays where it is: behind the last use, where tokens put it. All others move
+            there.
+        most: how many streams there may be.
+    """
+    order = _frees_moved(steps, kept)
+    place = {number: i for i, number in enumerate(order)}
+    issued = [steps[number] for number in order]
+    behind = [{place[n] for n in needs[number]} if kept[number] else set() for number in order]
+    for i, earlier in _uses_before_frees(issued):
+        behind[i].update(earlier)
+    streams, fewest = _streams(issued, behind, most)
+    after = waited(behind, streams)
+    return [replace(step, stream=s, after=a) for step, s, a in zip(issued, streams, after, strict=True)], fewest
+
+
+def _frees_moved(steps: Sequence[AnyStep], kept: Sequence[bool]) -> list[int]:
+    """The numbers of the steps in the order in which they are issued."""
+    last: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        if not isinstance(step, Free):
+            last.update(dict.fromkeys(used_buffers(step), number))
+    behind: dict[int, list[int]] = {}
+    for number, step in enumerate(steps):
+        if isinstance(step, Free) and not kept[number]:
+            behind.setdefault(last.get(step.buffer, number), []).append(number)
+    stay = [n for n, step in enumerate(steps) if not isinstance(step, Free) or kept[n]]
+    return [each for number in stay for each in (number, *behind.get(number, ()))]
+
+
+def _uses_before_frees(issued: Sequence[AnyStep]) -> list[tuple[int, list[int]]]:
+    """Each free with all uses of its buffer in front of it."""
+    uses: dict[str, list[int]] = {}
+    found: list[tuple[int, list[int]]] = []
+    for i, step in enumerate(issued):
+        if isinstance(step, Free):
+            found.append((i, uses.get(step.buffer, [])))
+        for name in used_buffers(step):
+            uses.setdefault(name, []).append(i)
+    return found
+
+
+def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | None) -> tuple[list[int], int]:
+    """A stream for each step, and the fewest that could do: launches and copies by their chains, memory by its
+    users."""
+    work = [i for i, step in enumerate(issued) if not isinstance(step, Alloc | Free)]
+    number = {i: n for n, i in enumerate(work)}
+    streams_of_work, fewest = assign_streams(_needs_of_work(behind, number), min(most or MAX_STREAMS, MAX_STREAMS))
+    streams = [0] * len(issued)
+    for i, n in number.items():
+        streams[i] = streams_of_work[n]
+    users: dict[str, list[int]] = {}
+    for i in work:
+        for name in used_buffers(issued[i]):
+            users.setdefault(name, []).append(i)
+    for i, step in enumerate(issued):
+        if isinstance(step, Alloc | Free) and step.buffer in users:
+            streams[i] = streams[users[step.buffer][0 if isinstance(step, Alloc) else -1]]
+    return streams, fewest
+
+
+def _needs_of_work(behind: Sequence[set[int]], number: dict[int, int]) -> list[set[int]]:
+    """What launches and copies need; what they do through allocations and frees counts."""
+    through: dict[int, set[int]] = {}
+    needs: list[set[int]] = []
+    for i, direct in enumerate(behind):
+        found = {number[j] for j in direct if j in number}.union(*(through[j] for j in direct if j in through))
+        if i in number:
+            needs.append(found)
+        else:
+            through[i] = found
+    return needs

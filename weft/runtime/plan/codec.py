@@ -1,5 +1,5 @@
-"""Plans as JSON, both ways, by the types of the dataclasses' fields. Reading trusts nothing: a wrong type, a missing or an
-unknown key is an error with its JSON path."""
+"""Plans as JSON, both ways, by the types of the dataclasses' fields. Reading trusts nothing: a wrong type, a missing or
+an unknown key is an error with its JSON path."""
 
 from __future__ import annotations
 

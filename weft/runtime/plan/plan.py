@@ -4,12 +4,13 @@ A size, an offset or a launch dimension is an `int`, or an `Expr` over the input
 the payload is dynamic; `resolve` makes a plan of plain numbers of it. `codec.py` reads and writes it,
 `check.py` validates it.
 
-How the CUDA text takes kernel arguments stands in `runtime/cuda/__init__.py`; `Param` says which parts of a memref are dynamic.
+How the CUDA text takes kernel arguments stands in `runtime/cuda/__init__.py`; `Param` says which parts of a memref are
+dynamic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import field
 from math import prod
 from typing import Literal, get_args
@@ -76,7 +77,8 @@ class ScalarValue:
 
 @record
 class Boxes:
-    """What a tensor map says beside the tensor: the boxes that are copied to and from shared memory, and how they lie there.
+    """What a tensor map says beside the tensor: the boxes that are copied to and from shared memory, and how they lie
+    there.
 
     Args:
         box: elements along each dimension, outermost first.
@@ -143,14 +145,14 @@ class Param:
 
 @record
 class KernelEntry:
-    """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters. Its text takes
-    `reciprocals`, too, of sizes that it divides by, and numbers of blocks: a `long long` each, by these names.
+    """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters. Its text
+    takes `reciprocals`, too, of sizes that it divides by, and numbers of blocks: a `long long` each, by these names.
 
     `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
-    text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0). `unproven`: why it is not
-    proven race-free. `requires`: the oldest chip that has its instructions (`sm_80`), or the only one (`sm_90a`).
-    `rounded`: what operands become (`tf32`). `folds`: its text is for grids with more blocks along y and z than hardware numbers
-    there, and then all are launched along x.
+    text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0). `unproven`: why
+    it is not proven race-free. `requires`: the oldest chip that has its instructions (`sm_80`), or the only one
+    (`sm_90a`). `rounded`: what operands become (`tf32`). `folds`: its text is for grids with more blocks along y and z
+    than hardware numbers there, and then all are launched along x.
     """
 
     name: str
@@ -180,7 +182,8 @@ class KernelEntry:
         return not self.requires.endswith("a") and _capability(chip) >= _capability(self.requires)
 
     def lacking(self, name: str, chip: str) -> tuple[str, str] | None:
-        """W0727 where a device of that name and chip lacks instructions: the message, and what a schedule has to do without."""
+        """W0727 where a device of that name and chip lacks instructions: the message, and what a schedule has to do
+        without."""
         if self.runs_on(chip):
             return None
         have, without = f"chips have from {self.requires} on", "asynchronous copies"
@@ -197,7 +200,8 @@ def _capability(chip: str) -> int:
 class PlanStep:
     """One thing to do on `stream`, once the steps with the indices `after` (all smaller than its own) are done.
 
-    Steps of one stream are done in order, so `after` names steps of other streams only. `in_version`: the version of the plan that
+    Steps of one stream are done in order, so `after` names steps of other streams only. `in_version`: the version of
+        the plan that
     it is a step of; None: of the only one.
     """
 
@@ -238,7 +242,8 @@ class Fill(PlanStep):
 
 @record
 class Narrow:
-    """The kernel whose text has indices of 32 bits: it is launched instead where these hold all of the `small` numbers."""
+    """The kernel whose text has indices of 32 bits: it is launched instead where these hold all of the `small`
+    numbers."""
 
     kernel: str
     small: tuple[Size, ...]
@@ -247,7 +252,8 @@ class Narrow:
 
 @record
 class Folded:
-    """The kernel whose text is for grids with more blocks along y or z than hardware numbers there: it is launched for these."""
+    """The kernel whose text is for grids with more blocks along y or z than hardware numbers there: it is launched for
+    these."""
 
     kernel: str
     reciprocals: tuple[Size, ...] = ()
@@ -255,7 +261,8 @@ class Folded:
 
 @record(kw_only=True)
 class Launch(PlanStep):
-    """`shared_bytes`: dynamic shared memory, on top of the kernel's own; `reciprocals`: what its text takes behind `args`."""
+    """`shared_bytes`: dynamic shared memory, on top of the kernel's own; `reciprocals`: what its text takes behind
+    `args`."""
 
     kernel: str
     grid: tuple[Size, Size, Size]
@@ -290,6 +297,50 @@ def used_buffers(step: AnyStep) -> set[str]:
     return {step.buffer} if isinstance(step, Alloc | Free) else {view.buffer for _, view in views(step)}
 
 
+def behind(steps: Sequence[AnyStep]) -> list[set[int]]:
+    """By step of a plan, those that it waits for, and the one in front of it on its stream."""
+    last: dict[int, int] = {}
+    found: list[set[int]] = []
+    for i, step in enumerate(steps):
+        found.append({*step.after, *([last[step.stream]] if step.stream in last else [])})
+        last[step.stream] = i
+    return found
+
+
+def closed(needs: Sequence[Collection[int]]) -> Iterator[int]:
+    """For each step all that are done before it. A set is dropped when nobody needs it any more."""
+    needed_until = {earlier: i for i, direct in enumerate(needs) for earlier in direct}
+    kept: dict[int, int] = {}
+    for i, direct in enumerate(needs):
+        bits = 0
+        for earlier in set(direct):
+            bits |= kept[earlier] | 1 << earlier
+            if needed_until[earlier] == i:
+                del kept[earlier]
+        if i in needed_until:
+            kept[i] = bits
+        yield bits
+
+
+def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
+    """Temporaries that one stream uses before another has allocated them, or frees while another uses them."""
+    if len({step.stream for step in steps}) < 2:
+        return
+    allocated: dict[str, int] = {}
+    uses: dict[str, int] = {}
+    for i, (step, before) in enumerate(zip(steps, closed(behind(steps)), strict=True)):
+        for name in used_buffers(step):
+            if isinstance(step, Alloc):
+                allocated[name] = i
+                continue
+            if name in allocated and not before >> allocated[name] & 1:
+                yield i, f"`{name}` is allocated at steps[{allocated[name]}], and nothing orders that before"
+            missing = uses.get(name, 0) & ~before if isinstance(step, Free) else 0
+            if missing:
+                yield i, f"`{name}` is used at steps[{missing.bit_length() - 1}], and nothing orders that before"
+            uses[name] = uses.get(name, 0) | 1 << i
+
+
 def integers(sizes: Iterable[object]) -> tuple[int, ...]:
     """The sizes of a plan of plain numbers."""
     return tuple(int(s) for s in sizes)  # type: ignore[call-overload]
@@ -302,7 +353,8 @@ def triple(sizes: Sequence[object]) -> tuple[int, int, int]:
 
 
 def is_contiguous(shape: Sequence[Size], strides: Sequence[Size]) -> bool:
-    """Whether a window's elements lie side by side in row-major order; the stride of a dimension of one element says nothing."""
+    """Whether a window's elements lie side by side in row-major order; the stride of a dimension of one element says
+    nothing."""
     counts = integers(shape)
     return 0 in counts or all(
         n == 1 or stride == prod(counts[i + 1 :]) for i, (n, stride) in enumerate(zip(counts, strides, strict=True))
@@ -323,11 +375,12 @@ class Plan:
     """All that a run needs beside the kernels' text.
 
     `temp` buffers live from their `Alloc` to their `Free`; all others are there before the first step and after the
-    last. `fewest_streams`: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
-    `agreements`, `assumptions`: what is checked of the sizes before a run. `versions`: what each version of the plan assumes, where
-    there are several: a run does the first whose assumptions hold. `taken`: that one's number, once the sizes are known.
-    `arguments`: the names of the entry's arguments in order, where that is not the buffers and then the scalars. `compared`:
-    on what the kernels were compared with the payload before they were built; `unchecked`: why they were not.
+    last. `fewest_streams`: so many it takes at least for all to run at once that tokens allow; None where there are no
+    tokens. `agreements`, `assumptions`: what is checked of the sizes before a run. `versions`: what each version of the
+    plan assumes, where there are several: a run does the first whose assumptions hold. `taken`: that one's number, once
+    the sizes are known. `arguments`: the names of the entry's arguments in order, where that is not the buffers and
+    then the scalars. `compared`: on what the kernels were compared with the payload before they were built;
+    `unchecked`: why they were not.
     """
 
     entry: str

@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ...dsl.diagnostics import WeftError, fail
+from ...dsl.diagnostics import fail
 from ...interpreter.hardware import limits
 from .check import validate
 from .plan import (
@@ -39,8 +39,8 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
         shapes: the shape of each input array, by buffer name; static dimensions must agree (the caller checks).
         scalars: the value of each scalar; those that decide on no size may be left out, and are in the result then.
 
-    Errors: W0702 … W0708 and W0748 as in `check.py`; W0709 if an expression has no value (a division by 0); W0717 for sizes that do
-        not agree; W0739 for one that is not what was assumed of it.
+    Errors: W0702 … W0708 and W0748 as in `check.py`; W0709 if an expression has no value (a division by 0); W0717 for
+        sizes that do not agree; W0739 for one that is not what was assumed of it.
     """
     for one in plan.agreements:
         left, right = (_replace(size, shapes, scalars) for size in (one.left, one.right))
@@ -49,13 +49,16 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
     plan = _taken(plan, shapes, scalars)
     for assumption in plan.assumptions:
         if number := _excess(assumption, shapes, scalars):
-            raise _refused(assumption, number)
+            what = f"{_spelled(assumption.size, number)}, and the kernels are made for {assumption.made_for} there"
+            notes = (f"assumed at {assumption.by}",) if assumption.by else ()
+            raise fail("W0739", what, "pad the array; or schedule it for other sizes, too, as one of `versions`", notes=notes)
     fixed = _replace(plan, shapes, scalars)
     return validate(dataclasses.replace(fixed, steps=tuple(map(_chosen, fixed.steps))), f"plan of @{plan.entry}")
 
 
 def _chosen(step: AnyStep) -> AnyStep:
-    """A launch of the text for a grid that is folded, where it must be; of that with indices of 32 bits, where these suffice."""
+    """A launch of the text for a grid that is folded, where it must be; of that with indices of 32 bits, where these
+    suffice."""
     if not isinstance(step, Launch):
         return step
     text = step.folded if step.folded is not None and limits.is_folded(triple(step.grid)) else None
@@ -67,7 +70,8 @@ def _chosen(step: AnyStep) -> AnyStep:
 
 
 def deciding(plan: Plan) -> set[str]:
-    """The scalars that sizes, offsets or steps depend on: all but those whose values are passed to kernels as they are."""
+    """The scalars that sizes, offsets or steps depend on: all but those whose values are passed to kernels as they
+    are."""
 
     def within(node: Any) -> Iterator[str]:
         if isinstance(node, ScalarOf):
@@ -118,12 +122,6 @@ def _excess(assumption: Assumption, shapes: Shapes, scalars: Scalars) -> int:
     return 0 if assumption.holds(number) else number
 
 
-def _refused(assumption: Assumption, number: int) -> WeftError:
-    what = f"{_spelled(assumption.size, number)}, and the kernels are made for {assumption.made_for} there"
-    notes = (f"assumed at {assumption.by}",) if assumption.by else ()
-    return fail("W0739", what, "pad the array; or schedule it for other sizes, too, as one of `versions`", notes=notes)
-
-
 def _spelled(size: Size, number: int) -> str:
     match size:
         case DimOf():
@@ -159,12 +157,13 @@ NARROW_DIVIDENDS, WIDE_DIVIDENDS = 31, 56
 
 
 def _reciprocal(divisor: int, bits: int) -> int:
-    """By what `n / divisor` is a product and a shift, for all 0 <= n < 2^bits: the factor ceil(2^s / divisor), and above it s.
+    """By what `n / divisor` is a product and a shift, for all 0 <= n < 2^bits: the factor ceil(2^s / divisor), and
+    above it s.
 
-    Let 2^(l-1) < divisor <= 2^l and s = bits + l. The factor is (2^s + e) / divisor with 0 <= e < divisor <= 2^l, so that
-    n * factor / 2^s exceeds n / divisor by n * e / (divisor * 2^s) < 1 / divisor: too little to reach the next integer. A divisor
-    above all n gives 0, and so does 0, by which no kernel divides. Of 31 bits, s stands from bit 32 on; of 56 bits, l from bit 57
-    on, since the kernel has the product without its lowest 56 bits.
+    Let 2^(l-1) < divisor <= 2^l and s = bits + l. The factor is (2^s + e) / divisor with 0 <= e < divisor <= 2^l, so
+    that n * factor / 2^s exceeds n / divisor by n * e / (divisor * 2^s) < 1 / divisor: too little to reach the next
+    integer. A divisor above all n gives 0, and so does 0, by which no kernel divides. Of 31 bits, s stands from bit 32
+    on; of 56 bits, l from bit 57 on, since the kernel has the product without its lowest 56 bits.
     """
     if not 0 < divisor <= 1 << bits:
         return 0

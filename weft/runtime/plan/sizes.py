@@ -47,7 +47,8 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 @record
 class Agreement:
-    """What has to hold between two integers for `op` to mean something: sizes are equal, or no more is read than there is."""
+    """What has to hold between two integers for `op` to mean something: sizes are equal, or no more is read than there
+    is."""
 
     left: Size
     right: Size
@@ -57,8 +58,8 @@ class Agreement:
 
 @record
 class Assumption:
-    """A size that has to be a multiple of a number, and no larger than another (None: of any size): the kernels are right for such
-    sizes alone. `by`: what says so, for people.
+    """A size that has to be a multiple of a number, and no larger than another (None: of any size): the kernels are
+    right for such sizes alone. `by`: what says so, for people.
     """
 
     size: Size

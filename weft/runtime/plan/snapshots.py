@@ -1,7 +1,8 @@
-"""What launches leave in buffers, beside the values of the payload: errors that later launches hide, found where they are made.
+"""What launches leave in buffers, beside the values of the payload: errors that later launches hide, found where they
+are made.
 
-A plan with snapshots copies what a launch has written into an output of its own, right after it. Plans with one launch have none:
-what that writes is an output, or nothing reads it.
+A plan with snapshots copies what a launch has written into an output of its own, right after it. Plans with one launch
+have none: what that writes is an output, or nothing reads it.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class Snapshot:
 
 
 def with_snapshots(plan: Plan, snapshots: Sequence[Snapshot]) -> Plan:
-    """The plan that copies each snapshot's buffer after its launch, on the launch's stream; what waits for the launch waits for
-    the copies of it."""
+    """The plan that copies each snapshot's buffer after its launch, on the launch's stream; what waits for the launch
+    waits for the copies of it."""
     if not snapshots:
         return plan
     buffers = {b.name: b for b in plan.buffers}

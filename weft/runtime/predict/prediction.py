@@ -19,18 +19,17 @@ from ..cuda.nvrtc import CompileResult, KernelResources, compile_cubin
 from ..devices.device import DeviceView
 from ..plan.dtypes import itemsize
 from ..plan.plan import BufferView, KernelEntry, Launch, Plan, ScalarValue, TensorMapOf, integers, triple, views
+from ..run.cupy_work import ALIGNMENT as MAP_ALIGNMENT
+from ..run.cupy_work import BYTES as MAP_BYTES
 from ..run.cupy_work import parameters
-from ..run.tensor_maps import ALIGNMENT as MAP_ALIGNMENT
-from ..run.tensor_maps import BYTES as MAP_BYTES
 from ..run.work import scalar
 from .chips import CHIPS, RESERVED, Chip
-from .cubin import clusters
 from .operands import Grid
 from .pipes import SCHEDULERS, flops, multiplied, pipe_of
 from .processor.clocks import Clocks
 from .processor.multiprocessor import Multiprocessor
 from .processor.ports import PORT
-from .sass import Disassembly, disassembled
+from .sass import Disassembly, clusters, disassembled
 from .shares import busiest
 from .trace import Execution, working
 

@@ -1,4 +1,5 @@
-"""Outputs against the reference: max|got − ref| / max|ref|, per output and the worst, and whether that is good enough."""
+"""Outputs against the reference: max|got − ref| / max|ref|, per output and the worst, and whether that is good
+enough."""
 
 from __future__ import annotations
 
@@ -19,10 +20,11 @@ TOLERANCES: Mapping[str, float] = MappingProxyType(
         "f8E5M2": 1e-2,
     }
 )  # fmt: skip
-"""Two parts of bf16 have an f32 but for 2^-16 of it; of a product, that is left out for both, and small by small: 3 * 2^-16.
-Tensor cores add up products of f8 with fewer digits than f32 has."""
+"""Two parts of bf16 have an f32 but for 2^-16 of it; of a product, that is left out for both, and small by small: 3 *
+2^-16. Tensor cores add up products of f8 with fewer digits than f32 has."""
 DOUBTFUL = 0.1
-"""Below this error, it may be the reference that is off: it adds up long sums one by one, in the payload's own types."""
+"""Below this error, it may be the reference that is off: it adds up long sums one by one, in the payload's own
+types."""
 
 
 @record
@@ -30,7 +32,8 @@ class OutputComparison:
     """How one output compares.
 
     Args:
-        error: max|got − ref| / max|ref|, exact for integers; inf if it cannot be compared; None where nobody has compared.
+        error: max|got − ref| / max|ref|, exact for integers; inf if it cannot be compared; None where nobody has
+            compared.
         ok: None likewise.
         reason: why it is not ok; None if it is.
         worst: the index of the worst element, with what stands there and what should.
@@ -63,7 +66,8 @@ class Comparison:
 
     @property
     def rounding(self) -> bool:
-        """Whether no more is wrong than that floats differ by less than `DOUBTFUL`: which of both is off is not known then."""
+        """Whether no more is wrong than that floats differ by less than `DOUBTFUL`: which of both is off is not known
+        then."""
         wrong = [output for output in self.outputs if not output.ok]
         return bool(wrong) and all(output.dtype in FLOATS and (output.error or 0.0) < DOUBTFUL for output in wrong)
 

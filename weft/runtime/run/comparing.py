@@ -1,5 +1,5 @@
-"""Kernels and the payload that they were made of, run beside each other on the same numbers, in a process of their own: what
-`weft build` asks before it writes."""
+"""Kernels and the payload that they were made of, run beside each other on the same numbers, in a process of their own:
+what `weft build` asks before it writes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .runner import RunResult, resolved, run_plan
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..cpu.reference import CompiledPayload
     from ..devices.device import Device, DeviceTarget
     from ..plan.dtypes import Floats
     from ..plan.plan import Plan
     from ..plan.signature import FunctionSignature
-    from ..reference.reference import CompiledPayload
 
 NATIVE = "W0725"
 """What the CPU cannot run; the simulator may."""
@@ -40,10 +40,11 @@ class Task:
         plan, module: of the kernels; the module as text.
         payload, signature: of the payload, as bytecode.
         sizes: the sizes to try, each in the place of all that is open; (None,) where nothing is.
-        work: operations of the payload, at the largest of the sizes; `most_simulated`: up to so many the simulator runs it.
+        work: operations of the payload, at the largest of the sizes; `most_simulated`: up to so many the simulator runs
+            it.
         indexed: numbers of arrays say where others are: they are taken from below the smallest of all sizes.
-        most: inputs are integers of at most this magnitude, and outputs have to be equal; None: random numbers, and equal as far
-            as `weft run` asks for it.
+        most: inputs are integers of at most this magnitude, and outputs have to be equal; None: random numbers, and
+            equal as far as `weft run` asks for it.
         seed: of the inputs.
         snapshots: what is compared of launches whose results others read; the payload returns more for that.
     """
@@ -63,7 +64,8 @@ class Task:
 
 @record
 class LaunchComparison:
-    """A snapshot beside the payload's value `of` which it is, or has to be. `comparison` has a reason where it differs."""
+    """A snapshot beside the payload's value `of` which it is, or has to be. `comparison` has a reason where it
+    differs."""
 
     snapshot: Snapshot
     of: str
@@ -105,8 +107,9 @@ class ComparedRun:
 
 @record
 class ComparedRuns:
-    """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: there are none, because
-    the simulator alone can run the kernels, and would take too long. `exact`: inputs were integers, and outputs had to be equal."""
+    """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: there are
+    none, because the simulator alone can run the kernels, and would take too long. `exact`: inputs were integers, and
+    outputs had to be equal."""
 
     done: tuple[ComparedRun, ...]
     refused: tuple[int | None, ...] = ()
@@ -122,8 +125,8 @@ def side_by_side(task: Task) -> ComparedRuns:
     task = replace(task, plan=with_snapshots(task.plan, task.snapshots))
     inputs = dict(_inputs(task))
     refused = tuple(size for size in task.sizes if size not in inputs)
-    from ..native.device import CpuDevice
-    from ..reference.worker import begin
+    from ..cpu.device import CpuDevice
+    from ..cpu.worker import begin
 
     begin("the kernels")
     device: Device = CpuDevice(1, _effort(task))
@@ -210,7 +213,7 @@ def _run(task: Task, device: Device, inputs: Mapping[int | None, Mapping[str, np
 
 
 def _payload(task: Task) -> CompiledPayload:
-    from ..reference.reference import CompiledPayload
+    from ..cpu.reference import CompiledPayload
 
     return CompiledPayload(task.payload, task.signature.entry, effort=_effort(task))
 
@@ -235,8 +238,8 @@ class _Sides:
         return ComparedRun(self.size, self.device.target, replace(found, outputs=outputs), wrong, version, launches=launches)
 
     def _launch(self, snapshot: Snapshot) -> LaunchComparison | None:
-        """What a launch left in a buffer, beside the value of the payload that it is; else beside the nearest one of those of which
-        it has to be one. None where it need not be one, and is none."""
+        """What a launch left in a buffer, beside the value of the payload that it is; else beside the nearest one of
+        those of which it has to be one. None where it need not be one, and is none."""
         got, name = self.got[snapshot.name], snapshot.name
         dtype = next(b.dtype for b in self.task.plan.buffers if b.name == name)
         if (left := _unwritten(got, dtype)) is None:
@@ -245,7 +248,7 @@ class _Sides:
         signature = replace(self.task.signature, arguments=inputs, results=(Argument(name, dtype, got.shape, "output"),))
         found: list[LaunchComparison] = []
         for value in (*snapshot.wanted, *snapshot.other):
-            if not _fits(got, self.expected[value]):
+            if [n for n in got.shape if n != 1] != [n for n in self.expected[value].shape if n != 1]:
                 continue
 
             def mine(outputs: Arrays) -> Arrays:
@@ -285,7 +288,7 @@ class _Sides:
         return found
 
     def _payload(self, floats: Floats) -> CompiledPayload:
-        from ..reference.reference import CompiledPayload
+        from ..cpu.reference import CompiledPayload
 
         if floats not in self.compiled:
             self.compiled[floats] = CompiledPayload(self.task.payload, self.task.signature.entry, floats)
@@ -302,17 +305,12 @@ def _outputs(task: Task, arrays: Arrays, result: RunResult) -> dict[str, np.ndar
 
 
 def kernels_compared(plan: Plan, version: int | None, compared: Iterable[LaunchComparison]) -> tuple[set[str], set[str]]:
-    """The kernels of a run of which something that a launch of them writes was compared, a snapshot or the last contents of an
-    output; and all that were launched."""
+    """The kernels of a run of which something that a launch of them writes was compared, a snapshot or the last
+    contents of an output; and all that were launched."""
     launches = [step for step in plan.launches if step.in_version in (None, version)]
     last = {name: step.kernel for step in launches for name in touched(step) if name is not None}
     alone = {one.snapshot.kernel for one in compared} | {last[b.name] for b in plan.outputs if b.name in last}
     return alone, {step.kernel for step in launches}
-
-
-def _fits(got: np.ndarray, value: np.ndarray) -> bool:
-    """Whether both have the same sizes but for those that are 1."""
-    return [n for n in got.shape if n != 1] == [n for n in value.shape if n != 1]
 
 
 def _unwritten(got: np.ndarray, dtype: str) -> np.ndarray | None:

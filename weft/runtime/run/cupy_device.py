@@ -1,7 +1,9 @@
 """`CupyDevice`: the plan runner's device on an NVIDIA GPU, through CuPy. The only file that imports CuPy.
 
-Kernels are functions of a `cupy.RawModule`, which loads a cubin from the cache folder. It does not compile the text: it would add
-`-ftz=true`, which changes f32 results, and drop the `a` of `sm_90a`. `cupy.cuda.nvrtc` compiles it with exactly our options.
+Kernels are functions of a `cupy.RawModule`, which loads a cubin from the cache folder. It does not compile the text: it
+    would add
+`-ftz=true`, which changes f32 results, and drop the `a` of `sm_90a`. `cupy.cuda.nvrtc` compiles it with exactly our
+options.
 """
 
 from __future__ import annotations
@@ -94,19 +96,16 @@ class CupyDevice(CupyWork):
 
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         for kernel in kernels:
-            self._expect_chip(kernel)
+            # W0727: before it is compiled, which would fail less readably.
+            lacking = kernel.lacking(self.name, self.arch)
+            if lacking is not None:
+                message, without = lacking
+                instead = "the simulator: `--target sim`" if str(kernel.requires).endswith("a") else "the CPU: `--target cpu`"
+                raise fail("W0727", message, hint=f"{without}, or run it on {instead}")
         self._dynamic |= dict.fromkeys((kernel.name for kernel in kernels), 0)
         self._folding |= {kernel.name: text for kernel in kernels if kernel.folds}
         module = self.module(text, folded=False)
         self._functions |= {kernel.name: self._function(module, kernel.name) for kernel in kernels if not kernel.folds}
-
-    def _expect_chip(self, kernel: KernelEntry) -> None:
-        """W0727: before it is compiled, which would fail less readably."""
-        lacking = kernel.lacking(self.name, self.arch)
-        if lacking is not None:
-            message, without = lacking
-            instead = "the simulator: `--target sim`" if str(kernel.requires).endswith("a") else "the CPU: `--target cpu`"
-            raise fail("W0727", message, hint=f"{without}, or run it on {instead}")
 
     def module(self, text: str, *, folded: bool = True) -> Any:
         """The `cupy.RawModule` of a text. It loads the cubin when it is first asked for a kernel."""
@@ -117,7 +116,8 @@ class CupyDevice(CupyWork):
         return self._modules[cubin]
 
     def compiled(self, text: str, *, folded: bool = True) -> Path:
-        """The cubin of a text, compiled unless it is kept from before. Threads may do that side by side. Raises W0721, W0054.
+        """The cubin of a text, compiled unless it is kept from before. Threads may do that side by side. Raises W0721,
+        W0054.
 
         `folded`: with its kernels for grids that are folded.
         """
@@ -228,7 +228,8 @@ class CupyDevice(CupyWork):
                 runtime.graphDestroy(captured)
 
     def abandon_capture(self, stream: Stream) -> None:
-        """What CUDA says to it matters no more: another failure led here. It gives no graph for a capture that is broken."""
+        """What CUDA says to it matters no more: another failure led here. It gives no graph for a capture that is
+        broken."""
         runtime = self._cupy.cuda.runtime
         with suppress(*self._errors):
             captured = runtime.streamEndCapture(stream.ptr)
@@ -266,8 +267,8 @@ MOST_ON_DISK = 2048
 def cached(text: str, options: Sequence[str], version: str, compile_: Callable[[], bytes]) -> Path:
     """The cubin of `text` as a file, from the cache folder, or by `compile_`.
 
-    A file that is damaged, or that this user's processes have not written, counts as absent. Where the folder cannot be written, or
-    there is nowhere to keep a key, the file lasts as long as the process.
+    A file that is damaged, or that this user's processes have not written, counts as absent. Where the folder cannot be
+    written, or there is nowhere to keep a key, the file lasts as long as the process.
 
     Raises:
         WeftError: W0749 for a folder that is not the user's own; W0054, if no file can be written at all.
@@ -291,8 +292,8 @@ def _found(key: str) -> Path | None:
 
 
 def _name(key: str, cubin: bytes) -> str:
-    """The contents' seal is in the name: the file is the cubin alone, and CuPy, which loads a path once in a process, sees others
-    under another name. Without a key of the user's, a digest."""
+    """The contents' seal is in the name: the file is the cubin alone, and CuPy, which loads a path once in a process,
+    sees others under another name. Without a key of the user's, a digest."""
     sealed = seal(key, cubin) or hashlib.sha256(cubin).digest()
     return f"{key}.{sealed.hex()}.cubin"
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
+from ...interpreter.hardware.limits import PIECE
 from ..cuda import moves
-from ..devices.device import DeviceView, MappedView, Number, Passed, Stream, scalar_bits
+from ..devices.device import Action, DeviceView, MappedView, Number, Passed, Stream, scalar_bits
+from ..devices.report import Triple
 from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry, Param
-from .tensor_maps import PassedMap
 
 MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 """`cudaDevAttrMaxSharedMemoryPerBlockOptin` of the runtime API: what a block may have if its launch asks for it."""
@@ -38,27 +42,22 @@ class CupyWork:
         raise NotImplementedError
 
     def _function(self, module: Any, name: str) -> Any:
-        """A `RawKernel`, loaded: CUDA otherwise does that at its first launch, and makes all streams wait; captures fail."""
+        """A `RawKernel`, loaded: CUDA otherwise does that at its first launch, and makes all streams wait; captures
+        fail."""
         with self._failures(f"looking for the kernel `{name}`"):
             function = module.get_function(name)
             _ = function.num_regs  # to be asked for an attribute, it must be loaded
         return function
 
     def launcher(
-        self,
-        kernel: KernelEntry,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        shared_bytes: int,
-        args: Sequence[Passed],
-        stream: Stream,
-    ) -> Callable[[], None]:
+        self, kernel: KernelEntry, grid: Triple, block: Triple, shared: int, args: Sequence[Passed], stream: Stream
+    ) -> Action:
         if kernel.name not in self._functions and kernel.name in self._folding:
             self._functions[kernel.name] = self._function(self.module(self._folding[kernel.name]), kernel.name)
         function = self._functions.get(kernel.name)
         if function is None:
             raise fail("W0723", f"the kernel `{kernel.name}` was not loaded")
-        dynamic = kernel.dynamic_shared_bytes + shared_bytes
+        dynamic = kernel.dynamic_shared_bytes + shared
         values, moving = _parameters(args, kernel.text_params)
         what = f"launching `{kernel.name}`"
         if dynamic > self._dynamic[kernel.name]:
@@ -76,7 +75,7 @@ class CupyWork:
 
         return self._doing(what, launch)
 
-    def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Callable[[], None]:
+    def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Action:
         what = f"copying `{source.name}` to `{target.name}`"
         count, width = source.count, itemsize(source.dtype)
         if not count:
@@ -88,7 +87,7 @@ class CupyWork:
         dimensions = moves.extents(source.shape, target.strides, source.strides)
         return self._move("copy", width, (target, source), count, dimensions, stream, what)
 
-    def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Callable[[], None]:
+    def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Action:
         what = f"filling `{target.name}`"
         count, width = target.count, itemsize(target.dtype)
         if not count:
@@ -110,7 +109,7 @@ class CupyWork:
         dimensions: Sequence[Sequence[int]],
         stream: Stream,
         what: str,
-    ) -> Callable[[], None]:
+    ) -> Action:
         """A launch of the kernel that copies or fills elements so many bytes wide in so many dimensions."""
         name = moves.move_name(move, width, len(dimensions))
         if name not in self._moves:
@@ -126,7 +125,7 @@ class CupyWork:
 
         return self._doing(what, once)
 
-    def _doing(self, what: str, do: Callable[[], object]) -> Callable[[], None]:
+    def _doing(self, what: str, do: Callable[[], object]) -> Action:
         """What does a call of CuPy's, and says what it was for where it fails."""
         errors, failed = self._errors, self._failed
 
@@ -219,3 +218,76 @@ def parameters(arg: DeviceView | np.generic, param: Param) -> Iterator[np.generi
     yield from (np.int64(n) for n, fixed in zip(arg.strides, param.strides or (), strict=False) if fixed is None)
     if param.offset is None:
         yield np.int64(arg.offset)
+
+
+BYTES, ALIGNMENT = 128, 64
+"""Of a tensor map."""
+WHOLE = np.dtype((np.void, BYTES))
+"""A map as one element: CuPy passes no array of several by value."""
+DTYPES = {"i8": 0, "f8E4M3FN": 0, "f8E5M2": 0, "i16": 1, "i32": 3, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "tf32": 11}
+"""`CUtensorMapDataType`; the accelerator moves bytes, and what it needs to know of a type is its size, and whether it
+has a NaN. What it copies as tf32 it rounds, where products of warp groups would cut off digits (CUTLASS,
+`sm90_mma_tma_gmma_ss`)."""
+SWIZZLES, FETCHES, FILLS = {0: 0, 32: 1, 64: 2, 128: 3}, {0: 0, 64: 1, 128: 2, 256: 3}, {"zero": 0, "nan": 1}
+NOT_INTERLEAVED = 0
+
+
+@cache
+def driver() -> ctypes.CDLL:
+    """CUDA's driver. Raises W0720."""
+    name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+    try:
+        return ctypes.CDLL(name)
+    except OSError as error:
+        raise fail("W0720", f"CUDA's driver cannot be loaded: {error}") from error
+
+
+def encoded(arg: MappedView, address: int) -> np.ndarray:
+    """The tensor map, where the memory begins at this address. W0748 where the tensor is not aligned; W0723 where the
+    driver refuses. What else it asks for was checked with the plan."""
+    tensor, layout = arg.tensor, arg.layout
+    size, rank = itemsize(tensor.dtype), len(tensor.shape)
+    start = address + tensor.offset * size
+    if start % PIECE:
+        message = f"`{tensor.name}` begins at {start:#x}, which is not a multiple of {PIECE}: its tiles are copied by a tensor map"
+        raise fail("W0748", message, "pass a copy: it begins where memory was allocated")
+    room = np.zeros((BYTES + ALIGNMENT) // 8, np.uint64)
+    first = -room.ctypes.data % ALIGNMENT // 8
+    made = room[first : first + BYTES // 8]
+    sizes = (ctypes.c_uint64 * rank)(*reversed(tensor.shape))
+    strides = (ctypes.c_uint64 * rank)(*(n * size for n in reversed(tensor.strides[:-1])))
+    window = layout.window
+    if window is None:
+        encode, boxes = driver().cuTensorMapEncodeTiled, [(ctypes.c_uint32 * rank)(*reversed(layout.box))]
+    else:
+        corners = [(ctypes.c_int * (rank - 2))(*reversed(corner)) for corner in (window.lower, window.upper)]
+        encode, boxes = driver().cuTensorMapEncodeIm2col, [*corners, *(ctypes.c_uint32(n) for n in reversed(layout.box))]
+    steps = (ctypes.c_uint32 * rank)(1, *([1] * (rank - 2) if window is None else reversed(window.steps)), *[1] * (rank > 1))
+    status = encode(
+        ctypes.c_void_p(made.ctypes.data), ctypes.c_int(DTYPES[layout.rounded or tensor.dtype]), ctypes.c_uint32(rank),
+        ctypes.c_void_p(start), sizes, strides, *boxes, steps, ctypes.c_int(NOT_INTERLEAVED),
+        ctypes.c_int(SWIZZLES[layout.swizzle]), ctypes.c_int(FETCHES[layout.fetch]), ctypes.c_int(FILLS[layout.fill]),
+    )  # fmt: skip
+    if status:
+        shape = "x".join(map(str, tensor.shape))
+        copied = f"boxes of {list(layout.box)}" if window is None else f"pixels by channels of {list(layout.box)} in {window}"
+        what = f"{copied} of `{tensor.name}` ({shape} {tensor.dtype} at {start:#x})"
+        raise fail("W0723", f"making a tensor map of {what}: CUDA's error {status}")
+    return made
+
+
+class PassedMap:
+    """A tensor map as a kernel takes it, made anew where its memory has moved."""
+
+    def __init__(self, arg: MappedView) -> None:
+        self._arg = arg
+        self._at: int | None = None
+
+    @property
+    def passed(self) -> np.ndarray:
+        """The map, of the memory where it is now."""
+        address = self._arg.tensor.memory.address
+        if address != self._at:
+            self._made = encoded(self._arg, address).view(WHOLE)
+            self._at = address
+        return self._made

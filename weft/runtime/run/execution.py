@@ -1,10 +1,12 @@
-"""Running a program (a schedule's or a bundle's: a plan, a device, inputs) and comparing with what should come out, for `weft run`,
-`python -m weft.runtime` and the API. `report.Report` says what was found."""
+"""Running a program (a schedule's or a bundle's: a plan, a device, inputs) and comparing with what should come out, for
+`weft run`, `python -m weft.runtime` and the API. `report.Report` says what was found."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from math import prod
 from pathlib import Path
@@ -12,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ...dsl.diagnostics import Diagnostic, fail
 from ...dsl.records import record
-from .clock import Clock
 from .report import Report, ran
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing:
 
 @record
 class RunOptions:
-    """How to run: where, on which inputs (a file, or arrays by name; random ones of this seed for the rest), compared with what."""
+    """How to run: where, on which inputs (a file, or arrays by name; random ones of this seed for the rest), compared
+    with what."""
 
     target: Target = "auto"
     seed: int = 0
@@ -57,12 +59,14 @@ class RunOptions:
     asked: Mapping[str, str] = field(default_factory=dict)
     """Inputs by name: a range of random numbers, a constant, a file (`files/inputs.py`)."""
     sizes: Mapping[str, str] = field(default_factory=dict)
-    """Sizes of inputs that the payload leaves open, by argument and axis, or by the name that the payload's builder has for it."""
+    """Sizes of inputs that the payload leaves open, by argument and axis, or by the name that the payload's builder has
+    for it."""
     rest: int | None = None
     """The size of all else that is open."""
 
     def expect_outputs(self, read: Mapping[Path, str]) -> None:
-        """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
+        """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054,
+        W0714."""
         from ..trace.text import expect_results
 
         files = {Path(text): "--input" for text in self.asked.values() if text.endswith(".npy")}
@@ -71,8 +75,8 @@ class RunOptions:
 
 @record
 class Executed:
-    """A run: its report, and what else a reader may be shown. `steps`: those of the schedule, where there is one. `repeats`,
-    `issued`: seconds of each further run, and that the host took to issue it."""
+    """A run: its report, and what else a reader may be shown. `steps`: those of the schedule, where there is one.
+    `repeats`, `issued`: seconds of each further run, and that the host took to issue it."""
 
     report: Report
     title: str
@@ -114,14 +118,13 @@ class Program:
     steps: Sequence[Any] = ()
 
     def run(self, options: RunOptions, device: Device) -> Executed:
-        """Run it, compare, save. Right means: nothing raced, nothing faulted, and the outputs match; None if nothing contradicts
-        but none was compared."""
+        """Run it, compare, save. Right means: nothing raced, nothing faulted, and the outputs match; None if nothing
+        contradicts but none was compared."""
         from ..files.inputs import chosen_inputs, sized, write_npz
-        from .banks import bank_accesses
         from .compare import OutputComparison, compare
         from .judging import Arbiter
+        from .report import bank_accesses, buffer_traffic
         from .runner import run_plan
-        from .traffic import buffer_traffic
 
         simulated, clock, plan = device.target == "sim", self.clock, self.plan
         with clock.phase("inputs"):
@@ -236,7 +239,7 @@ def open_device(target: Target) -> Device:
     from .cupy_device import CupyDevice, cuda_problem
 
     if target == "cpu":
-        from ..native.device import CpuDevice
+        from ..cpu.device import CpuDevice
 
         return CpuDevice()
     if target == "cuda" or (target == "auto" and cuda_problem() is None):
@@ -267,7 +270,8 @@ def physical_memory() -> int | None:
 
 
 def _traced(path: Path | None, result: RunResult, plan: Plan, counted: bool) -> Timeline | None:
-    """Write the timeline and its picture, if they are asked for. On the simulator, steps are counted: it has no clock."""
+    """Write the timeline and its picture, if they are asked for. On the simulator, steps are counted: it has no
+    clock."""
     from ..files.writing import write_file
     from ..trace.text import trace_files
     from ..trace.timeline import timeline
@@ -278,3 +282,43 @@ def _traced(path: Path | None, result: RunResult, plan: Plan, counted: bool) -> 
     for target, data in trace_files(path, shown).items():
         write_file(target, data)
     return shown
+
+
+class Clock:
+    """Seconds by phase, in the order in which the phases first began.
+
+    Args:
+        watch: called with a phase's name when it begins, and with None when it ends; the progress bar listens here.
+        share: called with how much of the phase is done, 0 to 1, where that is known.
+    """
+
+    def __init__(
+        self, watch: Callable[[str | None], None] | None = None, share: Callable[[float], None] = lambda _: None
+    ) -> None:
+        self.seconds: dict[str, float] = {}
+        self.share = share
+        self._watch = watch or (lambda _: None)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to `name`. Phases do not nest."""
+        start = time.perf_counter()
+        try:
+            with self.watched(name):
+                yield
+        finally:
+            self.add({name: time.perf_counter() - start})
+
+    @contextmanager
+    def watched(self, name: str) -> Iterator[None]:
+        """Tell the watcher of work that keeps its own time; `add` what it measured."""
+        self._watch(name)
+        try:
+            yield
+        finally:
+            self._watch(None)
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Add phases that were measured elsewhere."""
+        for name, more in seconds.items():
+            self.seconds[name] = self.seconds.get(name, 0.0) + more

@@ -1,9 +1,11 @@
-"""Whether outputs are right where the payload's own rounding has a say: a payload may add up in bf16, and be off by that.
+"""Whether outputs are right where the payload's own rounding has a say: a payload may add up in bf16, and be off by
+that.
 
-A payload is computed without rounding to speak of (its halves in f32, or all floats in f64), and as it is written, each op in
-its own types. A schedule may keep that order and these types, or accumulate in f32: outputs are right within the tolerance of
-either. Those that are near neither, since parts are added up in halves, too, may be as far off as the payload is itself, if they
-are right for inputs on which it is exact (sums of a few small integers), or accurate: rounding hides no missing term there.
+A payload is computed without rounding to speak of (its halves in f32, or all floats in f64), and as it is written, each
+op in its own types. A schedule may keep that order and these types, or accumulate in f32: outputs are right within the
+tolerance of either. Those that are near neither, since parts are added up in halves, too, may be as far off as the
+payload is itself, if they are right for inputs on which it is exact (sums of a few small integers), or accurate:
+rounding hides no missing term there.
 """
 
 from __future__ import annotations
@@ -93,7 +95,8 @@ class Arbiter:
         """Outputs that are no farther off than the payload is in its own types, and exact where it is."""
         samples = [own]
         for seed in range(1, SAMPLES):
-            others = _in_another_order(inputs, seed)
+            generator = np.random.default_rng(seed)
+            others = {**inputs, **{n: generator.permutation(a.reshape(-1)).reshape(a.shape) for n, a in _floats(inputs)}}
             samples.append(self._beside(self.computed(others, "own"), self.computed(others, "f32")))
         errors = [[sample.outputs[n].error or 0.0 for sample in samples] for n in range(len(found.outputs))]
         allowed = [max(filter(isfinite, of_output), default=0.0) for of_output in errors]
@@ -131,7 +134,8 @@ class Arbiter:
         return accurate
 
     def _own_error(self, inputs: Arrays) -> tuple[bool, bool]:
-        """Whether the payload is exact in its own types, and whether it is off by less than a quarter of the tolerance."""
+        """Whether the payload is exact in its own types, and whether it is off by less than a quarter of the
+        tolerance."""
         own, plain = self.computed(inputs, "own"), self.computed(inputs, "f32")
         if not any(np.any(plain[o.name]) for o in self.signature.outputs):  # a missing term would not show
             return False, False
@@ -144,7 +148,8 @@ class Arbiter:
 
 
 def own_outputs(signature: FunctionSignature, own: Callable[[], Arrays], expected: Arrays) -> Arrays | None:
-    """What the payload computes in its own types, where that is off by more than what is allowed; None where it is not."""
+    """What the payload computes in its own types, where that is off by more than what is allowed; None where it is
+    not."""
     if signature.lowest_precision in HALVES:
         with suppress(WeftError):
             made = own()
@@ -171,11 +176,6 @@ def _floats(inputs: Arrays) -> Iterator[tuple[str, np.ndarray]]:
     for name, array in inputs.items():
         if array.dtype.kind not in "iub":
             yield name, array
-
-
-def _in_another_order(inputs: Arrays, seed: int) -> Arrays:
-    generator = np.random.default_rng(seed)
-    return {**inputs, **{n: generator.permutation(a.reshape(-1)).reshape(a.shape) for n, a in _floats(inputs)}}
 
 
 def _sparse(inputs: Arrays, density: float, background: float, seed: int) -> Arrays:

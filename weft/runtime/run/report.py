@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ...dsl.records import record
+from ..devices.report import BankUse, Traffic
 
 if TYPE_CHECKING:
     from ..devices.device import DeviceTarget
     from ..devices.report import Race
     from ..plan.plan import Plan
-    from .banks import BankAccess
     from .compare import OutputComparison
     from .runner import KernelRun
-    from .traffic import BufferTraffic
 
 
 @record
@@ -45,12 +47,14 @@ class Report:
         kernels: the launches, in order.
         graphs_created: 1 where the plan was captured and replayed.
         version: which one ran, of several; else None.
-        fewest_streams: so many it takes at least for all to run at once that tokens allow; None where there are no tokens.
+        fewest_streams: so many it takes at least for all to run at once that tokens allow; None where there are no
+            tokens.
         seconds: by phase, in order.
         compared: of a bundle, on what its kernels were compared with their payload when it was built.
-        unchecked: of a bundle, why its kernels were not compared with their payload when it was built; None where they were.
-        edited: of a bundle, the files that are not as they were built; None where that can't be known, or nothing was read from
-            one.
+        unchecked: of a bundle, why its kernels were not compared with their payload when it was built; None where they
+            were.
+        edited: of a bundle, the files that are not as they were built; None where that can't be known, or nothing was
+            read from one.
     """
 
     ok: bool | None
@@ -113,3 +117,85 @@ def _value(value: object) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value if value is None or isinstance(value, (int, tuple, list)) else str(value)
+
+
+@record(kw_only=True)
+class BufferTraffic(Traffic):
+    """What all launches of a kernel read, or wrote, of a buffer."""
+
+    kernel: str
+
+
+def buffer_traffic(uses: Sequence[tuple[str, Traffic]] | None) -> tuple[BufferTraffic, ...] | None:
+    """One entry per kernel, buffer and direction, in the order of the launches; None where nobody counted."""
+    if uses is None:
+        return None
+    found: dict[object, BufferTraffic] = {}
+    for kernel, use in uses:
+        key, one = (kernel, use.buffer, use.kind), BufferTraffic(**vars(use), kernel=kernel)
+        if (other := found.get(key)) is not None:  # nobody knows whether elements of two launches are the same
+            wide_first = sorted((Counter(dict(other.accesses)) + Counter(dict(one.accesses))).items(), reverse=True)
+            sums = {"elements": other.elements + one.elements, "bytes": other.bytes + one.bytes}
+            one = replace(other, **sums, accesses=tuple(wide_first), distinct=None)
+        found[key] = one
+    return tuple(found.values())
+
+
+@record(kw_only=True)
+class BankAccess(BankUse):
+    """What an op on shared memory cost, over all launches of its kernel. `statement`: that which made the buffer, where
+    known."""
+
+    kernel: str
+    statement: str | None
+
+
+def bank_accesses(
+    uses: Sequence[tuple[str, BankUse]] | None, statements: Callable[[], Mapping[str, str]]
+) -> tuple[BankAccess, ...] | None:
+    """One entry per kernel, op and buffer, in the order of the launches; None where nobody counted. `statements`:
+    buffer → the statement that made it."""
+    if uses is None:
+        return None
+    made = statements() if uses else {}
+    found = [BankAccess(**vars(use), kernel=kernel, statement=made.get(use.buffer)) for kernel, use in uses]
+    return tuple(map(_together, _grouped(found, "kernel", "site", "buffer", "kind")))
+
+
+def _grouped(accesses: Iterable[BankAccess], *names: str) -> list[list[BankAccess]]:
+    """Those of which these fields are the same, together."""
+    groups: dict[object, list[BankAccess]] = {}
+    for access in accesses:
+        groups.setdefault(attrgetter(*names)(access), []).append(access)
+    return list(groups.values())
+
+
+def _together(same: Sequence[BankAccess]) -> BankAccess:
+    """What they cost together; and what is advised, if it is the same for all that conflict."""
+    total = {name: sum(getattr(access, name) for access in same) for name in ("executions", "wavefronts", "ideal")}
+    pads = {access.pad for access in same if access.conflicts}
+    pad = pads.pop() if len(pads) == 1 else None
+    padded = None if pad is None else sum(a.wavefronts if a.padded is None else a.padded for a in same)
+    return replace(same[0], **total, pad=pad, padded=padded)
+
+
+def conflicts(accesses: Sequence[BankAccess]) -> Iterator[tuple[str, list[str]]]:
+    """For people: a line for each place, buffer and direction with conflicts, the worst first, with what to do; ops
+    that an unrolled loop repeated are one."""
+    groups = [
+        (_together(group), len(group)) for group in _grouped(accesses, "kernel", "buffer", "kind", "location", "width")
+    ]
+    for use, count in sorted(groups, key=lambda group: -group[0].conflicts):
+        if not use.conflicts:
+            return
+        ops = f"{count} ops, " if count > 1 else ""
+        text = (
+            f"{use.buffer}: {use.kind} of {use.width} bytes a lane, {use.degree:.3g}-way "
+            f"({ops}{use.executions:,} warps: {use.wavefronts:,} wavefronts for {use.ideal:,})"
+        )
+        place = f"made by {use.statement}" if use.statement is not None else use.location and f"at {use.location}"
+        hints = [place] if place else []
+        if use.padded is not None:
+            left = "without conflicts" if use.padded == use.ideal else f"{use.padded / use.ideal:.3g}-way"
+            hints.append(f"hint: {use.pad} more to `pad` would do {left}")
+        yield text, hints

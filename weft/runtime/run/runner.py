@@ -25,7 +25,8 @@ from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved
 
 @record
 class KernelRun:
-    """One launch of the plan, as reports show it. `shared_bytes` is all of a block's shared memory; `unproven` the kernel's."""
+    """One launch of the plan, as reports show it. `shared_bytes` is all of a block's shared memory; `unproven` the
+    kernel's."""
 
     name: str
     grid: tuple[int, int, int]
@@ -47,7 +48,8 @@ class RunResult:
         banks: kernel name and what an op on shared memory cost, launch by launch; None likewise.
         traffic: kernel name and what was read or written of a buffer, launch by launch; None likewise.
         streams_created, streams_destroyed, events_created, events_destroyed: counted as it happened.
-        timeline: launches and copies in the order in which they began; None where nobody asked, or the device keeps no time.
+        timeline: launches and copies in the order in which they began; None where nobody asked, or the device keeps no
+            time.
         repeats: seconds of each further run of the steps, where `repeat` asked for them.
         issued: seconds that the host took to issue each of them.
         graphs_created, graphs_destroyed: likewise counted.
@@ -76,8 +78,8 @@ class RunResult:
 
 
 def resolved(plan: Plan, inputs: Mapping[str, np.ndarray]) -> tuple[Mapping[str, np.ndarray], Plan]:
-    """The inputs as the plan takes them, and the plan for them. Errors: W0716, W0717 for inputs that do not fit, W0702 … W0709 and
-    W0739 for a plan that is unsound for these shapes."""
+    """The inputs as the plan takes them, and the plan for them. Errors: W0716, W0717 for inputs that do not fit, W0702
+    … W0709 and W0739 for a plan that is unsound for these shapes."""
     given = check_inputs(plan_signature(plan), inputs)
     scalars = {s.name: given[s.name].item() for s in plan.scalars}
     shapes = {b.name: given[b.name].shape for b in plan.inputs}
@@ -103,13 +105,14 @@ def run_plan(
         text: the kernels, as `device.wants` says; None: they are loaded already.
         order: a seed, for a device that does everything at once: its streams take turns as it says; None: as the plan
             stands.
-        trace: time every launch and copy, for `RunResult.timeline`: of this run on the simulator, of a second one on a GPU.
-        graph: capture the steps once into a graph of the device's, and let it replay that, for this run and each repeat.
-            Temporaries then stay allocated all the while.
+        trace: time every launch and copy, for `RunResult.timeline`: of this run on the simulator, of a second one on a
+            GPU.
+        graph: capture the steps once into a graph of the device's, and let it replay that, for this run and each
+            repeat. Temporaries then stay allocated all the while.
         share: is told how much of the first run is done, 0 to 1, each launch counted by its threads.
 
-    Errors: W0724 for what a graph cannot do, W0716, W0717 for inputs that do not fit, W0702 … W0709 for a plan that is unsound
-        for these shapes, and what the device raises (W072x). Nothing stays allocated then.
+    Errors: W0724 for what a graph cannot do, W0716, W0717 for inputs that do not fit, W0702 … W0709 for a plan that is
+        unsound for these shapes, and what the device raises (W072x). Nothing stays allocated then.
     """
     if graph and trace:
         raise fail(
@@ -241,8 +244,8 @@ class _Run:
         self.device.synchronize()
 
     def repeats(self, count: int) -> list[tuple[float, float]]:
-        """For each of so many more runs, its seconds (by the device's clock, or the caller's where it keeps no time), and how long
-        the host took to issue it."""
+        """For each of so many more runs, its seconds (by the device's clock, or the caller's where it keeps no time),
+        and how long the host took to issue it."""
         if not count:
             return []
         start, end = self.pool.take(), self.pool.take()

@@ -1,7 +1,8 @@
-"""What a plan's steps take of a device: functions that do the work on streams, memory that comes and goes, events and graphs.
+"""What a plan's steps take of a device: functions that do the work on streams, memory that comes and goes, events and
+graphs.
 
-A step that others wait for on other streams has an event, recorded right behind it, which is used again when the last of them
-has been issued: CUDA lets the waits stand when an event is recorded anew (`cudaStreamWaitEvent`).
+A step that others wait for on other streams has an event, recorded right behind it, which is used again when the last
+of them has been issued: CUDA lets the waits stand when an event is recorded anew (`cudaStreamWaitEvent`).
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ import numpy as np
 
 from ...dsl.diagnostics import fail
 from ...interpreter.hardware import limits
-from ..devices.device import Device, DeviceView, Event, Graph, MappedView, Memory, Number, Passed, Stream
-from ..devices.report import LaunchReport
+from ..devices.device import Action, Device, DeviceView, Event, Graph, MappedView, Memory, Number, Passed, Stream
 from ..plan.dtypes import narrow, poison_byte
 from ..plan.plan import (
     Alloc,
@@ -41,8 +41,6 @@ from ..plan.plan import (
 
 WHOLE_DEVICE = 0
 """The stream that everything runs on which no step orders otherwise."""
-
-Action = Callable[[], LaunchReport | None]
 
 
 class Pool:
@@ -87,7 +85,8 @@ class Pool:
         self._free += events
 
     def capture(self, stream: Stream, actions: Sequence[Action]) -> Graph:
-        """The graph of what `actions` issue to `stream`, and to others that it joins. If that fails, nothing is left of it."""
+        """The graph of what `actions` issue to `stream`, and to others that it joins. If that fails, nothing is left of
+        it."""
         with ExitStack() as stack:
             stack.callback(self.device.abandon_capture, stream)
             self.device.begin_capture(stream)
@@ -159,8 +158,9 @@ class Work:
     # ---- steps ---------------------------------------------------------------------------------------------------------
 
     def once(self, *, poison: bool) -> Iterator[tuple[int | None, Action]]:
-        """All that is to be issued for a run of the steps, each to be called before the next is asked for: memory comes and goes.
-        With each the number of the step that it does; None of an event. `poison`: what is allocated is filled with it."""
+        """All that is to be issued for a run of the steps, each to be called before the next is asked for: memory comes
+        and goes. With each the number of the step that it does; None of an event. `poison`: what is allocated is filled
+        with it."""
         last_wait = {earlier: i for i in self.order for earlier in self._awaited(self.plan.steps[i])}
         events: dict[int, Event] = {}
         for i in self.order:
@@ -186,8 +186,9 @@ class Work:
         return [earlier for earlier in dict.fromkeys(step.after) if self.plan.steps[earlier].stream != step.stream]
 
     def again(self, *, poison: bool) -> list[Action]:
-        """All that is to be issued for a run of the steps, in order, to be called as often as one likes. All temporaries are
-        allocated now, to stay. All streams start behind the first one, which ends behind all of them."""
+        """All that is to be issued for a run of the steps, in order, to be called as often as one likes. All
+        temporaries are allocated now, to stay. All streams start behind the first one, which ends behind all of
+        them."""
         first, record, wait = self.pool.stream(WHOLE_DEVICE), self.device.record, self.device.wait
         for step in self.plan.steps:
             if isinstance(step, Alloc):
@@ -204,8 +205,8 @@ class Work:
         return found
 
     def of(self, step: AnyStep, stream: Stream) -> Action | None:
-        """What does a copy, a fill or a launch, everything about it worked out; None for a launch of nothing. The memory must stay
-        where it is as long as that is used."""
+        """What does a copy, a fill or a launch, everything about it worked out; None for a launch of nothing. The
+        memory must stay where it is as long as that is used."""
         match step:
             case Copy():
                 return self.device.copier(self._view(step.target), self._view(step.source), stream)
@@ -244,8 +245,8 @@ def scalar(arg: ScalarValue) -> np.generic:
 def interleaved(steps: Sequence[AnyStep], seed: int) -> list[int]:
     """The numbers of the steps in one legal order, chosen by `seed`.
 
-    Every second seed lets a stream run on as long as it can, so that others lag far behind; the others change streams at
-    every step.
+    Every second seed lets a stream run on as long as it can, so that others lag far behind; the others change streams
+    at every step.
     """
     draw = random.Random(seed)
     queues: dict[int, list[int]] = {}

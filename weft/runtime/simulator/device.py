@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.hardware import limits
 from ..cuda.module import kernel_functions, kernel_module
 from ..devices import device
-from ..devices.replay import Recorded, Replay
-from ..devices.report import LaunchReport, Race
+from ..devices.device import Instant, Passed, Recorded, Replay
+from ..devices.report import LaunchReport, Race, Triple
 from ..plan.dtypes import NUMPY, poison_byte, windowed
 from ..plan.plan import KernelEntry
 from .kernel import Budget, Order, SimKernel, seconds_allowed
@@ -40,13 +38,6 @@ class SimStream:
     destroyed: bool = False
 
 
-@dataclass(eq=False)
-class SimEvent:
-    """`reached`: when it was recorded last."""
-
-    reached: float = 0.0
-
-
 class SimDevice(Replay):
     """Runs kernels on the simulator.
 
@@ -63,8 +54,6 @@ class SimDevice(Replay):
 
     name = "simulator"
     target: ClassVar[device.DeviceTarget] = "sim"
-    wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
-    most_shared = limits.MOST
 
     def __init__(self, *, check: bool = True, order: Order = "forward", seconds: float | None = None) -> None:
         self.check = check
@@ -88,8 +77,8 @@ class SimDevice(Replay):
     def launch(
         self,
         kernel: KernelEntry,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
+        grid: Triple,
+        block: Triple,
         args: Sequence[device.DeviceView | np.generic],
         stream: device.Stream,
     ) -> LaunchReport:
@@ -106,7 +95,9 @@ class SimDevice(Replay):
             grid, block, values, self.check, names, written, self.order, budget=budget, touched=touched
         )
         if not self.check:
-            _assume_written(args)
+            for argument in args:  # what it writes is not followed: all that it got is taken for written
+                if isinstance(argument, device.DeviceView):
+                    argument.memory.written.fill(True)
         if touched is not None:
             called = f"launch of {kernel.name}({', '.join(a.name for a in args if isinstance(a, device.DeviceView))})"
             self.streams.enter(stream, called, _footprints(args, touched))
@@ -178,24 +169,12 @@ class SimDevice(Replay):
     # ---- device work, now or, while a stream captures, whenever the graph is launched ----------------------------------
 
     def launcher(
-        self,
-        kernel: KernelEntry,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        shared_bytes: int,
-        args: Sequence[device.Passed],
-        stream: device.Stream,
-    ) -> Callable[[], LaunchReport | None]:
+        self, kernel: KernelEntry, grid: Triple, block: Triple, shared: int, args: Sequence[Passed], stream: device.Stream
+    ) -> device.Action:
         def launch() -> LaunchReport | None:
             return self.launch(kernel, grid, block, [_given(arg) for arg in args], stream)
 
         return partial(self._issue, launch, kernel.name)
-
-    def copier(self, target: device.DeviceView, source: device.DeviceView, stream: device.Stream) -> Callable[[], None]:
-        return partial(self._issue, partial(self.copy, target, source, stream))
-
-    def filler(self, target: device.DeviceView, value: np.generic, stream: device.Stream) -> Callable[[], None]:
-        return partial(self._issue, partial(self.fill, target, value, stream))
 
     def end_capture(self, stream: device.Stream) -> Recorded:
         self.alive["graphs"] += 1
@@ -218,26 +197,20 @@ class SimDevice(Replay):
         stream.destroyed = True
         self.alive["streams"] -= 1
 
-    def create_event(self) -> SimEvent:
+    def create_event(self) -> Instant:
         self.alive["events"] += 1
-        return SimEvent()
+        return super().create_event()
 
-    def record(self, event: SimEvent, stream: SimStream) -> None:
-        self._issue(partial(self._record, event, stream))
-
-    def _record(self, event: SimEvent, stream: SimStream) -> None:
-        event.reached = time.perf_counter()
+    def _reach(self, event: Instant, stream: SimStream) -> None:
+        super()._reach(event, stream)
         self.streams.record(event, stream)
 
-    def wait(self, stream: SimStream, event: SimEvent) -> None:
+    def wait(self, stream: SimStream, event: Instant) -> None:
         """The event was reached before this call could be made."""
         self._issue(partial(self.streams.wait, stream, event))
 
-    def destroy_event(self, event: SimEvent) -> None:
+    def destroy_event(self, event: Instant) -> None:
         self.alive["events"] -= 1
-
-    def elapsed(self, start: SimEvent, end: SimEvent) -> float | None:
-        return end.reached - start.reached
 
     def synchronize(self) -> None:
         """Nothing is ever under way."""
@@ -291,10 +264,3 @@ def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequenc
         if view is not None and memory.touched:
             found[view.memory] = Footprint(_named(view), memory.touched)
     return found
-
-
-def _assume_written(args: Sequence[device.DeviceView | np.generic]) -> None:
-    """An unchecked launch does not follow what it writes: take all it got for written."""
-    for argument in args:
-        if isinstance(argument, device.DeviceView):
-            argument.memory.written.fill(True)

@@ -21,8 +21,7 @@ from ...interpreter.ir.mlir import ir, operations
 from ...interpreter.memory.layouts import MemrefLayout
 from ..devices.report import Site
 from ..form.kernel_form import reader_of, refuse, registrar
-from .arguments import ArgumentType
-from .types import BOOL, INT64, box_shape, element_dtype, place, value_type
+from .arguments import BOOL, INT64, ArgumentType, box_shape, element_dtype, place, value_type
 
 
 @record

@@ -126,9 +126,12 @@ class _Picture:
             x, width = self._place(bar)
             top = _short(self.y(bar.stream) - self.bar / 2)
             kind = "l" if bar.step in self.shown.launches else "m"
+            about = f"{bar.name}: step {bar.step} on stream {bar.stream}, {self._exact(bar.begin)} to {self._exact(bar.end)}"
+            if not self.shown.counted:
+                about += f", {(bar.end - bar.begin) * self.shown.unit[0]:.3f} {self.shown.unit[1]}"
             yield (
                 f'<rect class="{kind}" x="{_short(x)}" y="{top}" width="{_short(width)}" height="{self.bar}" '
-                f'rx="{2 if width > 6 else 0}"><title>{_plain(self._about(bar))}</title></rect>'
+                f'rx="{2 if width > 6 else 0}"><title>{_plain(about)}</title></rect>'
             )
 
     def _names(self) -> Iterator[str]:
@@ -137,11 +140,6 @@ class _Picture:
             x, width = self._place(bar)
             if name := clipped(bar.name, int((width - 6) / CHARACTER)):
                 yield f'<text class="n" x="{_short(x + width / 2)}" y="{_short(self.y(bar.stream) + 4)}">{_plain(name)}</text>'
-
-    def _about(self, bar: Timed) -> str:
-        times = f"{self._exact(bar.begin)} to {self._exact(bar.end)}"
-        took = "" if self.shown.counted else f", {(bar.end - bar.begin) * self.shown.unit[0]:.3f} {self.shown.unit[1]}"
-        return f"{bar.name}: step {bar.step} on stream {bar.stream}, {times}{took}"
 
     def _exact(self, time: float) -> str:
         """A time as the axis counts it, to the last digit that a clock may know."""
@@ -178,7 +176,8 @@ class _Picture:
 
 
 def ticks(span: float, most: int, *, whole: bool = False) -> list[float]:
-    """At most `most` steps of 1, 2 or 5 times a power of ten, from 0 to the last that is inside; `whole`: of integers."""
+    """At most `most` steps of 1, 2 or 5 times a power of ten, from 0 to the last that is inside; `whole`: of
+    integers."""
     if span <= 0:
         return [0.0]
     raw = span / most

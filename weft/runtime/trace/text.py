@@ -1,5 +1,5 @@
-"""A timeline for people: in characters (a row per stream, as wide as a terminal; no colour is needed to read it), and as two
-files, in Chrome's format and as a picture."""
+"""A timeline for people: in characters (a row per stream, as wide as a terminal; no colour is needed to read it), and
+as two files, in Chrome's format and as a picture."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def plain(shown: Timeline, width: int) -> list[str]:
 
 
 def _cells(shown: Timeline, stream: int, plot: int) -> Row:
-    """Bars that are next to each other differ in shade; one that is shorter than a cell still has one, if that is free."""
+    """Bars that are next to each other differ in shade; one that is shorter than a cell still has one, if that is
+    free."""
     found: list[Piece] = []
     at = 0
     bars = sorted((bar for bar in shown.bars if bar.stream == stream), key=lambda bar: (bar.begin, bar.end))
@@ -98,7 +99,8 @@ def picture_path(trace: Path) -> Path:
 
 
 def outputs(trace: Path) -> tuple[Output, ...]:
-    """Both files, for a `trace` that is not a folder. Raises W0714 for a place that leaves no room beside it for the picture."""
+    """Both files, for a `trace` that is not a folder. Raises W0714 for a place that leaves no room beside it for the
+    picture."""
     if trace.suffix.lower() == ".svg":
         wanted = trace.with_suffix(".json")
         hint = f"`--trace {wanted}` writes the timeline there, and the picture to `{picture_path(wanted)}`"

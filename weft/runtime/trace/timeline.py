@@ -1,7 +1,8 @@
-"""When each launch and copy of a run began and ended, on which stream; what overlapped; and the same in Chrome's trace format.
+"""When each launch and copy of a run began and ended, on which stream; what overlapped; and the same in Chrome's trace
+format.
 
-`chrome://tracing` and https://ui.perfetto.dev show it: a row per stream (the Trace Event Format, "complete events", and a
-"flow" for each dependence between streams). `timeline_svg.py` draws it, `timeline_text.py` lays it out in characters.
+`chrome://tracing` and https://ui.perfetto.dev show it: a row per stream (the Trace Event Format, "complete events", and
+a "flow" for each dependence between streams). `timeline_svg.py` draws it, `timeline_text.py` lays it out in characters.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ class Timeline:
         bars: the same, as they are drawn.
         launches: the numbers of those steps which are launches.
         waits: pairs of step numbers: the second waits for the first, which is on another stream.
-        counted: a simulator took the times, which do one step after another; as it is drawn each counts as one, and begins as
-            soon as its stream and its events allow.
+        counted: a simulator took the times, which do one step after another; as it is drawn each counts as one, and
+            begins as soon as its stream and its events allow.
     """
 
     device: str
@@ -216,7 +217,8 @@ def _event(timed: Timed) -> dict[str, Any]:
 
 
 def _flow(number: int, by_step: Mapping[int, Timed], first: int, second: int) -> Iterator[dict[str, Any]]:
-    """An arrow from the end of one step to the begin of another. It starts inside the first, or viewers don't find that."""
+    """An arrow from the end of one step to the begin of another. It starts inside the first, or viewers don't find
+    that."""
     source, target = by_step[first], by_step[second]
     common = {"cat": "wait", "name": "waits for", "id": number, "pid": 0}
     inside = max(_microseconds(source.begin), _microseconds(source.end - 1e-9))

@@ -215,7 +215,8 @@ class Tally:
         columns = max(relative.shape[1] if relative.ndim > 1 else 1, 1 if mask is None else mask.shape[1])
         pattern = Pattern(relative, mask, columns, self._count(relative, mask, columns))
         if len(self.patterns) >= MOST_PATTERNS:
-            self._fold()
+            self._folded, self.exact = self.total(), False
+            self.patterns.clear()
         self.patterns[key] = pattern
         return pattern
 
@@ -226,12 +227,6 @@ class Tally:
         if self.rows is not None:
             elements, active = elements[self.rows], active[self.rows]
         return count(elements, active, self.itemsize)
-
-    def _fold(self) -> None:
-        """Keep the sums and forget the patterns."""
-        self._folded = self.total()
-        self.exact = False
-        self.patterns.clear()
 
 
 class BankCounter:

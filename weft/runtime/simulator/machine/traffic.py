@@ -56,13 +56,10 @@ class TrafficTally:
         accesses: Counter[int] = Counter()
         for (site, vector), times in self.lanes.items():
             whole = prod(vector) * itemsize
-            width = _width(whole, sites[site].alignment, itemsize)
+            width = itemsize  # sizes that are not powers of two are moved element by element
+            if not whole & (whole - 1):
+                width = max(itemsize, min(whole, WIDEST, sites[site].alignment or WIDEST))
             accesses[width] += times * (whole // width)
         distinct = None if self.met is None else int(np.count_nonzero(self.met))
         wide_first = tuple(sorted(accesses.items(), reverse=True))
         return Traffic(buffer, kind, size, self.elements, self.elements * itemsize, wide_first, distinct)
-
-
-def _width(whole: int, alignment: int | None, itemsize: int) -> int:
-    """The bytes of one access of a vector; sizes that are not powers of two are moved element by element."""
-    return itemsize if whole & (whole - 1) else max(itemsize, min(whole, WIDEST, alignment or WIDEST))

@@ -23,7 +23,7 @@ from ....interpreter.memory.layouts import (
     space_of,
 )
 from ...form.kernel_form import integers, refuse
-from ...host.constants import constant_array
+from ...host.functions import constant_array
 from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
 from ..values.numeric import COMBINE
 

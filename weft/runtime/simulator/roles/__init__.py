@@ -1,9 +1,8 @@
 """Kernels whose warp groups go each their own way: memory barriers, asynchronous operations, and the clocks that order them."""
 
 from . import boxes, meeting, phases, products, registers
-from .clocks import MOST_OPERATIONS
+from .clocks import MOST_OPERATIONS, Ranking
 from .cluster import GroupLaunch
-from .rankings import Ranking
 
 CALLED = {"G": meeting, "P": phases, "X": boxes, "Q": products, "R": registers}
 """What generated code calls, by its names for it."""

@@ -25,9 +25,9 @@ from ..machine.memory import Global
 from ..machine.shadow import Mask
 from .clocks import GLOBAL, SHARED, Moment
 from .cluster import Flight, GroupLanes
-from .coroutines import Steps
 from .ordering import ClockShadow, Elements, OrderedMemory
 from .phases import BarrierGroup, landed, of_rank
+from .turns import Steps
 
 T = TypeVar("T")
 

@@ -9,7 +9,8 @@ What is known to be over in time is more than what is known of memory: arrivals 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import permutations, product
 from typing import Literal
 
 import numpy as np
@@ -139,3 +140,38 @@ class VectorClocks:
         if more:
             self._end(row)
         return made
+
+
+STARTED = -1
+"""What was started asynchronously, among agents."""
+
+
+@record
+class Ranking:
+    """Who goes on: of those that can, the one that stands first.
+
+    Args:
+        agents: warp groups of a cluster, by their numbers, and `STARTED`; what it does not name stands behind.
+        last_arm: of the parts of a warp group that are elsewhere, the last one is first.
+        dropped: at these turns the one that would go on falls behind all others, for good.
+    """
+
+    agents: tuple[int, ...] = ()
+    last_arm: bool = False
+    dropped: tuple[int, ...] = ()
+
+    def rank(self, agent: int) -> float:
+        """Who has more of it goes first."""
+        return float(len(self.agents) - self.agents.index(agent)) if agent in self.agents else 0.0
+
+    def arm(self, number: int, of: int) -> float:
+        """What a part of a group has more than the group, less than there is between two groups."""
+        return (number if self.last_arm else of - 1 - number) / (2 * of)
+
+
+def rankings(agents: int, turns: int = 0) -> Iterator[Ranking]:
+    """Those of so many warp groups: without a turn at which one is dropped, then with one of so many."""
+    bases = [Ranking(order, arm) for order, arm in product(permutations((STARTED, *range(agents))), (False, True))]
+    yield from bases
+    for base, turn in product(bases, range(turns)):
+        yield Ranking(base.agents, base.last_arm, (turn,))

@@ -23,11 +23,9 @@ from ..machine.lanes import Lane, Lanes
 from ..machine.local_memory import Shared, WindowParts
 from ..machine.memory import Global, Tracked
 from ..machine.shadow import KeyLayout, Mask
-from .clocks import GLOBAL, SHARED, Moment, OperationKind, VectorClocks
-from .coroutines import Coroutine, Joined, Steps
+from .clocks import GLOBAL, SHARED, Moment, OperationKind, Ranking, VectorClocks
 from .ordering import ClockShadow, OrderedMemory
-from .rankings import Ranking
-from .turns import GroupTurns
+from .turns import Coroutine, GroupTurns, Joined, Steps
 
 WATCHED_STEPS = 64
 

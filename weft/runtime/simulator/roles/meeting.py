@@ -15,7 +15,7 @@ from ..machine.lanes import Lane
 from ..machine.shadow import Mask
 from ..machine.warp import whole_warps
 from .cluster import GroupLanes
-from .coroutines import Steps
+from .turns import Steps
 
 
 def fork(lanes: GroupLanes, *arms: tuple[Any, Callable[[], Steps]]) -> Steps:

@@ -13,7 +13,7 @@ from ..machine.lanes import Lane
 from ..machine.shadow import Mask
 from .clocks import SHARED, Moment
 from .cluster import BlockState, Flight, GroupLanes
-from .coroutines import Steps
+from .turns import Steps
 
 
 @dataclass(eq=False)

@@ -20,8 +20,8 @@ from ..machine.local_memory import Shared
 from ..machine.shadow import Mask
 from .boxes import all_but, note
 from .cluster import Flight, GroupLanes
-from .coroutines import Steps
 from .phases import whole
+from .turns import Steps
 
 
 @record(eq=False)

@@ -9,8 +9,8 @@ from typing import ClassVar
 from ...devices.report import Fault
 from ..machine.shadow import Mask
 from .cluster import GroupLanes
-from .coroutines import Steps
 from .phases import whole
+from .turns import Steps
 
 
 @dataclass(eq=False)

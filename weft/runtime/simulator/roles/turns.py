@@ -6,12 +6,15 @@ for a while, which finds what needs a thread that is slow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from .rankings import STARTED, Ranking
+from ....dsl.records import record
+from ...devices.report import Fault
+from .clocks import STARTED, Ranking
 
 SOMETIMES = 16
 """In one of so many turns an operation ends although somebody could go on, or who goes first is drawn anew."""
@@ -94,3 +97,46 @@ class GroupTurns:
 
 def _first(one: Ranked) -> float:
     return one.first
+
+
+Steps = Generator["Waiting | None", None, None]
+
+
+class Waiting(Protocol):
+    """What a coroutine waits for.
+
+    Attributes:
+        releases: those who wait go on once it is said what is wrong.
+    """
+
+    releases: ClassVar[bool]
+
+    def ready(self) -> bool: ...
+
+    def stuck(self) -> Iterator[Fault]:
+        """What is wrong if it never comes."""
+        ...
+
+
+@dataclass(eq=False)
+class Coroutine:
+    """A group, or some lanes of it, that go through a part of the kernel; `first`: as `Ranked`."""
+
+    steps: Steps
+    first: float = 0.0
+    waits: Waiting | None = None
+    done: bool = False
+
+
+@record(eq=False)
+class Joined:
+    """The end of other coroutines."""
+
+    releases: ClassVar[bool] = False
+    parts: Sequence[Coroutine]
+
+    def ready(self) -> bool:
+        return all(part.done for part in self.parts)
+
+    def stuck(self) -> Iterator[Fault]:
+        return iter(())

@@ -1,6 +1,7 @@
 """A module that launches kernels, made one that a CPU runs: launches become calls of loops over the grid and the block.
 
-Tokens vanish: program order is what the operations mean, and whether the tokens keep to it is for `weft verify` to judge.
+Tokens vanish: program order is what the operations mean, and whether the tokens keep to it is for `weft verify` to
+    judge.
 What is made here shares nothing with the simulator, so that each is a witness against the other.
 """
 
@@ -16,12 +17,11 @@ from ...interpreter.ir.mlir import ancestors, arith, func, ir, memref, operation
 from ...interpreter.memory.layouts import is_shared
 from ..cuda.module import kernel_functions
 from ..host.functions import called
-from .copies import copy_at_once
 from .kernel import SHARED, serial_function
 from .limits import NotLoopsError
 from .threads import constant
 from .warps import split_matrices, split_shuffles
-from .widening import change_types
+from .widening import change_types, copy_at_once
 
 TOKEN = "!gpu.async.token"
 
@@ -64,7 +64,8 @@ def keep_kernels(module: ir.Module, symbols: Sequence[str]) -> list[func.FuncOp]
 
 
 def _plain(module: ir.Module) -> None:
-    """No affine ops, no asynchronous copies, no `ldmatrix` and no shuffles in kernels, and one kind of memory everywhere."""
+    """No affine ops, no asynchronous copies, no `ldmatrix` and no shuffles in kernels, and one kind of memory
+    everywhere."""
     copy_at_once(module)
     split_matrices(module)
     split_shuffles(module)
@@ -74,7 +75,11 @@ def _plain(module: ir.Module) -> None:
         _globals_outside(module)
         for kernel in operations(module.operation, "gpu.func"):
             _say_whose(kernel)
-        _plain_types(module)
+        # all memory is of one kind; what stands for a token, in loops and calls too, is a bit that nothing reads
+        change_types(module, _plain_type)
+        for op in operations(module.operation, "memref.memory_space_cast"):
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.erase()
 
 
 def _say_whose(kernel: ir.Operation) -> None:
@@ -107,14 +112,6 @@ def _globals_outside(module: ir.Module) -> None:
                     use.attributes["name"] = ir.FlatSymbolRefAttr.get(wanted)
             op.attributes["sym_name"] = ir.StringAttr.get(wanted)
             op.move_before(holder)
-
-
-def _plain_types(module: ir.Module) -> None:
-    """All memory is of one kind, and what stands for a token, in loops and calls too, is a bit that nobody looks at."""
-    change_types(module, _plain_type)
-    for op in operations(module.operation, "memref.memory_space_cast"):
-        op.results[0].replace_all_uses_with(op.operands[0])
-        op.erase()
 
 
 def _plain_type(type_: ir.Type) -> ir.Type:

@@ -50,8 +50,8 @@ def split_matrices(module: ir.Module) -> None:
 
 
 def split_shuffles(module: ir.Module) -> None:
-    """Make of each shuffle the number of the lane that is asked, and `EXCHANGE`, in place; reductions are made of shuffles. Of a
-    warp's barrier `MEET`."""
+    """Make of each shuffle the number of the lane that is asked, and `EXCHANGE`, in place; reductions are made of
+    shuffles. Of a warp's barrier `MEET`."""
     with module.context:
         for op in operations(module.operation, WARP_BARRIER):
             if mask_of_lanes(op) != ALL_LANES:
@@ -128,7 +128,8 @@ class Together:
     """One of `TOGETHER`, with the memory that it takes, made here.
 
     Attributes:
-        given, made: what all threads of a block have of each operand, and get of each result; none of what the warp gets once.
+        given, made: what all threads of a block have of each operand, and get of each result; none of what the warp
+            gets once.
     """
 
     def __init__(self, op: ir.Operation, module: ir.Module, block: Triple, owned: list[ir.Value]) -> None:

@@ -1,8 +1,11 @@
-"""Loops that all threads of a block do in step: sums in order, of which LLVM makes vectors over threads once threads are innermost.
+"""Loops that all threads of a block do in step: sums in order, of which LLVM makes vectors over threads once threads
+are innermost.
 
-    for each thread: for k: sum += a[k] * b[k][thread]        →        for k: for each thread: sum[thread] += a[k] * b[k][thread]
+    for each thread: for k: sum += a[k] * b[k][thread]        →        for k: for each thread: sum[thread] += a[k] *
+        b[k][thread]
 
-Between two barriers threads may take turns as they like: no two of them touch the same element then, unless nobody writes it.
+Between two barriers threads may take turns as they like: no two of them touch the same element then, unless nobody
+    writes it.
 """
 
 from __future__ import annotations
@@ -28,8 +31,8 @@ class Judge:
         self._varies: dict[ir.Value, bool] = {}
 
     def in_step(self, loop: ir.Operation, kernel: ir.Operation) -> bool:
-        """Whether the threads of a block all do it as often as the others, it goes on with what it made before, and neighbours
-        among the threads touch neighbours in memory."""
+        """Whether the threads of a block all do it as often as the others, it goes on with what it made before, and
+        neighbours among the threads touch neighbours in memory."""
         _, *body = operations(loop)
         if any((op.regions and op.name != "scf.if") or op.name == "memref.alloca" or _has_vectors(op) for op in body):
             return False
@@ -93,8 +96,8 @@ class Judge:
 
 
 def is_cheap(op: ir.Operation, value: ir.Value) -> bool:
-    """Whether it is made again where it is used in another loop over the threads: a view, an index, a condition. Of arrays of these
-    LLVM would know nothing."""
+    """Whether it is made again where it is used in another loop over the threads: a view, an index, a condition. Of
+    arrays of these LLVM would know nothing."""
     cheap = isinstance(value.type, ir.MemRefType | ir.IndexType) or value.type == ir.IntegerType.get_signless(1)
     return cheap and is_pure(op) and not op.regions
 

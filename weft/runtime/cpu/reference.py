@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from ...dsl.diagnostics import Diagnostic, WeftError, fail
-from ...interpreter.ir.mlir import JitError, TransformError, context, ir, load_jit
-from ...interpreter.ir.refusing import upstream_messages
+from ...dsl.diagnostics import WeftError, fail
+from ...interpreter.ir.mlir import context, ir, load_jit
 from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
-from ..native.admitted import expect_payload
-from ..native.copies import copy_at_once
-from ..native.cpu_lowering import lower
-from ..native.jit import compiled, invoke
-from ..native.launches import serialize_launches
-from ..native.limits import NotLoopsError
-from ..native.widening import widen_floats
 from ..plan.dtypes import HALVES, NUMPY, Floats, widen
 from ..plan.signature import Argument, FunctionSignature
-from .deaths import ended_by
-from .worker import Died, begin, call, fork_early
+from .admitted import expect_payload
+from .launches import serialize_launches
+from .lowering import lower
+from .machine_code import invoke, linked, refusing
+from .widening import copy_at_once, widen_floats
+from .worker import Died, begin, call, ended_by, fork_early
 
 WAY_OUT = "run without a reference: --reference none"
+
+FAILED = ("W0800", "lower"), ("W0801", "link")
+"""What may not succeed, and its code."""
 
 LOWERING, COMPILING, RUNNING = "the passes", "the compilation", "the run"
 """What a worker is about."""
@@ -41,11 +40,12 @@ def reference(
     Args:
         floats: `f64`: all floats are computed in f64; `own`: as they are written, halves rounded by each op.
 
-    The payload is not changed, and neither are the inputs. It is compiled and run in a worker: a payload that divides by zero
+    The payload is not changed, and neither are the inputs. It is compiled and run in a worker: a payload that divides
+        by zero
     ends that, and not this process.
 
-    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU cannot run), W0803 (one that
-        ended the worker).
+    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU cannot run), W0803
+        (one that ended the worker).
     """
     named = signature(payload, entry)
     given = check_inputs(named, inputs)
@@ -58,7 +58,8 @@ def reference(
 
 
 def prepare() -> None:
-    """Have a worker ready that has imported what `reference` needs. See `worker.fork_early` for when this may be called."""
+    """Have a worker ready that has imported what `reference` needs. See `worker.fork_early` for when this may be
+    called."""
     load_jit()
     fork_early()
 
@@ -71,8 +72,9 @@ def computed(
 
 
 class CompiledPayload:
-    """A payload's function as machine code: called with inputs that were checked, it gives its outputs by name, as `reference`
-    does. Globals that it writes keep what it wrote until the next call. Errors: those of `reference`, where it is made."""
+    """A payload's function as machine code: called with inputs that were checked, it gives its outputs by name, as
+    `reference` does. Globals that it writes keep what it wrote until the next call. Errors: those of `reference`, where
+    it is made."""
 
     def __init__(self, code: bytes, entry: str, floats: Floats = "f32", effort: int = 3) -> None:
         begin("the reading")
@@ -83,25 +85,21 @@ class CompiledPayload:
         function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get(module.context)
         function.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
         self.names, self.is_out = argument_names(function), out_arguments(function)
-        try:
+        lowering, linking = ((code, f"the CPU reference cannot {do} @{entry}") for code, do in FAILED)
+        with refusing("W0802", lowering, linking, WAY_OUT):
             begin(LOWERING)
             expect_payload(module)
             copy_at_once(module)  # a copy of halves is no copy of what they are widened to
             if floats != "own" and widen_floats(module, floats):
                 narrower = (*HALVES, "f32") if floats == "f64" else HALVES
                 self.widened = {a.name: a.dtype for a in self.named.arguments if a.dtype in narrower}
-                self.named = _widened(self.named, floats, narrower)
+                arguments = tuple(replace(a, dtype=floats) if a.dtype in narrower else a for a in self.named.arguments)
+                results = tuple(replace(r, dtype=floats) if r.dtype in narrower else r for r in self.named.results)
+                self.named = FunctionSignature(self.named.entry, arguments, results)
             serialize_launches(module)
             lower(module)
             begin(COMPILING)
-            self.engine = compiled(module, self.named.entry, effort)
-        except NotLoopsError as error:
-            raise WeftError(Diagnostic("W0802", error.message, hint=error.hint or WAY_OUT, payload=error.place)) from error
-        except (ir.MLIRError, TransformError) as error:
-            notes = upstream_messages(error)[:4]
-            raise fail("W0800", f"the CPU reference cannot lower @{entry}", notes=notes, hint=WAY_OUT) from error
-        except JitError as error:
-            raise fail("W0801", f"the CPU reference cannot link @{entry}: {error}", hint=WAY_OUT) from error
+            self.engine, _ = linked(module, [f"_mlir_ciface_{self.named.entry}"], effort)
 
     def __call__(self, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Call the function on copies; out-arguments that stand for results are made here."""
@@ -136,13 +134,6 @@ def _ended(entry: str, death: Died) -> WeftError:
         notes=(*([f"probably {words.cause}"] if words.cause else []), *said),
         hint=f"give it inputs that it is defined for (`--inputs x.npz`), or {WAY_OUT}",
     )
-
-
-def _widened(named: FunctionSignature, floats: str, narrower: Collection[str]) -> FunctionSignature:
-    """The signature of the payload in f32 or f64."""
-    arguments = tuple(replace(a, dtype=floats) if a.dtype in narrower else a for a in named.arguments)
-    results = tuple(replace(r, dtype=floats) if r.dtype in narrower else r for r in named.results)
-    return FunctionSignature(named.entry, arguments, results)
 
 
 def _fresh(result: Argument) -> np.ndarray:

@@ -1,12 +1,12 @@
 """A process of its own for what may take its process along, or can't be ended otherwise: compiled code of the user's.
 
-`call(function, *arguments)` does `function(*arguments)` in a worker and gives what it returns, or raises what it raises. A
-worker does one call at a time and is kept for the next. One that dies takes nothing along: `Died` says of what. A call that is
-interrupted ends its worker.
+`call(function, *arguments)` does `function(*arguments)` in a worker and gives what it returns, or raises what it
+raises. A worker does one call at a time and is kept for the next. One that dies takes nothing along: `Died` says of
+what. A call that is interrupted ends its worker.
 
-A worker is a fresh interpreter (`python -m weft.runtime.reference.worker`): a process that has threads, as MLIR's contexts make
-them, can't be forked safely. A command line that has made none yet, and is on its way to a call, forks one in advance
-(`fork_early`), which shares all that was imported and costs next to nothing.
+A worker is a fresh interpreter (`python -m weft.runtime.cpu.worker`): a process that has threads, as MLIR's contexts
+make them, can't be forked safely. A command line that has made none yet, and is on its way to a call, forks one in
+advance (`fork_early`), which shares all that was imported and costs next to nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from collections.abc import Callable
 from typing import IO, Any, NoReturn, Protocol, TypeVar
 
 from ...dsl.diagnostics import WeftError
+from ...dsl.records import record
 
 T = TypeVar("T")
 
@@ -59,7 +60,8 @@ class _WasGone(Exception):
 
 
 def call(function: Callable[..., T], *arguments: object) -> T:
-    """`function(*arguments)`, done in a worker. The function stands at the top of a module; arguments and result are pickled.
+    """`function(*arguments)`, done in a worker. The function stands at the top of a module; arguments and result are
+    pickled.
 
     Raises what the function raises of `HANDED_BACK`, and `Died`.
     """
@@ -80,8 +82,9 @@ def call(function: Callable[..., T], *arguments: object) -> T:
 
 
 def fork_early() -> None:
-    """Have a worker ready that shares what is imported here. To be called before anything makes a thread that can hold a lock
-    which the worker needs: before the first MLIR context. Where processes can't be forked, a fresh one is started later."""
+    """Have a worker ready that shares what is imported here. To be called before anything makes a thread that can hold
+    a lock which the worker needs: before the first MLIR context. Where processes can't be forked, a fresh one is
+    started later."""
     if sys.platform == "linux" and not any(worker.owner == os.getpid() for worker in _idle):
         _idle.append(forked())
 
@@ -157,11 +160,6 @@ def _taken() -> _Worker:
             if worker.process.poll() is None:
                 return worker
             worker.end()
-    return _started()
-
-
-def _started() -> _Worker:
-    """A worker that is a fresh interpreter."""
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - the worker's, as long as it lives
     code = _CODE.format(path=sys.path, module=__spec__.name if __spec__ else __name__)
     process = subprocess.Popen(
@@ -263,7 +261,53 @@ def _receive(requests: IO[bytes], inbox: queue.SimpleQueue) -> None:
 
 
 def main() -> NoReturn:
-    """Of a fresh interpreter: requests come in through standard input. What compiled code prints must not be taken for a reply."""
+    """Of a fresh interpreter: requests come in through standard input. What compiled code prints must not be taken for
+    a reply."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     serve(sys.stdin.buffer, replies)
+
+
+@record
+class Death:
+    """`signal`: `SIGFPE (arithmetic error)`, or the exit code. `cause`: what it probably was; empty where that can't be
+    told."""
+
+    signal: str
+    cause: str
+
+
+_KNOWN = {
+    "SIGFPE": ("arithmetic error", "an integer division or remainder by zero, or of the smallest integer by -1"),
+    "SIGSEGV": ("invalid memory access", "an index out of bounds, or more memory on the stack than there is"),
+    "SIGBUS": ("invalid memory access", "an index out of bounds"),
+    "SIGILL": ("illegal instruction", "something without a defined result, for which LLVM puts a trap"),
+    "SIGTRAP": ("trap", "something without a defined result, for which LLVM puts a trap"),
+    "SIGABRT": ("abort", "a failed check of MLIR, LLVM or the C library: an op unknown to them, or memory overwritten"),
+    "SIGKILL": ("killed", "the system, which had no more memory"),
+    "SIGXCPU": ("processor time used up", "a limit of the shell: `ulimit -t`"),
+}
+"""Of each signal, what it is and what sends it."""
+
+_WINDOWS = {
+    0xC0000005: "SIGSEGV",
+    0xC0000094: "SIGFPE",
+    0xC0000095: "SIGFPE",
+    0xC00000FD: "SIGSEGV",
+    0xC000001D: "SIGILL",
+}
+"""Exit codes of Windows for what is a signal elsewhere."""
+
+
+def ended_by(status: int) -> Death:
+    """Words for an exit status; a signal's is the negative of its number."""
+    name = _WINDOWS.get(status & 0xFFFFFFFF, "") if status > 0 or status < -64 else ""
+    if not name and -64 <= status < 0:
+        try:
+            name = signal.Signals(-status).name
+        except ValueError:  # a real-time signal has no name
+            return Death(f"signal {-status}", "")
+    if not name:
+        return Death(f"exit code {status}", "")
+    what, cause = _KNOWN.get(name, ("", ""))
+    return Death(f"{name} ({what})" if what else name, cause)

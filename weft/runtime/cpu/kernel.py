@@ -1,13 +1,16 @@
-"""A kernel as a function of loops: over a range of the grid's blocks and, between two barriers, over the threads of the block.
+"""A kernel as a function of loops: over a range of the grid's blocks and, between two barriers, over the threads of the
+block.
 
-All threads of a block do what stands in front of a barrier before any goes on behind it, so the kernel's body is cut at its
-barriers, each piece becomes a loop over the threads, and a loop or a branch with a barrier in it goes around such pieces
-(loop fission; J. A. Stratton, S. S. Stone, W. W. Hwu, "MCUDA", 2008). The ops move there as they are. What a thread carries from
-one piece into another stands in an array with an element per thread. Values that all threads of a block share are computed once,
-outside of the loops over threads; so are the bounds and conditions around a barrier, which must be such values.
+All threads of a block do what stands in front of a barrier before any goes on behind it, so the kernel's body is cut at
+its barriers, each piece becomes a loop over the threads, and a loop or a branch with a barrier in it goes around such
+pieces (loop fission; J. A. Stratton, S. S. Stone, W. W. Hwu, "MCUDA", 2008). The ops move there as they are. What a
+thread carries from one piece into another stands in an array with an element per thread. Values that all threads of a
+block share are computed once, outside of the loops over threads; so are the bounds and conditions around a barrier,
+which must be such values.
 
-A piece in which warps do something together is a loop over the warps, cut once more in there, into loops over the lanes. All lanes
-of a warp are taken to have the bounds and conditions around such an op that its first one has, as the op demands.
+A piece in which warps do something together is a loop over the warps, cut once more in there, into loops over the
+lanes. All lanes of a warp are taken to have the bounds and conditions around such an op that its first one has, as the
+op demands.
 """
 
 from __future__ import annotations
@@ -20,9 +23,8 @@ from ...interpreter.ir.functions import inputs_of, sizes_of, workgroup_buffers
 from ...interpreter.ir.mlir import DYNAMIC, ancestors, func, i64, ir, is_within, memref, operations, ops_of, scf
 from ...interpreter.memory.effects import is_pure
 from . import threads
-from .edges import EDGE, OF_WARPS, controls, ends_piece, expect_loop_or_branch, mark_edges
 from .interchange import is_cheap
-from .limits import NotLoopsError, expect_loops
+from .limits import EDGE, OF_WARPS, NotLoopsError, controls, ends_piece, expect_loop_or_branch, expect_loops, mark_edges
 from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, block_range, constant, known_or, loops, placeholders
 from .warps import TOGETHER, Together, get, put
 
@@ -38,10 +40,12 @@ LEADING = 9
 def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.FuncOp:
     """A private `func.func` that does what some blocks of a launch of `kernel` do; the kernel's ops have moved into it.
 
-    Its arguments: the first block's number (x fastest) and the one behind the last, the grid's sizes x, y, z, the block's, the
+    Its arguments: the first block's number (x fastest) and the one behind the last, the grid's sizes x, y, z, the
+        block's, the
     bytes of dynamic shared memory, and the kernel's. What a block or a thread has for itself is allocated in each call.
 
-    Raises `NotLoopsError` for a barrier that not certainly all threads reach, and for what threads do together otherwise.
+    Raises `NotLoopsError` for a barrier that not certainly all threads reach, and for what threads do together
+    otherwise.
     """
     if len(kernel.regions[0].blocks) != 1:
         raise NotLoopsError(kernel, "the kernel branches between blocks: on the CPU control flow has to be structured")
@@ -133,8 +137,8 @@ class NativeKernel:
     # ---- what outlives a piece --------------------------------------------------------------------------------------------
 
     def prepare(self, module: ir.Module) -> None:
-        """What warps do together takes and gives, and what loops and branches around edges carry and make, stands in arrays from
-        now on."""
+        """What warps do together takes and gives, and what loops and branches around edges carry and make, stands in
+        arrays from now on."""
         for op in operations(self.kernel):
             if EDGE not in op.attributes or op.name in ("gpu.barrier", "gpu.func"):
                 continue
@@ -221,8 +225,8 @@ class NativeKernel:
     # ---- pieces between barriers ----------------------------------------------------------------------------------------
 
     def sequence(self, block: ir.Block, stop: ir.Operation | None = None) -> None:
-        """Move the ops of a block here, in pieces that all threads do, or all lanes of a warp: those in front of `stop`, or of the
-        terminator."""
+        """Move the ops of a block here, in pieces that all threads do, or all lanes of a warp: those in front of
+        `stop`, or of the terminator."""
         stop = stop or ops_of(block)[-1]
         while ops := list(takewhile(lambda op: op != stop, ops_of(block))):
             in_warp = self.first is not None
@@ -267,7 +271,8 @@ class NativeKernel:
                 op.erase()
 
     def _let_out(self, op: ir.Operation, thread: Triple) -> None:
-        """Let later pieces have the op's results: the arrays that hold them, or the op again, where it is a view or an index."""
+        """Let later pieces have the op's results: the arrays that hold them, or the op again, where it is a view or an
+        index."""
         for number, value in enumerate(op.results):
             uses = [use for use in value.uses if not is_within(use.owner.operation, self.loop)]
             if not uses:

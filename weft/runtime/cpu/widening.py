@@ -1,5 +1,5 @@
-"""Payloads of f16, bf16 and f8 in f32: what the reference computes with, so that it has no rounding of its own to speak of. And all
-floats in f64, where f32's rounding is asked about.
+"""Payloads of f16, bf16 and f8 in f32: what the reference computes with, so that it has no rounding of its own to speak
+of. And all floats in f64, where f32's rounding is asked about.
 
 Types are changed in place, everywhere in the module; extensions and truncations between types that became equal vanish.
 A payload that looks at the bits of its halves is left as it is: its meaning would change.
@@ -12,9 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...interpreter.ir.mlir import ir, operations
-from ..host.constants import constant_array
+from ...interpreter.hardware.ampere.copies import COPY, GROUP, WAIT
+from ...interpreter.ir.mlir import ir, operations, vector
+from ..form.kernel_form import async_copy
+from ..host.functions import constant_array
 from ..plan.dtypes import narrow
+from .threads import nought
 
 BFLOAT = re.compile(r"(?:^|(?<=[x<(, ]))bf16\b")
 NARROWER = {
@@ -92,8 +95,8 @@ def _constant(attribute: ir.DenseFPElementsAttr, wide: ir.Type) -> ir.Attribute:
 
 
 def bfloats_as_bits(module: ir.Module) -> None:
-    """What is left of bf16 when nothing computes with it any more: 16 bits. LLVM takes it for a float that it may have to
-    convert by functions which a JIT does not have. Raises `ir.MLIRError` where something still computes with it."""
+    """What is left of bf16 when nothing computes with it any more: 16 bits. LLVM takes it for a float that it may have
+    to convert by functions which a JIT does not have. Raises `ir.MLIRError` where something still computes with it."""
     with module.context, ir.Location.unknown():
         change_types(module, lambda kind: _replaced(kind, BFLOAT, "i16"))
     module.operation.verify()
@@ -104,3 +107,31 @@ def _replaced(type_: ir.Type, element: re.Pattern[str], other: str) -> ir.Type:
     text = str(type_)
     found = element.sub(other, text)
     return type_ if found == text else ir.Type.parse(found, type_.context)
+
+
+def copy_at_once(module: ir.Module) -> None:
+    """Make vector loads and stores of asynchronous copies, in place; tokens become values that nobody looks at.
+
+    Raises W0725 for a copy that no GPU does.
+    """
+    with module.context, ir.Location.unknown():
+        for op in list(operations(module.operation, COPY, GROUP, WAIT)):
+            with ir.InsertionPoint(op), op.location:
+                if op.name == COPY:
+                    _copy(op)
+                for token in op.results:
+                    nothing = ir.Operation.create("ub.poison", [token.type], attributes={"value": ir.Attribute.parse("#ub.poison")})
+                    token.replace_all_uses_with(nothing.result)
+            op.erase()
+
+
+def _copy(op: ir.Operation) -> None:
+    found = async_copy(op, "W0725")
+    kind = ir.VectorType.get([found.count], ir.MemRefType(found.source.type).element_type)
+    if found.read is None:
+        value = vector.load(kind, found.source, found.begin)
+    else:
+        bits = ir.VectorType.get([found.count], ir.IntegerType.get_signless(1))
+        mask = vector.create_mask(bits, [found.read])
+        value = vector.maskedload(kind, found.source, found.begin, mask, nought(kind))
+    vector.store(value, found.target, found.at)

@@ -1,4 +1,5 @@
-"""A payload as LLVM dialect for the CPU: bufferized, its contractions tiled for the caches, lowered by upstream's passes."""
+"""A payload as LLVM dialect for the CPU: bufferized, its contractions tiled for the caches, lowered by upstream's
+passes."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ LOWER = (
     "convert-vector-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=true},convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
     "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts"
 )
-"""Halves that are left (a payload that looks at their bits) are computed in f32, op by op: the JIT has no compiler-rt."""
+"""Halves that are left (a payload that looks at their bits) are computed in f32, op by op: the JIT has no
+compiler-rt."""
 
 GIVEN = "weft.given"
 """On an allocation that was there before upstream's passes."""
@@ -82,8 +84,8 @@ def lower_ops(module: ir.Module) -> None:
 
 
 def allocate_once(module: ir.Module) -> None:
-    """What upstream allocates on the stack for a vector, it allocates in each iteration of the loops around it, which may be more
-    than there is: nothing of that is freed before the function ends."""
+    """What upstream allocates on the stack for a vector, it allocates in each iteration of the loops around it, which
+    may be more than there is: nothing of that is freed before the function ends."""
     for op in list(operations(module.operation, "memref.alloca")):
         function = next((around for around in ancestors(op) if around.name == "func.func"), None)
         if GIVEN not in op.attributes and not len(op.operands) and function is not None:
@@ -91,7 +93,8 @@ def allocate_once(module: ir.Module) -> None:
 
 
 def by_rows(module: ir.Module) -> None:
-    """LLVM loads and stores vectors of one dimension; upstream takes transfers of others apart, and no loads and stores."""
+    """LLVM loads and stores vectors of one dimension; upstream takes transfers of others apart, and no loads and
+    stores."""
     for op in list(operations(module.operation, "vector.load", "vector.store")):
         stores, (memory, *at) = op.name == "vector.store", list(op.operands)[op.name == "vector.store" :]
         kind = ir.VectorType((op.operands if stores else op.results)[0].type)
@@ -109,7 +112,8 @@ def by_rows(module: ir.Module) -> None:
 
 
 def round_always(module: ir.Module) -> None:
-    """The passes allow the conversions that they make to be left out between two ops. A half is rounded by each of them."""
+    """The passes allow the conversions that they make to be left out between two ops. A half is rounded by each of
+    them."""
     with module.context:
         for op in operations(module.operation, "arith.extf", "arith.truncf"):
             op.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<none>")
@@ -148,7 +152,8 @@ def copies_to_linalg(module: ir.Module) -> None:
 def tile_contractions(module: ir.Module) -> None:
     """Tile and interchange large reductions, so that the innermost loop is contiguous and its data in the cache.
 
-    No element's accumulation order changes: only the outermost reduction dimension is tiled, reductions keep their order
+    No element's accumulation order changes: only the outermost reduction dimension is tiled, reductions keep their
+        order
     among each other, and tiles run in ascending order.
     """
     script: list[str] = []

@@ -1,33 +1,34 @@
-"""`CpuDevice`: the plan runner's device that runs the scheduled kernels natively, as loops, their blocks on several threads."""
+"""`CpuDevice`: the plan runner's device that runs the scheduled kernels natively, as loops, their blocks on several
+threads."""
 
 from __future__ import annotations
 
 import ctypes
-import time
+import itertools
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, Literal
+from functools import cache, partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...dsl.diagnostics import fail
-from ...interpreter.hardware import limits
-from ..devices.device import DeviceTarget, DeviceView, MappedView, Number, Passed, Stream
-from ..devices.replay import Replay
-from ..devices.report import Race
+from ..devices.device import Action, DeviceTarget, DeviceView, Instant, MappedView, Number, Passed, Replay, Stream
+from ..devices.report import Race, Triple
 from ..plan.dtypes import NUMPY, itemsize, windowed
 from ..plan.plan import KernelEntry
 from ..plan.signature import type_text
-from .compiling import MachineCode, compiled
 from .kernel import LEADING
+from .machine_code import MachineCode, compiled
 from .threads import ALIGNMENT
-from .workers import spread, usable_processors
 
 
 @dataclass(eq=False)
 class CpuMemory:
-    """Memory of this process. What works on it reads `address` each time that it is done, so that it may be changed in between.
+    """Memory of this process. What works on it reads `address` each time that it is done, so that it may be changed in
+    between.
 
     Args:
         address: of the first byte.
@@ -40,13 +41,6 @@ class CpuMemory:
     owner: Any = None
 
 
-@dataclass(eq=False)
-class CpuEvent:
-    """`reached`: when it was recorded last."""
-
-    reached: float = 0.0
-
-
 class CpuDevice(Replay):
     """Runs kernels natively. Everything is done, in order, when a call returns; streams and events order nothing else.
 
@@ -57,14 +51,12 @@ class CpuDevice(Replay):
         effort: how much LLVM optimizes, 0 to 3.
 
     Raises:
-        WeftError: W0722 (out of memory), W0725 (a kernel that the CPU cannot run), W0752 (arguments that a
-            kernel does not take), W0753 (a launch of another size than it was made for), W0759 (a kernel that is not there).
+        WeftError: W0722 (out of memory), W0725 (a kernel that the CPU cannot run), W0752 (arguments that a kernel does
+            not take), W0753 (a launch of another size than it was made for), W0759 (a kernel that is not there).
     """
 
     name = "CPU"
     target: ClassVar[DeviceTarget] = "cpu"
-    wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
-    most_shared = limits.MOST
     unordered: tuple[Race, ...] = ()
 
     def __init__(self, threads: int | None = None, effort: int = 3) -> None:
@@ -80,14 +72,8 @@ class CpuDevice(Replay):
         self._loaded |= {kernel.symbol: (text, tuple(kernels)) for kernel in kernels}
 
     def launcher(
-        self,
-        kernel: KernelEntry,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        shared_bytes: int,
-        args: Sequence[Passed],
-        stream: Stream,
-    ) -> Callable[[], None]:
+        self, kernel: KernelEntry, grid: Triple, block: Triple, shared: int, args: Sequence[Passed], stream: Stream
+    ) -> Action:
         if kernel.symbol not in self._loaded:
             raise fail("W0759", f"kernel `{kernel.symbol}` was not loaded")
         text, kernels = self._loaded[kernel.symbol]
@@ -102,7 +88,7 @@ class CpuDevice(Replay):
             if known is not None and known != given:
                 raise fail("W0753", f"`{kernel.name}` is for a {what} of {known}, not of {given}")
         _expect_arguments(kernel.name, found, plain)
-        launch = _Launch(found, (*grid, *block, shared_bytes), plain, self.threads)
+        launch = _Launch(found, (*grid, *block, shared), plain, self.threads)
         return partial(self._issue, launch, kernel.name)
 
     # ---- memory ---------------------------------------------------------------------------------------------------------
@@ -131,11 +117,16 @@ class CpuDevice(Replay):
     def download(self, memory: CpuMemory, array: np.ndarray, stream: Stream) -> None:
         ctypes.memmove(array.ctypes.data, memory.address, memory.size)
 
-    def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Callable[[], None]:
-        return partial(self._issue, partial(_copy, target, source))
+    def copy(self, target: DeviceView, source: DeviceView, stream: Stream) -> None:
+        if target.contiguous and source.contiguous:
+            ctypes.memmove(_start(target), _start(source), source.count * itemsize(source.dtype))
+        elif target.memory is source.memory:
+            _elements(target)[...] = _elements(source).copy()
+        else:
+            _elements(target)[...] = _elements(source)
 
-    def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Callable[[], None]:
-        return partial(self._issue, partial(_fill, target, value))
+    def fill(self, target: DeviceView, value: np.generic, stream: Stream) -> None:
+        _elements(target)[...] = value
 
     # ---- streams and events: all is done when the call returns ----------------------------------------------------------
 
@@ -144,18 +135,9 @@ class CpuDevice(Replay):
 
     def destroy_stream(self, stream: Stream) -> None: ...
 
-    def create_event(self) -> CpuEvent:
-        return CpuEvent()
+    def wait(self, stream: Stream, event: Instant) -> None: ...
 
-    def record(self, event: CpuEvent, stream: Stream) -> None:
-        self._issue(partial(_record, event))
-
-    def wait(self, stream: Stream, event: CpuEvent) -> None: ...
-
-    def destroy_event(self, event: CpuEvent) -> None: ...
-
-    def elapsed(self, start: CpuEvent, end: CpuEvent) -> float | None:
-        return end.reached - start.reached
+    def destroy_event(self, event: Instant) -> None: ...
 
     def synchronize(self) -> None: ...
 
@@ -184,12 +166,9 @@ def _fits(
     )
 
 
-def _record(event: CpuEvent) -> None:
-    event.reached = time.perf_counter()
-
-
 class _Launch:
-    """A launch, to be called as often as one likes: the arguments lie in memory, where addresses and some numbers change.
+    """A launch, to be called as often as one likes: the arguments lie in memory, where addresses and some numbers
+    change.
 
     Args:
         sizes: the grid's, the block's, and the bytes of dynamic shared memory.
@@ -243,22 +222,6 @@ class _Launch:
         self._call(ctypes.addressof(self._pointers) + 8 * self._width * worker)
 
 
-# ---- copies and fills ------------------------------------------------------------------------------------------------
-
-
-def _copy(target: DeviceView, source: DeviceView) -> None:
-    if target.contiguous and source.contiguous:
-        ctypes.memmove(_start(target), _start(source), source.count * itemsize(source.dtype))
-    elif target.memory is source.memory:
-        _elements(target)[...] = _elements(source).copy()
-    else:
-        _elements(target)[...] = _elements(source)
-
-
-def _fill(target: DeviceView, value: np.generic) -> None:
-    _elements(target)[...] = value
-
-
 def _start(view: DeviceView) -> int:
     return view.memory.address + view.offset * itemsize(view.dtype)
 
@@ -269,3 +232,43 @@ def _elements(view: DeviceView) -> np.ndarray:
     flat = np.frombuffer((ctypes.c_uint8 * memory.size).from_address(memory.address), np.uint8).view(dtype)
     strides = [stride * dtype.itemsize for stride in view.strides]
     return windowed(flat[view.offset :], view.shape, strides)
+
+
+CHUNKS = 4
+"""Pieces of a launch for each thread: who is done early takes another one."""
+
+
+def usable_processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def spread(count: int, threads: int, do: Callable[[int, int, int], None]) -> None:
+    """`do(worker, first, end)` for ranges that make up 0 … `count`, on so many threads, this one among them.
+
+    No two calls with the same `worker` (0 … `threads` - 1) overlap. All are done when this returns.
+    """
+    workers = min(threads, count)
+    if workers <= 1:
+        do(0, 0, count)
+        return
+    size = -(-count // (workers * CHUNKS))
+    numbers = itertools.count()
+
+    def work(worker: int) -> None:
+        while (first := next(numbers) * size) < count:
+            do(worker, first, min(first + size, count))
+
+    others = [_pool(os.getpid()).submit(work, worker) for worker in range(1, workers)]
+    try:
+        work(0)
+    finally:
+        for other in others:
+            if not other.cancel():
+                other.result()
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Threads of this process: a fork has none of its parent's."""
+    return ThreadPoolExecutor(usable_processors(), thread_name_prefix="weft-cpu")

@@ -1,0 +1,235 @@
+"""The one way to machine code of this CPU, through LLVM: functions of a lowered module, their addresses, a call with
+arrays in and arrays out (also of results whose shape is dynamic); and kernels of a scheduled module, a function of
+loops each."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ...dsl.diagnostics import Diagnostic, WeftError, fail, quoted
+from ...dsl.records import record
+from ...interpreter.ir.functions import sizes_of, symbol
+from ...interpreter.ir.mlir import JitError, TransformError, descriptors, execution_engine, ir, operations
+from ...interpreter.ir.refusing import upstream_messages
+from ..cuda.module import kernel_functions, kernel_module
+from ..forks import Guard
+from ..host.functions import array_type
+from ..plan.dtypes import NUMPY, itemsize
+from ..plan.plan import KernelEntry
+from ..plan.signature import Argument
+from .admitted import expect_kernels
+from .kernel import LEADING
+from .launches import keep_kernels
+from .limits import NotLoopsError
+from .lowering import lower
+
+WAY_OUT = "the simulator may run it: `weft run … --target sim`"
+KEPT = 128
+"""Compiled texts that are kept in memory, for whoever loads one again."""
+
+_Taken = tuple[str, tuple[int | None, ...] | None]
+"""The element type and the shape of an argument, as `MachineCode` has it."""
+_prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@record
+class MachineCode:
+    """Machine code of a kernel.
+
+    Args:
+        call: takes the address of an array of pointers to the arguments of `kernel.serial_function`, a memref's one by
+            one (memory twice, offset, sizes, strides). While it runs, other Python threads do too.
+        arguments: the element type and the shape of each (None: a scalar; a None in it is any).
+        block, grid: the sizes that it was compiled for; None: any.
+        engine: holds the code.
+    """
+
+    call: Callable[[int], None]
+    arguments: tuple[_Taken, ...]
+    block: tuple[int, int, int] | None
+    grid: tuple[int, int, int] | None
+    engine: Any
+
+
+def compiled(text: str, kernels: Sequence[KernelEntry], *, distinct: bool, effort: int = 3) -> dict[str, MachineCode]:
+    """The machine code of `kernels` of the module `text`, by symbol; compiled once for all threads.
+
+    Args:
+        distinct: no two memrefs of a launch share memory, unless nobody writes it.
+        effort: how much LLVM optimizes, 0 to 3.
+
+    Errors: W0725 for what the CPU cannot run, W0759 for a text that lacks a kernel.
+    """
+    with _one_at_a_time.lock:
+        return _compiled(text, tuple(dict.fromkeys(kernel.symbol for kernel in kernels)), distinct, effort)
+
+
+_one_at_a_time = Guard(Lock)
+
+
+@lru_cache(KEPT)
+def _compiled(text: str, symbols: tuple[str, ...], distinct: bool, effort: int) -> dict[str, MachineCode]:
+    module = kernel_module(text, symbols)
+    sizes = {
+        found.symbol: (sizes_of(found.op, "known_block_size"), sizes_of(found.op, "known_grid_size"))
+        for found in kernel_functions(module)
+    }
+    failed = "W0725", "the kernels cannot be compiled for the CPU"
+    with refusing("W0725", failed, failed, WAY_OUT):
+        expect_kernels(module)
+        functions = keep_kernels(module, symbols)
+        names = [function.name.value for function in functions]
+        arguments = [
+            tuple(array_type(kind, "an argument of a kernel") for kind in function.type.inputs[LEADING:])
+            for function in functions
+        ]
+        lower(module)
+        _advise(module, dict(zip(names, arguments, strict=True)), distinct)
+        engine, addresses = linked(module, names, effort)
+    return {
+        name: MachineCode(_prototype(address), taken, *sizes[name], engine)
+        for name, address, taken in zip(symbols, addresses, arguments, strict=True)
+    }
+
+
+def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct: bool) -> None:
+    """What LLVM would not find out: that no two arguments point to the same, which upstream forgets where it takes
+    memrefs apart; and that a second copy of each of these functions, in the one that unpacks its arguments, is not
+    worth the time."""
+    with module.context:
+        mark, nothing = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()} if distinct else {}), ir.DictAttr.get({})
+        for function in operations(module.operation, "llvm.func"):
+            if symbol(function) not in kernels:
+                continue
+            function.attributes["no_inline"] = ir.UnitAttr.get()
+            marks = [nothing] * LEADING  # what LLVM's dialect says of the arguments would have upstream import all of its ops
+            for _, shape in kernels[symbol(function)]:
+                marks += [nothing] if shape is None else [mark, mark, *[nothing] * (1 + 2 * len(shape))]
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
+
+
+STATIC_MEMORY = 0xDEADBEEF
+"""What upstream writes as the allocated pointer of a `memref.get_global`: memory that is nobody's to free."""
+
+
+def _bits(dtype: str) -> Any:
+    """What C passes for a scalar: its bits."""
+    return np.ctypeslib.as_ctypes_type(np.dtype(f"u{itemsize(dtype)}"))
+
+
+_libc = ctypes.CDLL(None)
+_libc.free.argtypes = [ctypes.c_void_p]
+_libc.free.restype = None
+
+
+@contextmanager
+def refusing(loops: str, lowering: tuple[str, str], linking: tuple[str, str], way_out: str) -> Iterator[None]:
+    """What fails on the way to machine code, as diagnostics: the code for what loops cannot do; code and message for
+    what upstream cannot lower, and for what LLVM cannot link."""
+    try:
+        yield
+    except NotLoopsError as error:
+        raise WeftError(Diagnostic(loops, error.message, hint=error.hint or way_out, payload=error.place)) from error
+    except (ir.MLIRError, TransformError) as error:
+        raise fail(*lowering, notes=upstream_messages(error)[:4], hint=way_out) from error
+    except JitError as error:
+        code, what = linking
+        raise fail(code, f"{what}: {error}", hint=way_out) from error
+
+
+def linked(module: ir.Module, functions: Sequence[str], effort: int) -> tuple[Any, list[int]]:
+    """The engine of a module in the LLVM dialect, and the addresses of these functions of it. `effort`: how much LLVM
+    optimizes, 0 to 3. Raises `JitError`: most often functions are declared that this process has not."""
+    engine = execution_engine(module, effort)
+    addresses = [engine.raw_lookup(name) for name in functions]
+    if all(addresses):
+        return engine, addresses
+    there = ctypes.CDLL(None)
+    declared = (op for op in operations(module.operation, "llvm.func") if not len(op.regions[0].blocks))
+    missing = [name for op in declared if not hasattr(there, name := symbol(op))]
+    raise JitError(f"it calls {quoted(missing)}, and nothing here has that name" if missing else "LLVM has not compiled it")
+
+
+def invoke(
+    engine: Any,
+    function: str,
+    arguments: Sequence[np.ndarray],
+    scalars: Sequence[bool],
+    results: Sequence[Argument],
+) -> list[np.ndarray]:
+    """Call `function`, which has `llvm.emit_c_interface`, of an engine.
+
+    Args:
+        arguments: an array each, also for scalars (of one element); memref arguments are changed in place.
+        scalars: which arguments are scalars.
+        results: name, type and rank of each result.
+    """
+    packed: list[Any] = []
+    returned = _result_struct(results)
+    if returned is not None:
+        packed.append(ctypes.pointer(ctypes.pointer(returned)))
+    for array, scalar in zip(arguments, scalars, strict=True):
+        if scalar:
+            packed.append(ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_uint8)))
+        else:
+            packed.append(ctypes.pointer(ctypes.pointer(descriptors().get_ranked_memref_descriptor(array))))
+    if len(results) == 1 and results[0].shape is None:
+        value = _bits(results[0].dtype)()
+        engine.invoke(function, *packed[1:], ctypes.pointer(value))
+        return [_scalar(value, results[0].dtype)]
+    engine.invoke(function, *packed)
+    return _take(returned, results, arguments) if returned is not None else []
+
+
+def _result_struct(results: Sequence[Argument]) -> ctypes.Structure | None:
+    """What the C interface returns through its first argument: one descriptor, or a struct of several results."""
+    if not results:
+        return None
+    fields = [(f"result{i}", _type(result)) for i, result in enumerate(results)]
+    return type("Results", (ctypes.Structure,), {"_fields_": fields})()
+
+
+def _type(result: Argument) -> Any:
+    bits, upstream = _bits(result.dtype), descriptors()
+    if result.shape:
+        return upstream.make_nd_memref_descriptor(len(result.shape), bits)
+    return bits if result.shape is None else upstream.make_zero_d_memref_descriptor(bits)
+
+
+def _take(returned: ctypes.Structure, results: Sequence[Argument], given: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Copies of the results; memory that the function allocated for them is freed, each piece once."""
+    mine = {array.ctypes.data for array in given} | {STATIC_MEMORY, 0}
+    taken: list[np.ndarray] = []
+    allocated: set[int] = set()
+    for i, result in enumerate(results):
+        value = getattr(returned, f"result{i}")
+        if result.shape is None:
+            taken.append(_scalar(value, result.dtype))
+            continue
+        taken.append(_copy(value, result))
+        if value.allocated not in mine:
+            allocated.add(value.allocated)
+    for pointer in allocated:
+        _libc.free(pointer)
+    return taken
+
+
+def _copy(value: Any, result: Argument) -> np.ndarray:
+    dtype = NUMPY[result.dtype]
+    if not result.shape:
+        return np.array(value.aligned[value.offset], _bits(result.dtype)).view(dtype)
+    if 0 in value.shape:
+        return np.empty(tuple(value.shape), dtype)
+    return descriptors().ranked_memref_to_numpy([value]).copy().view(dtype)
+
+
+def _scalar(value: Any, dtype: str) -> np.ndarray:
+    number = value.value if hasattr(value, "value") else value
+    return np.array(number, _bits(dtype)).view(NUMPY[dtype])

@@ -1,1 +1,0 @@
-"""The oracle: the untouched payload, compiled for the CPU by upstream, in a process of its own."""
