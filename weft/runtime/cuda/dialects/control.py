@@ -116,8 +116,7 @@ def if_then_else(kernel: KernelWriter, op: ir.Operation) -> None:
     if then:
         kernel.put(f"if ({condition.text}) {{", then, "}" if not otherwise else "} else {")
     if otherwise:
-        kernel.frame.lines.extend("  " + text for text in otherwise)
-        kernel.line("}")
+        kernel.put("", otherwise)
 
 
 def _as_ternary(kernel: KernelWriter, op: ir.Operation, condition: Expr, arms: Sequence[Arm], result: Carried) -> bool:
