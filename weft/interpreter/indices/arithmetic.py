@@ -46,9 +46,10 @@ def divide(index: Linear, divisor: int) -> tuple[Linear, Linear]:
     """Quotient and remainder by a positive number, for an index that is not negative.
 
     Terms that the divisor divides go to the quotient; where the rest is known to stay below the divisor it is the
-    remainder, and no division is emitted at all (thread ids of a 16×16 block over rows of 16). Where what is not counted by
-    loops stays below a factor of the divisor, only the counters are divided: `i * 128 + t` by 256 is `i / 2`, and
-    `i % 2 * 128 + t`, where t < 128, numbers once the loop is unrolled.
+    remainder, and no division is emitted at all (thread ids of a 16×16 block over rows of 16).
+    Where what is not counted by loops stays below a factor of the divisor, only the counters are
+    divided: `i * 128 + t` by 256 is `i / 2`, and `i % 2 * 128 + t`, where t < 128, numbers once the
+    loop is unrolled.
     """
     if divisor == 1:
         return index, Linear.of()
@@ -119,15 +120,15 @@ def _apply(expression: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
 
 def apply_map(mapping: ir.AffineMap, operands: Sequence[ir.Value]) -> list[ir.Value]:
     """The values of a map's results; a dimension or a number as it is."""
-    return [_result(mapping, e, operands) for e in mapping.results]
 
+    def result(e: ir.AffineExpr) -> ir.Value:
+        if isinstance(e, ir.AffineConstantExpr):
+            return constant(e.value)
+        if isinstance(e, (ir.AffineDimExpr, ir.AffineSymbolExpr)):
+            return operands[e.position + (0 if isinstance(e, ir.AffineDimExpr) else mapping.n_dims)]
+        return affine.AffineApplyOp(ir.AffineMap.get(mapping.n_dims, mapping.n_symbols, [e]), list(operands)).result
 
-def _result(mapping: ir.AffineMap, e: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
-    if isinstance(e, ir.AffineConstantExpr):
-        return constant(e.value)
-    if isinstance(e, (ir.AffineDimExpr, ir.AffineSymbolExpr)):
-        return operands[e.position + (0 if isinstance(e, ir.AffineDimExpr) else mapping.n_dims)]
-    return affine.AffineApplyOp(ir.AffineMap.get(mapping.n_dims, mapping.n_symbols, [e]), list(operands)).result
+    return [result(e) for e in mapping.results]
 
 
 def constant(number: int) -> ir.Value:
@@ -237,7 +238,8 @@ def delinearise(index: Linear, extents: Sequence[Bound]) -> list[Linear]:
             index, inner = divide(index, max(extent, 1))
         else:
             linear = value_of(index)
-            index, inner = index_of(arith.DivSIOp(linear, extent).result), index_of(arith.RemSIOp(linear, extent).result)
+            made = arith.DivSIOp(linear, extent), arith.RemSIOp(linear, extent)
+            index, inner = (index_of(op.result) for op in made)
         found.append(inner)
     return [index, *reversed(found)] if extents else []
 

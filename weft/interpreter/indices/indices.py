@@ -43,10 +43,13 @@ def guards(function: ir.Operation) -> list[ir.Operation]:
 
 
 class _Indices:
-    """Indices of a kernel as forms of values that no `affine.apply` makes. A value has a place in the order of terms (block ids
-    first, thread ids last, else as they are used) and a depth: in how many loops it is known. What is no sum of values and of
-    quotients by numbers is a symbol of its own, of an operator and two forms; the second, a number or of what is known throughout
-    the kernel, as the sizes of its arguments are."""
+    """Indices of a kernel as forms of values that no `affine.apply` makes.
+
+    A value has a place in the order of terms (block ids first, thread ids last, else as they are
+    used) and a depth: in how many loops it is known. What is no sum of values and of quotients by
+    numbers is a symbol of its own, of an operator and two forms; the second is a number, or of what
+    is known throughout the kernel, as the sizes of its arguments are.
+    """
 
     def __init__(self, function: ir.Operation) -> None:
         self._bodies = [function, *guards(function)]
@@ -69,8 +72,8 @@ class _Indices:
             if symbol not in self._order:
                 known = {"gpu.block_id": 0, "gpu.thread_id": THREAD}.get(maker(value).name, 1)
                 self._order[symbol] = (known if rank is None else rank, len(self._order))
-                owner = value.owner
-                self._depths[symbol] = len(self._blocks(owner if isinstance(owner, ir.Block) else owner.operation.block))
+                block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+                self._depths[symbol] = len(self._blocks(block))
         return form
 
     def _operate(self, operator: Operator, a: Linear, b: Linear) -> Linear:
@@ -100,8 +103,12 @@ class _Indices:
     # ---- the terms of a form --------------------------------------------------------------------------------------------
 
     def _values(self, term: Term, *, throughout: bool = False) -> set[Symbol]:
-        """The values in a term; `throughout`: those that something is divided or multiplied by, in which an affine map takes
-        symbols alone."""
+        """The values in a term.
+
+        Args:
+            throughout: those that something is divided or multiplied by, for which an affine map
+                takes symbols alone.
+        """
         if term in self._order:
             return set() if throughout else {term}
         _, form, by = self._operation(term)
@@ -124,8 +131,8 @@ class _Indices:
         return max((self._depths[symbol] for symbol in self._values(term)), default=0)
 
     def _ordered(self, form: Linear) -> Linear:
-        """The same form: `a*x - a*b * (x floordiv b)` is `a * (x mod b)`, a thread's number divided by 32, and the rest, have the
-        names `warp` and `lane`, and the terms have their order."""
+        """The same form: `a*x - a*b * (x floordiv b)` is `a * (x mod b)`, a thread's number divided
+        by 32, and the rest, have the names `warp` and `lane`, and the terms have their order."""
         found = self._with_remainders(form)
         total = Linear.of(found.constant)
         for term in sorted(found.terms, key=self._place):
@@ -133,7 +140,8 @@ class _Indices:
         return Linear({term: total.terms[term] for term in sorted(total.terms, key=self._place)}, total.constant)
 
     def _with_remainders(self, form: Linear, left: int = 0) -> Linear:
-        """With remainders that leave nothing of what is divided, of what is divided again first; then those that leave a term."""
+        """With remainders that leave nothing of what is divided, of nested divisions the outer ones
+        first; then with those that leave a term."""
         for floor in sorted(form.terms, key=lambda term: (-_depth_of_floors(term), self._place(term))):
             c = form.terms[floor]
             if not isinstance(floor, Floor) or c % floor.divisor:
@@ -151,10 +159,10 @@ class _Indices:
             return Linear({term: 1}, 0)
         kind, form, by = self._operation(term)
         thread = value_alone(form)
-        of_thread = thread is not None and self._in_row and next(self._order[symbol][0] for symbol in form.symbols()) == THREAD
+        of_thread = self._in_row and all(self._order.get(symbol, (0, 0))[0] == THREAD for symbol in form.symbols())
         if thread is None or not of_thread or by != Linear.of(WARP) or kind == "ceildiv":
             form, by = self._ordered(form), self._ordered(by)
-            return Linear({Floor(form, by.constant): 1}, 0) if isinstance(term, Floor) else Linear.of(self._symbol(kind, form, by))
+            return Linear({Floor(form, by.constant) if isinstance(term, Floor) else self._symbol(kind, form, by): 1}, 0)
         name = "warp" if kind == "floordiv" else "lane"
         if name not in self._warps:
             make = ir.AffineExpr.get_floor_div if kind == "floordiv" else ir.AffineExpr.get_mod
@@ -202,7 +210,8 @@ class _Indices:
         total = spelled(rest, place)
         if first is not None:
             total = ir.AffineExpr.get_dim(0) + total
-        operands = [*([] if first is None else [first]), *(s.value for s in (*own, *sizes) if isinstance(s, IndexValue))]
+        operands = [] if first is None else [first]
+        operands += [symbol.value for symbol in (*own, *sizes) if isinstance(symbol, IndexValue)]
         with ir.InsertionPoint(before), before.location:
             return affine.AffineApplyOp(ir.AffineMap.get(start + len(own), len(sizes), [total]), operands).result
 

@@ -239,7 +239,8 @@ class _GroupProduct:
                 f"{f'by {panels.box.swizzle}' if panels.box.swizzle else 'not'}", self.op,
                 "`promote-to-shared … swizzle 128`, of tiles whose rows are multiples of 128 bytes",
             )  # fmt: skip
-        seen = panels.at([bound_of(s) for s in starts[:-2]], bound_of(row), depth if across else length, bound_of(panel))
+        rows = depth if across else length
+        seen = panels.at([bound_of(s) for s in starts[:-2]], bound_of(row), rows, bound_of(panel))
         sizes = [length, depth] if operand == 0 else [depth, length]
         described = ir.Type.parse(f"!nvgpu.warpgroup.descriptor<tensor = {ir.MemRefType.get(sizes, kind, None, space)}>")
         held = depth if across else length

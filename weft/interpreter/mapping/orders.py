@@ -37,7 +37,9 @@ def grouped_blocks(y: Linear, x: Linear, rows: int, columns: int, group: int) ->
     return _in_group(above, within * columns + x, (y, 1), rows, columns, group)
 
 
-def _in_group(above: Linear, place: Linear, at: tuple[Linear, int], rows: int, columns: int, group: int) -> tuple[Linear, Linear]:
+def _in_group(
+    above: Linear, place: Linear, at: tuple[Linear, int], rows: int, columns: int, group: int
+) -> tuple[Linear, Linear]:
     """The tile at that place of the group, behind so many groups. `at`: what tells whether it is in the last one that is cut: that
     begins at a multiple of the number with it."""
     column, row = divide(place, group)

@@ -29,7 +29,7 @@ from ..form.kernel_form import refuse
 from ..form.kernel_lowering import normal
 from ..plan.plan import DimOf, Size
 from .dialects import memref
-from .kernel import KernelWriter, Line
+from .kernel import KernelWriter, TextLine
 from .loops import has_steps, kept_numbers
 from .nvrtc import UNFOLDED
 from .values.expression import Expr, cast, identifier, name
@@ -111,7 +111,7 @@ def write_function(
     reciprocals = tuple((variable, size) for size, variable in kernel.facts.reciprocals.items())
     texts += [f"long long {variable}" for variable, _ in reciprocals]
     head = [kernel.head[n] for n in ("tx", "ty", "tz", "bx", "by", "bz") if n in kernel.head]
-    made = (*map(Line, (*shared, *head)), *kernel.frames[0].lines)
+    made = (*map(TextLine, (*shared, *head)), *kernel.frames[0].lines)
     for line in reversed(made):
         kernel.read |= line.reads if line.aside in kernel.read else frozenset()
     lines = [part for line in made if not line.aside or line.aside in kernel.read for part in _wrapped(kernel, line)]
@@ -175,7 +175,7 @@ def _keeps_sums(func: ir.Operation, threads: int) -> bool:
     return threads <= FULL_WARPS if has_steps(func) else next(operations(func, MMA), None) is not None
 
 
-def _wrapped(kernel: KernelWriter, made: Line) -> Iterator[str]:
+def _wrapped(kernel: KernelWriter, made: TextLine) -> Iterator[str]:
     """A line, broken after commas or before operators where it is long. String literals stay whole."""
     line = "  " * (made.depth + 1) + ("alignas(16) " if made.array in kernel.aligned else "") + made.text
     indent = " " * (len(line) - len(line.lstrip()) + 4)
@@ -241,7 +241,8 @@ def _bind_memref(kernel: KernelWriter, number: int, argument: ir.Value, variable
         host = HostNumber(DimOf(str(number), axis), kernel.facts) if word == "size" and axis is not None else None
         known = known if host is None else kernel.facts.limited(known, host.number)
         given = name(own, "long long", known, host=host)
-        return kernel.named(cast("int", given, known), f"{variable}_extent{axis}", aside=True) if known.fits(32) else given
+        small = cast("int", given, known)
+        return kernel.named(small, f"{variable}_extent{axis}", aside=True) if known.fits(32) else given
 
     stated, most = multiples_of(argument) or [1] * type.rank, most_of(argument) or [-1] * type.rank
     ranges = [Range(0, SIZE.high if high < 0 else high, n) for n, high in zip(stated, most, strict=True)]

@@ -37,7 +37,7 @@ LOOPS = frozenset(["scf.for", "scf.while"])
 LONGEST = 100  # characters of an expression before it is given a name
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of the text, and how deep it is in blocks.
 
     Args:
@@ -58,7 +58,7 @@ class TextBlock:
     """One block of the text that is being written."""
 
     scope: NameScope
-    lines: list[Line] = field(default_factory=list)
+    lines: list[TextLine] = field(default_factory=list)
     pending: dict[ir.Value, None] = field(default_factory=dict)
 
 
@@ -111,7 +111,7 @@ class KernelWriter:
         return self.frames[-1]
 
     def line(self, text: str, *, array: str = "") -> None:
-        self.frame.lines.append(Line(text, array=array))
+        self.frame.lines.append(TextLine(text, array=array))
 
     def fresh(self, base: str, *, given: bool = False) -> str:
         """A name that is free here. `given`: it is the user's, and stays as it is if it can."""
@@ -133,7 +133,7 @@ class KernelWriter:
         yield inner
         self.frames.pop()
 
-    def put(self, opening: str, body: Sequence[Line], closing: str = "}") -> None:
+    def put(self, opening: str, body: Sequence[TextLine], closing: str = "}") -> None:
         """A braced block."""
         if opening:
             self.line(opening)
@@ -195,7 +195,7 @@ class KernelWriter:
         variable = self.fresh(base)
         text, found = f"const {type} {variable} = {made.text};", name(variable, type, known, host=made.host)
         if aside:
-            self.frame.lines.append(Line(text, aside=variable, reads=made.names))
+            self.frame.lines.append(TextLine(text, aside=variable, reads=made.names))
             return replace(found, names=frozenset([variable]))
         self.line(text)
         self.read |= made.names
@@ -206,7 +206,8 @@ class KernelWriter:
         uses = users(value)
         if not uses:
             return
-        if not all(user.name.startswith(("arith.", "affine.")) or user.name in VIEWS for user in uses):  # else it may be folded
+        # arithmetic and views may fold it
+        if not all(user.name.startswith(("arith.", "affine.")) or user.name in VIEWS for user in uses):
             self.read.update(*(e.names for e in made))
         waits = len(uses) == 1 and all(len(e.text) <= LONGEST and self._may_wait(value, e, uses[0]) for e in made)
         texts = [e.text for e in made if not e.atom]
@@ -302,8 +303,8 @@ class KernelWriter:
     def single_block(self, op: ir.Operation, region: int = 0) -> ir.Block:
         blocks = list(op.regions[region].blocks)
         if len(blocks) != 1:
-            raise refuse("W0504", f"a region of `{op.name}` has {len(blocks)} blocks, not one", op,
-                         hint='structured control flow comes back with run-pass "lift-cf-to-scf"')  # fmt: skip
+            hint = 'structured control flow comes back with run-pass "lift-cf-to-scf"'
+            raise refuse("W0504", f"a region of `{op.name}` has {len(blocks)} blocks, not one", op, hint=hint)
         return blocks[0]
 
 

@@ -194,7 +194,8 @@ def compare_integers(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
             left, _, right = a.split  # `x >= 1` for `x - 1 >= 0`, `x <= 3` for `3 - x >= 0`
             if left.is_literal:
                 left, operator, right = right, operator.translate(str.maketrans("<>", "><")), left
-            return combine(f"{left.within(SUM)} {operator} {right.within(PRODUCT)}", "bool", (a,), RELATION, Range(0, 1))
+            text = f"{left.within(SUM)} {operator} {right.within(PRODUCT)}"
+            return combine(text, "bool", (a,), RELATION, Range(0, 1))
         if kind.index:
             a, b = _apart(a, b)
         return binary(operator, to_signed(a, kind), to_signed(b, kind), "bool", Range(0, 1))

@@ -9,7 +9,7 @@ from ....interpreter.hardware import limits
 from ....interpreter.hardware.hopper.warpgroups import accumulator
 from ....interpreter.ir.mlir import ir, is_used
 from ...form.kernel_form import axis_of, refuse
-from ..kernel import KernelWriter, Lanes, Line, TextBlock, has_effects, writes
+from ..kernel import KernelWriter, Lanes, TextBlock, TextLine, has_effects, writes
 from ..loops import Carried, assign, carry, header, loop_bounds, trip_count, unroll_pragma
 from ..values.expression import UNARY, Expr, name, ternary, unary
 from ..values.integers import literal
@@ -139,7 +139,7 @@ def index_switch(kernel: KernelWriter, op: ir.Operation) -> None:
     labels = ["default:", *(f"case {value}:" for value in ir.DenseI64ArrayAttr(op.attributes["cases"]))]
     with kernel.nested() as body:
         for label, (frame, _) in zip(labels, arms, strict=True):
-            kernel.put(f"{label} {{", [*frame.lines, Line("break;")])
+            kernel.put(f"{label} {{", [*frame.lines, TextLine("break;")])
     kernel.put(f"switch ({selector.text}) {{", body.lines)
 
 

@@ -14,7 +14,7 @@ from ....interpreter.ir.mlir import ir, made_by, ops_of, producer, users
 from ...form.kernel_form import expected_product
 from ..kernel import KernelWriter, Lanes, writes
 from ..tensor_cores import load_name, product_name, sums_of
-from ..values.expression import Element, Expr, whole
+from ..values.expression import Expr, Lane, whole
 from ..values.types import SCALARS, ScalarType, element
 
 
@@ -116,7 +116,7 @@ def _elements(word: str, kind: ScalarType) -> Lanes:
         texts = [f"{of_bits}({part})" for part in parts]
     else:
         texts = [f"({kind.cxx})({part})" for part in parts]
-    return tuple(replace(_part(t, kind), element=Element(word, "unsigned", i, len(parts))) for i, t in enumerate(texts))
+    return tuple(replace(_part(t, kind), element=Lane(word, "unsigned", i, len(parts))) for i, t in enumerate(texts))
 
 
 def _part(text: str, kind: ScalarType) -> Expr:

@@ -21,7 +21,7 @@ from ....interpreter.memory.layouts import (
     reshaped,
 )
 from ...form.kernel_form import integers, refuse
-from ..kernel import LOOPS, KernelWriter, Lanes, Line, writes
+from ..kernel import LOOPS, KernelWriter, Lanes, TextLine, writes
 from ..loops import assignment
 from ..values.expression import Expr, call, cast, identifier
 from ..values.integers import add, literal, multiply
@@ -45,7 +45,7 @@ def store(kernel: KernelWriter, op: ir.Operation) -> None:
     target = kernel.target(view, kernel.exprs(op.operands[2:]))
     kernel.flush()
     if view.buffer.single and kernel.frame.lines and kernel.frame.lines[-1].array == view.buffer.name:
-        kernel.frame.lines[-1] = Line(f"{declaration(view.buffer)} = {value.text};")
+        kernel.frame.lines[-1] = TextLine(f"{declaration(view.buffer)} = {value.text};")
         return
     kernel.line(assignment(target.text, value))
 
@@ -183,10 +183,12 @@ def reinterpret_cast(kernel: KernelWriter, op: ir.Operation) -> NamedView:
 def reshape(kernel: KernelWriter, op: ir.Operation) -> NamedView:
     source = kernel.view(op.operands[0])
     strides, offset = source.strides(), kernel.named(source.offset(), "offset", aside=True)
-    sizes, strides = reshaped(
-        op, source.shape, strides, partial(_entry, kernel), lambda a, b: kernel.named(multiply(a, b), "stride", aside=True),
-        lambda size: size.constant == 1,
-    )  # fmt: skip
+
+    def scaled(a: Expr, b: Expr) -> Expr:
+        return kernel.named(multiply(a, b), "stride", aside=True)
+
+    entry = partial(_entry, kernel)
+    sizes, strides = reshaped(op, source.shape, strides, entry, scaled, lambda size: size.constant == 1)
     return source.flat(sizes, strides, offset)
 
 

@@ -192,8 +192,8 @@ def arrange(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     if numbers is None and op.name == "vector.extract" and (array := whole(kernel.lanes(op.operands[0]), ARRAY)):
         return _picked(kernel, op, array)
     if numbers is None:
-        raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op,
-                     hint="unroll the loop over the position first")  # fmt: skip
+        hint = "unroll the loop over the position first"
+        raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op, hint=hint)
     lanes = [e for v in op.operands for e in kernel.lanes(v)]
     return tuple(lanes[number] for number in numbers.flat)
 

@@ -65,8 +65,8 @@ def same(kernel: KernelWriter, op: ir.Operation) -> None:
         kernel.values[op.results[0]] = ()
         return
     if not is_view_of_sums(op):
-        raise refuse("W0503", f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op,
-                     hint="between an accumulator and what a thread has of it")  # fmt: skip
+        hint = "between an accumulator and what a thread has of it"
+        raise refuse("W0503", f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op, hint=hint)
     kernel.values[op.results[0]] = kernel.lanes(op.operands[0])
 
 

@@ -19,11 +19,11 @@ _OF_OPERATOR = {
     "/": PRODUCT, "%": PRODUCT,
 }  # fmt: skip
 ARRAY = "[]"
-"""The type of an `Element`'s variable that is an array."""
+"""The type of a `Lane`'s variable that is an array."""
 _PLAIN = {SUM, PRODUCT}  # operators whose precedence every reader knows; the others get parentheses around sums
 
 
-class Element(NamedTuple):
+class Lane(NamedTuple):
     """Element `number` of a variable that has `count`: of an array or a vector, or bits of a word of 32."""
 
     variable: str
@@ -61,7 +61,7 @@ class Expr:
     atom: bool = False
     split: tuple[Expr, str, Expr] | None = field(default=None, compare=False)
     base: str = ""
-    element: Element | None = None
+    element: Lane | None = None
     names: frozenset[str] = frozenset()
     host: HostNumber | None = field(default=None, compare=False)
 
@@ -87,7 +87,7 @@ class Expr:
 def whole(parts: Sequence[Expr], type: str) -> str | None:
     """The variable of that type of which these are all elements, in order."""
     variable = parts[0].element.variable if parts and parts[0].element is not None else ""
-    all_ = [Element(variable, type, number, len(parts)) for number in range(len(parts))]
+    all_ = [Lane(variable, type, number, len(parts)) for number in range(len(parts))]
     return variable if variable and [part.element for part in parts] == all_ else None
 
 
@@ -100,7 +100,7 @@ def name(text: str, type: str, range: Range | None = None, *, mutable: bool = Fa
 def elements(variable: str, kind: str, count: int) -> tuple[Expr, ...]:
     """The elements of an array in registers, which change."""
     made = (name(f"{variable}[{i}]", kind, mutable=True) for i in range(count))
-    return tuple(replace(e, base="", element=Element(variable, ARRAY, i, count)) for i, e in enumerate(made))
+    return tuple(replace(e, base="", element=Lane(variable, ARRAY, i, count)) for i, e in enumerate(made))
 
 
 def combine(

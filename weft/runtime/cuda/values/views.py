@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ....dsl.records import record
-from .expression import Element, Expr, combine
+from .expression import Expr, Lane, combine
 from .integers import add, bounds, literal, multiply
 from .types import BUILT_IN_VECTORS, INDEX, Range, ScalarType
 
@@ -169,7 +169,7 @@ def lanes_of(variable: str, element: ScalarType, count: int) -> tuple[Expr, ...]
     return tuple(
         Expr(
             f"{variable}.{'xyzw'[i]}" if built_in else f"{variable}.at[{i}]", element.cxx, range=element.full_range,
-            atom=True, element=Element(variable, type, i, count),
+            atom=True, element=Lane(variable, type, i, count),
         )
         for i in range(count)
     )
