@@ -7,8 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from weft.interpreter.indices.arithmetic import Sum, Term
+from weft.interpreter.indices.arithmetic import divide, index_of, terms_of
 from weft.interpreter.indices.indices import share_indices
+from weft.interpreter.indices.linear import Linear
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.affine_maps import results_of
 from weft.interpreter.ir.mlir import gpu, ir
@@ -68,7 +69,7 @@ def test_random_sums_are_the_same(seed: int) -> None:
     draw = random.Random(seed)
     sums: list[str] = []
     for _ in range(draw.randint(2, 6)):
-        inner = draw.choice(["x", "x", "x", "y", "(x + y)", "(x floordiv 4)"])
+        inner = draw.choice(["x", "x", "x", "y", "(x + y)", "(x + 3)", "(x floordiv 4)", "(x floordiv 4 + y + 1)"])
         b, a = draw.choice([2, 4, 8, 32]), draw.choice([1, 1, 2, 3, 4, 8, 32])
         term = draw.choice([inner, f"{inner} mod {b}", f"({inner} floordiv {b}) * {b}"])
         sums.append(f"{draw.choice('+-')} ({term}) * {a}")
@@ -97,13 +98,12 @@ def test_a_loop_over_threads_divided(step: int, threads: int | None, divisor: in
     counter, trips = block.arguments[0], 6
     with module.context, ir.Location.unknown(), ir.InsertionPoint(block.operations[0]):
         thread = gpu.ThreadIdOp(gpu.Dimension.x).result
-        terms = (Term(counter, step, trips), Term(thread, 1, threads))
-        parts = Sum(768, terms).divide(divisor)
+        parts = divide(index_of(counter, trips) * step + index_of(thread, threads) + 768, divisor)
     for i in range(trips):
         for t in range(threads or 300):
             found = [valued(part, {counter: i, thread: t}) for part in parts]
             assert found == list(divmod(768 + i * step + t, divisor))
-    makers = [made for part in parts for term in part.terms if (made := mlir.producer(term.value)) is not None]
+    makers = [made for part in parts for value, _ in terms_of(part) if (made := mlir.producer(value)) is not None]
     assert any(thread in made.operands for made in makers) == thread_divided
 
 
@@ -114,13 +114,13 @@ def test_ids_are_not_taken_apart(threads: int) -> None:
     block = next(iter(mlir.operations(module.operation, "func.func"))).regions[0].blocks[0]
     with module.context, ir.Location.unknown(), ir.InsertionPoint(block.operations[0]):
         x, y = (gpu.ThreadIdOp(axis).result for axis in (gpu.Dimension.x, gpu.Dimension.y))
-        quotient, remainder = Sum(0, (Term(x, 1, threads), Term(y, threads, 8))).divide(4 * threads)
+        quotient, remainder = divide(index_of(x, threads) + index_of(y, 8) * threads, 4 * threads)
     assert [len(part.terms) for part in (quotient, remainder)] == [1, 1]
 
 
-def valued(total: Sum, known: dict[ir.Value, int]) -> int:
+def valued(total: Linear, known: dict[ir.Value, int]) -> int:
     """What the sum is, of values that are."""
-    return total.constant + sum(term.coefficient * number(term.value, known) for term in total.terms)
+    return total.constant + sum(factor * number(value, known) for value, factor in terms_of(total))
 
 
 def number(value: ir.Value, known: dict[ir.Value, int]) -> int:

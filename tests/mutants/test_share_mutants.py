@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.interpreter.indices.arithmetic import Bound, Sum
+from weft.interpreter.indices.arithmetic import Bound, divide
+from weft.interpreter.indices.linear import Linear
 from weft.interpreter.launch import materialize
 from weft.interpreter.mapping.processors import Processors
 from weft.pipeline import Choice, applied
@@ -36,7 +37,7 @@ schedule s() {{
 """
 MAPS = {"one each": (4, ""), "cyclic": (2, "cyclic"), "block": (3, "block"), "too many": (8, "")}
 
-Owned = Callable[[Bound, Processors, "str | None", "int | None", Callable[[Sum], None]], None]
+Owned = Callable[[Bound, Processors, "str | None", "int | None", Callable[[Linear], None]], None]
 
 
 def too_few(owned: Owned) -> Owned:
@@ -44,16 +45,16 @@ def too_few(owned: Owned) -> Owned:
 
 
 def the_next(owned: Owned) -> Owned:
-    return lambda n, by, dist, chunk, body: owned(n, by, dist, chunk, lambda i: body(i + Sum(1)))
+    return lambda n, by, dist, chunk, body: owned(n, by, dist, chunk, lambda i: body(i + 1))
 
 
 def the_first(owned: Owned) -> Owned:
-    return lambda n, by, dist, chunk, body: owned(n, by, dist, chunk, lambda i: body(i.times(0)))
+    return lambda n, by, dist, chunk, body: owned(n, by, dist, chunk, lambda i: body(i * 0))
 
 
 def each_twice(owned: Owned) -> Owned:
-    def twice(n: Bound, by: Processors, dist: str | None, chunk: int | None, body: Callable[[Sum], None]) -> None:
-        owned(n, by, dist, chunk, lambda i: body(i.divide(2)[0]))
+    def twice(n: Bound, by: Processors, dist: str | None, chunk: int | None, body: Callable[[Linear], None]) -> None:
+        owned(n, by, dist, chunk, lambda i: body(divide(i, 2)[0]))
 
     return twice
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from ..dsl.diagnostics import fail
 from ..dsl.records import record
-from ..interpreter.indices.arithmetic import Bound, Sum
+from ..interpreter.indices.arithmetic import Bound, value_of
+from ..interpreter.indices.linear import Linear
 from ..interpreter.ir.cloning import clone_module, tagged
 from ..interpreter.ir.element_sizes import element_bytes
 from ..interpreter.ir.mlir import DYNAMIC, affine, ancestors, arith, ir, is_used, memref
@@ -251,20 +252,20 @@ class _Trial:
         """The linear number of the processor that runs the code, as an i64, ahead of the loops."""
         hardware = Hardware(self.kernel.entry, self.geometry)
         with ir.InsertionPoint(self.kernel.root):
-            block, blocks = Sum(), 1
+            block, blocks = Linear.of(), 1
             for axis, size in zip("xyz", self.geometry.static_grid(), strict=True):
                 if size is not None and self.space in ("blocks", "grid"):
-                    block, blocks = block + hardware.id("blocks", axis).times(blocks), blocks * size
+                    block, blocks = block + hardware.id("blocks", axis) * blocks, blocks * size
             processor = {
                 "blocks": lambda: block,
-                "grid": lambda: block.times(self.geometry.threads) + hardware.linear_thread().index,
+                "grid": lambda: block * self.geometry.threads + hardware.linear_thread().index,
                 "threads": lambda: hardware.linear_thread().index,
                 "warpgroups": lambda: hardware.group().index,
                 "quarters": lambda: (hardware.warp() if len(self.chain) > 1 else hardware.quarter()).index,
                 "warps": lambda: hardware.warp().index,
                 "lanes": lambda: (hardware.linear_thread() if len(self.chain) > 1 else hardware.lane()).index,
             }[self.space]()
-            return arith.IndexCastOp(ir.IntegerType.get_signless(64), processor.emit()).result
+            return arith.IndexCastOp(ir.IntegerType.get_signless(64), value_of(processor)).result
 
     def _path(self) -> list[ir.Operation]:
         """The target and everything around it, up to the root."""

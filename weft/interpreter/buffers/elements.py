@@ -9,7 +9,8 @@ from dataclasses import field
 
 from ...dsl.diagnostics import fail
 from ...dsl.records import record
-from ..indices.arithmetic import Sum, apply_map
+from ..indices.arithmetic import apply_map, index_of, value_of
+from ..indices.linear import Linear
 from ..indices.values import unchanged
 from ..ir.affine_maps import dimension_of, dimensions_of, single_dimensions
 from ..ir.cloning import clone_until
@@ -117,18 +118,18 @@ Address = tuple["ir.Value", Sequence["ir.Value"]]
 """A buffer and the subscripts of one of its elements."""
 
 
-def emit_unit(op: StructuredOp, at: Sequence[Sum], lanes: int, instead: Mapping[int, Address] | None = None) -> None:
+def emit_unit(op: StructuredOp, at: Sequence[Linear], lanes: int, instead: Mapping[int, Address] | None = None) -> None:
     """Emit the iterations of a unit: `lanes` of the last dimension are one."""
-    emit(op, [*at[:-1], *(index.times(lanes) for index in at[-1:])], lanes, instead)
+    emit(op, [*at[:-1], *(index * lanes for index in at[-1:])], lanes, instead)
 
 
-def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapping[int, Address] | None = None) -> None:
+def emit(op: StructuredOp, indices: Sequence[Linear], lanes: int = 1, instead: Mapping[int, Address] | None = None) -> None:
     """Emit the `lanes` iterations from `indices` on along the last dimension: loads, the body, stores; n-wide on every side that
     is aligned, of elements that are together wider than an access in several.
 
     `instead`: where the first of an operand's elements really is; the others follow it.
     """
-    start, elsewhere = [i.emit() for i in indices], instead or {}
+    start, elsewhere = [value_of(i) for i in indices], instead or {}
     each = [start]
 
     def at_once(number: int) -> int:
@@ -140,7 +141,7 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
         if number not in elsewhere:
             return op.operands[number], apply_map(op.maps[number], each[e])
         buffer, subscripts = elsewhere[number]
-        return buffer, [*subscripts[:-1], (Sum.of(subscripts[-1]) + Sum(e)).emit()] if e else subscripts
+        return buffer, [*subscripts[:-1], value_of(index_of(subscripts[-1]) + e)] if e else subscripts
 
     def load(number: int, e: int) -> ir.Value:
         operand = op.operands[number]
@@ -166,7 +167,7 @@ def emit(op: StructuredOp, indices: Sequence[Sum], lanes: int = 1, instead: Mapp
     if moves and whole(outputs.start):
         vector.StoreOp(taken(), *address(outputs.start))
         return
-    each += ([*start[:-1], (indices[-1] + Sum(lane)).emit()] for lane in range(1, lanes))
+    each += ([*start[:-1], value_of(indices[-1] + lane)] for lane in range(1, lanes))
     if op.asynchronous is not None:
         n = op.copied_at_once(lanes)
         for e in range(0, lanes, n):
@@ -331,7 +332,7 @@ def do_per_thread(op: ir.Operation) -> None:
     space = extents(op)
     units = [*space[:-1], last // lanes if isinstance(last := space[-1], int) else last] if space else []
 
-    def nest(at: tuple[Sum, ...]) -> None:
+    def nest(at: tuple[Linear, ...]) -> None:
         if len(at) < len(units):
             return loop_over(units[len(at)], lambda e: nest((*at, e)))
         return emit_unit(structured, at, lanes)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
-from ..indices.arithmetic import Bound, apply_map, known
-from ..indices.linear import NOTHING, Floor, Linear, Symbol
+from ..indices.arithmetic import Bound, apply_map, known, spelled
+from ..indices.linear import NOTHING, Linear, Symbol
 from ..indices.values import KnownIndices
 from ..ir.mlir import ir, is_within, maker, producer
 from ..ir.refusing import describe
@@ -100,18 +100,11 @@ class LoopIndices(KnownIndices):
                 values.append(value)
             return ir.AffineExpr.get_dim(values.index(value))
 
-        def spelled(form: Linear) -> ir.AffineExpr:
-            out = ir.AffineExpr.get_constant(form.constant)
-            for term, factor in form.terms.items():
-                if isinstance(term, Floor):
-                    out = out + ir.AffineExpr.get_floor_div(spelled(term.numerator), term.divisor) * factor
-                elif term in self.values:
-                    out = out + dimension(self.values[term]) * factor
-                else:
-                    variable, low, by = self.counters[term]
-                    since = dimension(variable) - spelled(low)
-                    out = out + (since if by == 1 else ir.AffineExpr.get_floor_div(since, by)) * factor
-            return out
+        def place(symbol: Symbol) -> ir.AffineExpr:
+            if symbol in self.values:
+                return dimension(self.values[symbol])
+            variable, low, by = self.counters[symbol]
+            return ir.AffineExpr.get_floor_div(dimension(variable) - spelled(low, place), by)
 
-        expression = spelled(form)
+        expression = spelled(form, place)
         return apply_map(ir.AffineMap.get(len(values), 0, [expression]), values)[0]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from ...dsl.diagnostics import fail
 from ...dsl.records import record
-from ..indices.arithmetic import constant
+from ..indices.arithmetic import constant, value_of
 from ..indices.linear import Linear, Symbol
 from ..ir.copying import copy_to
 from ..ir.mlir import ahead_of, arith, ir, is_within, linalg, maker, memref, operations
@@ -212,7 +212,7 @@ class WriteBack:
     def emit_in_thread(self) -> None:
         """At the insertion point, for one thread."""
         if self.ragged:
-            for_each(self.part.shape, lambda at: self.element([index.emit() for index in at]))
+            for_each(self.part.shape, lambda at: self.element(list(map(value_of, at))))
         else:
             copy_per_thread(*self.slices())
 

@@ -14,7 +14,8 @@ from collections.abc import Mapping as Table
 
 from ...dsl.records import record
 from ..hardware.limits import OF_A_THREAD
-from ..indices.arithmetic import Bound, Sum, less
+from ..indices.arithmetic import Bound, inside, less, value_of
+from ..indices.linear import Linear
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ir, producer
 from ..ir.refusing import refuse
@@ -24,7 +25,7 @@ from .elements import Address
 from .owners.arrays import OwnArray, Rounds
 from .views import own_array
 
-EmitStaged = Callable[[Sequence[Sum], Table[int, Address]], None]
+EmitStaged = Callable[[Sequence[Linear], Table[int, Address]], None]
 """Emits one unit, given where in the thread's own arrays the elements of staged tiles are."""
 ATTRIBUTE = "weft.register_stage"
 
@@ -43,15 +44,15 @@ class Share:
     def slots(self) -> int:
         return self.rounds * self.size
 
-    def emit(self, body: Callable[[Sum, Sum], None]) -> None:
+    def emit(self, body: Callable[[Linear, Linear], None]) -> None:
         """Emit `body(iteration, slot)` for every slot, guarded where some processor's slot is not an iteration."""
 
-        def one(round_: Sum, inner: Sum) -> None:
-            index = self.by.index.times(self.size) + round_.times(self.stride) + inner
-            slot = round_.times(self.size) + inner
+        def one(round_: Linear, inner: Linear) -> None:
+            index = self.by.index * self.size + round_ * self.stride + inner
+            slot = round_ * self.size + inner
             guards = [less(self.by.index, self.by.count)] if self.by.surplus else []
-            if self.rounds * self.stride != self.trips and (index.maximum is None or index.maximum >= self.trips):
-                guards.append(less(index, self.trips))
+            if self.rounds * self.stride != self.trips:
+                guards += inside(index, self.trips)
             with when(*guards):
                 body(index, slot)
 
@@ -72,14 +73,14 @@ class RegisterStages:
         elements = math.prod(share.slots for share in shares) * mapping.vector
         own = {n: self._array(op, tile, elements) for n, tile in enumerate(op.operands) if is_stage(tile)}
 
-        def nest(at: tuple[Sum, ...], slot: Sum) -> None:
+        def nest(at: tuple[Linear, ...], slot: Linear) -> None:
             if len(at) == len(shares):
-                first = slot.times(mapping.vector).emit()
+                first = value_of(slot * mapping.vector)
                 return body(at, {n: (array, [first]) for n, array in own.items()})
             share = shares[len(at)]
-            share.emit(lambda i, s: nest((*at, i), slot.times(share.slots) + s))
+            share.emit(lambda i, s: nest((*at, i), slot * share.slots + s))
 
-        nest((), Sum())
+        nest((), Linear.of())
 
     def emit_rounds(
         self, op: ir.Operation, mapping: Mapping, sharers: Sequence[tuple[Bound, Processors]], arrays: Sequence[OwnArray],
@@ -89,7 +90,7 @@ class RegisterStages:
         shares = [_share(op, n, who, mapping) for n, who in sharers]
         walks = [rounds for array in arrays for rounds in array.rounds if rounds.op == op]
 
-        def nest(at: tuple[Sum, ...], slots: tuple[Sum, ...]) -> None:
+        def nest(at: tuple[Linear, ...], slots: tuple[Linear, ...]) -> None:
             if len(at) < len(shares):
                 return shares[len(at)].emit(lambda i, s: nest((*at, i), (*slots, s)))
             own = {one.position: (one.part, _in_rounds(one, slots)) for one in walks}
@@ -114,10 +115,10 @@ class RegisterStages:
         return self._arrays[tile]
 
 
-def _in_rounds(rounds: Rounds, slots: Sequence[Sum]) -> list[ir.Value]:
+def _in_rounds(rounds: Rounds, slots: Sequence[Linear]) -> list[ir.Value]:
     """The first element, in a thread's part of its own array, of a unit."""
-    walked = dict(rounds.walked)
-    return [(slots[walked[axis]] if axis in walked else Sum()).emit() for axis in range(ir.MemRefType(rounds.part.type).rank)]
+    walked, axes = dict(rounds.walked), range(ir.MemRefType(rounds.part.type).rank)
+    return [value_of(slots[walked[axis]] if axis in walked else 0) for axis in axes]
 
 
 def is_stage(tile: ir.Value) -> bool:

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 
 from ...dsl.diagnostics import WeftError, fail
 from ..hardware.limits import OF_A_THREAD, WARP
-from ..indices.arithmetic import Sum
+from ..indices.arithmetic import divide, index_of, value_of
+from ..indices.linear import Linear
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, ir, is_used, memref, operations, users
@@ -129,7 +130,7 @@ def _place(
         for tile, mine in zip(tiles, walked, strict=True):
             view, source = tile.view.results[0], tile.view.operands[0]
             with ahead_of(tile.view):
-                indices = [iteration(variable, dimension).emit() for variable, dimension in mine]
+                indices = [value_of(iteration(variable, dimension)) for variable, dimension in mine]
                 places = [[*indices, *[0] * own.rank], [*[1] * len(pieces), *own.shape], [1] * (len(pieces) + own.rank)]
                 part = subview(array, places, own) if pieces else array
             retype(view, ir.MemRefType(part.type))
@@ -195,10 +196,10 @@ def _in_copies(nest: Sequence[Mapping]) -> bool:
     return spaces <= {"warps", "lanes", "registers"} and (lanes != WARP or "warps" not in spaces)
 
 
-def iteration(variable: ir.Value, dimension: LoopDimension) -> Sum:
+def iteration(variable: ir.Value, dimension: LoopDimension) -> Linear:
     """Which iteration of a loop with a static step it is."""
     step = dimension.step if isinstance(dimension.step, int) else 1
-    index, _ = (Sum.of(variable) + Sum.of(dimension.lower).times(-1)).divide(step)
+    index, _ = divide(index_of(variable) - index_of(dimension.lower), step)
     return index
 
 
@@ -227,7 +228,7 @@ def share(alloc: ir.Operation) -> str:
     kind = ir.MemRefType(alloc.results[0].type)
     bytes_of(kind)
     nest = thread_nest(alloc)
-    indices: list[Sum] = []
+    indices: list[Linear] = []
     parts: list[int] = []
     with ahead_of(alloc):
         for loop in nest:
@@ -249,7 +250,7 @@ def share(alloc: ir.Operation) -> str:
         with ahead_of(outer):
             made = memref.AllocOp(ir.MemRefType.get(whole, kind.element_type, None, space), [], [])
         shared = named_like(alloc, made.result)
-        starts = [*(i.emit() for i in indices), *[0] * kind.rank]
+        starts = [*(value_of(i) for i in indices), *[0] * kind.rank]
         mine = subview(shared, [starts, [*[1] * len(parts), *kind.shape], [1] * len(whole)], kind)
     drop_deallocs(alloc)
     called = _called(alloc, kind)

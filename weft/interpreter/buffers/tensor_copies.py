@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ..indices.arithmetic import Bound, Sum, ceildiv, known, multiply, value
+from ..indices.arithmetic import Bound, ceildiv, index_of, known, multiply, value_of
+from ..indices.linear import Linear
 from ..indices.values import range_of
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import set_name
@@ -69,7 +70,7 @@ def start(
 
 def start_here(barriers: ir.Value, number: ir.Value, expected: int, copies: Callable[[], Sequence[ir.Operation]]) -> None:
     """The same by the thread at hand."""
-    nvgpu.MBarrierArriveExpectTxOp(barriers, value(expected), number)
+    nvgpu.MBarrierArriveExpectTxOp(barriers, value_of(expected), number)
     for copy in copies():
         del copy.attributes[ATTRIBUTE]
         copy.attributes[BY_TENSOR_MAP] = ir.UnitAttr.get()
@@ -85,8 +86,8 @@ def wait(barriers: ir.Value, number: ir.Value, count: ir.Value, stages: int = 1,
     have a barrier each; with `before` for that of the phase in front of it."""
     lap = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(0), stages) + before
     odd = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(lap, 2)]), [count]).result
-    parity = arith.CmpIOp(arith.CmpIPredicate.ne, odd, value(0)).result
-    nvgpu.MBarrierTryWaitParityOp(barriers, parity, value(TICKS), number)
+    parity = arith.CmpIOp(arith.CmpIPredicate.ne, odd, value_of(0)).result
+    nvgpu.MBarrierTryWaitParityOp(barriers, parity, value_of(TICKS), number)
 
 
 def turn(count: ir.Value, stages: int, ahead: int = 0) -> ir.Value:
@@ -129,12 +130,12 @@ def continue_counts(function: ir.Operation) -> None:
         counted = around[0] if len(op.operands) else None
         around = around[counted is not None :]
         with ahead_of(op):
-            total, fixed = Sum.of(op.results[0]), trips is not None and trips >= 0
+            total, fixed = index_of(op.results[0]), trips is not None and trips >= 0
             for number, loop in enumerate(around):
                 if fixed and trips is not None:
-                    total = total + ordinal(loop).times(trips)
+                    total = total + ordinal(loop) * trips
                 elif number == 0 and counted is not None and known(counted.operands[0]) == 0:
-                    total = total + Sum.of(multiply(ordinal(loop).emit(), _trips(counted)))
+                    total = total + index_of(multiply(value_of(ordinal(loop)), _trips(counted)))
                 else:
                     raise refuse(
                         "W0405", "how often a block has waited for the copy is not known: only a run knows how many iterations an "
@@ -147,7 +148,7 @@ def continue_counts(function: ir.Operation) -> None:
         del op.attributes[COUNT]
         if around:
             with ir.InsertionPoint.after(op):
-                made = total.emit()
+                made = value_of(total)
             op.results[0].replace_all_uses_except(made, made.owner.operation)
 
 
@@ -157,10 +158,10 @@ def _trips(loop: ir.Operation) -> Bound:
     return ceildiv(upper, step)
 
 
-def ordinal(loop: ir.Operation) -> Sum:
+def ordinal(loop: ir.Operation) -> Linear:
     """Which of its iterations a loop is in, at the insertion point."""
     lower, step = known(loop.operands[0]), known(loop.operands[2])
-    variable = Sum.of(body_of(loop).arguments[0])
+    variable = index_of(body_of(loop).arguments[0])
     if lower == 0 and step == 1:
         return variable
     if not isinstance(step, int):
@@ -172,7 +173,7 @@ def ordinal(loop: ir.Operation) -> Sum:
     operands = [body_of(loop).arguments[0], *([] if below else [first])]
     counter = ir.AffineExpr.get_dim(0) - (0 if below else ir.AffineExpr.get_dim(1))
     quotient = ir.AffineMap.get(len(operands), 0, [ir.AffineExpr.get_floor_div(counter, step)])
-    return Sum.of(affine.AffineApplyOp(quotient, operands).result)
+    return index_of(affine.AffineApplyOp(quotient, operands).result)
 
 
 def complete_copies(root: ir.Operation) -> None:
@@ -210,7 +211,7 @@ def _complete(root: ir.Operation, run: Sequence[ir.Operation]) -> None:
     with ir.InsertionPoint.at_block_begin(body_of(root)), first.location:
         barriers = make_barriers("full", 1, 1)
     with ahead_of(last):
-        begun = start(barriers, value(0), tiles, lambda: run)
-        wait(barriers, value(0), iteration_count(loop, None if loop is None else body_of(loop).arguments[0]))
+        begun = start(barriers, value_of(0), tiles, lambda: run)
+        wait(barriers, value_of(0), iteration_count(loop, None if loop is None else body_of(loop).arguments[0]))
     for copy in run:
         copy.move_before(ops_of(body_of(begun))[-1])

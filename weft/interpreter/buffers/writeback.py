@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from ...dsl.diagnostics import fail
 from ...dsl.records import record
 from ..hardware.lanes import BARRIER
-from ..indices.arithmetic import Bound, Sum, delinearise, inside
+from ..indices.arithmetic import Bound, delinearise, index_of, inside, value_of
+from ..indices.linear import Linear
 from ..indices.values import divisible
 from ..ir.affine_maps import dimension_of, single_dimensions
 from ..ir.copying import copies_to_linalg
@@ -65,7 +66,7 @@ class Part:
     copy: StructuredOp
     number: int
     tile: ir.Value | None
-    offsets: Sequence[Sum]
+    offsets: Sequence[Linear]
     sizes: Sequence[Bound]
 
     @property
@@ -80,23 +81,23 @@ class Part:
             lanes //= 2
         steps = [*[1] * (len(self.sizes) - 1), lanes]
 
-        def nest(axis: int, local: tuple[Sum, ...], guards: list[ir.Value]) -> None:
+        def nest(axis: int, local: tuple[Linear, ...], guards: list[ir.Value]) -> None:
             if axis == len(self.sizes):
-                indices = [Sum()] * len(self.order)
+                indices = [Linear.of()] * len(self.order)
                 for position, offset, index in zip(self.order, self.offsets, local, strict=True):
                     indices[position] = offset + index
                 with when(*guards):
-                    instead = {self.number: (self.tile, [e.emit() for e in local])} if self.tile is not None else None
+                    instead = {self.number: (self.tile, [value_of(e) for e in local])} if self.tile is not None else None
                     return emit(self.copy, indices, lanes, instead)
             size, step, bound = self.sizes[axis], steps[axis], bounds[self.order[axis]]
             trips = size // step if isinstance(size, int) else size
 
-            def inner(trip: Sum, outside: list[ir.Value]) -> None:
-                index = trip.times(step)
+            def inner(trip: Linear, outside: list[ir.Value]) -> None:
+                index = trip * step
                 nest(axis + 1, (*local, index), [*outside, *inside(self.offsets[axis] + index, bound)])
 
             if trips == 1:
-                return inner(Sum(), guards)
+                return inner(Linear.of(), guards)
             with when(*guards):
                 loop_over(trips, lambda trip: inner(trip, []))
 
@@ -235,7 +236,7 @@ def _stored_directly(
         loop, begin = _over_units(mapping, space)
         with end_of(loop):
 
-            def store(at: Sequence[Sum]) -> None:
+            def store(at: Sequence[Linear]) -> None:
                 with when(*(guard for d, index in enumerate(at) for guard in inside(index, bounds[d]))):
                     emit(direct, at, lanes)
 
@@ -258,7 +259,7 @@ def _stored_directly(
     return remark
 
 
-def _over_units(mapping: Mapping, space: Sequence[int]) -> tuple[ir.Operation, Callable[[ir.Operation], list[Sum]]]:
+def _over_units(mapping: Mapping, space: Sequence[int]) -> tuple[ir.Operation, Callable[[ir.Operation], list[Linear]]]:
     """A loop, with the map of an op, over the units of its iterations; and where the unit of an iteration begins."""
     units = [*space[:-1], *(extent // mapping.vector for extent in space[-1:])]
     row = mapping.every or len(mapping.axes) != len(units)
@@ -266,10 +267,10 @@ def _over_units(mapping: Mapping, space: Sequence[int]) -> tuple[ir.Operation, C
     loop = make_forall([0] * len(trips), trips, [1] * len(trips))
     loop.attributes[ATTRIBUTE] = dataclasses.replace(mapping, vector=1).attribute()
 
-    def begin(loop: ir.Operation) -> list[Sum]:
-        counters = [Sum.of(i, e) for i, e in zip(body_of(loop).arguments, trips, strict=True)]
+    def begin(loop: ir.Operation) -> list[Linear]:
+        counters = [index_of(i, e) for i, e in zip(body_of(loop).arguments, trips, strict=True)]
         at = delinearise(counters[0], units) if row else counters
-        return [*at[:-1], *(index.times(mapping.vector) for index in at[-1:])]
+        return [*at[:-1], *(index * mapping.vector for index in at[-1:])]
 
     return loop, begin
 
@@ -347,11 +348,11 @@ def _copy_tiles(
     return True
 
 
-def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Sum]:
+def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Linear]:
     """Where a tile (of a tile …) of a buffer starts in it."""
     source = view.operands[0]
     here = [
-        Sum.of(offset, extent - size + 1 if extent and isinstance(size, int) else None)
+        index_of(offset, extent - size + 1 if extent and isinstance(size, int) else None)
         for offset, extent, size in zip(subview_offsets(view), shape_of(source), subview_sizes(view), strict=True)
     ]
     outer = producer(source)
@@ -373,7 +374,7 @@ def _copy_elements(
     lanes = [1] * len(space)
     if mapping.vector > 1:
         lanes[-1] = mapping.vector
-    place, starts = ir.InsertionPoint(copy), [Sum()] * len(order)
+    place, starts = ir.InsertionPoint(copy), [Linear.of()] * len(order)
     if view is not None:
         tile = clone_nest(ThreadTile(view, owner.loops), copy)
         place = end_of(tile.nest[-1])

@@ -1,11 +1,12 @@
-"""Index arithmetic that folds what is known: sums of hardware ids and loop variables, with the range each of them has.
+"""Index arithmetic that folds what is known: forms of hardware ids and loop variables, with the range each of them has.
 
 Everything is emitted at the ambient insertion point and location.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import reduce
 from math import gcd
 from typing import TypeAlias
@@ -13,118 +14,104 @@ from typing import TypeAlias
 from ...dsl.records import record
 from ..ir.affine_maps import Operator, results_of
 from ..ir.mlir import affine, arith, constant_of, ir, made_by
+from .linear import NOTHING, Floor, Linear, Symbol
 
 Bound: TypeAlias = "int | ir.Value"
 """A trip count, a count of processors, a loop bound: a number where it is known, an index value where it is not."""
+Terms: TypeAlias = "list[tuple[ir.Value, int]]"
 
 
-@record
-class Term:
-    """`coefficient * value`, where 0 <= value < extent (None: not known)."""
+@record(compared=True)
+class IndexValue(Symbol):
+    """An SSA value in a form that is emitted: 0 <= value <= high; None: nothing is known of it."""
 
-    value: ir.Value
-    coefficient: int
-    extent: int | None
+    value: ir.Value = field(kw_only=True)
 
 
-@record
-class Sum:
-    """`constant + Σ terms`: an index whose range is known as far as its terms' ranges are."""
-
-    constant: int = 0
-    terms: tuple[Term, ...] = ()
-
-    @classmethod
-    def of(cls, bound: Bound, extent: int | None = None) -> Sum:
-        if not isinstance(bound, int):
-            bound = known(bound)
-        return cls(bound) if isinstance(bound, int) else cls(0, (Term(bound, 1, extent),))
-
-    def __add__(self, other: Sum) -> Sum:
-        return Sum(self.constant + other.constant, self.terms + other.terms)
-
-    def times(self, factor: int) -> Sum:
-        if factor == 0:
-            return Sum()
-        return Sum(self.constant * factor, tuple(Term(t.value, t.coefficient * factor, t.extent) for t in self.terms))
-
-    @property
-    def maximum(self) -> int | None:
-        """The largest value it takes, or None where a term is unbounded (or may make it negative)."""
-        total = self.constant
-        for term in self.terms:
-            if term.extent is None or term.coefficient < 0:
-                return None
-            total += term.coefficient * (term.extent - 1)
-        return total if self.constant >= 0 else None
-
-    def divide(self, divisor: int) -> tuple[Sum, Sum]:
-        """Quotient and remainder by a positive number, for an index that is not negative.
-
-        Terms that the divisor divides go to the quotient; where the rest is known to stay below the divisor it is the
-        remainder, and no division is emitted at all (thread ids of a 16×16 block over rows of 16). Where what is not counted by
-        loops stays below a factor of the divisor, only the counters are divided: `i * 128 + t` by 256 is `i / 2`, and
-        `i % 2 * 128 + t`, where t < 128, numbers once the loop is unrolled.
-        """
-        if divisor == 1:
-            return self, Sum()
-        quotient, rest = self._split(divisor)
-        if rest.maximum is not None and rest.maximum < divisor:
-            return quotient, rest
-        for factor in sorted({gcd(t.coefficient, divisor) for t in rest.terms} - {1}, reverse=True):
-            above, below = rest._split(factor)
-            counted = all(isinstance(t.value.owner, ir.Block) for t in above.terms)
-            if counted and below.maximum is not None and below.maximum < factor:
-                carried, digit = above.divide(divisor // factor)
-                return quotient + carried, digit.times(factor) + below
-        operands = [t.value for t in rest.terms]
-        expression = rest._expression()
-        extent = None if rest.maximum is None else rest.maximum // divisor + 1
-        divided = _apply(ir.AffineExpr.get_floor_div(expression, divisor), operands)
-        remainder = _apply(ir.AffineExpr.get_mod(expression, divisor), operands)
-        return quotient + Sum.of(divided, extent), Sum.of(remainder, divisor)
-
-    def _split(self, factor: int) -> tuple[Sum, Sum]:
-        """Terms that the factor divides, divided by it; and the others."""
-        whole = tuple(
-            Term(t.value, t.coefficient // factor, t.extent) for t in self.terms if t.coefficient % factor == 0
-        )
-        rest = tuple(t for t in self.terms if t.coefficient % factor)
-        return Sum(self.constant // factor, whole), Sum(self.constant % factor, rest)
-
-    def emit(self) -> ir.Value:
-        """One value: a constant, the term itself, or one `affine.apply`."""
-        if not self.terms:
-            return constant(self.constant)
-        if len(self.terms) == 1 and self.constant == 0 and self.terms[0].coefficient == 1:
-            return self.terms[0].value
-        return _apply(self._expression(), [t.value for t in self.terms])
-
-    def _expression(self) -> ir.AffineExpr:
-        total = ir.AffineExpr.get_constant(self.constant)
-        for position, term in enumerate(self.terms):
-            total = total + ir.AffineExpr.get_dim(position) * term.coefficient
-        return total
+def index_of(bound: Bound, extent: int | None = None) -> Linear:
+    """A bound as a form, of which it is known that 0 <= bound < extent where that is not None."""
+    number = known(bound)
+    if isinstance(number, int):
+        return Linear.of(number)
+    ends = (None, None) if extent is None else (0, extent - 1)
+    return Linear.of(IndexValue("", "value", NOTHING, *ends, value=number))
 
 
-def sum_of(index: ir.Value) -> Sum:
-    """The index as a sum of what no `affine.apply` makes, or one that divides; each value once."""
+def terms_of(form: Linear) -> Terms:
+    """The values that an emitted form is a sum of, and how often."""
+    return [(term.value, factor) for term, factor in form.terms.items() if isinstance(term, IndexValue)]
+
+
+def divide(index: Linear, divisor: int) -> tuple[Linear, Linear]:
+    """Quotient and remainder by a positive number, for an index that is not negative.
+
+    Terms that the divisor divides go to the quotient; where the rest is known to stay below the divisor it is the
+    remainder, and no division is emitted at all (thread ids of a 16×16 block over rows of 16).
+    Where what is not counted by loops stays below a factor of the divisor, only the counters are
+    divided: `i * 128 + t` by 256 is `i / 2`, and `i % 2 * 128 + t`, where t < 128, numbers once the
+    loop is unrolled.
+    """
+    if divisor == 1:
+        return index, Linear.of()
+    quotient, rest = _split(index, divisor)
+    if _is_below(rest, divisor):
+        return quotient, rest
+    for factor in sorted({gcd(c, divisor) for c in rest.terms.values()} - {1}, reverse=True):
+        above, below = _split(rest, factor)
+        if _is_below(below, factor) and all(isinstance(made.owner, ir.Block) for made, _ in terms_of(above)):
+            carried, digit = divide(above, divisor // factor)
+            return quotient + carried, digit * factor + below
+    expression, operands = _expression(rest)
+    divided = _apply(ir.AffineExpr.get_floor_div(expression, divisor), operands)
+    remainder = _apply(ir.AffineExpr.get_mod(expression, divisor), operands)
+    low, high = rest.bounds()
+    extent = None if high is None or low is None or low < 0 else high // divisor + 1
+    return quotient + index_of(divided, extent), index_of(remainder, divisor)
+
+
+def _split(index: Linear, factor: int) -> tuple[Linear, Linear]:
+    """Terms that the factor divides, divided by it; and the others."""
+    whole = {t: c // factor for t, c in index.terms.items() if c % factor == 0}
+    rest = {t: c for t, c in index.terms.items() if c % factor}
+    return Linear(whole, index.constant // factor), Linear(rest, index.constant % factor)
+
+
+def _is_below(index: Linear, end: int) -> bool:
+    low, high = index.bounds()
+    return low is not None and low >= 0 and high is not None and high < end
+
+
+def spelled(form: Linear, place: Callable[[Symbol], ir.AffineExpr]) -> ir.AffineExpr:
+    """The form as an expression of an affine map, the terms in their order; `place` makes that of a symbol."""
+    total = ir.AffineExpr.get_constant(form.constant)
+    for term, factor in form.terms.items():
+        floor = isinstance(term, Floor)
+        made = ir.AffineExpr.get_floor_div(spelled(term.numerator, place), term.divisor) if floor else place(term)
+        total = total + made * factor
+    return total
+
+
+def _expression(form: Linear) -> tuple[ir.AffineExpr, list[ir.Value]]:
+    places: dict[Symbol, ir.AffineExpr] = {}
+    expression = spelled(form, lambda symbol: places.setdefault(symbol, ir.AffineExpr.get_dim(len(places))))
+    return expression, [symbol.value for symbol in places if isinstance(symbol, IndexValue)]
+
+
+def sum_of(index: ir.Value) -> Linear:
+    """The index as a sum of what no `affine.apply` makes, or one that divides."""
     made = made_by(index, "affine.apply")
-    whole = Sum.of(index)
-    if made is not None:
-        mapping = ir.AffineMapAttr(made.attributes["map"]).value
-        whole = results_of(mapping, [sum_of(operand) for operand in made.operands], Sum, _operate)[0] or whole
-    together: dict[ir.Value, int] = {}
-    for term in whole.terms:
-        together[term.value] = together.get(term.value, 0) + term.coefficient
-    return Sum(whole.constant, tuple(Term(v, n, None) for v, n in together.items() if n))
+    if made is None:
+        return index_of(index)
+    mapping = ir.AffineMapAttr(made.attributes["map"]).value
+    found = results_of(mapping, [sum_of(operand) for operand in made.operands], Linear.of, _operate)[0]
+    return index_of(index) if found is None else found
 
 
-def _operate(operator: Operator, a: Sum | None, b: Sum | None) -> Sum | None:
+def _operate(operator: Operator, a: Linear | None, b: Linear | None) -> Linear | None:
     """None where a division makes it no sum."""
     if a is None or b is None or (b.terms and operator == "mul") or operator not in ("add", "mul"):
         return None
-    return a + b if operator == "add" else a.times(b.constant)
+    return a + b if operator == "add" else a * b.constant
 
 
 def _apply(expression: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
@@ -133,15 +120,15 @@ def _apply(expression: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
 
 def apply_map(mapping: ir.AffineMap, operands: Sequence[ir.Value]) -> list[ir.Value]:
     """The values of a map's results; a dimension or a number as it is."""
-    return [_result(mapping, e, operands) for e in mapping.results]
 
+    def result(e: ir.AffineExpr) -> ir.Value:
+        if isinstance(e, ir.AffineConstantExpr):
+            return constant(e.value)
+        if isinstance(e, (ir.AffineDimExpr, ir.AffineSymbolExpr)):
+            return operands[e.position + (0 if isinstance(e, ir.AffineDimExpr) else mapping.n_dims)]
+        return affine.AffineApplyOp(ir.AffineMap.get(mapping.n_dims, mapping.n_symbols, [e]), list(operands)).result
 
-def _result(mapping: ir.AffineMap, e: ir.AffineExpr, operands: Sequence[ir.Value]) -> ir.Value:
-    if isinstance(e, ir.AffineConstantExpr):
-        return constant(e.value)
-    if isinstance(e, (ir.AffineDimExpr, ir.AffineSymbolExpr)):
-        return operands[e.position + (0 if isinstance(e, ir.AffineDimExpr) else mapping.n_dims)]
-    return affine.AffineApplyOp(ir.AffineMap.get(mapping.n_dims, mapping.n_symbols, [e]), list(operands)).result
+    return [result(e) for e in mapping.results]
 
 
 def constant(number: int) -> ir.Value:
@@ -165,9 +152,24 @@ def known(bound: Bound) -> Bound:
     return bound if number is None else number
 
 
-def value(bound: Bound) -> ir.Value:
-    """The bound as an SSA value."""
+def value_of(index: Bound | Linear) -> ir.Value:
+    """The index as an SSA value: a constant, the value itself, or one `affine.apply`."""
+    bound = bound_of(index) if isinstance(index, Linear) else index
     return constant(bound) if isinstance(bound, int) else bound
+
+
+def bound_of(form: Linear) -> Bound:
+    """A form as a number, or as an SSA value."""
+    if form.is_constant:
+        return form.constant
+    alone = value_alone(form)
+    return _apply(*_expression(form)) if alone is None else alone
+
+
+def value_alone(form: Linear) -> ir.Value | None:
+    """The value that the form is, once and without more."""
+    terms = terms_of(form)
+    return terms[0][0] if form.constant == 0 and len(form.terms) == len(terms) == 1 and terms[0][1] == 1 else None
 
 
 def multiply(a: Bound, b: Bound) -> Bound:
@@ -177,15 +179,15 @@ def multiply(a: Bound, b: Bound) -> Bound:
     if isinstance(a, int):
         a, b = b, a
     if isinstance(b, int):
-        return Sum.of(a).times(b).emit()
-    return arith.MulIOp(value(a), b).result
+        return bound_of(index_of(a) * b)
+    return arith.MulIOp(value_of(a), b).result
 
 
 def subtract(a: Bound, b: Bound) -> Bound:
     """`a − b`, a number where both are."""
     if isinstance(a, int) and isinstance(b, int):
         return a - b
-    return a if b == 0 else (Sum.of(a) + Sum.of(b).times(-1)).emit()
+    return bound_of(index_of(a) - index_of(b))
 
 
 def ceildiv(a: Bound, b: Bound) -> Bound:
@@ -195,29 +197,29 @@ def ceildiv(a: Bound, b: Bound) -> Bound:
     if b == 1:
         return a
     if isinstance(b, int):
-        return _apply(ir.AffineExpr.get_ceil_div(ir.AffineExpr.get_dim(0), b), [value(a)])
-    return arith.CeilDivSIOp(value(a), b).result
+        return _apply(ir.AffineExpr.get_ceil_div(ir.AffineExpr.get_dim(0), b), [value_of(a)])
+    return arith.CeilDivSIOp(value_of(a), b).result
 
 
-def minimum(a: Sum, b: Bound) -> ir.Value:
+def minimum(a: Linear, b: Bound) -> ir.Value:
     """`min(a, b)` as an `affine.min`."""
-    operands = [t.value for t in a.terms]
+    expression, operands = _expression(a)
     if isinstance(b, int):
         other = ir.AffineExpr.get_constant(b)
     else:
         other = ir.AffineExpr.get_dim(len(operands))
         operands.append(b)
-    return affine.AffineMinOp(ir.AffineMap.get(len(operands), 0, [a._expression(), other]), operands).result
+    return affine.AffineMinOp(ir.AffineMap.get(len(operands), 0, [expression, other]), operands).result
 
 
-def less(a: Sum, b: Bound) -> ir.Value:
+def less(a: Linear, b: Bound) -> ir.Value:
     """Emit `a < b`."""
-    return arith.CmpIOp(arith.CmpIPredicate.slt, a.emit(), value(b)).result
+    return arith.CmpIOp(arith.CmpIPredicate.slt, value_of(a), value_of(b)).result
 
 
-def is_zero(a: Sum) -> ir.Value:
+def is_zero(a: Linear) -> ir.Value:
     """Emit `a == 0`."""
-    return arith.CmpIOp(arith.CmpIPredicate.eq, a.emit(), constant(0)).result
+    return arith.CmpIOp(arith.CmpIPredicate.eq, value_of(a), constant(0)).result
 
 
 def conjunction(conditions: Sequence[ir.Value]) -> ir.Value:
@@ -225,31 +227,31 @@ def conjunction(conditions: Sequence[ir.Value]) -> ir.Value:
     return reduce(lambda one, other: arith.AndIOp(one, other).result, conditions)
 
 
-def delinearise(index: Sum, extents: Sequence[Bound]) -> list[Sum]:
+def delinearise(index: Linear, extents: Sequence[Bound]) -> list[Linear]:
     """The row-major multi-index behind a linear one: the last dimension runs fastest."""
-    found: list[Sum] = []
+    found: list[Linear] = []
     for axis in reversed(range(1, len(extents))):
         extent = extents[axis]
         if all(outer == 1 for outer in extents[:axis]):  # nothing carries
-            index, inner = Sum(), index
+            index, inner = Linear.of(), index
         elif isinstance(extent, int):
-            index, inner = index.divide(max(extent, 1))
+            index, inner = divide(index, max(extent, 1))
         else:
-            linear = index.emit()
-            index, inner = Sum.of(arith.DivSIOp(linear, extent).result), Sum.of(arith.RemSIOp(linear, extent).result)
+            linear = value_of(index)
+            made = arith.DivSIOp(linear, extent), arith.RemSIOp(linear, extent)
+            index, inner = (index_of(op.result) for op in made)
         found.append(inner)
     return [index, *reversed(found)] if extents else []
 
 
-def inside(index: Sum, bound: Bound) -> list[ir.Value]:
+def inside(index: Linear, bound: Bound) -> list[ir.Value]:
     """Conditions that together say `index < bound`, as few as are needed; none where it is known.
 
     A bound `min(16, 100 - y)` of an index below 16 becomes `index + y < 100`: the comparison that the masked loads of the
     same tile make, too, so that one serves both; and a bound `n ceildiv 16` becomes `index * 16 < n`.
     """
     if isinstance(bound, int):
-        known = index.maximum is not None and index.maximum < bound
-        return [] if known else [less(index, bound)]
+        return [] if _is_below(index, bound) else [less(index, bound)]
     made = made_by(bound, "affine.min", "affine.apply")
     if made is None:
         return [less(index, bound)]
@@ -258,20 +260,18 @@ def inside(index: Sum, bound: Bound) -> list[ir.Value]:
     if len(mapping.results) == 1 and isinstance(whole, ir.AffineCeilDivExpr):
         divided, size = whole.lhs, whole.rhs
         if isinstance(divided, ir.AffineDimExpr) and isinstance(size, ir.AffineConstantExpr):
-            return inside(index.times(size.value), made.operands[divided.position])
-    operands = [Sum.of(operand) for operand in made.operands]
+            return inside(index * size.value, made.operands[divided.position])
     conditions: list[ir.Value] = []
-    for limit in results_of(mapping, operands, Sum, _operate):
+    for limit in results_of(mapping, [index_of(operand) for operand in made.operands], Linear.of, _operate):
         if limit is None:
             return [less(index, bound)]
-        if not limit.terms:
+        if limit.is_constant:
             conditions += inside(index, limit.constant)
             continue
-        sizes = [term.value for term in limit.terms if term.coefficient == 1]
+        sizes = [size for size, factor in terms_of(limit) if factor == 1]
         # what varies on the left, a number, or a size that is known only at run time, on the right
         if limit.constant or len(sizes) != 1:
-            conditions.append(less(index + Sum(0, limit.terms).times(-1), limit.constant))
+            conditions.append(less(index - limit + limit.constant, limit.constant))
         else:
-            rest = tuple(term for term in limit.terms if term.coefficient != 1)
-            conditions.append(less(index + Sum(0, rest).times(-1), sizes[0]))
+            conditions.append(less(index - limit + index_of(sizes[0]), sizes[0]))
     return conditions

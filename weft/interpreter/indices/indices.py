@@ -12,103 +12,25 @@ again: it must not run after this.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import NamedTuple
-
 from ..hardware.limits import WARP
 from ..ir.affine_maps import Operator, results_of
 from ..ir.mlir import affine, ir, maker, operations, scf
+from .arithmetic import IndexValue, index_of, spelled, value_alone
+from .linear import NOTHING, Floor, Linear, Symbol, Term
 
 THREAD = 2
 _BLOCK = "known_block_size"
 STAND_IN = "weft.barrier"
 """What stands for a barrier that bears marks while a kernel is lowered."""
 
-Number = tuple[int, int]
-"""Which value: its rank (block ids first, thread ids last), and its place in the order of first use."""
-Key = tuple
-"""What a summand is, without its coefficient: `("value", n)`, or `("floordiv" | "ceildiv" | "mod" | "mul", linear form, other)`.
-The other is a number, or a linear form of what is known throughout the kernel, as the sizes of its arguments are."""
-
-
-class IndexForm(NamedTuple):
-    """`constant + Σ coefficient * key`."""
-
-    terms: tuple[tuple[Key, int], ...] = ()
-    constant: int = 0
-
-    def plus(self, other: IndexForm, factor: int = 1) -> IndexForm:
-        constant = self.constant + other.constant * factor
-        if not other.terms or not factor:  # mostly so, and the terms are in order
-            return IndexForm(self.terms, constant)
-        if not self.terms:
-            return IndexForm(tuple((key, c * factor) for key, c in other.terms), constant)
-        total = dict(self.terms)
-        for key, coefficient in other.terms:
-            total[key] = total.get(key, 0) + coefficient * factor
-        kept = tuple(sorted(((k, c) for k, c in total.items() if c), key=lambda term: _order(term[0])))
-        return IndexForm(kept, constant)
-
-    def values(self) -> set[Number]:
-        """The numbers of the values in it."""
-        return {number for key, _ in self.terms for number in values_in(key)}
-
-
-def _operate(operator: Operator, left: IndexForm, right: IndexForm) -> IndexForm:
-    if operator == "add":
-        return _with_remainders(left.plus(right))
-    if operator == "mul" and not (left.terms and right.terms):
-        return IndexForm().plus(left, right.constant) if not right.terms else IndexForm().plus(right, left.constant)
-    return IndexForm((((operator, left, right if right.terms else right.constant), 1),))
-
-
-def values_in(key: Key) -> set[Number]:
-    """The numbered values in a key."""
-    return {key[1]} if key[0] == "value" else key[1].values() | _throughout(key)
-
-
-def _throughout(key: Key) -> set[Number]:
-    """Those of them that it divides or multiplies by, in which an affine map takes symbols alone."""
-    if key[0] == "value":
-        return set()
-    inside = {number for term, _ in key[1].terms for number in _throughout(term)}
-    return inside | (key[2].values() if isinstance(key[2], IndexForm) else set())
-
-
-@lru_cache(maxsize=4096)
-def _order(key: Key) -> tuple:
-    if key[0] == "value":
-        return (key[1], "value", "")
-    return (min(values_in(key), default=(0, 0)), key[0], repr(key))
-
-
-def _with_remainders(linear: IndexForm) -> IndexForm:
-    """`a*x - a*b * (x floordiv b)` → `a * (x mod b)`, and `a*x - a * (x mod b)` → `a*b * (x floordiv b)`."""
-    for key, coefficient in linear.terms:
-        if key[0] != "floordiv" or isinstance(key[2], IndexForm) or coefficient % key[2]:
-            continue
-        _, divided, divisor = key
-        factor = -coefficient // divisor
-        without = linear.plus(divided, -factor).plus(IndexForm(((key, coefficient),)), -1)
-        if len(without.terms) < len(linear.terms) - len(divided.terms) + (1 if divided.terms else 0):
-            return _with_remainders(without.plus(IndexForm(((("mod", divided, divisor), factor),))))
-    for key, coefficient in linear.terms:
-        if key[0] != "mod" or isinstance(key[2], IndexForm):
-            continue
-        _, divided, divisor = key
-        without = linear.plus(divided, coefficient).plus(IndexForm(((key, coefficient),)), -1)
-        if len(without.terms) < len(linear.terms) - len(divided.terms):
-            floor = IndexForm(((("floordiv", divided, divisor), -coefficient * divisor),))
-            return _with_remainders(without.plus(floor))
-    return linear
+_MAKERS = {"mul": "get_mul", "floordiv": "get_floor_div", "ceildiv": "get_ceil_div", "mod": "get_mod"}
 
 
 def share_indices(function: ir.Operation) -> None:
     """Rewrite all `affine.apply`s of a kernel; run `cse` afterwards."""
-    numbers = _Numbers(function)
+    indices = _Indices(function)
     for apply in operations(function, "affine.apply"):
-        linear = numbers.with_warps(numbers.linear(apply))
-        apply.results[0].replace_all_uses_with(numbers.emit(linear, apply))
+        apply.results[0].replace_all_uses_with(indices.emit(indices.form(apply), apply))
         apply.erase()
 
 
@@ -120,33 +42,54 @@ def guards(function: ir.Operation) -> list[ir.Operation]:
     return [op for op in plain if any(operations(op, "gpu.barrier", STAND_IN))]
 
 
-class _Numbers:
-    """The values of a kernel by number: block ids first, thread ids last; and how deep in loops each of them is known."""
+class _Indices:
+    """Indices of a kernel as forms of values that no `affine.apply` makes.
+
+    A value has a place in the order of terms (block ids first, thread ids last, else as they are
+    used) and a depth: in how many loops it is known. What is no sum of values and of quotients by
+    numbers is a symbol of its own, of an operator and two forms; the second is a number, or of what
+    is known throughout the kernel, as the sizes of its arguments are.
+    """
 
     def __init__(self, function: ir.Operation) -> None:
         self._bodies = [function, *guards(function)]
-        self._numbers: dict[ir.Value, Number] = {}
-        self._values: list[ir.Value] = []
-        self._depths: dict[Number, int] = {}
-        self._warps: dict[str, IndexForm] = {}
+        self._order: dict[Symbol, tuple[int, int]] = {}
+        self._depths: dict[Symbol, int] = {}
+        self._made: dict[tuple[Operator, Linear, Linear], Symbol] = {}
+        self._parts: dict[Symbol, tuple[Operator, Linear, Linear]] = {}
+        self._warps: dict[str, Linear] = {}
         size = list(ir.DenseI32ArrayAttr(function.attributes[_BLOCK])) if _BLOCK in function.attributes else [0, 0, 0]
         self._in_row = size[1:] == [1, 1] and size[0] > WARP
 
-    def linear(self, apply: ir.Operation) -> IndexForm:
-        """What an `affine.apply` computes."""
+    def form(self, apply: ir.Operation) -> Linear:
+        """What an `affine.apply` computes, in order."""
         mapping = ir.AffineMapAttr(apply.attributes["map"]).value
-        operands = [IndexForm(((("value", self._number(operand)), 1),)) for operand in apply.operands]
-        return results_of(mapping, operands, lambda number: IndexForm((), number), _operate)[0]
+        return self._ordered(results_of(mapping, [self._of(v) for v in apply.operands], Linear.of, self._operate)[0])
 
-    def _number(self, value: ir.Value, rank: int | None = None) -> Number:
-        if value not in self._numbers:
-            owner = value.owner
-            known = {"gpu.block_id": 0, "gpu.thread_id": THREAD}.get(maker(value).name, 1)
-            number = (known if rank is None else rank, len(self._values))
-            self._numbers[value] = number
-            self._values.append(value)
-            self._depths[number] = len(self._blocks(owner if isinstance(owner, ir.Block) else owner.operation.block))
-        return self._numbers[value]
+    def _of(self, value: ir.Value, rank: int | None = None) -> Linear:
+        form = index_of(value)
+        for symbol in form.symbols():
+            if symbol not in self._order:
+                known = {"gpu.block_id": 0, "gpu.thread_id": THREAD}.get(maker(value).name, 1)
+                self._order[symbol] = (known if rank is None else rank, len(self._order))
+                block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+                self._depths[symbol] = len(self._blocks(block))
+        return form
+
+    def _operate(self, operator: Operator, a: Linear, b: Linear) -> Linear:
+        if operator == "add":
+            return a + b
+        if operator == "mul" and (a.is_constant or b.is_constant):
+            return b * a.constant if a.is_constant else a * b.constant
+        if operator in ("floordiv", "mod") and b.is_constant:
+            floor = Linear({Floor(a, b.constant): 1}, 0)
+            return floor if operator == "floordiv" else a - floor * b.constant
+        return Linear.of(self._symbol(operator, a, b))
+
+    def _symbol(self, operator: Operator, a: Linear, b: Linear) -> Symbol:
+        made = self._made.setdefault((operator, a, b), Symbol(operator, "opaque", NOTHING))
+        self._parts[made] = operator, a, b
+        return made
 
     def _blocks(self, block: ir.Block) -> list[ir.Operation]:
         """The ops that the block is nested in, the kernel and its guard left out, outermost first."""
@@ -157,87 +100,121 @@ class _Numbers:
             op = op.parent.operation
         return found[::-1]
 
-    # ---- warps and lanes ------------------------------------------------------------------------------------------------
+    # ---- the terms of a form --------------------------------------------------------------------------------------------
 
-    def with_warps(self, linear: IndexForm) -> IndexForm:
-        """The thread id divided by 32, and the rest, by the names that they have: `warp`, `lane`."""
-        if not self._in_row:
-            return linear
-        total = IndexForm((), linear.constant)
-        for key, coefficient in linear.terms:
-            total = total.plus(self._with_warps(key), coefficient)
-        return total
+    def _values(self, term: Term, *, throughout: bool = False) -> set[Symbol]:
+        """The values in a term.
 
-    def _with_warps(self, key: Key) -> IndexForm:
-        if key[0] == "value":
-            return IndexForm(((key, 1),))
-        kind, divided, divisor = key
-        thread = divided.terms[0][0] if len(divided.terms) == 1 and divisor == WARP and kind != "ceildiv" else None
-        if thread is None or thread[0] != "value" or thread[1][0] != THREAD or divided != IndexForm(((thread, 1),)):
-            return IndexForm((((kind, self.with_warps(divided), divisor), 1),))
+        Args:
+            throughout: those that something is divided or multiplied by, for which an affine map
+                takes symbols alone.
+        """
+        if term in self._order:
+            return set() if throughout else {term}
+        _, form, by = self._operation(term)
+        inside = {symbol for part in form.terms for symbol in self._values(part, throughout=throughout)}
+        return inside | {symbol for part in by.terms for symbol in self._values(part)}
+
+    def _operation(self, term: Term) -> tuple[Operator, Linear, Linear]:
+        """What makes a term that is no value."""
+        return self._parts[term] if isinstance(term, Symbol) else ("floordiv", term.numerator, Linear.of(term.divisor))
+
+    def _place(self, term: Term) -> tuple[tuple[int, int], str, str]:
+        if term in self._order:
+            return self._order[term], "value", ""
+        kind, form, by = self._operation(term)
+        first = min((self._order[symbol] for symbol in self._values(term)), default=(0, 0))
+        parts = [(self._place(part), factor) for part, factor in (*form.terms.items(), *by.terms.items())]
+        return first, kind, f"{parts} {by.constant}"
+
+    def _depth(self, term: Term) -> int:
+        return max((self._depths[symbol] for symbol in self._values(term)), default=0)
+
+    def _ordered(self, form: Linear) -> Linear:
+        """The same form: `a*x - a*b * (x floordiv b)` is `a * (x mod b)`, a thread's number divided
+        by 32, and the rest, have the names `warp` and `lane`, and the terms have their order."""
+        found = self._with_remainders(form)
+        total = Linear.of(found.constant)
+        for term in sorted(found.terms, key=self._place):
+            total = total + self._named(term) * found.terms[term]
+        return Linear({term: total.terms[term] for term in sorted(total.terms, key=self._place)}, total.constant)
+
+    def _with_remainders(self, form: Linear, left: int = 0) -> Linear:
+        """With remainders that leave nothing of what is divided, of nested divisions the outer ones
+        first; then with those that leave a term."""
+        for floor in sorted(form.terms, key=lambda term: (-_depth_of_floors(term), self._place(term))):
+            c = form.terms[floor]
+            if not isinstance(floor, Floor) or c % floor.divisor:
+                continue
+            factor, count = -c // floor.divisor, len(floor.numerator.terms)
+            without = form - floor.numerator * factor + Linear({floor: -c}, 0)
+            if len(without.terms) < len(form.terms) - count + min(left, count):
+                rest = self._symbol("mod", floor.numerator, Linear.of(floor.divisor))
+                return self._with_remainders(without + Linear({rest: factor}, 0))
+        return form if left else self._with_remainders(form, 1)
+
+    def _named(self, term: Term) -> Linear:
+        """A term, its parts in order; or what has a name."""
+        if term in self._order:
+            return Linear({term: 1}, 0)
+        kind, form, by = self._operation(term)
+        thread = value_alone(form)
+        of_thread = self._in_row and all(self._order.get(symbol, (0, 0))[0] == THREAD for symbol in form.symbols())
+        if thread is None or not of_thread or by != Linear.of(WARP) or kind == "ceildiv":
+            form, by = self._ordered(form), self._ordered(by)
+            return Linear({Floor(form, by.constant) if isinstance(term, Floor) else self._symbol(kind, form, by): 1}, 0)
         name = "warp" if kind == "floordiv" else "lane"
         if name not in self._warps:
-            source = self._values[thread[1][1]]
-            expression = _term((kind, divided, divisor), {thread[1]: ir.AffineExpr.get_dim(0)})
-            with ir.InsertionPoint.after(source.owner), source.owner.location:
-                made = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [expression]), [source])
+            make = ir.AffineExpr.get_floor_div if kind == "floordiv" else ir.AffineExpr.get_mod
+            with ir.InsertionPoint.after(thread.owner), thread.owner.location:
+                made = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [make(ir.AffineExpr.get_dim(0), WARP)]), [thread])
             made.operation.attributes["weft.name"] = ir.StringAttr.get(name)
-            self._warps[name] = IndexForm(((("value", self._number(made.result, THREAD)), 1),))
+            self._warps[name] = self._of(made.result, THREAD)
         return self._warps[name]
 
     # ---- writing it anew ------------------------------------------------------------------------------------------------
 
-    def emit(self, linear: IndexForm, apply: ir.Operation) -> ir.Value:
-        """The value of a linear form at the place of `apply`: outer summands outside, the constant last."""
+    def emit(self, form: Linear, apply: ir.Operation) -> ir.Value:
+        """The value of a form at the place of `apply`: outer summands outside, the constant last."""
         around = self._blocks(apply.block)
-        depths = sorted({self._depth(key) for key, _ in linear.terms})
+        depths = sorted({self._depth(term) for term in form.terms})
         done: ir.Value | None = None
         for depth in depths:
-            terms = tuple(t for t in linear.terms if self._depth(t[0]) == depth)
-            before = around[depth] if depth < len(around) else apply
-            done = self._sum(done, IndexForm(terms), before)
-        if linear.constant or done is None:
+            part = Linear({term: c for term, c in form.terms.items() if self._depth(term) == depth}, 0)
+            done = self._sum(done, part, around[depth] if depth < len(around) else apply)
+        if form.constant or done is None:
             before = around[depths[-1]] if depths and depths[-1] < len(around) else apply
-            done = self._sum(done, IndexForm((), linear.constant), before)
+            done = self._sum(done, Linear.of(form.constant), before)
         return done
 
-    def _depth(self, key: Key) -> int:
-        return max((self._depths[number] for number in values_in(key)), default=0)
-
-    def _sum(self, first: ir.Value | None, rest: IndexForm, before: ir.Operation) -> ir.Value:
+    def _sum(self, first: ir.Value | None, rest: Linear, before: ir.Operation) -> ir.Value:
         """`first + rest`, as one `affine.apply` where it is not a value already."""
-        if first is None and not rest.constant and [(k[0], c) for k, c in rest.terms] == [("value", 1)]:
-            return self._values[rest.terms[0][0][1][1]]
-        operands = [] if first is None else [first]
-        places: dict[Number, ir.AffineExpr] = {}
-        symbols = {number for key, _ in rest.terms for number in _throughout(key)}
-        for number in sorted(rest.values() - symbols):
-            places[number] = ir.AffineExpr.get_dim(len(operands))
-            operands.append(self._values[number[1]])
-        for place, number in enumerate(sorted(symbols)):
-            places[number] = ir.AffineExpr.get_symbol(place)
-        total = _rebuilt(rest, places)
+        alone = value_alone(rest)
+        if first is None and alone is not None:
+            return alone
+        inside = {symbol for term in rest.terms for symbol in self._values(term)}
+        throughout = {symbol for term in rest.terms for symbol in self._values(term, throughout=True)}
+        own = sorted(inside - throughout, key=self._place)
+        start = 0 if first is None else 1
+        places = {symbol: ir.AffineExpr.get_dim(start + n) for n, symbol in enumerate(own)}
+        sizes = sorted(throughout, key=self._place)
+        places |= {symbol: ir.AffineExpr.get_symbol(n) for n, symbol in enumerate(sizes)}
+
+        def place(symbol: Symbol) -> ir.AffineExpr:
+            if symbol in places:
+                return places[symbol]
+            kind, a, b = self._parts[symbol]
+            by = b.constant if b.is_constant else spelled(b, place)
+            return getattr(ir.AffineExpr, _MAKERS[kind])(spelled(a, place), by)
+
+        total = spelled(rest, place)
         if first is not None:
             total = ir.AffineExpr.get_dim(0) + total
-        made = ir.AffineMap.get(len(operands), len(symbols), [total])
+        operands = [] if first is None else [first]
+        operands += [symbol.value for symbol in (*own, *sizes) if isinstance(symbol, IndexValue)]
         with ir.InsertionPoint(before), before.location:
-            return affine.AffineApplyOp(made, [*operands, *(self._values[number[1]] for number in sorted(symbols))]).result
+            return affine.AffineApplyOp(ir.AffineMap.get(start + len(own), len(sizes), [total]), operands).result
 
 
-def _rebuilt(linear: IndexForm, places: dict[Number, ir.AffineExpr]) -> ir.AffineExpr:
-    total = ir.AffineExpr.get_constant(0)
-    for key, coefficient in linear.terms:
-        total = total + _term(key, places) * coefficient
-    return total + linear.constant
-
-
-def _term(key: Key, places: dict[Number, ir.AffineExpr]) -> ir.AffineExpr:
-    if key[0] == "value":
-        return places[key[1]]
-    make = {
-        "mul": ir.AffineExpr.get_mul,
-        "floordiv": ir.AffineExpr.get_floor_div,
-        "ceildiv": ir.AffineExpr.get_ceil_div,
-        "mod": ir.AffineExpr.get_mod,
-    }[key[0]]
-    return make(_rebuilt(key[1], places), _rebuilt(key[2], places) if isinstance(key[2], IndexForm) else key[2])
+def _depth_of_floors(term: Term) -> int:
+    return 1 + max(map(_depth_of_floors, term.numerator.terms), default=0) if isinstance(term, Floor) else 0

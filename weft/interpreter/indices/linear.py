@@ -17,7 +17,7 @@ from ...dsl.records import record
 
 Range = tuple[int | None, int | None]
 """Least and greatest value; None where there is no bound."""
-SymbolKind = Literal["thread", "block", "loop", "parameter", "opaque", "defined", "lane"]
+SymbolKind = Literal["thread", "block", "loop", "parameter", "opaque", "defined", "lane", "value"]
 
 
 @record(compared=True)
@@ -56,7 +56,7 @@ class Symbol:
         name: unique in its kernel.
         kind: "thread" and "block" ids; "loop": the iteration counter of a loop, from 0; "parameter": the same for the whole
             grid; "opaque": an uninterpreted value; "defined": what `definition` says (min, max, select); "lane": any of
-            `low … high` (an element of a vector, a byte of an element).
+            `low … high` (an element of a vector, a byte of an element); "value": one that is emitted (`IndexValue`).
         low, high: bounds that always hold; None where there is none.
         guessed: it stands for what an operation makes that is not understood: it may never have the values a conflict needs.
     """
@@ -97,7 +97,7 @@ class Linear:
         self._bounds: Range | None = None
 
     @staticmethod
-    def of(value: int | Symbol) -> Linear:
+    def of(value: int | Symbol = 0) -> Linear:
         return Linear({}, value) if isinstance(value, int) else Linear({value: 1}, 0)
 
     @property

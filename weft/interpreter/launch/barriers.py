@@ -11,7 +11,8 @@ from ..buffers.tensor_copies import ARRIVALS
 from ..hardware.hopper.mbarriers import FENCE_INIT, MAKE, count_of
 from ..hardware.hopper.warpgroups import GROUP
 from ..hardware.lanes import OF_GROUPS, numbered_barrier
-from ..indices.arithmetic import Sum, is_zero, value
+from ..indices.arithmetic import is_zero, value_of
+from ..indices.linear import Linear
 from ..ir.mlir import ahead_of, gpu, ir, nvgpu, operations, ops_of
 from ..ir.structured import copy_marks
 from ..mapping.processors import Hardware, loop_over, when
@@ -39,15 +40,15 @@ def init_barriers(entry: ir.Block, hardware: Hardware) -> ir.Operation | None:
     return start
 
 
-def _init(barriers: ir.Value, arrivals: int, number: Sum) -> None:
-    nvgpu.MBarrierInitOp(barriers, value(arrivals), number.emit())
+def _init(barriers: ir.Value, arrivals: int, number: Linear) -> None:
+    nvgpu.MBarrierInitOp(barriers, value_of(arrivals), value_of(number))
 
 
 def number_barriers(function: ir.Operation, hardware: Hardware) -> None:
     """Barriers of each warp group become ones with numbers, from 1 on: 0 is the block's own."""
     for barrier in [op for op in operations(function, "gpu.barrier") if OF_GROUPS in op.attributes]:
         with ahead_of(barrier):
-            made = numbered_barrier((hardware.group().index + Sum(1)).emit(), GROUP)
+            made = numbered_barrier(value_of(hardware.group().index + 1), GROUP)
         copy_marks(barrier, made)
         del made.attributes[OF_GROUPS]
         barrier.erase()
@@ -58,6 +59,6 @@ def meet_apart(op: ir.Operation, threads: int) -> None:
     warp groups."""
     for barrier in list(operations(op, "gpu.barrier")):
         with ahead_of(barrier):
-            made = numbered_barrier(value(1 + threads // GROUP), threads)
+            made = numbered_barrier(value_of(1 + threads // GROUP), threads)
         copy_marks(barrier, made)
         barrier.erase()

@@ -23,7 +23,8 @@ from ..hardware.hopper.mbarriers import EXPECT, barrier_of
 from ..hardware.hopper.tensor_maps import LOAD, POINTER_OF, STORE
 from ..hardware.hopper.warpgroups import DESCRIBE
 from ..hardware.limits import MOST_BOX, MOST_RANK, PIECE
-from ..indices.arithmetic import Bound, Sum, value
+from ..indices.arithmetic import Bound, bound_of, index_of, value_of
+from ..indices.linear import Linear
 from ..indices.neighbours import Neighbours
 from ..ir.cloning import index_dimension
 from ..ir.element_sizes import element_bytes
@@ -38,7 +39,7 @@ from ..memory.views import is_view
 from ..outlining.host_maps import End, Factor, end_behind, joined
 from ..outlining.kernel import Outlined
 from .clusters.sharing import Sharing, TilePart
-from .panels import Box, Panels, bound, map_type
+from .panels import Box, Panels, map_type
 from .pixels import Gathered, load_pixels
 
 
@@ -80,11 +81,11 @@ class _Copy:
             barriers, number = barrier_of(self._expecting())
             width = panels.box.box[-1]
             for piece in pieces:
-                row, panel = (bound(start) for start in (piece.row, piece.panel))
+                row, panel = (bound_of(start) for start in (piece.row, piece.panel))
                 to = panels.at(lead, row, piece.rows, panel, len(box.sizes))
                 starts = box.at(piece.row)
-                starts[-1] = starts[-1] + piece.panel.times(width)
-                coordinates = [start.emit() for start in reversed(starts)]
+                starts[-1] = starts[-1] + piece.panel * width
+                coordinates = [value_of(start) for start in reversed(starts)]
                 blocks = self.sharing.mask() if self.sharing is not None and piece.shared else None
                 if box.pixels is not None:
                     load_pixels(to, panels.map, coordinates, box.pixels.tap, (barriers, number), blocks)
@@ -101,7 +102,7 @@ class _Copy:
                 sizes = list(box.sizes)
                 sizes[box.row] = shared[0].rows
                 return shared, replace(box, sizes=tuple(sizes))
-        return [TilePart(Sum(), rows, Sum(panel)) for panel in range(panels)], box
+        return [TilePart(Linear.of(), rows, Linear.of(panel)) for panel in range(panels)], box
 
     def _expecting(self) -> ir.Operation:
         before = ops_of(self.op.block)
@@ -142,7 +143,7 @@ class _Copy:
             if len(moved) > 1 or not all(at.advances(subscripts[axis]) for axis in moved):
                 return self._pixels(load)
             axes[dimension] = moved[0] if moved else -1
-        source, first, _ = load.source([value(0)] * rank)
+        source, first, _ = load.source([value_of(0)] * rank)
         tensor, starts, on = place_of(source)
         self._expect_tensor(tensor)
         ends = self._ends(load, tensor, starts, on)
@@ -153,7 +154,7 @@ class _Copy:
             elif self.shape[dimension] != 1:
                 raise self._refused("repeats its operand", "promote an operand that is read as it is")
         for axis, subscript in enumerate(first):
-            starts[on[axis]] = starts[on[axis]] + Sum.of(subscript)
+            starts[on[axis]] = starts[on[axis]] + index_of(subscript)
         return self._checked(Box(tensor, tuple(starts), tuple(sizes), ends), [on[a] for a in axes if a >= 0])
 
     def _pixels(self, load: MaskedLoad) -> Box:
@@ -161,13 +162,13 @@ class _Copy:
             raise self._refused("does not read neighbours one behind the other", "promote an operand that is read as it is")
         found = Gathered(self.op, load, self._refused).pixels(self.shape[1])
         self._expect_tensor(found.images)
-        starts = found.first(Sum())
+        starts = found.first(Linear.of())
         if (wrong := found.window.wrong(self.shape[0])) is not None:
             raise self._refused(f"would take {wrong}", "map the copy to threads")
         box = Box(found.images, starts, tuple(self.shape), (None,) * len(starts), pixels=found)
         return replace(self._checked(box, range(len(starts))), row=0)
 
-    def _ends(self, load: MaskedLoad, tensor: ir.Value, starts: Sequence[Sum], on: Sequence[int]) -> tuple[End, ...]:
+    def _ends(self, load: MaskedLoad, tensor: ir.Value, starts: Sequence[Linear], on: Sequence[int]) -> tuple[End, ...]:
         """How long the tensor is, by the mask. Raises W0405 where that says anything else."""
         subscripts = list(load.load.operands)[1:]
         ends: list[End] = [None] * len(starts)
@@ -178,7 +179,7 @@ class _Copy:
                 waiting += test.operands
                 continue
             axis = None if test is None or test.name != "arith.cmpi" else self._tested(test, subscripts)
-            if test is None or axis is None or starts[on[axis]] != Sum():
+            if test is None or axis is None or starts[on[axis]] != Linear.of():
                 raise self._refused(
                     "reads under a mask that says more than where its operand ends: zeros begin elsewhere",
                     "promote an operand whose tiles end where it does",
@@ -270,20 +271,20 @@ def _swizzle(alloc: ir.Value) -> int:
     return ir.IntegerAttr(made.attributes[SWIZZLE]).value if SWIZZLE in made.attributes else 0
 
 
-def place_of(source: ir.Value) -> tuple[ir.Value, list[Sum], list[int]]:
+def place_of(source: ir.Value) -> tuple[ir.Value, list[Linear], list[int]]:
     """What a memref is a view of, where it begins there along each axis, and on which axis each of its own lies."""
     view = producer(source)
     if view is None or not is_view(view) or view.name not in ("memref.subview", "memref.cast"):
         rank = ir.MemRefType(source.type).rank
-        return source, [Sum() for _ in range(rank)], list(range(rank))
+        return source, [Linear.of() for _ in range(rank)], list(range(rank))
     tensor, starts, axes = place_of(view.operands[0])
     if view.name == "memref.cast":
         return tensor, starts, axes
     offsets, sizes, strides = parts_of(view)
     if any(stride != 1 for stride in strides):
-        return source, [Sum() for _ in sizes], list(range(len(sizes)))
+        return source, [Linear.of() for _ in sizes], list(range(len(sizes)))
     for axis, offset in zip(axes, offsets, strict=True):
-        starts[axis] = starts[axis] + Sum.of(offset)
+        starts[axis] = starts[axis] + index_of(offset)
     kept = _kept(view)
     return tensor, starts, [axes[axis] for axis in kept]
 
@@ -299,7 +300,7 @@ def _kept(view: ir.Operation) -> list[int]:
 def _place_in(target: ir.Value) -> tuple[ir.Value, list[Bound]]:
     """The shared buffer that a view lies in, and where it begins."""
     base, starts, _ = place_of(target)
-    return base, [start.emit() if start.terms else start.constant for start in starts]
+    return base, [bound_of(start) for start in starts]
 
 
 def drop_casts(function: ir.Operation) -> None:

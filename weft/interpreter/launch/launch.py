@@ -17,7 +17,7 @@ from ..buffers.tensor_copies import complete_copies, continue_counts
 from ..buffers.writeback import inherit_maps
 from ..focus.modules import Taken
 from ..hardware import limits
-from ..indices.arithmetic import Sum
+from ..indices.arithmetic import index_of
 from ..ir.cloning import clone_module
 from ..ir.functions import CLUSTER_SIZE, MOST_BLOCKS, REGISTER_CAP, symbol
 from ..ir.mlir import ahead_of, ancestors, ir, operations, ops_of
@@ -181,7 +181,7 @@ def _materialize(kernel: Outlined) -> Materialized:
     _state_sizes(kernel.function, "known_grid_size", geometry.static_grid())
     accumulate_in_wider(kernel.function)
     use_tensor_cores(kernel.function, hardware)
-    sharing = None if cluster is None else Sharing(cluster, Sum.of(hardware.rank(), cluster.size))
+    sharing = None if cluster is None else Sharing(cluster, index_of(hardware.rank(), cluster.size))
     _state_sizes(kernel.function, "known_block_size", geometry.static_block())  # those that maps say; a producer is to come
     lower_stores(kernel)
     use_warp_groups(kernel.function, lower_copies(kernel, sharing))

@@ -9,7 +9,7 @@ from ...dsl.diagnostics import fail
 from ..buffers.views import fold_constant_offsets, fold_transposes, keep_reshapes, sink_transposes
 from ..hardware.hopper.warpgroups import SAME
 from ..hardware.limits import MOST, block_bytes
-from ..indices.arithmetic import constant_of, value
+from ..indices.arithmetic import constant_of, value_of
 from ..indices.indices import STAND_IN, share_indices
 from ..ir.copying import copies_to_linalg
 from ..ir.element_sizes import bytes_of
@@ -277,5 +277,5 @@ def _extracted(sums: ir.Value, read: ir.Operation) -> ir.Value:
     subscripts = iter([at for at, size in zip(list(read.operands)[1:], shape, strict=True) if size != 1])
     own = ir.VectorType(sums.type).shape
     depth = len(own) - (read.name == "vector.load")
-    places = [value(0) if size == 1 else next(subscripts) for size in own[:depth]]
+    places = [value_of(0) if size == 1 else next(subscripts) for size in own[:depth]]
     return vector.ExtractOp(sums, places, [ir.ShapedType.get_dynamic_size()] * depth).result

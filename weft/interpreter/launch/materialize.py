@@ -16,8 +16,8 @@ from ..buffers.tiles import is_distributed, one_each
 from ..buffers.widths import widths
 from ..hardware.lanes import BARRIER
 from ..indices.algebra import LaunchShape
-from ..indices.arithmetic import Bound, Sum, ceildiv, delinearise, inside, is_zero, less
-from ..indices.linear import NOTHING
+from ..indices.arithmetic import Bound, ceildiv, delinearise, divide, inside, is_zero, less
+from ..indices.linear import NOTHING, Linear
 from ..indices.values import Values, largest
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
 from ..ir.refusing import describe
@@ -47,7 +47,7 @@ from .shared.meeting import OUTSIDE, Within, guard, meet_inside
 from .shared.reductions import SharedReduction
 from .shared.scans import SharedScan
 
-EmitAt = Callable[[Sequence[Sum]], None]
+EmitAt = Callable[[Sequence[Linear]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""
 
 
@@ -145,7 +145,7 @@ class Materializer:
         moved: list[ir.Operation] = []
         together = meet_inside(op, mapping, self._geometry)
 
-        def emit(iterations: Sequence[Sum]) -> None:
+        def emit(iterations: Sequence[Linear]) -> None:
             there = [] if self.there is None or mapping.space != "blocks" else [self.there]
             self._share(op, iterations, trips, [*alive, *there])
             for variable, dimension, iteration in zip(body.arguments, dimensions, iterations, strict=True):
@@ -175,12 +175,12 @@ class Materializer:
         """As `_distribute`, for iterations that all processors go through; `alive`: becomes what says whether one is a thread's."""
         sharers = self._hardware.sharers(mapping, trips)
 
-        def nest(at: tuple[Sum, ...]) -> None:
+        def nest(at: tuple[Linear, ...]) -> None:
             if len(at) == len(sharers):
                 return emit(_multi_index(at, trips, mapping))
             n, who = sharers[len(at)]
 
-            def one(index: Sum, conditions: list[ir.Value]) -> None:
+            def one(index: Linear, conditions: list[ir.Value]) -> None:
                 alive.extend(conditions)
                 nest((*at, index))
 
@@ -193,7 +193,7 @@ class Materializer:
         along = cluster.dimension
         whole = cluster.whole(trips)
 
-        def mine(at: Sequence[Sum]) -> None:
+        def mine(at: Sequence[Linear]) -> None:
             place = self._hardware.in_cluster(at[along], whole[along])
             if whole[along] != trips[along]:
                 self.there = less(place, trips[along])
@@ -211,7 +211,7 @@ class Materializer:
     def _reduction(self, op: ir.Operation, within: Within) -> list[ir.Operation]:
         *around, mapping = within.maps
 
-        def owned(structured: StructuredOp, index: Callable[[Sequence[Sum]], Sequence[Sum]]) -> None:
+        def owned(structured: StructuredOp, index: Callable[[Sequence[Linear]], Sequence[Linear]]) -> None:
             with ExitStack() as scope:  # threads that another one repeats bring nothing; warps reduce all by themselves
                 if mapping.space == "threads":
                     self._guard_idle_axes(op, within.maps, scope)
@@ -224,7 +224,7 @@ class Materializer:
         return []
 
     def _units(
-        self, op: ir.Operation, structured: StructuredOp, mapping: Mapping, index: Callable[[Sequence[Sum]], Sequence[Sum]]
+        self, op: ir.Operation, structured: StructuredOp, mapping: Mapping, index: Callable[[Sequence[Linear]], Sequence[Linear]]
     ) -> None:
         """Emit the units that the thread owns of what a map hands out; `index` makes the index of an iteration of that."""
         every, lanes = extents(op), mapping.vector
@@ -233,7 +233,7 @@ class Materializer:
         space[-1:] = [ceildiv(n, lanes) for n in space[-1:]]
         units = [space[handed.index(d)] if d in handed else n for d, n in enumerate(every)]
 
-        def unit(at: Sequence[Sum], own: Table[int, Address]) -> None:
+        def unit(at: Sequence[Linear], own: Table[int, Address]) -> None:
             emit_unit(structured, index(_multi_index(at, space, mapping)), lanes, own)
 
         if any(one.op == op for array in self._arrays for one in array.rounds):
@@ -243,7 +243,7 @@ class Materializer:
         else:
             whole = _whole_rows(space, mapping)
 
-            def within(at: Sequence[Sum]) -> None:
+            def within(at: Sequence[Linear]) -> None:
                 ends = zip(at, space, whole, strict=True)
                 with when(*(c for place, n, most in ends if n is not most for c in inside(place, n))):
                     place = index(at)  # of a shared reduction each thread goes over all results, too
@@ -252,7 +252,7 @@ class Materializer:
 
             self._distribute(mapping, whole, within)
 
-    def _share(self, op: ir.Operation, at: Sequence[Sum], extents: Sequence[Bound], alive: Sequence[ir.Value] = ()) -> None:
+    def _share(self, op: ir.Operation, at: Sequence[Linear], extents: Sequence[Bound], alive: Sequence[ir.Value] = ()) -> None:
         """Note what a processor owns of what is mapped, as emitted."""
         self.shares.append(Owned.emitted(op, describe(op), at, extents, alive, self._values))
 
@@ -264,7 +264,7 @@ class Materializer:
             return for_each(trips, emit)  # their loops subscript registers, and so are unrolled
         sharers = self._hardware.sharers(mapping, trips)
 
-        def nest(at: tuple[Sum, ...]) -> None:
+        def nest(at: tuple[Linear, ...]) -> None:
             if len(at) == len(sharers):
                 return emit(_multi_index(at, trips, mapping, self._geometry.cluster))
             n, who = sharers[len(at)]
@@ -283,8 +283,8 @@ def _whole_rows(trips: Sequence[Bound], mapping: Mapping) -> list[Bound]:
 
 
 def _multi_index(
-    at: Sequence[Sum], extents: Sequence[Bound], mapping: Mapping, cluster: BlockClusters | None = None
-) -> Sequence[Sum]:
+    at: Sequence[Linear], extents: Sequence[Bound], mapping: Mapping, cluster: BlockClusters | None = None
+) -> Sequence[Linear]:
     """The index of each dimension, where all of them may be counted row by row, or in an order of rows and columns."""
     if len(at) == len(extents):
         return at
@@ -293,8 +293,8 @@ def _multi_index(
     *rows, columns = (extent for extent in extents if isinstance(extent, int))
     if mapping.hilbert:
         together = 1 if cluster is None else cluster.size
-        row, column = along_curve(at[0].divide(together)[0], math.prod(rows) // together, columns)
-        row = row.times(together)
+        row, column = along_curve(divide(at[0], together)[0], math.prod(rows) // together, columns)
+        row = row * together
     elif mapping.group is not None:
         row, column = grouped(at[0], math.prod(rows), columns, mapping.group)
     else:

@@ -8,7 +8,8 @@ from functools import cached_property
 from ...dsl.records import record
 from ..hardware.hopper.tensor_maps import TensorMap, tensor_map
 from ..hardware.limits import PixelWindow
-from ..indices.arithmetic import Bound, Sum
+from ..indices.arithmetic import Bound
+from ..indices.linear import Linear
 from ..ir.mlir import ir
 from ..memory.layouts import subview
 from ..outlining.host_maps import End
@@ -26,11 +27,6 @@ def map_type(box: Sequence[int], element: ir.Type, swizzle: int, fetch: int = 12
     )
 
 
-def bound(start: Sum) -> Bound:
-    """An offset, at the insertion point."""
-    return start.emit() if start.terms else start.constant
-
-
 @record
 class Box:
     """What a copy takes.
@@ -45,7 +41,7 @@ class Box:
     """
 
     tensor: ir.Value
-    starts: tuple[Sum, ...]
+    starts: tuple[Linear, ...]
     sizes: tuple[int, ...]
     ends: tuple[End, ...]
     row: int = 0
@@ -56,7 +52,7 @@ class Box:
         """Of pixels, where they lie."""
         return None if self.pixels is None else self.pixels.window
 
-    def at(self, row: Sum) -> list[Sum]:
+    def at(self, row: Linear) -> list[Linear]:
         """Where it begins from that row of the tile on, at the insertion point."""
         if self.pixels is not None:
             return list(self.pixels.first(row))

@@ -22,8 +22,7 @@ from ..buffers.wide_accesses import MaskedLoad
 from ..hardware.hopper.mbarriers import ADDRESS, POINTER
 from ..hardware.hopper.tensor_maps import LOAD_PIXELS, POINTER_OF
 from ..hardware.limits import CORNERS, OFFSETS, PixelWindow
-from ..indices.arithmetic import Sum, Term, sum_of
-from ..indices.arithmetic import value as value_of
+from ..indices.arithmetic import Terms, index_of, sum_of, terms_of, value_of
 from ..indices.digits import Size, digits_of
 from ..indices.linear import Linear
 from ..indices.neighbours import Neighbours
@@ -49,8 +48,8 @@ class Pixels:
 
     images: ir.Value
     window: PixelWindow
-    first: Callable[[Sum], tuple[Sum, ...]]
-    tap: tuple[Sum, ...]
+    first: Callable[[Linear], tuple[Linear, ...]]
+    tap: tuple[Linear, ...]
 
 
 @record
@@ -58,9 +57,9 @@ class _Axis:
     """A subscript but the last: what of it depends on the row's number, in which that is multiplied by `step`; what depends on the
     column's; a number. `count`: how many pixels there are along it, None where that is not known."""
 
-    row: tuple[Term, ...]
+    row: Terms
     step: int
-    tap: tuple[Term, ...]
+    tap: Terms
     offset: int
     count: Size
 
@@ -109,9 +108,9 @@ class Gathered:
         upper = (self._upper(at, axis, rank) for at, axis in enumerate(inner, 1))
         window = PixelWindow(tuple(axis.offset for axis in inner), tuple(upper), tuple(axis.step for axis in inner))
 
-        def first(row: Sum) -> tuple[Sum, ...]:
-            copies, channel = self.load.values([row.emit(), value_of(0)]), self.subscripts[-1]
-            return (*(_there(copies, axis.row, axis.offset) for axis in axes), Sum.of(copies.get(channel, channel)))
+        def first(row: Linear) -> tuple[Linear, ...]:
+            copies, channel = self.load.values([value_of(row), value_of(0)]), self.subscripts[-1]
+            return (*(_there(copies, axis.row, axis.offset) for axis in axes), index_of(copies.get(channel, channel)))
 
         copies = self.load.values([value_of(0)] * 2)
         return Pixels(self.images, window, first, tuple(_there(copies, axis.tap) for axis in inner))
@@ -133,25 +132,26 @@ class Gathered:
 
     def _axis(self, subscript: ir.Value) -> _Axis:
         total = sum_of(subscript)
-        tap = tuple(term for term in total.terms if self.by_column.varies(term.value))
-        row = tuple(term for term in total.terms if term not in tap)
-        own = [term for term in row if self.by_row.varies(term.value)]
-        made = made_by(own[0].value, "affine.delinearize_index") if len(own) == 1 else None
-        if len(own) > 1 or any(term.coefficient < 1 for term in total.terms) or (row and not own) or (made and len(row) > 1):
+        terms = terms_of(total)
+        tap = [(value, factor) for value, factor in terms if self.by_column.varies(value)]
+        row = [(value, factor) for value, factor in terms if not self.by_column.varies(value)]
+        own = [(value, factor) for value, factor in row if self.by_row.varies(value)]
+        made = made_by(own[0][0], "affine.delinearize_index") if len(own) == 1 else None
+        if len(own) > 1 or any(factor < 1 for _, factor in terms) or (row and not own) or (made and len(row) > 1):
             raise self._no_pixels("a subscript is more than a multiple of one digit of its row's number, plus a tap")
-        count: Size = 1 if not own else None if made is None else dict(digits_of(made))[own[0].value]
-        return _Axis(row, own[0].coefficient if own else 1, tap, total.constant, count)
+        count: Size = 1 if not own else None if made is None else dict(digits_of(made))[own[0][0]]
+        return _Axis(row, own[0][1] if own else 1, tap, total.constant, count)
 
     def _number_of_row(self, axes: Sequence[_Axis]) -> Linear:
         """The number of a row's pixel, of which the digits are."""
         used = [axis for axis in axes if axis.row]
-        made = made_by(used[0].row[0].value, "affine.delinearize_index") if used else None
-        if made is not None and [term.value for axis in used for term in axis.row] == list(made.results):
+        made = made_by(used[0].row[0][0], "affine.delinearize_index") if used else None
+        if made is not None and [value for axis in used for value, _ in axis.row] == list(made.results):
             number = made.operands[0] if self.by_row.advances(made.operands[0]) else None
             found = None if number is None else self.by_row.form(number)
-        elif made is None and len(used) == 1 and all(term.coefficient % used[0].step == 0 for term in used[0].row):
+        elif made is None and len(used) == 1 and all(factor % used[0].step == 0 for _, factor in used[0].row):
             row, step = used[0].row, used[0].step
-            found = sum((self.by_row.form(term.value) * (term.coefficient // step) for term in row), start=Linear.of(0))
+            found = sum((self.by_row.form(value) * (factor // step) for value, factor in row), start=Linear.of())
         else:  # one pixel alone: the mask says that it is row 0
             choice = self.load.choice
             tests = [] if used or choice is None else [test for test in _conjuncts(choice.operands[0]) if test is not None]
@@ -179,12 +179,12 @@ class Gathered:
     def _rows(self, axis: _Axis) -> int | None:
         """How many rows there are at most, of one image with one axis alone, the digit of which is the row's number."""
         known, last = KnownIndices(self.op), 0
-        for term in axis.row:
-            own = term.value in self.by_row.last
-            top = shape_of(self.op.operands[0])[0] if own else known.linear(term.value).bounds()[1]
-            if top is None or made_by(term.value, "affine.delinearize_index") is not None:
+        for value, factor in axis.row:
+            own = value in self.by_row.last
+            top = shape_of(self.op.operands[0])[0] if own else known.linear(value).bounds()[1]
+            if top is None or made_by(value, "affine.delinearize_index") is not None:
                 return None
-            last += term.coefficient // axis.step * (top - own)
+            last += factor // axis.step * (top - own)
         return last + 1
 
     def _divided(self, product: Product, by: Product) -> tuple[int | None, list[ir.Value]]:
@@ -201,11 +201,11 @@ class Gathered:
         """That an instruction has bits enough for them."""
         for axis in axes:
             far: int | None = 0
-            for term in axis.tap:
-                made = made_by(term.value, "affine.delinearize_index")
-                values = None if made is None else dict(digits_of(made))[term.value]
+            for value, factor in axis.tap:
+                made = made_by(value, "affine.delinearize_index")
+                values = None if made is None else dict(digits_of(made))[value]
                 known = values if isinstance(values, int) else None if values is None else constant_of(values)
-                far = None if known is None or far is None else far + term.coefficient * (known - 1)
+                far = None if known is None or far is None else far + factor * (known - 1)
             if far is None or far >= 1 << OFFSETS[rank]:
                 reach = "which are not known to end" if far is None else f"the last of which is {far} away"
                 raise self.refused(f"reads taps {reach}: those of a tensor map are below {1 << OFFSETS[rank]}", ELSE)
@@ -261,8 +261,8 @@ class Gathered:
         return self.refused(f"gathers what neither a box holds nor pixels of images: {why}", ELSE)
 
 
-def _there(copies: dict[ir.Value, ir.Value], terms: tuple[Term, ...], constant: int = 0) -> Sum:
-    return Sum(constant, tuple(Term(copies.get(t.value, t.value), t.coefficient, None) for t in terms))
+def _there(copies: dict[ir.Value, ir.Value], terms: Terms, constant: int = 0) -> Linear:
+    return sum((index_of(copies.get(value, value)) * factor for value, factor in terms), Linear.of(constant))
 
 
 def _conjuncts(mask: ir.Value) -> list[ir.Operation | None]:
@@ -298,7 +298,7 @@ def _factors(sizes: Sequence[int | ir.Value]) -> Product:
 
 
 def load_pixels(
-    to: ir.Value, given: ir.Value, coordinates: Sequence[ir.Value], tap: Sequence[Sum], barrier: tuple[ir.Value, ir.Value],
+    to: ir.Value, given: ir.Value, coordinates: Sequence[ir.Value], tap: Sequence[Linear], barrier: tuple[ir.Value, ir.Value],
     blocks: ir.Value | None,
 ) -> None:  # fmt: skip
     """A load of pixels, at the insertion point: to a tile, by a map, counted on a barrier; `blocks`: of a cluster, by a mask."""
@@ -311,7 +311,7 @@ def load_pixels(
         for kind, value in ((of_cluster, to), (pointer, given))
     )
     place = [arith.IndexCastOp(i32, value).result for value in coordinates]
-    offsets = [arith.IndexCastOp(i16, distance.emit()).result for distance in reversed(tap)]
+    offsets = [arith.IndexCastOp(i16, value_of(distance)).result for distance in reversed(tap)]
     mask = [] if blocks is None else [blocks]
     ir.Operation.create(
         LOAD_PIXELS, operands=[tile, of, *place, at, *offsets, *mask], attributes={

@@ -15,7 +15,8 @@ from ..buffers.tensor_copies import PRODUCER
 from ..hardware import limits
 from ..hardware.hopper.mbarriers import REGISTERS
 from ..hardware.hopper.warpgroups import GROUP
-from ..indices.arithmetic import Sum, is_zero, less
+from ..indices.arithmetic import is_zero, less
+from ..indices.linear import Linear
 from ..ir.functions import register_cap
 from ..ir.mlir import ahead_of, ancestors, i64, ir, is_used, is_within, operations, ops_of, producer, scf
 from ..ir.refusing import refuse
@@ -29,9 +30,9 @@ MOST = 240
 """Registers that a thread can ask for."""
 
 
-def begin_role(thread: Sum, threads: int, loop: ir.Operation) -> None:
+def begin_role(thread: Linear, threads: int, loop: ir.Operation) -> None:
     """What a loop of one iteration holds is done by the first thread behind so many, in the loop's place."""
-    with ahead_of(loop), when(is_zero(thread + Sum(-threads))):
+    with ahead_of(loop), when(is_zero(thread + -threads)):
         block = ir.InsertionPoint.current.block
         for op in ops_of(body_of(loop))[:-1]:
             op.detach_from_parent()

@@ -26,7 +26,7 @@ from ..hardware.ampere.fragments import (
     instruction_of,
 )
 from ..hardware.limits import WARP
-from ..indices.arithmetic import value as index
+from ..indices.arithmetic import value_of
 from ..ir.affine_maps import single_dimensions
 from ..ir.cloning import clone_with
 from ..ir.element_sizes import element_bytes
@@ -168,9 +168,9 @@ class _Product:
         kind = ir.MemRefType(view.operands[0].type)
         dimensions = ir.MemRefType(self.acc.type).rank + 2 * (self.halves is not None)
         with ahead_of(self.inside):
-            copies = {} if self.halves is None else {_variable(self.halves): index(0)}
+            copies = {} if self.halves is None else {_variable(self.halves): value_of(0)}
             at = [
-                index(offset) if isinstance(offset, int) else _cloned(offset, copies, self.inside)
+                value_of(offset) if isinstance(offset, int) else _cloned(offset, copies, self.inside)
                 for offset in parts_of(view)[0]
             ]
         return view.operands[0], at, ir.VectorType.get(kind.shape[-dimensions:], kind.element_type)
@@ -193,19 +193,19 @@ class _Product:
 
             def fill(at: tuple[ir.Value, ...]) -> None:
                 if len(at) < len(counts):
-                    return loop_over(counts[len(at)], lambda i: fill((*at, i.emit())))
+                    return loop_over(counts[len(at)], lambda i: fill((*at, value_of(i))))
                 copies = {_variable(loop): i for loop, i in zip(reversed(loops), at, strict=True)}
                 here = _cloned(tile, copies, outermost)
                 found = self._load(here, operand)
                 if found.type != whole:
                     found = arith.TruncFOp(whole, found).result
-                vector.StoreOp(found, array, [*at, index(0), index(0)])
+                vector.StoreOp(found, array, [*at, value_of(0), value_of(0)])
 
             fill(())
 
         def loaded() -> ir.Value:
             at = [_variable(loop) for loop in reversed(loops)]
-            return vector.LoadOp(whole, array, [*at, index(0), index(0)]).result
+            return vector.LoadOp(whole, array, [*at, value_of(0), value_of(0)]).result
 
         return loaded
 
@@ -253,7 +253,7 @@ class _Product:
         def place(register: int) -> list[ir.Value]:
             digits = self.product.fragments[0].restricted(of="register").digits
             at = {counted[d.axis]: register // d.divisor % d.count for d in digits}
-            return [index(at.get(axis, 0)) for axis in range(ir.MemRefType(part.type).rank)]
+            return [value_of(at.get(axis, 0)) for axis in range(ir.MemRefType(part.type).rank)]
 
         word = ir.VectorType.get([each], kind)
         found = [vector.LoadOp(word, part, place(register)).result for register in range(registers)]
@@ -262,12 +262,12 @@ class _Product:
     def _subscripts(self, tile: ir.Value, operand: int, place: Sequence[ir.Value]) -> list[ir.Value]:
         """Of a row and a column: dimensions beside them have one iteration."""
         at = dict(zip(self.axes[operand], place, strict=True))
-        return [at[axis] if axis in at else index(0) for axis in range(ir.MemRefType(tile.type).rank)]
+        return [at[axis] if axis in at else value_of(0) for axis in range(ir.MemRefType(tile.type).rank)]
 
     def _of_lane(self, layout: Layout, axis: str, more: int = 0) -> ir.Value:
         """A coordinate of the lane's number."""
         (form,) = layout.form(axis, "lane", WARP).results
-        return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [form + more]), [self.hardware.lane().index.emit()]).result
+        return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [form + more]), [value_of(self.hardware.lane().index)]).result
 
 
 def _joined(words: Sequence[ir.Value], whole: ir.VectorType) -> ir.Value:

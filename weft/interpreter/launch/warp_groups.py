@@ -31,7 +31,8 @@ from ..hardware.hopper.warpgroups import (
     panel_layout,
     sums_type,
 )  # fmt: skip
-from ..indices.arithmetic import Sum, value
+from ..indices.arithmetic import bound_of, divide, value_of
+from ..indices.linear import Linear
 from ..ir.affine_maps import single_dimensions
 from ..ir.mlir import (
     ahead_of,
@@ -54,7 +55,7 @@ from ..ir.structured import body_of, element_type, structure
 from ..mapping.processors import for_each
 from ..memory.views import behind, is_view
 from .boxes import place_of
-from .panels import Panels, bound
+from .panels import Panels
 from .tensor_cores import matrix_dimensions, needs, whole_tile
 
 
@@ -217,8 +218,8 @@ class _GroupProduct:
         panels = self.filled[buffer]
         across = on.index(self.summed) < on.index(mine)
         row, column = starts[-2], starts[-1]
-        panel, rest = column.divide(panels.box.box[-1])
-        if rest != Sum() or (across and row != Sum()) or (not across and column != Sum()):
+        panel, rest = divide(column, panels.box.box[-1])
+        if rest != Linear.of() or (across and row != Linear.of()) or (not across and column != Linear.of()):
             raise refuse(
                 "W0369", "a warp group begins its sum within the tile that is staged", self.op,
                 "the sum of its product is as long as that tile: `mma` makes several instructions of it",
@@ -238,7 +239,8 @@ class _GroupProduct:
                 f"{f'by {panels.box.swizzle}' if panels.box.swizzle else 'not'}", self.op,
                 "`promote-to-shared … swizzle 128`, of tiles whose rows are multiples of 128 bytes",
             )  # fmt: skip
-        seen = panels.at([bound(s) for s in starts[:-2]], bound(row), depth if across else length, bound(panel))
+        rows = depth if across else length
+        seen = panels.at([bound_of(s) for s in starts[:-2]], bound_of(row), rows, bound_of(panel))
         sizes = [length, depth] if operand == 0 else [depth, length]
         described = ir.Type.parse(f"!nvgpu.warpgroup.descriptor<tensor = {ir.MemRefType.get(sizes, kind, None, space)}>")
         held = depth if across else length
@@ -295,11 +297,11 @@ class _GroupProduct:
         inner = next(rank for rank in range(1, len(shape) + 1) if prod(shape[-rank:]) == 4)
         counts, piece = shape[:-inner], ir.VectorType.get(shape[-inner:], self.held.element_type)
 
-        def add(at: Sequence[Sum]) -> None:
-            places = [*(e.emit() for e in at), *[value(0)] * piece.rank]
+        def add(at: Sequence[Linear]) -> None:
+            places = [*(value_of(e) for e in at), *[value_of(0)] * piece.rank]
             held = vector.LoadOp(piece, self.array, places).result
             of_sums = iter([place for place, count in zip(places, counts, strict=False) if count > 1])
-            which = [next(of_sums) if size > 1 else value(0) for size in ir.VectorType(sums.type).shape[:2]]
+            which = [next(of_sums) if size > 1 else value_of(0) for size in ir.VectorType(sums.type).shape[:2]]
             made = vector.ExtractOp(sums, which, [ir.ShapedType.get_dynamic_size()] * 2).result
             total = arith.AddFOp(held, vector.ShapeCastOp(piece, made).result).result
             vector.StoreOp(total, self.array, places)
@@ -307,7 +309,7 @@ class _GroupProduct:
         for_each(counts, add)
 
     def _first(self) -> list[ir.Value]:
-        return [value(0)] * self.held.rank
+        return [value_of(0)] * self.held.rank
 
 
 def _is_of(operand: ir.Value, array: ir.Value) -> bool:

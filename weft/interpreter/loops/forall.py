@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from ..indices.arithmetic import Bound, Sum, apply_map, ceildiv, conjunction, constant, delinearise, known, minimum
+from ..indices.arithmetic import Bound, apply_map, ceildiv, conjunction, constant, delinearise, index_of, known, minimum
 from ..indices.arithmetic import inside as inside_of
+from ..indices.linear import Linear
 from ..indices.values import largest
 from ..ir.affine_maps import constraints
 from ..ir.mlir import affine, ahead_of, arith, children, ir, is_tensor, memref, operations, scf, vector
@@ -84,7 +85,7 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
     inside, end = body_of(flat), end_of(flat)
     with ir.InsertionPoint(end), loop.location:
         known = total if isinstance(total, int) else None
-        indices = delinearise(Sum.of(inside.arguments[0], known), box)
+        indices = delinearise(index_of(inside.arguments[0], known), box)
         for variable, dimension, index in zip(body.arguments, dimensions, indices, strict=False):
             variable.replace_all_uses_with(dimension.induction(index))
         larger = [(i, n) for i, n, extent in zip(indices, trips, box, strict=True) if extent != n]
@@ -126,22 +127,22 @@ def cut(loop: ir.Operation, sizes: Sequence[int | None]) -> tuple[ir.Operation, 
         counts: list[Bound] = [ceildiv(trips[p], sizes[p] or 1) for p in cuts]
         outer = make_forall([0] * len(cuts), counts, [1] * len(cuts))
     strip = body_of(outer)
-    starts = [Sum()] * len(dimensions)
+    starts = [Linear.of()] * len(dimensions)
     for argument, position in zip(strip.arguments, cuts, strict=True):
-        starts[position] = Sum.of(argument).times(sizes[position] or 1)
+        starts[position] = index_of(argument) * (sizes[position] or 1)
     with ir.InsertionPoint(end_of(outer)), loop.location:
         inner_trips = list(trips)  # a strip's size, or what is left at the end
         for d, (n, start, size) in enumerate(zip(trips, starts, sizes, strict=True)):
             if size:
                 divides = isinstance(n, int) and n % size == 0
-                inner_trips[d] = size if divides else minimum(Sum.of(n) + start.times(-1), size)
+                inner_trips[d] = size if divides else minimum(index_of(n) - start, size)
         inner = make_forall([0] * len(dimensions), inner_trips, [1] * len(dimensions))
     points = body_of(inner)
     with ir.InsertionPoint(end_of(inner)), loop.location:
         for variable, argument, start, dimension in zip(
             body.arguments, points.arguments, starts, dimensions, strict=True
         ):
-            variable.replace_all_uses_with(dimension.induction(start + Sum.of(argument)))
+            variable.replace_all_uses_with(dimension.induction(start + index_of(argument)))
     for op in children(loop)[:-1]:
         op.move_before(end_of(inner))
     loop.erase()

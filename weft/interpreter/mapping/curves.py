@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 from ...dsl.records import record
 from ..hardware.limits import MOST_CONSTANTS
-from ..indices.arithmetic import Sum
+from ..indices.arithmetic import divide, index_of, value_of
+from ..indices.linear import Linear
 from ..ir.mlir import ancestors, arith, children, ir, memref
 from ..ir.refusing import refuse
 from ..ir.structured import body_of
@@ -100,13 +101,13 @@ def check_curve(op: ir.Operation, mapping: Mapping) -> None:
     raise refuse("W0364", f"`{mapping}`: {why}", op, hint)
 
 
-def along_curve(number: Sum, rows: int, columns: int) -> tuple[Sum, Sum]:
+def along_curve(number: Linear, rows: int, columns: int) -> tuple[Linear, Linear]:
     """The tile of that number, of `rows` x `columns` of them."""
     if min(rows, columns) <= 1:
-        return number.divide(max(columns, 1))
-    tile = memref.LoadOp(_table(rows, columns), [number.emit()]).result
+        return divide(number, max(columns, 1))
+    tile = memref.LoadOp(_table(rows, columns), [value_of(number)]).result
     index = arith.IndexCastOp(ir.IndexType.get(), tile).result
-    return Sum.of(index, rows * columns).divide(columns)
+    return divide(index_of(index, rows * columns), columns)
 
 
 def _table(rows: int, columns: int) -> ir.Value:

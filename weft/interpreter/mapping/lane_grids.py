@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ...dsl.diagnostics import fail
 from ..hardware.limits import WARP
-from ..indices.arithmetic import Sum
+from ..indices.linear import Linear
 from ..ir.mlir import ir
 from ..ir.refusing import refuse
 from .mapping import Mapping
@@ -34,11 +34,11 @@ def check_lanes_in_lanes(within: Mapping, around: Mapping, notes: Callable[[], t
         )  # fmt: skip
 
 
-def idle_lane(hardware: Hardware, around: Sequence[Mapping]) -> Sum:
+def idle_lane(hardware: Hardware, around: Sequence[Mapping]) -> Linear:
     """Which lane the thread is of those among which maps distribute nothing."""
     taken = [own for one in around if one.space == "lanes" for own in zip(one.axes, one.counts, strict=True)]
     if math.prod(count for _, count in taken) == WARP:
-        return Sum()
+        return Linear.of()
     if not taken:
         return hardware.lane().index
     ((axis, count),) = taken

@@ -12,7 +12,8 @@ from ...dsl.diagnostics import fail
 from ...dsl.records import record
 from ...dsl.signature import DistributionSpec, SpaceSpec
 from ..hardware.limits import GROUP_WARPS, WARP
-from ..indices.arithmetic import Bound, Sum, ceildiv, constant, known, multiply, subtract, value
+from ..indices.arithmetic import Bound, ceildiv, constant, index_of, known, multiply, subtract, value_of
+from ..indices.linear import Linear
 from ..indices.values import divisible, largest, multiples, range_of
 from ..ir.mlir import DYNAMIC, affine, ancestors, entries, i64, ir, memref, operations, producer, scf
 from ..ir.structured import dimension_of, is_parallel_op, is_structured, parts_of, shape_of, structure
@@ -208,13 +209,13 @@ class LoopDimension:
             return None
         return max(-(-(last - first) // max(step or 1, 1)), 0)
 
-    def induction(self, iteration: Sum) -> ir.Value:
+    def induction(self, iteration: Linear) -> ir.Value:
         """The loop variable in that iteration."""
         if isinstance(self.step, int):
-            scaled = iteration.times(self.step)
+            scaled = iteration * self.step
         else:
-            scaled = Sum.of(multiply(iteration.emit(), self.step))
-        return (scaled + Sum.of(self.lower)).emit()
+            scaled = index_of(multiply(value_of(iteration), self.step))
+        return value_of(scaled + index_of(self.lower))
 
 
 def product(trips: Sequence[Bound]) -> Bound:
@@ -254,7 +255,7 @@ def extents(op: ir.Operation) -> list[Bound]:
     for operand, axis, dimension in _axes(op):
         if found[dimension] is None:
             size = _named_size(operand, axis)
-            found[dimension] = memref.DimOp(operand, value(axis)).result if size is None else size
+            found[dimension] = memref.DimOp(operand, value_of(axis)).result if size is None else size
     return [constant(1) if extent is None else extent for extent in found]
 
 

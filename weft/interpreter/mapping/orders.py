@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import reduce
 
-from ..indices.arithmetic import Bound, Sum, less
+from ..indices.arithmetic import Bound, divide, index_of, less, value_of
+from ..indices.linear import Linear
 from ..ir.mlir import arith
 
 
-def grouped(number: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
+def grouped(number: Linear, rows: int, columns: int, group: int) -> tuple[Linear, Linear]:
     """The tile of that number, of `rows` x `columns` of them. With the two exchanged it is the order of panels of columns.
 
     With p the number, it is row `first + p % (group * columns) % height` and column
@@ -22,34 +23,36 @@ def grouped(number: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]
     """
     group = min(group, rows)
     if group == 1 or columns == 1:
-        return number.divide(columns)
-    above, place = number.divide(group * columns)
+        return divide(number, columns)
+    above, place = divide(number, group * columns)
     return _in_group(above, place, (number, columns), rows, columns, group)
 
 
-def grouped_blocks(y: Sum, x: Sum, rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
+def grouped_blocks(y: Linear, x: Linear, rows: int, columns: int, group: int) -> tuple[Linear, Linear]:
     """The tile of block (y, x) of a grid of `rows` x `columns`, which are numbered x running fastest."""
     group = min(group, rows)
     if group == 1 or columns == 1:
         return y, x
-    above, within = y.divide(group)
-    return _in_group(above, within.times(columns) + x, (y, 1), rows, columns, group)
+    above, within = divide(y, group)
+    return _in_group(above, within * columns + x, (y, 1), rows, columns, group)
 
 
-def _in_group(above: Sum, place: Sum, at: tuple[Sum, int], rows: int, columns: int, group: int) -> tuple[Sum, Sum]:
+def _in_group(
+    above: Linear, place: Linear, at: tuple[Linear, int], rows: int, columns: int, group: int
+) -> tuple[Linear, Linear]:
     """The tile at that place of the group, behind so many groups. `at`: what tells whether it is in the last one that is cut: that
     begins at a multiple of the number with it."""
-    column, row = place.divide(group)
+    column, row = divide(place, group)
     cut = rows % group
     if cut:
         whole = less(at[0], (rows - cut) * at[1])
-        last_column, last_row = place.divide(cut)
+        last_column, last_row = divide(place, cut)
         pairs = ((column, last_column), (row, last_row))
-        column, row = (Sum.of(arith.SelectOp(whole, one.emit(), other.emit()).result) for one, other in pairs)
-    return above.times(group) + row, column
+        column, row = (index_of(arith.SelectOp(whole, value_of(one), value_of(other)).result) for one, other in pairs)
+    return above * group + row, column
 
 
-def by_groups(y: Sum, x: Sum, rows: Bound, group: int) -> tuple[Sum, Sum, int]:
+def by_groups(y: Linear, x: Linear, rows: Bound, group: int) -> tuple[Linear, Linear, int]:
     """The same tile, and the height of a group, where the numbers of rows and columns are known at run time, or blocks run in
     clusters.
 
@@ -57,12 +60,12 @@ def by_groups(y: Sum, x: Sum, rows: Bound, group: int) -> tuple[Sum, Sum, int]:
     the divisions are by a constant. Of a last group that is cut, blocks without a tile have nothing to do.
     """
     height = min(group, rows) if isinstance(rows, int) else group
-    column, row = x.divide(height)
-    return coordinate(y.times(height) + row, None), column, height
+    column, row = divide(x, height)
+    return coordinate(y * height + row, None), column, height
 
 
-def coordinate(total: Sum, extent: int | None) -> Sum:
+def coordinate(total: Linear, extent: int | None) -> Linear:
     """The sum as a value of its own, below `extent`: an `arith.addi` is not composed into the affine maps of its uses, which
     would all work the order out again."""
-    parts = [Sum(0, (term,)).emit() for term in total.terms] or [total.emit()]
-    return Sum.of(reduce(lambda a, b: arith.AddIOp(a, b).result, parts), extent)
+    parts = [value_of(Linear({term: factor}, 0)) for term, factor in total.terms.items()] or [value_of(total)]
+    return index_of(reduce(lambda a, b: arith.AddIOp(a, b).result, parts), extent)

@@ -19,7 +19,19 @@ from contextlib import contextmanager
 
 from ...dsl.records import record
 from ..hardware.limits import GROUP_WARPS, WARP
-from ..indices.arithmetic import Bound, Sum, ceildiv, conjunction, inside, less, minimum, multiply, value
+from ..indices.arithmetic import (
+    Bound,
+    ceildiv,
+    conjunction,
+    divide,
+    index_of,
+    inside,
+    less,
+    minimum,
+    multiply,
+    value_of,
+)
+from ..indices.linear import Linear
 from ..indices.values import divisible, largest
 from ..ir.mlir import gpu, ir, scf
 from .curves import along_curve
@@ -28,7 +40,7 @@ from .mapping import AS_MANY_AS_ITERATIONS, AXES, SYMBOLIC, Mapping, product
 from .orders import by_groups, coordinate, grouped_blocks
 from .participants import ThreadDigit
 
-Emit = Callable[[Sum], None]
+Emit = Callable[[Linear], None]
 """Emits the body of one iteration, at the ambient insertion point, for the iteration with this index."""
 
 
@@ -42,7 +54,7 @@ class Processors:
         surplus: processors with p >= P exist, and own nothing (`grid(x: 100)` in blocks of 64).
     """
 
-    index: Sum
+    index: Linear
     count: Bound
     surplus: bool = False
 
@@ -62,12 +74,12 @@ def for_each_owned(n: Bound, by: Processors, dist: str | None, chunk: int | None
     stride = multiply(by.count, size)
     if most is not None and isinstance(stride, int) and stride >= most:
         return _one_chunk(n, by, size, body)
-    first = by.index.times(size)  # chunks at p*size, p*size + stride, …
+    first = by.index * size  # chunks at p*size, p*size + stride, …
     if isinstance(n, int) and isinstance(stride, int) and n % stride == 0:
         trips = n // stride
-        return _loop(0, trips, 1, lambda t: _chunk(first + Sum.of(t, trips).times(stride), size, n, True, body))
+        return _loop(0, trips, 1, lambda t: _chunk(first + index_of(t, trips) * stride, size, n, True, body))
     known, whole = (n, n % size == 0) if isinstance(n, int) else (None, False)
-    return _loop(first.emit(), n, stride, lambda base: _chunk(Sum.of(base, known), size, n, whole, body))
+    return _loop(value_of(first), n, stride, lambda base: _chunk(index_of(base, known), size, n, whole, body))
 
 
 def _one_each(n: Bound, by: Processors, body: Emit) -> None:
@@ -82,26 +94,26 @@ def _one_chunk(n: Bound, by: Processors, size: Bound, body: Emit) -> None:
     if size == 1:
         return _one_each(n, by, body)
     if isinstance(size, int):
-        first = by.index.times(size)
+        first = by.index * size
         _chunk(first, size, n, multiply(by.count, size) == n, body)
         return
-    first = Sum.of(multiply(by.index.emit(), size))
-    _loop(first.emit(), minimum(first + Sum.of(size), n), 1, lambda i: body(Sum.of(i)))
+    first = index_of(multiply(value_of(by.index), size))
+    _loop(value_of(first), minimum(first + index_of(size), n), 1, lambda i: body(index_of(i)))
 
 
-def _chunk(first: Sum, size: int, n: Bound, whole: bool, body: Emit) -> None:
+def _chunk(first: Linear, size: int, n: Bound, whole: bool, body: Emit) -> None:
     """The iterations [first, first + size), cut at n unless the chunk is known to be `whole`."""
     if size == 1:
         return body(first)
     if whole:
-        _loop(0, size, 1, lambda j: body(first + Sum.of(j, size)))
+        _loop(0, size, 1, lambda j: body(first + index_of(j, size)))
     else:
-        end = minimum(first + Sum(size), n)
-        _loop(first.emit(), end, 1, lambda i: body(Sum.of(i, n if isinstance(n, int) else None)))
+        end = minimum(first + size, n)
+        _loop(value_of(first), end, 1, lambda i: body(index_of(i, n if isinstance(n, int) else None)))
 
 
 def _loop(start: Bound, stop: Bound, step: Bound, body: Callable[[ir.Value], None]) -> None:
-    loop = scf.ForOp(value(start), value(stop), value(step))
+    loop = scf.ForOp(value_of(start), value_of(stop), value_of(step))
     with ir.InsertionPoint(loop.body):
         body(loop.induction_variable)
         scf.YieldOp([])
@@ -110,14 +122,14 @@ def _loop(start: Bound, stop: Bound, step: Bound, body: Callable[[ir.Value], Non
 def loop_over(trips: Bound, body: Emit) -> None:
     """Emit `body` for 0 … trips - 1: a loop, or nothing around it if there is a single iteration."""
     if trips == 1:
-        return body(Sum())
-    return _loop(0, trips, 1, lambda e: body(Sum.of(e, trips if isinstance(trips, int) else largest(trips))))
+        return body(Linear.of())
+    return _loop(0, trips, 1, lambda e: body(index_of(e, trips if isinstance(trips, int) else largest(trips))))
 
 
-def for_each(trips: Sequence[Bound], body: Callable[[Sequence[Sum]], None]) -> None:
+def for_each(trips: Sequence[Bound], body: Callable[[Sequence[Linear]], None]) -> None:
     """Emit `body` for all iterations of a nest."""
 
-    def nest(at: tuple[Sum, ...]) -> None:
+    def nest(at: tuple[Linear, ...]) -> None:
         if len(at) == len(trips):
             return body(at)
         loop_over(trips[len(at)], lambda e: nest((*at, e)))
@@ -154,32 +166,32 @@ class Hardware:
         self.geometry = geometry
         self._values: dict[tuple[str, str, str], ir.Value] = {}
         self._tiles: dict[str, Processors] = {}
-        self._cluster: Sum | None = None
+        self._cluster: Linear | None = None
 
     def size(self, space: str, axis: str) -> Bound:
         """How many blocks or threads there are along an axis: a number where the launch fixes it."""
         static = self._static(space, axis)
         return static if static is not None else self._read("size", space, axis)
 
-    def in_cluster(self, iteration: Sum, extent: Bound) -> Sum:
+    def in_cluster(self, iteration: Linear, extent: Bound) -> Linear:
         """Of the iteration that the first block of a cluster has, the one that this block has."""
         cluster = self.geometry.cluster
         assert cluster is not None, "a launch without clusters"
         if iteration == self.id("blocks", "x"):
-            return Sum.of(self._read("id", "blocks", "x"), extent if isinstance(extent, int) else None)
-        return coordinate(iteration + Sum.of(self.rank(), cluster.size), extent if isinstance(extent, int) else None)
+            return index_of(self._read("id", "blocks", "x"), extent if isinstance(extent, int) else None)
+        return coordinate(iteration + index_of(self.rank(), cluster.size), extent if isinstance(extent, int) else None)
 
     def rank(self) -> ir.Value:
         """Which block of its cluster this one is."""
         return self._read("rank", "blocks", "x")
 
-    def _first_of_cluster(self, size: int) -> Sum:
+    def _first_of_cluster(self, size: int) -> Linear:
         """The number along x of the cluster's first block."""
         if self._cluster is None:
             block, extent = self._read("id", "blocks", "x"), self._static("blocks", "x")
             with ir.InsertionPoint.after(block.owner.operation):
-                self._cluster = Sum.of(block, extent).divide(size)[0]
-        return self._cluster.times(size)
+                self._cluster = divide(index_of(block, extent), size)[0]
+        return self._cluster * size
 
     def order_blocks(self, mapping: Mapping, trips: Sequence[Bound]) -> None:
         """From here on, a block's id is that of the tile which it takes in the order that the map says."""
@@ -192,9 +204,9 @@ class Hardware:
             together = 1 if self.geometry.cluster is None else self.geometry.cluster.size
             assert rows is not None and columns is not None, "an order in a table"
             columns //= together
-            row, column = along_curve(index[0].times(columns) + index[1].divide(together)[0], rows, columns)
+            row, column = along_curve(index[0] * columns + divide(index[1], together)[0], rows, columns)
             rows *= together
-            tiles = Processors(coordinate(row.times(together), rows), rows), Processors(coordinate(column, columns), columns)
+            tiles = Processors(coordinate(row * together, rows), rows), Processors(coordinate(column, columns), columns)
         elif rows is None or columns is None or (self.geometry.cluster is not None and group > 1):
             wanted = {axis: n if count < 0 else count for axis, count, n in zip(mapping.axes, mapping.counts, trips, strict=True)}
             row, column, height = by_groups(*index, wanted[y], group)
@@ -205,63 +217,63 @@ class Hardware:
             tiles = Processors(coordinate(row, rows), rows), Processors(coordinate(column, columns), columns)
         self._tiles = dict(zip((y, x), tiles, strict=True))
 
-    def id(self, space: str, axis: str) -> Sum:
+    def id(self, space: str, axis: str) -> Linear:
         """The block's or thread's number; along x of clusters that of the first block: see `in_cluster`."""
         extent = self._static(space, axis)
         if self.geometry.cluster is not None and (space, axis) == ("blocks", "x"):
             return self._first_of_cluster(self.geometry.cluster.size)
-        return Sum() if extent == 1 else Sum.of(self._read("id", space, axis), extent)
+        return Linear.of() if extent == 1 else index_of(self._read("id", space, axis), extent)
 
     def linear_thread(self) -> Processors:
         """The thread's number in its block (x runs fastest), and how many there are."""
-        index, count = Sum(), 1
+        index, count = Linear.of(), 1
         for axis in AXES:
             if isinstance(count, int):
-                index = index + self.id("threads", axis).times(count)
+                index = index + self.id("threads", axis) * count
             else:
-                index = index + Sum.of(multiply(self.id("threads", axis).emit(), count))
+                index = index + index_of(multiply(value_of(self.id("threads", axis)), count))
             count = multiply(self.size("threads", axis), count)
         return Processors(index, count)
 
     def warp(self) -> Processors:
         """The thread's warp in its block, and how many there are; the last one counts even where it is not full."""
         threads = self.linear_thread()
-        index, _ = threads.index.divide(WARP)
+        index, _ = divide(threads.index, WARP)
         return Processors(index, ceildiv(threads.count, WARP))
 
     def lane(self) -> Processors:
         """The thread's place in its warp, and how many there are: 32, but for the last warp of a block of run-time size."""
         threads = self.linear_thread()
-        warp, index = threads.index.divide(WARP)
+        warp, index = divide(threads.index, WARP)
         if isinstance(threads.count, int):
             return Processors(index, WARP)
-        rest = (Sum.of(threads.count) + warp.times(-WARP)).emit()
-        return Processors(index, minimum(Sum.of(rest), WARP))
+        rest = value_of(index_of(threads.count) + warp * -WARP)
+        return Processors(index, minimum(index_of(rest), WARP))
 
     def group(self) -> Processors:
         """The thread's warp group in its block, and how many there are."""
         threads = self.linear_thread()
-        index, _ = threads.index.divide(WARP * GROUP_WARPS)
+        index, _ = divide(threads.index, WARP * GROUP_WARPS)
         return Processors(index, ceildiv(threads.count, WARP * GROUP_WARPS))
 
     def thread_of_group(self) -> Processors:
         """The thread's place in its warp group."""
-        _, index = self.linear_thread().index.divide(WARP * GROUP_WARPS)
+        _, index = divide(self.linear_thread().index, WARP * GROUP_WARPS)
         return Processors(index, WARP * GROUP_WARPS)
 
     def quarter(self) -> Processors:
         """The thread's warp in its warp group."""
-        index, _ = self.thread_of_group().index.divide(WARP)
+        index, _ = divide(self.thread_of_group().index, WARP)
         return Processors(index, GROUP_WARPS)
 
-    def digit(self, one: ThreadDigit) -> Sum:
+    def digit(self, one: ThreadDigit) -> Linear:
         """That digit of the thread's number in its block."""
-        above, _ = self.linear_thread().index.divide(one.stride)
-        return above if one.top else above.divide(one.radix)[1]
+        above, _ = divide(self.linear_thread().index, one.stride)
+        return above if one.top else divide(above, one.radix)[1]
 
     def lanes(self, axis: str, count: int) -> Processors:
         """Rows (`y`) or columns (`x`, which run fastest) of the lanes of a warp."""
-        row, column = self.lane().index.divide(WARP // count if axis == "y" else count)
+        row, column = divide(self.lane().index, WARP // count if axis == "y" else count)
         return Processors(row if axis == "y" else column, count)
 
     def _numbered(self, number: Processors, mapping: Mapping) -> list[Processors]:
@@ -270,9 +282,9 @@ class Hardware:
             return [number]
         counts = dict(zip(mapping.axes, mapping.counts, strict=True))
         *faster, last = (axis for axis in AXES if axis in counts)
-        rest, index = number.index, dict[str, Sum]()
+        rest, index = number.index, dict[str, Linear]()
         for axis in faster:
-            rest, index[axis] = rest.divide(counts[axis])
+            rest, index[axis] = divide(rest, counts[axis])
         index[last] = rest
         return [Processors(index[axis], count) for axis, count in counts.items()]
 
@@ -298,7 +310,7 @@ class Hardware:
         if mapping.space == "grid":
             per_block, blocks = self.size("threads", axis), self.size("blocks", axis)
             block = self.id("blocks", axis)
-            base = block.times(per_block) if isinstance(per_block, int) else Sum.of(multiply(block.emit(), per_block))
+            base = block * per_block if isinstance(per_block, int) else index_of(multiply(value_of(block), per_block))
             index = base + self.id("threads", axis)
             if count == SYMBOLIC:
                 return Processors(index, multiply(blocks, per_block))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...dsl.records import record
 from ..indices.algebra import Sizes
-from ..indices.arithmetic import Bound, Sum
+from ..indices.arithmetic import Bound, terms_of
 from ..indices.linear import NOTHING, Formula, Linear, Symbol, at_least, less
 from ..indices.values import Values
 from ..ir.mlir import ir, made_by
@@ -40,7 +40,7 @@ class Owned:
         cls,
         op: ir.Operation,
         named: str,
-        at: Sequence[Sum],
+        at: Sequence[Linear],
         extents: Sequence[Bound],
         alive: Sequence[ir.Value],
         values: Values,
@@ -69,7 +69,7 @@ class Owned:
                 values.bind(body_of(owner).arguments[0], form)
         guards += map(values.condition, alive)
         forms = tuple(
-            sum((values.linear(term.value) * term.coefficient for term in index.terms), Linear.of(index.constant))
+            sum((values.linear(term) * factor for term, factor in terms_of(index)), Linear.of(index.constant))
             for index in at
         )
         forms = tuple(_in_their_order(form, guards, values) for form in forms)

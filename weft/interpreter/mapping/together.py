@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..indices.arithmetic import Bound, Sum, ceildiv, inside, less, multiply
+from ..indices.arithmetic import Bound, ceildiv, index_of, inside, less, multiply, value_of
+from ..indices.linear import Linear
 from ..indices.values import largest
 from ..ir.mlir import ir
 from .processors import Processors, loop_over
 
-EmitAlive = Callable[[Sum, list[ir.Value]], None]
+EmitAlive = Callable[[Linear, list[ir.Value]], None]
 """Emits the body of an iteration that all processors go through; the conditions say whether the processor has it."""
 
 
@@ -32,10 +33,10 @@ def for_each_together(n: Bound, by: Processors, dist: str | None, chunk: int | N
     rounds: Bound = ceildiv(bound, stride) if dist not in (None, "block") else 1
     surplus = [less(by.index, by.count)] if by.surplus and not (dist is None and by.count == n) else []
 
-    def scaled(index: Sum, factor: Bound) -> Sum:
-        return index.times(factor) if isinstance(factor, int) else Sum.of(multiply(index.emit(), factor))
+    def scaled(index: Linear, factor: Bound) -> Linear:
+        return index * factor if isinstance(factor, int) else index_of(multiply(value_of(index), factor))
 
-    def one(round: Sum, within: Sum) -> None:
+    def one(round: Linear, within: Linear) -> None:
         short = inside(within, size) if dist == "block" else []
         index = scaled(round, stride) + scaled(by.index, size) + within
         sure = dist is None and isinstance(n, int) and isinstance(by.count, int) and by.count <= n

@@ -18,7 +18,7 @@ from ...dsl.records import record
 from ..focus.modules import Names, Taken, numbered
 from ..hardware.hopper.mbarriers import is_mbarriers
 from ..hardware.limits import PixelWindow
-from ..indices.arithmetic import Bound, value
+from ..indices.arithmetic import Bound, value_of
 from ..indices.values import stated_sizes
 from ..ir.cloning import clone_with, replace_operands, text_of
 from ..ir.functions import NAME, attributes_of, name_of, symbol
@@ -211,7 +211,7 @@ def install(
         sizes: dict[Bound, ir.Value] = {}
 
         def size(bound: Bound) -> ir.Value:
-            return sizes.setdefault(bound, value(bound)) if isinstance(bound, int) else bound
+            return sizes.setdefault(bound, value_of(bound)) if isinstance(bound, int) else bound
 
         grid_values, block_values = tuple(size(g) for g in grid), tuple(size(b) for b in block)
         given = outlined.operands

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...dsl.records import record
-from ..indices.arithmetic import Bound, constant
-from ..indices.arithmetic import value as value_of
+from ..indices.arithmetic import Bound, constant, value_of
 from ..indices.values import divisible
 from ..ir.cloning import clone_body, clone_until
 from ..ir.mlir import affine, arith, ir, linalg, made_by, producer, scf, stands_in, tensor

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dsl.diagnostics import fail
-from ..indices.arithmetic import ceildiv, value
+from ..indices.arithmetic import ceildiv, value_of
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, ir, made_by, operations, producer, stands_in, users
 from ..ir.reshapes import larger_source, reshaped_alike
 from ..ir.sizes import SizeForm, emitted, form_of, forms_of, iterations_of, sizes_of
@@ -355,7 +355,7 @@ def bound_loops(
             loop.operands[1] = noted.get(dimensions[0], loop.operands[1])
         elif any(d in noted for d in dimensions):
             with ir.InsertionPoint(loop):
-                ends = [value(ceildiv(noted[d], sizes[d] or 1)) if d in noted else None for d in dimensions]
+                ends = [value_of(ceildiv(noted[d], sizes[d] or 1)) if d in noted else None for d in dimensions]
             _bound(loop, ends)
 
 

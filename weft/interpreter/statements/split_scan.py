@@ -13,7 +13,8 @@ from ..session.statement import Handle, Results, Rewriter, Statement, consumed, 
 from ..tensors import levels
 
 if TYPE_CHECKING:
-    from ..indices.arithmetic import Bound, Sum
+    from ..indices.arithmetic import Bound
+    from ..indices.linear import Linear
     from ..reductions.scans import Scan
 
 
@@ -134,15 +135,16 @@ class _Part:
     """The part of an iteration of a loop: its number, the first of its terms, and how many they are."""
 
     number: ir.Value
-    first: Sum
+    first: Linear
     size: Bound
 
     def slice_of(self, value: ir.Value, walked: ir.AffineMap, dimension: int) -> Place:
         """Where the part of an operand is that these terms read or write."""
+        from ..indices.arithmetic import value_of
         from ..ir.affine_maps import dimension_of
         from ..ir.sizes import sizes_of
 
-        along, start = [dimension_of(e) == dimension for e in walked.results], self.first.emit()
+        along, start = [dimension_of(e) == dimension for e in walked.results], value_of(self.first)
         sizes = [self.size if here else n for here, n in zip(along, sizes_of(value), strict=True)]
         return [start if here else 0 for here in along], sizes
 
@@ -155,7 +157,7 @@ class _Part:
 
     def done(self, op: ir.Operation, dimension: int, outputs: Sequence[ir.Value]) -> ir.Operation:
         """The terms of the part, of slices of the inputs; at the insertion point."""
-        from ..indices.arithmetic import Sum
+        from ..indices.arithmetic import index_of, value_of
         from ..ir.affine_maps import dimensions_of
         from ..ir.cloning import clone_body
 
@@ -169,7 +171,7 @@ class _Part:
             indices: list[ir.Value] = []
             if any(operations(op, "linalg.index")):
                 indices = [linalg.IndexOp(d).result for d in range(space.rank)]
-                indices[dimension] = (Sum.of(indices[dimension]) + self.first).emit()
+                indices[dimension] = value_of(index_of(indices[dimension]) + self.first)
             return clone_body(body_of(op), own, indices)
 
         return generic(inputs, outputs, space.maps, space.iterators, body)
@@ -180,15 +182,15 @@ def _loop(
     do: Callable[[_Part, Sequence[ir.Value]], tuple[ir.Operation, Sequence[ir.Value], Sequence[Place]]],
 ) -> tuple[ir.Operation, ir.Operation]:  # fmt: skip
     """A loop over the parts, in front of the op, and what `do` makes in it: an op, and its results and their places."""
-    from ..indices.arithmetic import Sum, minimum
+    from ..indices.arithmetic import index_of, minimum
     from ..loops.forall import end_of, make_forall
 
     with ahead_of(op):
         loop = make_forall([0], [cut.parts], [1], starts)
     this, *outputs = list(body_of(loop).arguments)
     with ir.InsertionPoint(end_of(loop)), op.location:
-        first = Sum.of(this, cut.parts if isinstance(cut.parts, int) else None).times(cut.length)
-        size = minimum(Sum.of(cut.extent) + first.times(-1), cut.length) if cut.ragged else cut.length
+        first = index_of(this, cut.parts if isinstance(cut.parts, int) else None) * cut.length
+        size = minimum(index_of(cut.extent) - first, cut.length) if cut.ragged else cut.length
         made, results, places = do(_Part(this, first, size), outputs)
     with ir.InsertionPoint(end_of(loop).regions[0].blocks[0]), op.location:
         for result, output, place in zip(results, outputs, places, strict=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..indices.arithmetic import value as value_of
+from ..indices.arithmetic import value_of
 from ..indices.values import stated_sizes
 from ..ir.cloning import crop_before_padding
 from ..ir.copying import copy_to

@@ -16,7 +16,8 @@ from math import prod
 from typing import TypeAlias
 
 from ...dsl.diagnostics import fail
-from ..indices.arithmetic import Bound, Sum, known, multiply
+from ..indices.arithmetic import Bound, bound_of, divide, index_of, known, multiply, value_of
+from ..indices.linear import Linear
 from ..indices.values import divisible
 from ..ir.cloning import replace_operands
 from ..ir.mlir import ahead_of, constant_of, ir, is_within, tensor, users
@@ -58,7 +59,7 @@ def _ask_source(question: ir.Operation, reshaped: ir.Value) -> None:
     axis = constant_of(question.operands[1])
     if axis is not None:
         with ahead_of(question):
-            size = Sum.of(size_of(reshaped, axis)).emit()
+            size = value_of(index_of(size_of(reshaped, axis)))
         question.results[0].replace_all_uses_with(size)
         question.erase()
 
@@ -116,8 +117,8 @@ def _merged(parts: Sequence[Part], whole: Sequence[Bound]) -> list[Part] | None:
     if any(not same_size(size, full) for (_, size), full in behind):  # of the whole axis: from 0 on
         return None
     steps = [reduce(multiply, whole[n + 1 :], 1) for n in range(cut + 1)]
-    offset = sum((Sum.of(multiply(parts[n][0], step)) for n, step in enumerate(steps)), Sum())
-    return [(_bound(offset), multiply(parts[cut][1], steps[cut]))]
+    offset = sum((index_of(multiply(parts[n][0], step)) for n, step in enumerate(steps)), Linear.of())
+    return [(bound_of(offset), multiply(parts[cut][1], steps[cut]))]
 
 
 def _split(offset: Bound, size: Bound, whole: Sequence[Bound]) -> list[Part] | None:
@@ -133,14 +134,10 @@ def _split(offset: Bound, size: Bound, whole: Sequence[Bound]) -> list[Part] | N
         rows = size // behind
         fits = divisible(offset, behind) if cut == first else isinstance(here, int) and here % rows == 0 and divisible(offset, size)
         if fits:
-            digits, rest = [], Sum.of(offset).divide(behind)[0]
+            digits, rest = [], divide(index_of(offset), behind)[0]
             for full in reversed(numbers[: cut - first]):
-                rest, digit = rest.divide(full)
-                digits.insert(0, _bound(digit))
-            starts = [0] * first + [_bound(rest), *digits] + [0] * (len(whole) - cut - 1)
+                rest, digit = divide(rest, full)
+                digits.insert(0, bound_of(digit))
+            starts = [0] * first + [bound_of(rest), *digits] + [0] * (len(whole) - cut - 1)
             return list(zip(starts, [1] * cut + [rows] + list(whole[cut + 1 :]), strict=True))
     return None
-
-
-def _bound(index: Sum) -> Bound:
-    return index.emit() if index.terms else index.constant

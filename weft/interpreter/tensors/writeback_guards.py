@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..indices.arithmetic import constant_of, value
+from ..indices.arithmetic import constant_of, value_of
 from ..indices.linear import NOTHING
 from ..indices.values import KnownIndices, divisible
 from ..ir.cloning import index_dimension
@@ -167,7 +167,7 @@ def _guard_output(
 
 def _gathered(part: ir.Operation, image: ir.Value, shape: Sequence[int | ir.Value]) -> ir.Value:
     """The tile of an image that a slice takes, with anything beyond `shape`."""
-    offsets = [value(offset) for offset in parts_of(part)[0]]
+    offsets = [value_of(offset) for offset in parts_of(part)[0]]
     plus = ir.AffineMap.get(2, 0, [ir.AffineDimExpr.get(0) + ir.AffineDimExpr.get(1)])
 
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
@@ -183,7 +183,7 @@ def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], *, neste
     merge = made if made is not None and _is_merge(made) else None
     loop = made if made is not None and made.name == "scf.forall" and _takes_on(made) else None
     with ir.InsertionPoint(merge or loop or end):
-        offsets = [value(offset) for offset in parts_of(op)[0]]
+        offsets = [value_of(offset) for offset in parts_of(op)[0]]
         inside = inside_of(offsets, place_of(op)[1], shape)
         if nested:  # a part of a tile may begin where its row has ended
             inside = [size if isinstance(size, int) else _at_least_none(size) for size in inside]

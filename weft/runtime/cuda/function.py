@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ...interpreter.hardware import limits
@@ -30,7 +29,7 @@ from ..form.kernel_form import refuse
 from ..form.kernel_lowering import normal
 from ..plan.plan import DimOf, Size
 from .dialects import memref
-from .kernel import KernelWriter
+from .kernel import KernelWriter, TextLine
 from .loops import has_steps, kept_numbers
 from .nvrtc import UNFOLDED
 from .values.expression import Expr, cast, identifier, name
@@ -112,25 +111,13 @@ def write_function(
     reciprocals = tuple((variable, size) for size, variable in kernel.facts.reciprocals.items())
     texts += [f"long long {variable}" for variable, _ in reciprocals]
     head = [kernel.head[n] for n in ("tx", "ty", "tz", "bx", "by", "bz") if n in kernel.head]
-    lines = ["  " + line for line in _that_are_read((*shared, *head, *kernel.frames[0].lines))]
-    text = "\n".join([_opening(kernel, kernel_name, texts, capped), *(part for line in lines for part in _wrapped(line)), "}"])
+    made = (*map(TextLine, (*shared, *head)), *kernel.frames[0].lines)
+    for line in reversed(made):
+        kernel.read |= line.reads if line.aside in kernel.read else frozenset()
+    lines = [part for line in made if not line.aside or line.aside in kernel.read for part in _wrapped(kernel, line)]
+    text = "\n".join([_opening(kernel, kernel_name, texts, capped), *lines, "}"])
     text = f"#ifndef {UNFOLDED}\n{text}\n#endif" if folded else text
     return FunctionText(kernel_name, text, reciprocals, tuple(kernel.facts.small), kernel.blocks.folded)
-
-
-_INDEX = re.compile(r"^\s*const (?:int|long long|bool) (\w+) = (.*);$")
-_CALL = re.compile(r"\w\(")
-
-
-def _that_are_read(lines: Sequence[str]) -> list[str]:
-    """Without names of index arithmetic that nothing reads: of a copy outside of its buffer the place is not asked for."""
-    kept = list(lines)
-    while True:
-        words = Counter(word for line in kept for word in re.findall(r"\w+", line))
-        unread = [bool((m := _INDEX.match(line)) and words[m[1]] == 1 and not _CALL.search(m[2])) for line in kept]
-        if not any(unread):
-            return kept
-        kept = [line for line, gone in zip(kept, unread, strict=True) if not gone]
 
 
 def _opening(kernel: KernelWriter, kernel_name: str, parameters: list[str], capped: bool) -> str:
@@ -188,8 +175,9 @@ def _keeps_sums(func: ir.Operation, threads: int) -> bool:
     return threads <= FULL_WARPS if has_steps(func) else next(operations(func, MMA), None) is not None
 
 
-def _wrapped(line: str) -> Iterator[str]:
-    """A long line, broken after a comma or before an operator. String literals stay whole."""
+def _wrapped(kernel: KernelWriter, made: TextLine) -> Iterator[str]:
+    """A line, broken after commas or before operators where it is long. String literals stay whole."""
+    line = "  " * (made.depth + 1) + ("alignas(16) " if made.array in kernel.aligned else "") + made.text
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     while len(line) > WIDTH and '"' not in line and not line.lstrip().startswith("#"):
         places = [m.start() + (m[0] == ", ") for m in re.finditer(r", | (?:\?|:|&&|\|\||\+|=) ", line[:WIDTH])]
@@ -253,7 +241,8 @@ def _bind_memref(kernel: KernelWriter, number: int, argument: ir.Value, variable
         host = HostNumber(DimOf(str(number), axis), kernel.facts) if word == "size" and axis is not None else None
         known = known if host is None else kernel.facts.limited(known, host.number)
         given = name(own, "long long", known, host=host)
-        return kernel.named(cast("int", given, known), f"{variable}_extent{axis}") if known.fits(32) else given
+        small = cast("int", given, known)
+        return kernel.named(small, f"{variable}_extent{axis}", aside=True) if known.fits(32) else given
 
     stated, most = multiples_of(argument) or [1] * type.rank, most_of(argument) or [-1] * type.rank
     ranges = [Range(0, SIZE.high if high < 0 else high, n) for n, high in zip(stated, most, strict=True)]
@@ -274,7 +263,7 @@ def _bind_memref(kernel: KernelWriter, number: int, argument: ir.Value, variable
 def _row_major(kernel: KernelWriter, variable: str, sizes: tuple[Expr, ...]) -> tuple[Expr, ...]:
     strides = [literal(1)] * len(sizes)
     for d in reversed(range(len(sizes) - 1)):
-        strides[d] = kernel.named(multiply(strides[d + 1], sizes[d + 1]), f"{variable}_stride{d}")
+        strides[d] = kernel.named(multiply(strides[d + 1], sizes[d + 1]), f"{variable}_stride{d}", aside=True)
     return tuple(strides)
 
 

@@ -6,7 +6,7 @@ A header for the CPU has functions of these names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from ...dsl.records import record
 from ...interpreter.hardware.hopper.warpgroups import OPERANDS
@@ -112,18 +112,13 @@ class GroupProduct:
         return _PRODUCT.format(
             n=self.n, k=taken.k, name=self.name, type=cxx, a=count, b=count + 1, types=f"{total}.{taken.word}.{taken.word}",
             rest=f"{scales}, 0, {int(self.rows)}" if taken.transposable else scales, how=", B row by row" if self.rows else "",
-            holes="\n".join(f'      "{line}{"" if last else ", "}"' for line, last in _marked(holes)),
+            holes=', "\n'.join(f'      "{line}' for line in holes) + '"',
             outs=",\n        ".join(", ".join(f'"+{letter}"(d[{i}])' for i in part) for part in _rows_of(count)),
         )  # fmt: skip
 
 
 def _rows_of(count: int) -> list[range]:
     return [range(first, min(first + 8, count)) for first in range(0, count, 8)]
-
-
-def _marked(lines: list[str]) -> Iterator[tuple[str, bool]]:
-    """Each with whether it is the last."""
-    return ((line, number == len(lines) - 1) for number, line in enumerate(lines))
 
 
 _NAME = re.compile(r"product_m64n(\d+)k\d+_([a-zA-Z0-9]+?)(_by_rows)?")

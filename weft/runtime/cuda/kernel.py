@@ -7,10 +7,10 @@ for their use are written down (`flush`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ...dsl.records import record
 from ...interpreter.hardware.limits import ALIGNMENT
@@ -19,6 +19,7 @@ from ...interpreter.ir.functions import maker, name_of
 from ...interpreter.ir.mlir import ir, made_by, operations, users
 from ...interpreter.memory.effects import accesses
 from ...interpreter.memory.shared import alignments
+from ...interpreter.memory.views import VIEWS
 from ..form.kernel_form import reader_of, refuse, registrar
 from .index_names import index_name
 from .values.blocks import BlockNumbers
@@ -33,8 +34,23 @@ Binding = Lanes | NamedView
 _SEQUENCED = ORDERED | {"gpu.printf", "gpu.return"}
 """Ops that touch no memory, and that a pending load must not move across all the same."""
 LOOPS = frozenset(["scf.for", "scf.while"])
-_OFFSET = re.compile(r"[A-Za-z_]\w*( [-+*] \d+| \* \d+ [-+] \d+)")
 LONGEST = 100  # characters of an expression before it is given a name
+
+
+class TextLine(NamedTuple):
+    """A line of the text, and how deep it is in blocks.
+
+    Args:
+        array: the thread's array that it declares.
+        aside: the name that it declares, if it is left out where nothing reads that.
+        reads: the names of such lines that it reads.
+    """
+
+    text: str
+    depth: int = 0
+    array: str = ""
+    aside: str = ""
+    reads: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -42,7 +58,7 @@ class TextBlock:
     """One block of the text that is being written."""
 
     scope: NameScope
-    lines: list[str] = field(default_factory=list)
+    lines: list[TextLine] = field(default_factory=list)
     pending: dict[ir.Value, None] = field(default_factory=dict)
 
 
@@ -62,8 +78,8 @@ class KernelWriter:
     Args:
         func: the `gpu.func`.
         head: what is declared once, at its top.
-        arrays: the declarations of private arrays, by name.
-        vectors: the types of variables that hold what one wide access has read.
+        aligned: the buffers that are accessed 16 bytes at a time, which their declarations must say.
+        read: the names that are only declared where something reads them, and something does.
         constant: gives the name of a module-level constant for a `memref.global`'s symbol.
         narrow: indices have 32 bits; the host sees to it that they suffice.
         folded: it is for grids that are folded; of one that is known, that tells.
@@ -78,8 +94,7 @@ class KernelWriter:
     head: dict[str, str] = field(default_factory=dict)
     shared: list[SharedArray] = field(default_factory=list)
     aligned: set[str] = field(default_factory=set)
-    arrays: dict[str, str] = field(default_factory=dict)
-    vectors: dict[str, str] = field(default_factory=dict)
+    read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     narrow: bool = False
     folded: bool = False
@@ -95,8 +110,8 @@ class KernelWriter:
     def frame(self) -> TextBlock:
         return self.frames[-1]
 
-    def line(self, text: str) -> None:
-        self.frame.lines.append(text)
+    def line(self, text: str, *, array: str = "") -> None:
+        self.frame.lines.append(TextLine(text, array=array))
 
     def fresh(self, base: str, *, given: bool = False) -> str:
         """A name that is free here. `given`: it is the user's, and stays as it is if it can."""
@@ -118,23 +133,16 @@ class KernelWriter:
         yield inner
         self.frames.pop()
 
-    def put(self, opening: str, body: Sequence[str], closing: str = "}") -> None:
+    def put(self, opening: str, body: Sequence[TextLine], closing: str = "}") -> None:
         """A braced block."""
-        self.line(opening)
-        self.frame.lines.extend("  " + text for text in body)
+        if opening:
+            self.line(opening)
+        self.frame.lines.extend(line._replace(depth=line.depth + 1) for line in body)
         self.line(closing)
 
     def share(self, value: ir.Value, memory: NamedMemory, size: int) -> None:
         """Declare memory of the block, which `value` names, at the kernel's top."""
         self.shared.append(SharedArray(memory, size, self.alignments.get(value, ALIGNMENT)))
-
-    def align(self, root: str) -> None:
-        """A buffer is accessed 16 bytes at a time: its declaration must say so."""
-        self.aligned.add(root)
-        for frame in self.frames:
-            for number, text in enumerate(frame.lines):
-                if text.startswith(self.arrays.get(root, "\0")):
-                    frame.lines[number] = f"alignas(16) {text}"
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
@@ -169,29 +177,41 @@ class KernelWriter:
         self.frame.pending.pop(value, None)
         return self.values[value]
 
-    def named(self, e: Expr, base: str = "v") -> Expr:
-        """`e` itself if it is a name or a literal, else a new variable that holds it."""
+    def named(self, e: Expr, base: str = "v", *, aside: bool = False) -> Expr:
+        """`e` itself if it is a name or a literal, else a new variable that holds it.
+
+        Args:
+            aside: it is a size, a stride or an offset of a memref, and left out of the text where nothing reads it.
+        """
         if e.atom:
             return e
         known, type = e.range, e.type
         if type == "long long" and known is not None and known.fits(32):
             type = "int"
-        return self.variable(e, type, base, known)
+        return self.variable(e, type, base, known, aside=aside)
 
-    def variable(self, made: Expr, type: str, base: str, known: Range | None) -> Expr:
+    def variable(self, made: Expr, type: str, base: str, known: Range | None, *, aside: bool = False) -> Expr:
         """Write `made` down."""
         variable = self.fresh(base)
-        self.line(f"const {type} {variable} = {made.text};")
-        return name(variable, type, known, host=made.host)
+        text, found = f"const {type} {variable} = {made.text};", name(variable, type, known, host=made.host)
+        if aside:
+            self.frame.lines.append(TextLine(text, aside=variable, reads=made.names))
+            return replace(found, names=frozenset([variable]))
+        self.line(text)
+        self.read |= made.names
+        return found
 
     def bind(self, value: ir.Value, *made: Expr, base: str | None = None) -> None:
         """Give a result its elements (a scalar has one): in line where it is used once, else as variables."""
         uses = users(value)
         if not uses:
             return
+        # arithmetic and views may fold it
+        if not all(user.name.startswith(("arith.", "affine.")) or user.name in VIEWS for user in uses):
+            self.read.update(*(e.names for e in made))
         waits = len(uses) == 1 and all(len(e.text) <= LONGEST and self._may_wait(value, e, uses[0]) for e in made)
         texts = [e.text for e in made if not e.atom]
-        short = not isinstance(value.type, ir.VectorType) and _offset(made[0])
+        short = not isinstance(value.type, ir.VectorType) and made[0].is_offset
         short = short and not any(user.name == "memref.subview" for user in uses)
         if short or not texts or (waits and len(set(texts)) == len(texts)):
             self.values[value] = made
@@ -244,10 +264,8 @@ class KernelWriter:
         if op is None:
             return "cond"
         compared = self.values.get(op.operands[0])
-        if op.name == "arith.cmpi" and isinstance(compared, tuple):
-            first = compared[0].text.split(" ", 1)[0]
-            if first.isidentifier() and (first == compared[0].text or _offset(compared[0])):
-                return f"in_{first}"
+        if op.name == "arith.cmpi" and isinstance(compared, tuple) and compared[0].base:
+            return f"in_{compared[0].base}" if compared[0].atom or compared[0].is_offset else "inside"
         return "inside"
 
     # ---- blocks -----------------------------------------------------------------------------------------------------
@@ -269,18 +287,24 @@ class KernelWriter:
         elif made is not None:
             self.bind(op.results[0], *made)
 
-    def target(self, view: NamedView, indices: tuple[Expr, ...]) -> Expr:
+    def target(self, view: NamedView, indices: Sequence[Expr]) -> Expr:
         """The element that a store writes; its buffer is not `const` then."""
         if view.buffer.space == "constant":
             raise refuse("W0503", f"a store to the constant {view.buffer.root}", self.func)
         self.written.add(view.buffer.root)
-        return access(view.buffer, view.buffer_indices(indices))
+        return self.place(view, indices)
+
+    def place(self, view: NamedView, indices: Sequence[Expr]) -> Expr:
+        """An element, to be written into the text now."""
+        made = access(view.buffer, view.buffer_indices(tuple(indices)))
+        self.read |= made.names
+        return made
 
     def single_block(self, op: ir.Operation, region: int = 0) -> ir.Block:
         blocks = list(op.regions[region].blocks)
         if len(blocks) != 1:
-            raise refuse("W0504", f"a region of `{op.name}` has {len(blocks)} blocks, not one", op,
-                         hint='structured control flow comes back with run-pass "lift-cf-to-scf"')  # fmt: skip
+            hint = 'structured control flow comes back with run-pass "lift-cf-to-scf"'
+            raise refuse("W0504", f"a region of `{op.name}` has {len(blocks)} blocks, not one", op, hint=hint)
         return blocks[0]
 
 
@@ -296,8 +320,3 @@ def has_effects(op: ir.Operation) -> bool:
     """Does the op, or one inside it, write, synchronize or declare?"""
     each = ((inner, accesses(inner)) for inner in operations(op))
     return any(found is None or inner.name in _SEQUENCED or any(a.changes for a in found) for inner, found in each)
-
-
-def _offset(made: Expr) -> bool:
-    """`row + 1`, `j * 4`, `j * 4 + 1`: so short that it says more than a name for it would."""
-    return made.split is not None and not made.reads and not made.mutable and _OFFSET.fullmatch(made.text) is not None

@@ -16,7 +16,7 @@ from ...interpreter.memory.views import behind
 from ..form.kernel_form import refuse
 from .index_names import first_index
 from .kernel import KernelWriter, Lanes
-from .values.expression import Expr, name
+from .values.expression import Expr, elements, name
 from .values.integers import INDEX, add, bounds, to_signed
 from .values.sizes import HostNumber
 from .values.types import Range, ScalarType, element
@@ -35,10 +35,11 @@ class Carried:
     value: ir.Value
     kind: ScalarType
     variables: tuple[str, ...]
+    sums: Lanes = ()
 
     def lanes(self, *, inside: bool) -> Lanes:
         """As the body sees it, at the end of each iteration of which it changes, or as what comes behind the loop does."""
-        return tuple(name(v, self.kind.cxx, self.kind.full_range, mutable=inside) for v in self.variables)
+        return self.sums or tuple(name(v, self.kind.cxx, self.kind.full_range, mutable=inside) for v in self.variables)
 
 
 def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Value, base: str) -> Carried:
@@ -48,10 +49,10 @@ def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Valu
     kind, _ = element(value.type, op)
     lanes = kernel.lanes(init)
     if _reusable(value, init, lanes):
-        return Carried(value, kind, tuple(e.text for e in lanes))
+        return Carried(value, kind, tuple(e.text for e in lanes), lanes if accumulator(value.type) is not None else ())
     if accumulator(value.type) is not None:
-        sums = registers(kernel, kind, lanes, base)
-        return Carried(value, kind, tuple(f"{sums}[{i}]" for i in range(len(lanes))))
+        sums = elements(registers(kernel, kind, lanes, base), kind.cxx, len(lanes))
+        return Carried(value, kind, tuple(e.text for e in sums), sums)
     variables = tuple(kernel.fresh(base) for _ in lanes)
     for variable, lane in zip(variables, lanes, strict=True):
         kernel.line(f"{kind.cxx} {variable} = {lane.text};")
@@ -98,23 +99,11 @@ def assignment(target: str, value: Expr) -> str:
     """`target = value;`, or `target += …;` where that is the same."""
     if value.split is not None and value.type not in ("f16", "bf16", "bool"):
         left, operator, right = value.split
-        if left == target and operator in ("+", "-", "*"):
-            return f"{target} {operator}= {_stripped(right)};"
-        if right == target and operator in ("+", "*"):
-            return f"{target} {operator}= {_stripped(left)};"
+        if left.text == target and operator in ("+", "-", "*"):
+            return f"{target} {operator}= {right.text};"
+        if right.text == target and operator in ("+", "*"):
+            return f"{target} {operator}= {left.text};"
     return f"{target} = {value.text};"
-
-
-def _stripped(text: str) -> str:
-    """Without the parentheses around all of it."""
-    if not (text.startswith("(") and text.endswith(")")):
-        return text
-    depth = 0
-    for place, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0:
-            return text[1:-1] if place == len(text) - 1 else text
-    return text
 
 
 def loop_bounds(kernel: KernelWriter, lower: Expr, upper: Expr, step: Expr) -> tuple[Expr, Expr, Expr]:

@@ -14,7 +14,8 @@ from math import prod
 from ....dsl.records import record
 from ...hardware.ampere.fragments import REGISTERS_OF_LHS, instruction_of
 from ...hardware.limits import OF_A_THREAD, WARP
-from ...indices.arithmetic import Sum
+from ...indices.arithmetic import value_of
+from ...indices.linear import Linear
 from ...ir.element_sizes import element_bytes
 from ...ir.functions import name_of
 from ...ir.mlir import ahead_of, ir, is_used, made_by, made_within, maker, memref, operations
@@ -183,7 +184,7 @@ class _Part:
         kind = ir.MemRefType(array.type)
         if not self.sizes:
             return array
-        starts = [sum((one.emit().times(factor) for one, factor in start), Sum()).emit() for start in self.starts]
+        starts = [value_of(sum((one.emit() * factor for one, factor in start), Linear.of())) for start in self.starts]
         own = [*self.sizes, *self.tile] if access.is_handed_out else self.tile
         parts = [[*starts, *[0] * len(self.tile)], [*self.sizes, *self.tile], [1] * kind.rank]
         return subview(array, parts, ir.MemRefType.get(own, kind.element_type))

@@ -24,7 +24,7 @@ from math import prod
 from ....dsl.records import record
 from ...hardware.ampere.fragments import instruction_of
 from ...hardware.limits import GROUP_WARPS, WARP
-from ...indices.arithmetic import Sum, trip_count
+from ...indices.arithmetic import divide, index_of, trip_count
 from ...indices.linear import NOTHING, Floor, Linear, Symbol
 from ...indices.values import KnownIndices
 from ...ir.affine_maps import dimension_of
@@ -57,10 +57,10 @@ class Counter:
     step: int
     trips: int
 
-    def emit(self) -> Sum:
+    def emit(self) -> Linear:
         """Which iteration it is."""
-        index = Sum.of(self.variable, self.lower + self.step * self.trips) + Sum(-self.lower)
-        return index.divide(self.step)[0]
+        index = index_of(self.variable, self.lower + self.step * self.trips) + -self.lower
+        return divide(index, self.step)[0]
 
 
 @record

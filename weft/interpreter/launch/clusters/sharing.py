@@ -30,7 +30,8 @@ from ...hardware.hopper.mbarriers import (
 )
 from ...hardware.hopper.tensor_maps import LINE, LINES, LOADS, load_of
 from ...hardware.hopper.warpgroups import PRODUCTS
-from ...indices.arithmetic import Sum, less
+from ...indices.arithmetic import index_of, less, terms_of, value_of
+from ...indices.linear import Linear
 from ...indices.neighbours import Neighbours
 from ...ir.mlir import ahead_of, ancestors, arith, constant_of, i64, ir, made_by, maker, operations
 from ...ir.refusing import refuse
@@ -43,9 +44,9 @@ from ...memory.views import may_share
 class TilePart:
     """A part of a tile: rows from one on, of a panel; for all blocks of a cluster, or this one."""
 
-    row: Sum
+    row: Linear
     rows: int
-    panel: Sum
+    panel: Linear
     shared: bool = False
 
 
@@ -61,38 +62,38 @@ class Sharing:
     """
 
     cluster: BlockClusters
-    rank: Sum
+    rank: Linear
     alone: dict[str, str] = field(default_factory=dict)
     uneven: bool = False
     remarks: list[str] = field(default_factory=list)
 
     @cached_property
     def _neighbours(self) -> Neighbours:
-        function = next(op for op in ancestors(maker(self.rank.emit())) if op.name == "gpu.func")
+        function = next(op for op in ancestors(maker(value_of(self.rank))) if op.name == "gpu.func")
         ids = [op.results[0] for op in operations(function, "gpu.block_id") if "x" in str(op.attributes["dimension"])]
-        return Neighbours(ids, self.cluster.size, [term.value for term in self.rank.terms])
+        return Neighbours(ids, self.cluster.size, [term for term, _ in terms_of(self.rank)])
 
     def pieces(
-        self, op: ir.Operation, name: str, starts: Sequence[Sum], rows: int, panels: int, row_bytes: int
+        self, op: ir.Operation, name: str, starts: Sequence[Linear], rows: int, panels: int, row_bytes: int
     ) -> list[TilePart] | None:
         """The part of a tile that the block loads for all, of a marked copy; None where it loads the tile for itself."""
         size = self.cluster.size
         if not any(PRODUCER in around.attributes for around in ancestors(op)):
             self.alone[name] = "no producer starts it, which waits until the other blocks have left the tile"
             return None
-        if not all(self._neighbours.steady(term.value) for start in starts for term in start.terms):
+        if not all(self._neighbours.steady(term) for start in starts for term, _ in terms_of(start)):
             self.alone[name] = "each block of a cluster has another tile of it"
             return None
         if panels % size == 0:
             each = panels // size
             self.remarks.append(f"{name}: each of {size} blocks loads {each} of {panels} panels for all")
-            return [TilePart(Sum(), rows, self.rank.times(each) + Sum(n), True) for n in range(each)]
+            return [TilePart(Linear.of(), rows, self.rank * each + n, True) for n in range(each)]
         if rows % size or rows // size * row_bytes % (LINE * LINES):
             self.uneven = True
             self.alone[name] = f"{rows} rows of {row_bytes} bytes make no {size} parts of whole {LINES} lines of {LINE} bytes"
             return None
         self.remarks.append(f"{name}: each of {size} blocks loads {rows // size} of {rows} rows for all")
-        return [TilePart(self.rank.times(rows // size), rows // size, Sum(n), True) for n in range(panels)]
+        return [TilePart(self.rank * (rows // size), rows // size, Linear.of(n), True) for n in range(panels)]
 
     def mask(self) -> ir.Value:
         """All blocks of the cluster, at the insertion point."""
@@ -159,7 +160,7 @@ def _let_first(choice: ir.Operation, count: int) -> ir.Value | None:
     if test is None or constant_of(test.operands[1]) != 0 or int(test.attributes["predicate"]) != arith.CmpIPredicate.eq:
         return None
     with ahead_of(choice):
-        choice.operands[0] = less(Sum.of(test.operands[0]), count)
+        choice.operands[0] = less(index_of(test.operands[0]), count)
     return test.operands[0]
 
 

@@ -19,7 +19,8 @@ from dataclasses import replace
 
 from ...buffers.elements import StructuredOp
 from ...hardware.limits import WARP
-from ...indices.arithmetic import Sum, apply_map, is_zero
+from ...indices.arithmetic import apply_map, is_zero, value_of
+from ...indices.linear import Linear
 from ...ir.functions import COMBINER, PARTICIPANTS, name_of, set_name
 from ...ir.mlir import gpu, ir, memref
 from ...ir.refusing import refuse
@@ -32,7 +33,7 @@ from ...reductions.combiners import Combiner, combiner
 from ...reductions.identities import number
 from ...reductions.scans import running
 
-At = Sequence[Sum]
+At = Sequence[Linear]
 EmitOwned = Callable[[StructuredOp, Callable[[At], At]], None]
 """Emits the iterations that the thread owns of an op, given how the index of one is made of that of what is handed out."""
 
@@ -85,10 +86,10 @@ class SharedReduction:
         parts = self._shared()
         digit = self.hardware.digit
         lanes = [digit(one) for one in self.team.lanes if one.free]
-        mine, row = Sum(), Sum()
+        mine, row = Linear.of(), Linear.of()
         for one, stride in self.team.places():
-            mine += digit(one).times(stride)
-            row += Sum() if one.free else digit(one).times(stride)
+            mine += digit(one) * stride
+            row += Linear.of() if one.free else digit(one) * stride
         others = [(one.radix, stride) for one, stride in self.team.places() if one.free]
 
         def leave(at: At) -> None:
@@ -99,9 +100,9 @@ class SharedReduction:
         def take(at: At) -> None:
             if self.team.others > UNROLLED:
                 return self._finish(self._taken_in_loops(own, parts, at, row, others), at)
-            places = [Sum()]
+            places = [Linear.of()]
             for radix, stride in others:
-                places = [place + Sum(n * stride) for n in range(radix) for place in places]
+                places = [place + (n * stride) for n in range(radix) for place in places]
             values = load(parts, [*at, row + places[0]])
             for place in places[1:]:
                 values = self.combiner.together(values, load(parts, [*at, row + place]), False)
@@ -114,7 +115,7 @@ class SharedReduction:
             barrier()
 
     def _taken_in_loops(
-        self, own: Sequence[ir.Value], parts: Sequence[ir.Value], at: At, row: Sum, others: Sequence[tuple[int, int]]
+        self, own: Sequence[ir.Value], parts: Sequence[ir.Value], at: At, row: Linear, others: Sequence[tuple[int, int]]
     ) -> list[ir.Value]:
         """All parts of the row, combined one after the other in the thread's own."""
         store(self._identities(), own, at)
@@ -122,7 +123,7 @@ class SharedReduction:
         def add(place: At) -> None:
             there = row
             for index, (_, stride) in zip(place, others, strict=True):
-                there += index.times(stride)
+                there += index * stride
             store(self.combiner.together(load(own, at), load(parts, [*at, there]), False), own, at)
 
         for_each([radix for radix, _ in others], add)
@@ -165,8 +166,8 @@ class SharedReduction:
 
     def _finish(self, values: list[ir.Value], at: At) -> None:
         """Combine them with what the results were before. Memory of others is written by the first thread that has them."""
-        zeros = self._index(at, [Sum()] * len(self.reduced))
-        index = [place.emit() for place in zeros]
+        zeros = self._index(at, [Linear.of()] * len(self.reduced))
+        index = [value_of(place) for place in zeros]
         places = [apply_map(self.structured.maps[n], index) for n in self.outputs]
         own = all(map(is_own_array, self.results))
         with when(*self.alive, *[] if own else self.firsts()):
@@ -219,11 +220,11 @@ def barrier() -> None:
 
 
 def load(buffers: Sequence[ir.Value], at: At) -> list[ir.Value]:
-    index = [place.emit() for place in at]
+    index = [value_of(place) for place in at]
     return [memref.LoadOp(buffer, index).result for buffer in buffers]
 
 
 def store(values: Sequence[ir.Value], buffers: Sequence[ir.Value], at: At) -> None:
-    index = [place.emit() for place in at]
+    index = [value_of(place) for place in at]
     for value, buffer in zip(values, buffers, strict=True):
         memref.StoreOp(value, buffer, index)

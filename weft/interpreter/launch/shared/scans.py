@@ -20,7 +20,8 @@ from collections.abc import Callable, Mapping
 
 from ...buffers.elements import StructuredOp, emit_unit
 from ...hardware.limits import OF_A_THREAD, WARP
-from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, inside, is_zero
+from ...indices.arithmetic import Bound, apply_map, ceildiv, index_of, inside, is_zero, value_of
+from ...indices.linear import Linear
 from ...indices.values import largest
 from ...ir.affine_maps import dimension_of
 from ...ir.element_sizes import bytes_of
@@ -81,17 +82,17 @@ class SharedScan(SharedReduction):
             store(self._identities(), carry, [])
             self._begin(before, at)
 
-            def owned(round: Sum, *ops: tuple[StructuredOp, Mapping[int, ir.Value]], alone: bool = False) -> None:
-                def unit(c: Sum) -> None:
-                    place = round.times(each) + by.index.times(chunk) + c
+            def owned(round: Linear, *ops: tuple[StructuredOp, Mapping[int, ir.Value]], alone: bool = False) -> None:
+                def unit(c: Linear) -> None:
+                    place = round * each + by.index * chunk + c
                     with when(*inside(place, units), *self._first_warp() if alone else ()):
                         for op, instead in ops:
-                            mine = {n: (buffer, [c.times(lanes).emit()]) for n, buffer in instead.items()}
+                            mine = {n: (buffer, [value_of(c * lanes)]) for n, buffer in instead.items()}
                             emit_unit(op, self._index(at, [place]), lanes, mine)
 
                 loop_over(chunk, unit)
 
-            def one(round: Sum) -> None:
+            def one(round: Linear) -> None:
                 store(load(before, []), own, [])
                 owned(round, *taking, (reducing, kept))
                 passed, total = self._before(load(own, []), parts, at)
@@ -140,7 +141,7 @@ class SharedScan(SharedReduction):
         return [memref.AllocaOp(ir.MemRefType.get([], kind), [], []) for kind in self.kinds]
 
     def _place(self, at: At) -> list[list[ir.Value]]:
-        index = [place.emit() for place in self._index(at, [Sum()])]
+        index = [value_of(place) for place in self._index(at, [Linear.of()])]
         return [apply_map(self.structured.maps[n], index) for n in self.outputs]
 
     def _first_warp(self) -> list[ir.Value]:
@@ -155,7 +156,7 @@ class SharedScan(SharedReduction):
         firsts = [is_zero(self.hardware.digit(one)) for one in self.team.lanes if one.free] if of_each_warp else self.firsts()
         with when(*firsts):
             for result, place, cell in zip(self.results, self._place(at), before, strict=True):
-                store(load([result], [Sum.of(i) for i in place]), [cell], [])
+                store(load([result], [index_of(i) for i in place]), [cell], [])
 
     def _end(self, values: Values, at: At) -> None:
         own = all(map(is_own_array, self.results))
@@ -172,15 +173,15 @@ class SharedScan(SharedReduction):
         if not parts:
             return passed, self._shuffled(values, WARP - 1, gpu.ShuffleMode.IDX)[0]
         warp = self.hardware.warp().index
-        with when(is_zero(lane + Sum(1 - WARP))):
+        with when(is_zero(lane + (1 - WARP))):
             store(values, parts, [*at, warp])
         barrier()
-        total = load(parts, [*at, Sum()])
+        total = load(parts, [*at, Linear.of()])
         gone = self._identities()
         for other in range(1, self.warps):
-            behind = arith.cmpi(arith.CmpIPredicate.sge, warp.emit(), Sum(other).emit())
+            behind = arith.cmpi(arith.CmpIPredicate.sge, value_of(warp), value_of(Linear.of(other)))
             gone = [arith.select(behind, one, two) for one, two in zip(total, gone, strict=True)]
-            total = self._together(total, load(parts, [*at, Sum(other)]))
+            total = self._together(total, load(parts, [*at, Linear.of(other)]))
         return self._together(gone, passed), total
 
     def _from_before(

@@ -19,7 +19,7 @@ from ...buffers.views import named_like
 from ...buffers.wide_accesses import aligned_rows
 from ...hardware.limits import MOST_BOX, MOST_RANK, PIECE
 from ...indices.algebra import at_or_above
-from ...indices.arithmetic import Bound, Sum
+from ...indices.arithmetic import Bound, bound_of, value_of
 from ...indices.linear import Linear
 from ...indices.values import KnownIndices
 from ...ir.element_sizes import element_bytes
@@ -33,7 +33,7 @@ from ...memory.layouts import is_shared
 from ...outlining.host_maps import End, end_behind, joined
 from ...outlining.kernel import Outlined
 from ..boxes import place_of
-from ..panels import Box, Panels, bound, map_type
+from ..panels import Box, Panels, map_type
 from .completion import is_tensor_store
 
 IN_PANELS = "weft.in_panels"
@@ -75,7 +75,7 @@ class _Store:
             width = ir.MemRefType(alloc.type).shape[-1]
             turns = len(first) - len(on)  # of several tiles, which one it is
             lead, (row, column) = first[turns:-2], first[-2:]
-            if column != Sum() or any(start != Sum() for start in lead) or sizes[-1] != width:
+            if column != Linear.of() or any(start != Linear.of() for start in lead) or sizes[-1] != width:
                 raise self._refused("takes parts of rows of its tile", "tile it by rows alone")
             box = [1] * len(starts)
             for axis, size in zip(axes, sizes, strict=True):
@@ -83,10 +83,11 @@ class _Store:
             panels = self._panels(alloc, Box(tensor, tuple(starts), tuple(box), tuple(ends)))
             width = panels.box.box[-1]
 
-            def store(panel: Sum) -> None:
-                seen = panels.at([*map(bound, first[:turns]), *[0] * len(lead)], bound(row), sizes[-2], bound(panel), len(box))
-                at = [*starts[:-1], starts[-1] + panel.times(width)]
-                nvgpu.TmaAsyncStoreOp(seen, panels.map, [start.emit() for start in reversed(at)])
+            def store(panel: Linear) -> None:
+                before = [*map(bound_of, first[:turns]), *[0] * len(lead)]
+                seen = panels.at(before, bound_of(row), sizes[-2], bound_of(panel), len(box))
+                at = [*starts[:-1], starts[-1] + panel * width]
+                nvgpu.TmaAsyncStoreOp(seen, panels.map, [value_of(start) for start in reversed(at)])
 
             loop_over(sizes[-1] // width, store)
 
@@ -106,19 +107,19 @@ class _Store:
                 f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others; or leave the map out",
             )
 
-    def _size(self, dimension: int, tensor: ir.Value, start: Sum, axis: int) -> tuple[int, End]:
+    def _size(self, dimension: int, tensor: ir.Value, start: Linear, axis: int) -> tuple[int, End]:
         """How large the box is along a dimension of the tile, of which the copy takes what lies in the tensor; and where that ends
         for it. Raises W0405."""
         size = ir.MemRefType(self.source.type).shape[dimension]
         if not ir.MemRefType(self.source.type).is_dynamic_dim(dimension):
             whole = self._whole(dimension)
-            rest = KnownIndices(self.op).number(size_of(tensor, axis)) - KnownIndices(self.op).number(start.emit())
+            rest = KnownIndices(self.op).number(size_of(tensor, axis)) - KnownIndices(self.op).number(value_of(start))
             return (whole if rest.is_constant and size == rest.constant < whole else size), None
         forms = KnownIndices(self.op)
         bound = parts_of(producer(self.source) or self.op)[1][dimension]
         ends = list(_least_of(forms, bound))
         numbers = [end.constant for end in ends if end.is_constant]
-        first = forms.number(start.emit())
+        first = forms.number(value_of(start))
         for known, where in self._known_sizes(tensor, axis, bound):
             inside = forms.number(known) - first
             none = max(inside.constant, self._whole(dimension)) if inside.is_constant else 0  # ends in the one tile

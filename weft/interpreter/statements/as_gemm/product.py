@@ -15,8 +15,9 @@ from functools import partial
 from itertools import count
 
 from ....dsl.records import record
-from ...indices.arithmetic import Sum, Term
+from ...indices.arithmetic import index_of, value_of
 from ...indices.digits import NAMES, OUTER
+from ...indices.linear import Linear
 from ...ir.cloning import clone_body
 from ...ir.copying import fill_with
 from ...ir.mlir import affine, i64, ir, linalg, made_by
@@ -119,7 +120,8 @@ def _taken_apart(
 
 def _subscript(axis: LoopAxis, digits: Mapping[int, ir.Value], more: int) -> ir.Value:
     """The subscript of an axis, plus a number."""
-    return Sum(axis.offset + more, tuple(Term(digits[d], factor, None) for d, factor in axis.factors.items())).emit()
+    start = Linear.of(axis.offset + more)
+    return value_of(sum((index_of(digits[d]) * factor for d, factor in axis.factors.items()), start))
 
 
 def product(op: ir.Operation, convolution: ConvolutionProblem, source: ImageSource) -> tuple[ir.Operation, ir.Value]:

@@ -30,7 +30,7 @@ from ...buffers.tensor_copies import (
     turn,
     wait,
 )
-from ...indices.arithmetic import value
+from ...indices.arithmetic import value_of
 from ...ir.element_sizes import bytes_of
 from ...ir.mlir import arith, i64, ir, operations, scf
 from ...ir.refusing import refuse
@@ -90,7 +90,7 @@ def by_producer(found: Pipelined, buffers: Sequence[ir.Value], stages: int, regi
     with ir.InsertionPoint(body_of(loop).operations[-1]), ExitStack() as inside:
         if overlap:
             loop.attributes[OVERLAP] = ir.UnitAttr.get()
-            inside.enter_context(when(arith.CmpIOp(arith.CmpIPredicate.sgt, begun, value(0)).result))
+            inside.enter_context(when(arith.CmpIOp(arith.CmpIPredicate.sgt, begun, value_of(0)).result))
             here = turn(begun, stages, stages - 1)
         leave = make_forall([0], [groups], [1])
         leave.attributes[ATTRIBUTE] = Mapping("warpgroups", ("x",), (groups,)).attribute()

@@ -22,7 +22,7 @@ from ...buffers import tensor_copies
 from ...buffers.asynchronous import ASYNCHRONOUS, commit
 from ...buffers.register_stages import ATTRIBUTE
 from ...buffers.views import rebased, retype
-from ...indices.arithmetic import Sum, known
+from ...indices.arithmetic import index_of, known, value_of
 from ...indices.values import range_of
 from ...ir.cloning import clone_with, replace_operands
 from ...ir.copying import copy_to
@@ -80,7 +80,7 @@ def before_the_loop(found: Pipelined, stage: int, copies: Callable[[ir.Value], o
     lower, upper = found.loop.operands[0], found.loop.operands[1]
     first, least = known(lower), range_of(upper)[0]
     ahead = stage * found.step
-    k = (Sum.of(lower) + Sum(ahead)).emit() if ahead else lower
+    k = value_of(index_of(lower) + ahead) if ahead else lower
     there = isinstance(first, int) and least is not None and least > first + ahead
     with when(*[] if there else [arith.CmpIOp(arith.CmpIPredicate.slt, k, upper).result]):
         copies(k)
@@ -140,7 +140,7 @@ def asynchronously(found: Pipelined, buffers: Sequence[ir.Value], stages: int, f
 
 def following(found: Pipelined, iterations: int) -> tuple[ir.Value, ir.Value]:
     """The loop's variable so many iterations on, and whether there is that iteration."""
-    following = (Sum.of(body_of(found.loop).arguments[0]) + Sum(iterations * found.step)).emit()
+    following = value_of(index_of(body_of(found.loop).arguments[0]) + (iterations * found.step))
     return following, arith.CmpIOp(arith.CmpIPredicate.slt, following, found.loop.operands[1]).result
 
 

@@ -18,6 +18,7 @@ from ...buffers.elements import VECTOR, most_lanes
 from ...buffers.loop_tiles import LoopTile, WriteBack, move_to, read_into, tile_of, users_of
 from ...buffers.temporaries import REGISTERS, iteration
 from ...buffers.tiles import ThreadTile, clone_nest, end_of, is_distributed, is_in_thread, thread_nest
+from ...indices.arithmetic import value_of
 from ...ir.mlir import ahead_of, ancestors, i64, ir, is_within, maker, memref, move_in_front, ops_of, producer
 from ...ir.refusing import describe
 from ...ir.structured import body_of
@@ -90,7 +91,7 @@ def _in_nest(tile: LoopTile, kind: ir.MemRefType, nest: Sequence[ir.Operation]) 
     with ahead_of(loop):
         alloc = memref.AllocOp(ir.MemRefType.get([*most, *kind.shape], kind.element_type), [], [])
     with ir.InsertionPoint.at_block_begin(body_of(nest[-1])), loop.location:
-        starts = [iteration(variable, dimension).emit() for variable, dimension in pairs]
+        starts = [value_of(iteration(variable, dimension)) for variable, dimension in pairs]
         sizes = [*[1] * len(pairs), *kind.shape]
         view = subview(alloc.result, [[*starts, *[0] * kind.rank], sizes, [1] * len(sizes)], kind)
     move_to(tile, view)

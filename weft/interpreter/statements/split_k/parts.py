@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from ....dsl.diagnostics import fail
 from ....dsl.records import record
 from ...buffers.elements import atomic_word
-from ...indices.arithmetic import Bound, Sum, apply_map, ceildiv, constant, less, multiply, value
+from ...indices.arithmetic import Bound, apply_map, ceildiv, constant, index_of, less, multiply, value_of
 from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import clone_body
 from ...ir.copying import fill_with
@@ -229,16 +229,16 @@ def _operand(cut: Split, number: int, outside: Identity) -> tuple[ir.Value, ir.A
 
 def _inside(cut: Split, whole: ir.Value) -> ir.Value:
     """k < extent: false for what the last part has too many."""
-    return less(Sum.of(whole), cut.extent)
+    return less(index_of(whole), cut.extent)
 
 
 def _whole_index(cut: Split, part: ir.Value, within: ir.Value) -> ir.Value:
     """k = s·c + k', or k'·n + s."""
     if cut.cyclic:
-        return (Sum.of(within).times(cut.parts) + Sum.of(part)).emit()
+        return value_of(index_of(within) * cut.parts + index_of(part))
     length = cut.length
-    start = Sum.of(part).times(length) if isinstance(length, int) else Sum.of(multiply(part, length))
-    return (start + Sum.of(within)).emit()
+    start = index_of(part) * length if isinstance(length, int) else index_of(multiply(part, length))
+    return value_of(start + index_of(within))
 
 
 def _shifted(e: ir.AffineExpr) -> ir.AffineExpr:
@@ -328,7 +328,7 @@ def _combined(insertion: ir.Operation, output: ir.Value, by: Combiner) -> ir.Ope
     """`output[m, n] ∘= tile[0, m, n]` as far as the tile lies inside, in place of the insertion into `partial[s, m, n]`."""
     sizes, rank = place_of(insertion)[1][1:], len(shape_of(output))
     with ir.InsertionPoint(insertion.parent.operation):
-        offsets = [value(offset) for offset in parts_of(insertion)[0][1:]]
+        offsets = [value_of(offset) for offset in parts_of(insertion)[0][1:]]
         inside = inside_of(offsets, sizes, sizes_of(output))
         tile = insertion.operands[0] if inside == sizes else part_of(insertion.operands[0], [1, *inside])
         place = part_of(output, inside, offsets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, reduce
@@ -14,7 +14,7 @@ from ....interpreter.ir.mlir import ir
 from ...form.kernel_form import ON_BITS, refuse
 from ..kernel import KernelWriter, Lanes, writes
 from ..values import division, integers
-from ..values.expression import RELATION, Expr, binary, call, cast, combine, ternary, unary
+from ..values.expression import PRODUCT, RELATION, SUM, Expr, binary, call, cast, combine, ternary, unary
 from ..values.integers import LONG, bounds, constant, literal, settle, to_signed, to_unsigned, truth
 from ..values.types import I32, INDEX, Range, ScalarType, element
 
@@ -192,9 +192,10 @@ def compare_integers(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
             return truth(known)
         if kind.index and b.constant == 0 and a.split is not None and a.split[1] == "-":
             left, _, right = a.split  # `x >= 1` for `x - 1 >= 0`, `x <= 3` for `3 - x >= 0`
-            if left.isdigit():
+            if left.is_literal:
                 left, operator, right = right, operator.translate(str.maketrans("<>", "><")), left
-            return combine(f"{left} {operator} {right}", "bool", (a,), RELATION, Range(0, 1))
+            text = f"{left.within(SUM)} {operator} {right.within(PRODUCT)}"
+            return combine(text, "bool", (a,), RELATION, Range(0, 1))
         if kind.index:
             a, b = _apart(a, b)
         return binary(operator, to_signed(a, kind), to_signed(b, kind), "bool", Range(0, 1))
@@ -208,12 +209,13 @@ def _apart(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """`x` and `n - 1` of `x + 1` and a size `n`, where indices have 64 bits: what is compared with several neighbours of `x` is the
     same for all threads then, and takes no registers of theirs.
     """
-    if a.type != LONG or a.split is None or a.split[1] != "+" or not a.split[2].isdigit() or a.range is None:
+    if a.type != LONG or a.split is None or a.split[1] != "+" or not a.split[2].is_literal or a.range is None:
         return a, b
     if b.host is None or not b.host.exact or b.host.facts.narrow:
         return a, b
-    more = literal(int(a.split[2]))
-    return replace(a, text=a.split[0], range=a.range - bounds(more, INDEX), split=None, host=None), integers.subtract(b, more)
+    left, _, more = a.split
+    less = replace(a, text=left.within(SUM), range=a.range - bounds(more, INDEX), split=None, host=None)
+    return less, integers.subtract(b, more)
 
 
 @elementwise("arith.select")
@@ -248,12 +250,9 @@ def _operate(operator: str, a: Expr, b: Expr) -> Expr:
 @writes("affine.apply", "affine.min", "affine.max")
 def affine(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     """Of the op's map; operands that it uses more than once are named."""
-    map = ir.AffineMapAttr(op.attributes["map"]).value
-    text = str(map).split("->", 1)[1]
-    operands = []
-    for number, value in enumerate(op.operands):
-        letter = f"d{number}" if number < map.n_dims else f"s{number - map.n_dims}"
-        repeated = len(re.findall(rf"\b{letter}\b", text)) > 1
-        operands.append(kernel.atom(value, "idx") if repeated else kernel.expr(value))
+    map, numbers = ir.AffineMapAttr(op.attributes["map"]).value, range(len(op.operands))
+    used = results_of(map, [Counter([n]) for n in numbers], lambda _: Counter[int](), lambda _, a, b: a + b)
+    uses = sum(used, Counter[int]())
+    operands = [kernel.atom(v, "idx") if uses[n] > 1 else kernel.expr(v) for n, v in enumerate(op.operands)]
     results = results_of(map, operands, literal, _operate)
     return (reduce(partial(integers.extreme, op.name[-3:]), results),)

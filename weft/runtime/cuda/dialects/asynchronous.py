@@ -10,7 +10,6 @@ from ...form.kernel_form import async_copy, refuse
 from ..kernel import KernelWriter, writes
 from ..values.integers import bounds, literal, multiply
 from ..values.types import INDEX
-from ..values.views import access
 
 
 @writes(COPY)
@@ -19,7 +18,7 @@ def copy(kernel: KernelWriter, op: ir.Operation) -> None:
     source, target = kernel.view(found.source), kernel.view(found.target)
     if source.buffer.space != "global":
         raise refuse("W0503", f"`{op.name}` from the constant {source.buffer.root}", op, hint="pass it as an argument")
-    begin = access(source.buffer, source.buffer_indices(kernel.exprs(found.begin)))
+    begin = kernel.place(source, kernel.exprs(found.begin))
     place, amount = kernel.target(target, kernel.exprs(found.at)), ""
     if found.read is not None:
         read = kernel.expr(found.read)
@@ -27,7 +26,7 @@ def copy(kernel: KernelWriter, op: ir.Operation) -> None:
         size = multiply(read, literal(target.element.size))
         amount = "" if size.constant == found.size else f", {size.text}"
     kernel.flush()
-    kernel.align(target.buffer.root)
+    kernel.aligned.add(target.buffer.root)
     function = f"copy_async{found.size}{'_l1' if found.size == 16 and not found.past_l1 else ''}"
     kernel.line(f"{function}(&{place.text}, &{begin.text}{amount});")
     kernel.values[op.results[0]] = ()

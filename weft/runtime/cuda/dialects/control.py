@@ -9,7 +9,7 @@ from ....interpreter.hardware import limits
 from ....interpreter.hardware.hopper.warpgroups import accumulator
 from ....interpreter.ir.mlir import ir, is_used
 from ...form.kernel_form import axis_of, refuse
-from ..kernel import KernelWriter, Lanes, TextBlock, has_effects, writes
+from ..kernel import KernelWriter, Lanes, TextBlock, TextLine, has_effects, writes
 from ..loops import Carried, assign, carry, header, loop_bounds, trip_count, unroll_pragma
 from ..values.expression import UNARY, Expr, name, ternary, unary
 from ..values.integers import literal
@@ -116,8 +116,7 @@ def if_then_else(kernel: KernelWriter, op: ir.Operation) -> None:
     if then:
         kernel.put(f"if ({condition.text}) {{", then, "}" if not otherwise else "} else {")
     if otherwise:
-        kernel.frame.lines.extend("  " + text for text in otherwise)
-        kernel.line("}")
+        kernel.put("", otherwise)
 
 
 def _as_ternary(kernel: KernelWriter, op: ir.Operation, condition: Expr, arms: Sequence[Arm], result: Carried) -> bool:
@@ -138,10 +137,10 @@ def index_switch(kernel: KernelWriter, op: ir.Operation) -> None:
     results, arms = _arms(kernel, op)
     _settle(kernel, op, results, arms)
     labels = ["default:", *(f"case {value}:" for value in ir.DenseI64ArrayAttr(op.attributes["cases"]))]
-    text: list[str] = []
-    for label, (frame, _) in zip(labels, arms, strict=True):
-        text += [f"{label} {{", *("  " + line for line in frame.lines), "  break;", "}"]
-    kernel.put(f"switch ({selector.text}) {{", text)
+    with kernel.nested() as body:
+        for label, (frame, _) in zip(labels, arms, strict=True):
+            kernel.put(f"{label} {{", [*frame.lines, TextLine("break;")])
+    kernel.put(f"switch ({selector.text}) {{", body.lines)
 
 
 @writes("scf.execute_region")

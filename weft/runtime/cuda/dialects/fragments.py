@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ....interpreter.hardware.ampere.fragments import LDMATRIX, MMA, TF32_BITS, TileProduct, matrices
 from ....interpreter.ir.mlir import ir, made_by, ops_of, producer, users
 from ...form.kernel_form import expected_product
 from ..kernel import KernelWriter, Lanes, writes
 from ..tensor_cores import load_name, product_name, sums_of
-from ..values.expression import Expr
+from ..values.expression import Expr, Lane, whole
 from ..values.types import SCALARS, ScalarType, element
-from ..values.views import access
 
 
 @writes(LDMATRIX)
 def load(kernel: KernelWriter, op: ir.Operation) -> None:
     (count, transposed), view = matrices(op), kernel.view(op.operands[0])
     kind, _ = element(op.results[0].type, op)
-    row = access(view.buffer, view.buffer_indices(kernel.exprs(list(op.operands)[1:])))
-    kernel.align(view.buffer.root)
+    row = kernel.place(view, kernel.exprs(list(op.operands)[1:]))
+    kernel.aligned.add(view.buffer.root)
     words = kernel.fresh(f"{view.buffer.root.removesuffix('_shared')}_frag")
     kernel.line(f"unsigned {words}[{count}];")
     kernel.line(f"{load_name(count, transposed)}({words}, &{row.text});")
@@ -96,7 +96,8 @@ def _registers(lanes: Lanes, product: TileProduct, operand: ir.Value) -> Iterato
         yield from (f"{function}({e.text})" if function else e.text for e in lanes)
         return
     for first in range(0, len(lanes), product.each):
-        yield _word(lanes[first : first + product.each], SCALARS[product.kind])
+        row = lanes[first : first + product.each]
+        yield whole(row, "unsigned") or f"pack_{product.kind}({', '.join(e.text for e in row)})"
 
 
 def _is_tf32(operand: ir.Value) -> bool:
@@ -112,18 +113,11 @@ def _elements(word: str, kind: ScalarType) -> Lanes:
     parts = [word, *(f"{word} >> {shift}" for shift in range(kind.bits, 32, kind.bits))]
     if kind.floating:
         of_bits = "__uint_as_float" if kind.name == "f32" else f"{kind.name}_of_bits"
-        return tuple(_part(f"{of_bits}({part})", kind) for part in parts)
-    return tuple(_part(f"({kind.cxx})({part})", kind) for part in parts)
+        texts = [f"{of_bits}({part})" for part in parts]
+    else:
+        texts = [f"({kind.cxx})({part})" for part in parts]
+    return tuple(replace(_part(t, kind), element=Lane(word, "unsigned", i, len(parts))) for i, t in enumerate(texts))
 
 
 def _part(text: str, kind: ScalarType) -> Expr:
     return Expr(text, kind.cxx, range=kind.full_range, atom=True)
-
-
-def _word(lanes: Lanes, kind: ScalarType) -> str:
-    """The register of which these are the elements, or a new one."""
-    first = lanes[0].text
-    word = first[first.rfind("(") + 1 : -1]
-    if [e.text for e in lanes] == [e.text for e in _elements(word, kind)]:
-        return word
-    return f"pack_{kind.name}({', '.join(e.text for e in lanes)})"

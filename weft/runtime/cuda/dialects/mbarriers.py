@@ -19,7 +19,7 @@ from ..kernel import KernelWriter, Lanes, writes
 from ..values.expression import Expr, binary, cast, identifier
 from ..values.integers import literal
 from ..values.types import BARRIER, Range
-from ..values.views import NamedMemory, NamedView, access, linear
+from ..values.views import NamedMemory, NamedView, linear
 from ..warp_groups import load_box_name, store_box_name
 from .control import hardware
 
@@ -37,7 +37,7 @@ def _barrier(kernel: KernelWriter, op: ir.Operation) -> str:
     """A pointer to the barrier that an op is about."""
     group, number = mbarriers.barrier_of(op)
     view = kernel.view(group)
-    return f"&{access(view.buffer, (kernel.expr(number),)).text}"
+    return f"&{kernel.place(view, (kernel.expr(number),)).text}"
 
 
 def _call(kernel: KernelWriter, function: str, *arguments: str, predicate: ir.Value | None = None) -> None:
@@ -161,12 +161,12 @@ def numbered_barrier(kernel: KernelWriter, op: ir.Operation) -> None:
 def tile(kernel: KernelWriter, memref: ir.Value, alignment: int, op: ir.Operation) -> str:
     """A pointer to the first element of a tile in shared memory, shown to be aligned."""
     view = kernel.view(memref)
-    where = view.buffer_indices(tuple(literal(0) for _ in view.shape))
-    known = linear(view.buffer, where).range
+    first = tuple(literal(0) for _ in view.shape)
+    known = linear(view.buffer, view.buffer_indices(first)).range
     if not is_shared(memref.type) or known is None or known.multiple * view.element.size % alignment:
         message = f"`{op.name}`: its tile in shared memory is not shown to begin at a multiple of {alignment} bytes"
         raise refuse("W0503", message, op, hint="offsets of its subview are multiples of constants: `i * 64`")
-    return f"&{access(view.buffer, where).text}"
+    return f"&{kernel.place(view, first).text}"
 
 
 def _box(

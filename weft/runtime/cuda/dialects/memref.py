@@ -21,18 +21,18 @@ from ....interpreter.memory.layouts import (
     reshaped,
 )
 from ...form.kernel_form import integers, refuse
-from ..kernel import LOOPS, KernelWriter, Lanes, writes
+from ..kernel import LOOPS, KernelWriter, Lanes, TextLine, writes
 from ..loops import assignment
 from ..values.expression import Expr, call, cast, identifier
 from ..values.integers import add, literal, multiply
 from ..values.types import Range, scalar
-from ..values.views import Axis, NamedMemory, NamedView, Space, access
+from ..values.views import Axis, NamedMemory, NamedView, Space
 
 
 @writes("memref.load")
 def load(kernel: KernelWriter, op: ir.Operation) -> None:
     view = kernel.view(op.operands[0])
-    element, table = access(view.buffer, view.buffer_indices(kernel.exprs(op.operands[1:]))), table_of(op)
+    element, table = kernel.place(view, kernel.exprs(op.operands[1:])), table_of(op)
     if table is not None:
         element = replace(element, range=Range(table.low, table.high))
     kernel.bind(op.results[0], element, base=view.buffer.value_name)
@@ -44,9 +44,8 @@ def store(kernel: KernelWriter, op: ir.Operation) -> None:
     view = kernel.view(op.operands[1])
     target = kernel.target(view, kernel.exprs(op.operands[2:]))
     kernel.flush()
-    declared = f"{declaration(view.buffer)};" if view.buffer.single else None
-    if declared is not None and kernel.frame.lines[-1:] == [declared]:
-        kernel.frame.lines[-1] = f"{declared[:-1]} = {value.text};"
+    if view.buffer.single and kernel.frame.lines and kernel.frame.lines[-1].array == view.buffer.name:
+        kernel.frame.lines[-1] = TextLine(f"{declaration(view.buffer)} = {value.text};")
         return
     kernel.line(assignment(target.text, value))
 
@@ -72,8 +71,7 @@ def allocated(
         kernel.share(value, buffer, math.prod(s.constant or 0 for s in buffer.sizes) * buffer.element.size)
         return NamedView.whole(buffer, type.rank)
     buffer = replace(_array(type, "private", kernel.fresh(base, given=given is not None), op), single=single)
-    kernel.arrays[buffer.name] = f"{declaration(buffer)};"
-    kernel.line(kernel.arrays[buffer.name])
+    kernel.line(f"{declaration(buffer)};", array=buffer.name)
     return NamedView.whole(buffer, type.rank)
 
 
@@ -140,7 +138,7 @@ def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 def _entry(kernel: KernelWriter, entry: int | ir.Value, base: str = "size") -> Expr:
-    return literal(entry) if isinstance(entry, int) else kernel.atom(entry, base)
+    return literal(entry) if isinstance(entry, int) else kernel.named(kernel.expr(entry), base, aside=True)
 
 
 def _window(kernel: KernelWriter, op: ir.Operation) -> tuple[list[Expr], list[Expr], list[Expr]]:
@@ -162,7 +160,7 @@ def subview(kernel: KernelWriter, op: ir.Operation) -> NamedView:
         if d is None:
             axes.append(axis)
             continue
-        offset = kernel.named(add(axis.offset, multiply(offsets[d], axis.stride)), "offset")
+        offset = kernel.named(add(axis.offset, multiply(offsets[d], axis.stride)), "offset", aside=True)
         axes.append(Axis(offset, multiply(axis.stride, strides[d]), renumbered.get(d)))
     return NamedView(source.buffer, tuple(sizes[d] for d in kept), tuple(axes))
 
@@ -184,11 +182,13 @@ def reinterpret_cast(kernel: KernelWriter, op: ir.Operation) -> NamedView:
 @writes(*RESHAPING)
 def reshape(kernel: KernelWriter, op: ir.Operation) -> NamedView:
     source = kernel.view(op.operands[0])
-    strides, offset = source.strides(), kernel.named(source.offset(), "offset")
-    sizes, strides = reshaped(
-        op, source.shape, strides, partial(_entry, kernel), lambda a, b: kernel.named(multiply(a, b), "stride"),
-        lambda size: size.constant == 1,
-    )  # fmt: skip
+    strides, offset = source.strides(), kernel.named(source.offset(), "offset", aside=True)
+
+    def scaled(a: Expr, b: Expr) -> Expr:
+        return kernel.named(multiply(a, b), "stride", aside=True)
+
+    entry = partial(_entry, kernel)
+    sizes, strides = reshaped(op, source.shape, strides, entry, scaled, lambda size: size.constant == 1)
     return source.flat(sizes, strides, offset)
 
 

@@ -11,12 +11,11 @@ from ....interpreter.ir.mlir import DYNAMIC, ir, is_used, producer
 from ....interpreter.memory.effects import in_bounds, mask_of
 from ...form.kernel_form import ARRANGING, arranged, integers, kind_of, refuse
 from ..kernel import KernelWriter, Lanes, has_effects, writes
-from ..values.expression import Expr, cast
+from ..values.expression import ARRAY, Expr, cast, whole
 from ..values.integers import add, literal, multiply
-from ..values.types import ScalarType, element
-from ..values.views import NamedView, access, access_width, lane, vector_type, wide_access
+from ..values.types import element
+from ..values.views import NamedView, access_width, lanes_of, vector_type, wide
 from . import arith
-from .warpgroups import register_array
 
 SHORT = 24  # characters of a subscript that may be repeated
 
@@ -62,15 +61,14 @@ def read(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: S
     """The elements of a vector in memory."""
     made: list[Expr] = []
     for _, at, width in _accesses(view, shape, indices):
-        where = view.buffer_indices(at)
+        first = kernel.place(view, at)
         if width == 1:
-            made.append(access(view.buffer, where))
+            made.append(first)
             continue
         type, variable = vector_type(view.element, width), kernel.fresh(view.buffer.value_name)
-        kernel.align(view.buffer.root)
-        kernel.line(f"const {type} {variable} = {wide_access(view.buffer, where, type, const=True).text};")
-        kernel.vectors[variable] = type
-        made += [lane(variable, type, view.element, number) for number in range(width)]
+        kernel.aligned.add(view.buffer.root)
+        kernel.line(f"const {type} {variable} = {wide(first, type, const=True)};")
+        made += lanes_of(variable, view.element, width)
     return tuple(made)
 
 
@@ -78,25 +76,19 @@ def write(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: 
     """Store the elements of a vector."""
     kernel.flush()
     for number, at, width in _accesses(view, shape, indices):
-        target, made = kernel.target(view, at), lanes[number].text
+        place, made = kernel.target(view, at), lanes[number].text
+        target = place.text
         if width > 1:
             type = vector_type(view.element, width)
-            kernel.align(view.buffer.root)
-            target = wide_access(view.buffer, view.buffer_indices(at), type, const=False)
-            made = _gathered(kernel, type, view.element, lanes[number : number + width])
-        if made != target.text:  # what was computed in place is there already
-            kernel.line(f"{target.text} = {made};")
-
-
-def _gathered(kernel: KernelWriter, type: str, kind: ScalarType, row: Lanes) -> str:
-    """The elements as one value: the variable they come from if they are all of it."""
-    variable = row[0].text.removesuffix(".x").removesuffix(".at[0]")
-    whole = kernel.vectors.get(variable) == type
-    if whole and [e.text for e in row] == [lane(variable, type, kind, n).text for n in range(len(row))]:
-        return variable
-    # an `int` in braces does not become a narrower type by itself
-    inside = ", ".join(cast(kind.cxx, e).text for e in row)
-    return f"{type}{{{{{inside}}}}}" if type.startswith("vec<") else f"make_{type}({inside})"
+            kernel.aligned.add(view.buffer.root)
+            target = wide(place, type, const=False)
+            row = lanes[number : number + width]
+            made = whole(row, type)
+            if made is None:  # an `int` in braces does not become a narrower type by itself
+                inside = ", ".join(cast(view.element.cxx, e).text for e in row)
+                made = f"{type}{{{{{inside}}}}}" if type.startswith("vec<") else f"make_{type}({inside})"
+        if made != target:  # what was computed in place is there already
+            kernel.line(f"{target} = {made};")
 
 
 def _check(op: ir.Operation, buffer: int) -> None:
@@ -183,13 +175,11 @@ def _move(kernel: KernelWriter, load: ir.Operation, store: ir.Operation) -> bool
         return False
     kernel.flush()
     type = vector_type(source.element, width)
-    kernel.target(target, tuple(to))
-    for view in (source, target):
-        kernel.align(view.buffer.root)
+    kernel.aligned |= {source.buffer.root, target.buffer.root}
     for k in range(0, shape[0], width):
-        left = wide_access(target.buffer, target.buffer_indices(_shift(tuple(to), k)), type, const=False)
-        right = wide_access(source.buffer, source.buffer_indices(_shift(tuple(start), k)), type, const=True)
-        kernel.line(f"{left.text} = {right.text};")
+        left = wide(kernel.target(target, _shift(tuple(to), k)), type, const=False)
+        right = wide(kernel.place(source, _shift(tuple(start), k)), type, const=True)
+        kernel.line(f"{left} = {right};")
     return True
 
 
@@ -199,11 +189,11 @@ def _move(kernel: KernelWriter, load: ir.Operation, store: ir.Operation) -> bool
 @writes(*ARRANGING)
 def arrange(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     numbers = arranged(op)
-    if numbers is None and op.name == "vector.extract" and (array := register_array(kernel.lanes(op.operands[0]))):
+    if numbers is None and op.name == "vector.extract" and (array := whole(kernel.lanes(op.operands[0]), ARRAY)):
         return _picked(kernel, op, array)
     if numbers is None:
-        raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op,
-                     hint="unroll the loop over the position first")  # fmt: skip
+        hint = "unroll the loop over the position first"
+        raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op, hint=hint)
     lanes = [e for v in op.operands for e in kernel.lanes(v)]
     return tuple(lanes[number] for number in numbers.flat)
 

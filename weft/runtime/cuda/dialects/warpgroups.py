@@ -5,7 +5,6 @@ The sums of a thread are an array in registers, which the products change in pla
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -37,7 +36,7 @@ from ...form.kernel_form import refuse
 from ..group_products import GroupProduct
 from ..kernel import KernelWriter, Lanes, writes
 from ..loops import registers
-from ..values.expression import Expr, name
+from ..values.expression import ARRAY, Expr, elements, name, whole
 from ..values.types import element
 from .mbarriers import tile
 
@@ -66,8 +65,8 @@ def same(kernel: KernelWriter, op: ir.Operation) -> None:
         kernel.values[op.results[0]] = ()
         return
     if not is_view_of_sums(op):
-        raise refuse("W0503", f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op,
-                     hint="between an accumulator and what a thread has of it")  # fmt: skip
+        hint = "between an accumulator and what a thread has of it"
+        raise refuse("W0503", f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op, hint=hint)
     kernel.values[op.results[0]] = kernel.lanes(op.operands[0])
 
 
@@ -83,7 +82,7 @@ def wait(kernel: KernelWriter, op: ir.Operation) -> None:
         return
     if may_pend(op):
         raise refuse("W0503", f"`{op.name} {may_pend(op)}` with products in flight", op, hint="wait for all of them: 0")
-    arrays = dict.fromkeys(register_array(kernel.lanes(sums)) for sums in _sums_at(op))
+    arrays = dict.fromkeys(whole(kernel.lanes(sums), ARRAY) for sums in _sums_at(op))
     kernel.line(f"wait_products({', '.join(filter(None, arrays))});")
 
 
@@ -104,7 +103,7 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     product = GroupProduct(found.columns, found.kind, rows=found.by_rows)
     run = run_of(op) if op.name == MMA_ASYNC else [op]
     before = kernel.lanes(given)
-    sums = register_array(before)
+    sums = whole(before, ARRAY)
     if sums is None or len(users(given)) > 1:
         sums = registers(kernel, kind, before, "acc")
     elif op == run[0]:
@@ -121,20 +120,10 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
             kernel.line(f"{product.name}({', '.join([to, *matrices])});")
     if op == run[-1]:
         kernel.line(f"end_products({sums});" if not found.pending else f"commit_products<{found.pending}>({sums});")
-    kernel.values[op.results[0]] = tuple(name(f"{sums}[{i}]", kind.cxx, mutable=True) for i in range(len(before)))
+    kernel.values[op.results[0]] = elements(sums, kind.cxx, len(before))
 
 
 def place(matrix: GroupMatrix, row: int, number: int, *, rows: bool) -> int:
     """In bytes from the matrix's beginning: what the `number`th instruction along the sum reads from there on."""
     held = panel_layout(matrix.box, matrix.columns * matrix.bytes)
     return held.at("address", row=number * matrix.steps) if rows else held.at("address", row=row, byte=number * SUM_BYTES)
-
-
-_FIRST = re.compile(r"(\w+)\[0\]")
-
-
-def register_array(lanes: Lanes) -> str | None:
-    """The array in registers that the elements are, in order."""
-    found = _FIRST.fullmatch(lanes[0].text) if lanes else None
-    same = found is not None and all(e.text == f"{found[1]}[{i}]" for i, e in enumerate(lanes))
-    return found[1] if found is not None and same else None

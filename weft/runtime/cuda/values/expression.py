@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import field, replace
+from typing import NamedTuple
 
 from ....dsl.records import record
 from .sizes import HostNumber
@@ -16,7 +18,18 @@ _OF_OPERATOR = {
     "<=": RELATION, ">": RELATION, ">=": RELATION, "<<": SHIFT, ">>": SHIFT, "+": SUM, "-": SUM, "*": PRODUCT,
     "/": PRODUCT, "%": PRODUCT,
 }  # fmt: skip
+ARRAY = "[]"
+"""The type of a `Lane`'s variable that is an array."""
 _PLAIN = {SUM, PRODUCT}  # operators whose precedence every reader knows; the others get parentheses around sums
+
+
+class Lane(NamedTuple):
+    """Element `number` of a variable that has `count`: of an array or a vector, or bits of a word of 32."""
+
+    variable: str
+    type: str
+    number: int
+    count: int
 
 
 @record
@@ -32,7 +45,10 @@ class Expr:
         reads: it reads memory, so it must not move across a store or a barrier.
         mutable: the variables in it that are assigned to later (loop-carried ones).
         atom: a name or a literal, which may be repeated at no cost.
-        split: left operand, operator and right operand, for `x += …`.
+        split: left operand, operator and right operand.
+        base: the variable that it is a short offset from: `row`, `row + 1`, `j * 4`, `j * 4 + 1`.
+        element: the part of a variable that it is, if it is one.
+        names: those in it that are only declared where something reads them.
         host: what the host knows of an integer.
     """
 
@@ -43,7 +59,10 @@ class Expr:
     reads: bool = False
     mutable: frozenset[str] = frozenset()
     atom: bool = False
-    split: tuple[str, str, str] | None = None
+    split: tuple[Expr, str, Expr] | None = field(default=None, compare=False)
+    base: str = ""
+    element: Lane | None = None
+    names: frozenset[str] = frozenset()
     host: HostNumber | None = field(default=None, compare=False)
 
     @property
@@ -54,18 +73,42 @@ class Expr:
         """The text, in parentheses where an operand of `precedence` needs them."""
         return self.text if self.precedence >= precedence else f"({self.text})"
 
+    @property
+    def is_literal(self) -> bool:
+        """An `int`, in digits."""
+        return self.atom and self.text == str(self.constant)
+
+    @property
+    def is_offset(self) -> bool:
+        """A sum or product so short that it says more than a name for it would."""
+        return self.base != "" and self.split is not None and not self.reads and not self.mutable
+
+
+def whole(parts: Sequence[Expr], type: str) -> str | None:
+    """The variable of that type of which these are all elements, in order."""
+    variable = parts[0].element.variable if parts and parts[0].element is not None else ""
+    all_ = [Lane(variable, type, number, len(parts)) for number in range(len(parts))]
+    return variable if variable and [part.element for part in parts] == all_ else None
+
 
 def name(text: str, type: str, range: Range | None = None, *, mutable: bool = False, host: HostNumber | None = None) -> Expr:
     """An identifier as an expression; `mutable` if the text assigns to it later."""
-    return Expr(text, type, range=range, atom=True, mutable=frozenset([text]) if mutable else frozenset(), host=host)
+    changes = frozenset([text]) if mutable else frozenset()
+    return Expr(text, type, range=range, atom=True, mutable=changes, base=text, host=host)
+
+
+def elements(variable: str, kind: str, count: int) -> tuple[Expr, ...]:
+    """The elements of an array in registers, which change."""
+    made = (name(f"{variable}[{i}]", kind, mutable=True) for i in range(count))
+    return tuple(replace(e, base="", element=Lane(variable, ARRAY, i, count)) for i, e in enumerate(made))
 
 
 def combine(
     text: str, type: str, parts: tuple[Expr, ...], precedence: int = PRIMARY, range: Range | None = None
 ) -> Expr:
     """An expression made of `parts`: it has their effects."""
-    mutable = frozenset().union(*(p.mutable for p in parts))
-    return Expr(text, type, precedence, range, any(p.reads for p in parts), mutable)
+    mutable, names = (frozenset().union(*sets) for sets in ((p.mutable for p in parts), (p.names for p in parts)))
+    return Expr(text, type, precedence, range, any(p.reads for p in parts), mutable, names=names)
 
 
 def binary(operator: str, a: Expr, b: Expr, type: str, range: Range | None = None) -> Expr:
@@ -83,7 +126,9 @@ def binary(operator: str, a: Expr, b: Expr, type: str, range: Range | None = Non
         right = SUM
     text = f"{a.within(left)} {operator} {b.within(right)}"
     made = combine(text, type, (a, b), precedence, range)
-    return replace(made, split=(a.within(precedence), operator, b.within(right)))
+    scaled = a.split is None or (a.split[1] == "*" and operator != "*")
+    short = operator in ("+", "-", "*") and scaled and b.is_literal and b.precedence == PRIMARY
+    return replace(made, split=(a, operator, b), base=a.base if short else "")
 
 
 def _non_negative(e: Expr) -> bool:

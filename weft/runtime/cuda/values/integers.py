@@ -7,7 +7,6 @@ arithmetic is taken not to overflow, and is made in `int` where the range fits.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from ...plan.dtypes import narrow
 from ...plan.plan import Operator, Size
 from ...plan.resolve import fold
-from .expression import Expr, binary, call, cast
+from .expression import PRODUCT, Expr, binary, call, cast
 from .sizes import UNKNOWN, HostNumber
 from .types import INDEX, Range, ScalarType
 
@@ -135,10 +134,12 @@ def _opposite(e: Expr) -> Expr | None:
     """`3` of `-3`, `x * 3` of `x * -3`, `x` of `x * -1`."""
     if e.constant is not None:
         return literal(-e.constant) if e.constant < 0 else None
-    factor = e.split[2] if e.split is not None and e.split[1] == "*" else ""
-    if e.range is None or e.split is None or not re.fullmatch(r"-\d+", factor):
+    if e.range is None or e.split is None or e.split[1] != "*":
         return None
-    text = e.split[0] if factor == "-1" else f"{e.split[0]} * {factor[1:]}"
+    left, _, factor = e.split
+    if factor.constant is None or factor.constant >= 0 or not factor.is_literal:
+        return None
+    text = left.within(PRODUCT) + ("" if factor.constant == -1 else f" * {-factor.constant}")
     return replace(e, text=text, range=-e.range, split=None, host=None)
 
 

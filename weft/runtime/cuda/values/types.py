@@ -194,8 +194,8 @@ def scalar(type: ir.Type, op: ir.Operation | ir.OpView | None) -> ScalarType:
     """The scalar type that `type` is; raises W0502, naming `op`, for others."""
     found = SCALARS.get(str(type))
     if found is None:
-        raise refuse("W0502", f"type {type} has no CUDA C++ counterpart here", op,
-                     hint=f"the emitter knows {', '.join(SCALARS)}, and memrefs and vectors of them")  # fmt: skip
+        hint = f"the emitter knows {', '.join(SCALARS)}, and memrefs and vectors of them"
+        raise refuse("W0502", f"type {type} has no CUDA C++ counterpart here", op, hint=hint)
     return found
 
 

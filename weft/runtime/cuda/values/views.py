@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ....dsl.records import record
-from .expression import Expr, call, combine
+from .expression import Expr, Lane, combine
 from .integers import add, bounds, literal, multiply
 from .types import BUILT_IN_VECTORS, INDEX, Range, ScalarType
 
@@ -163,20 +163,21 @@ def vector_type(element: ScalarType, count: int) -> str:
     return BUILT_IN_VECTORS.get((element.cxx, count), f"vec<{element.cxx}, {count}>")
 
 
-def lane(variable: str, type: str, element: ScalarType, index: int) -> Expr:
-    """Element `index` of a variable of a vector type."""
-    text = f"{variable}.at[{index}]" if type.startswith("vec<") else f"{variable}.{'xyzw'[index]}"
-    return Expr(text, element.cxx, range=element.full_range, atom=True)
+def lanes_of(variable: str, element: ScalarType, count: int) -> tuple[Expr, ...]:
+    """The elements of a variable of a vector type."""
+    type, built_in = vector_type(element, count), (element.cxx, count) in BUILT_IN_VECTORS
+    return tuple(
+        Expr(
+            f"{variable}.{'xyzw'[i]}" if built_in else f"{variable}.at[{i}]", element.cxx, range=element.full_range,
+            atom=True, element=Lane(variable, type, i, count),
+        )
+        for i in range(count)
+    )
 
 
-def wide_access(buffer: NamedMemory, indices: tuple[Expr, ...], type: str, *, const: bool) -> Expr:
+def wide(first: Expr, type: str, *, const: bool) -> str:
     """`*reinterpret_cast<const float4*>(&A[…])`."""
-    target = access(buffer, indices)
-    const_word = "const " if const else ""
-    return replace(
-        call(f"*reinterpret_cast<{const_word}{type}*>", type, replace(target, text=f"&{target.text}")),
-        precedence=11, reads=True,
-    )  # fmt: skip
+    return f"*reinterpret_cast<{'const ' if const else ''}{type}*>(&{first.text})"
 
 
 def access_width(buffer: NamedMemory, indices: tuple[Expr, ...], count: int, *, registers: bool = False) -> int:
