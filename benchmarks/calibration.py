@@ -21,6 +21,7 @@ import math
 import pickle
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import Pool
 from pathlib import Path
@@ -35,7 +36,7 @@ from weft.runtime.predict.prediction import CompiledKernels, machine_code, predi
 from weft.runtime.predict.processor.multiprocessor import large_loops
 
 ROOT = Path(__file__).parents[1]
-MODEL = ROOT / "runtime" / "predict"
+MODEL = ROOT / "weft" / "runtime" / "predict"
 MEASURED, PREDICTED = (ROOT / "docs" / "performance" / f"{name}.json" for name in ("measured", "predicted"))
 MEASURED_ON = CHIPS["h200"]
 CANDIDATES: Mapping[str, Sequence[float]] = {
@@ -92,16 +93,17 @@ def rows(folder: Path) -> list[Row]:
 
 
 def machine(row: Row, chip: Chip) -> CompiledKernels:
-    """What the row's bundle compiles to, kept beside the bundles."""
+    """What the row's bundle compiles to, kept beside the bundles; made again where other classes have kept it."""
     path = Path(row.bundle)
     kept = path.parent / "machine" / f"{path.name}.pickle"
-    if not kept.exists():
-        found = machine_code(read_bundle(path).cuda, chip.arch)
-        kept.parent.mkdir(exist_ok=True)
-        written = kept.with_suffix(".new")
-        written.write_bytes(pickle.dumps(found))
-        written.replace(kept)
-    return pickle.loads(kept.read_bytes())
+    with suppress(FileNotFoundError, AttributeError, ImportError):
+        return pickle.loads(kept.read_bytes())
+    found = machine_code(read_bundle(path).cuda, chip.arch)
+    kept.parent.mkdir(exist_ok=True)
+    written = kept.with_suffix(".new")
+    written.write_bytes(pickle.dumps(found))
+    written.replace(kept)
+    return found
 
 
 def matters(code: CompiledKernels) -> list[str]:

@@ -1,10 +1,12 @@
 """Processor time (user and system) of whole processes, and what proofs cost: least of several, the sides taking turns.
 
-    python benchmarks/startup.py [--against TREE] [--triton PYTHON] [--rounds N] [PART …]
+    python benchmarks/startup.py [--against TREE] [--triton PYTHON] [--rounds N] [--only TEXT] [PART …]
 
 `TREE` is another checkout of Weft, of any age; both are run from their sources (without the parse tables of a wheel, with byte code
 cached). `PYTHON` has Triton, whose tutorial's product of matrices is compiled beside `hopper`: its wheel compiles without a GPU.
-The parts: `processes`, `hopper` and `bitonic`, all if none is given.
+The parts: `processes`, `hopper` and `bitonic`, these if none is given; and `recipes`, `apply` and `build` of each recipe that both
+checkouts have, where nothing that an earlier process has kept is found. Of processes and recipes, `--only` takes those rows that
+contain a text.
 """
 
 from __future__ import annotations
@@ -164,6 +166,7 @@ class Sides:
         environment |= {"PYTHONPATH": str(self.paths[side]), **more}
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         with tempfile.TemporaryDirectory() as folder:
+            environment["WEFT_CACHE_DIR"] = f"{folder}/cache"
             done = subprocess.run(
                 [python, *arguments], env=environment, cwd=folder, capture_output=True, text=True, timeout=600, check=False
             )
@@ -175,6 +178,21 @@ class Sides:
     def told(self, side: str, program: str, *arguments: str) -> float:
         """What a program says that it took."""
         return float(self.run(side, ["-c", program, *arguments])[1])
+
+    def recipes(self) -> dict[str, list[str]]:
+        """`apply` and `build` of the recipes that all checkouts have."""
+        listed = [self.run(side, ["-c", "from weft.recipes import schedules; print(*schedules())"])[1] for side in self.paths]
+        names = sorted(set.intersection(*(set(text.split()) for text in listed)))
+        commands = {"apply": [], "build": ["-o", "bundle"]}
+        return {f"{does} {name}": ["-m", "weft", does, name, *more] for name in names for does, more in commands.items()}
+
+    def whole(self, heading: str, rows: dict[str, list[str]], only: str) -> None:
+        """A table of whole processes, each of which is started once before: byte code, parse tables."""
+        rows = {row: arguments for row, arguments in rows.items() if only in row}
+        for arguments in rows.values():
+            for side in self.paths:
+                self.run(side, arguments)
+        self.table(heading, {row: lambda side, a=arguments: self.run(side, a)[0] for row, arguments in rows.items()}, self.rounds)
 
     def table(self, heading: str, rows: dict[str, Callable[[str], float]], rounds: int) -> dict[str, dict[str, float]]:
         """By row and side, the least of some rounds; printed."""
@@ -201,6 +219,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path, metavar="TREE")
     parser.add_argument("--triton", metavar="PYTHON")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--only", default="", metavar="TEXT")
     parser.add_argument("parts", nargs="*", default=("processes", "hopper", "bitonic"))
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -208,11 +227,9 @@ def main() -> None:
         paths = {} if given.against is None else {"old": packages(given.against.resolve(), folder)}
         sides, few = Sides({**paths, "new": HERE}, given.rounds), max(1, given.rounds // 3)
         if "processes" in given.parts:
-            for arguments in PROCESSES.values():
-                for side in sides.paths:
-                    sides.run(side, arguments)  # byte code, parse tables
-            whole = {row: lambda side, a=arguments: sides.run(side, a)[0] for row, arguments in PROCESSES.items()}
-            sides.table("whole processes", whole, sides.rounds)
+            sides.whole("whole processes", PROCESSES, given.only)
+        if "recipes" in given.parts:
+            sides.whole("whole processes, nothing kept", sides.recipes(), given.only)
         if "hopper" in given.parts:
             made = {row: lambda side, a=given_: sides.told(side, APPLIED, *a) for row, given_ in HOPPER.items()}
             sides.table("scheduled and proven, without imports", made, few)

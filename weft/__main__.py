@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 
-YOUNG = 50_000
-"""Objects that are made before the garbage collector looks at them: nearly all that a start makes stays."""
+YOUNG = 200_000
+"""Objects that are made before the garbage collector visits them: nearly all that a start makes stays."""
 ALONE = ("--version", "--help", "-h", "check", "fmt", "explain", "recipes")
 """Commands that execute no compiled code, which could end the process: they need no other one to watch them."""
 
 
 def main() -> None:
     """The command line's entry point; exits with 0, 1, 2 or 130."""
+    gc.set_threshold(YOUNG)
+    atexit.register(gc.freeze)  # Python's last collection visits all that there is, a tenth of a second
     try:
         from .cli.supervisor import supervised
         from .output.console import open_what_is_closed, outlive_readers
@@ -29,7 +32,6 @@ def main() -> None:
 def _command(arguments: list[str]) -> int:
     from .output.console import flushed
 
-    gc.set_threshold(YOUNG)
     try:
         from .cli import run
         from .process import raise_what_was_put_off

@@ -13,7 +13,7 @@ from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import colliding_classes, conflicts
-from weft.interpreter.proof.races.phases import Phases
+from weft.interpreter.proof.races.phases import Phases, is_sure
 from weft.interpreter.proof.races.separation import residue
 from weft.interpreter.proof.solver import Solver
 
@@ -52,6 +52,23 @@ def test_same_collisions(batch: int) -> None:
         assert bool(conflicts(model)) == bool(expected)
         colliding += bool(expected)
     assert 0 < colliding < PER_BATCH, "the sample must hold kernels of both kinds"
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_what_one_barrier_separates_for_certain(batch: int) -> None:
+    """A barrier asked about alone is judged as it is among all in the rows of blocks of ops."""
+    sure = 0
+    for seed in range(20_000 + batch * CHOICES_PER_BATCH, 20_000 + (batch + 1) * CHOICES_PER_BATCH):
+        model = model_of(Maker(seed, candidates=True).kernel())
+        for pair in colliding_classes(model, Phases(())):
+            places = pair.first.place, pair.second.place
+            space = pair.first.buffer.space
+            among = [b for row in Phases(model.barriers).sure(*places, space, pair.loop) for b in row]
+            for barrier in (b for b in model.barriers if space in b.spaces):
+                found = is_sure(barrier, *places, pair.loop)
+                assert found == (barrier in among), f"seed {seed}"
+                sure += found
+    assert sure
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from torch_mlir import ir, passmanager
-    from torch_mlir.dialects import affine, arith, func, gpu, memref, nvgpu, scf, tensor, vector
+    from torch_mlir.dialects import affine, arith, func, gpu, llvm, memref, nvgpu, scf, tensor, vector
     from torch_mlir.dialects.transform import interpreter as _transform
 
     linalg: Any  # half of it is compiled, and the wheel has no stub for that
@@ -35,8 +35,8 @@ else:
             return getattr(self, name)
 
     ir, passmanager = (_Late(f"torch_mlir.{name}") for name in ("ir", "passmanager"))
-    _names = ("affine", "arith", "func", "gpu", "memref", "nvgpu", "scf", "tensor", "vector", "transform.interpreter")
-    affine, arith, func, gpu, memref, nvgpu, scf, tensor, vector, _transform = (
+    _names = ("affine", "arith", "func", "gpu", "llvm", "memref", "nvgpu", "scf", "tensor", "vector", "transform.interpreter")
+    affine, arith, func, gpu, llvm, memref, nvgpu, scf, tensor, vector, _transform = (
         _Late(f"torch_mlir.dialects.{name}") for name in _names
     )
     linalg = _Late("torch_mlir.dialects._linalg_ops_gen", "torch_mlir._mlir_libs._mlirDialectsLinalg")

@@ -14,7 +14,7 @@ from functools import cache
 
 from ...interpreter.hardware.hopper import mbarriers, warpgroups
 from ...interpreter.ir.functions import symbol
-from ...interpreter.ir.mlir import ancestors, context, ir, memref, operations, parse
+from ...interpreter.ir.mlir import ancestors, ir, llvm, memref, operations
 from ...interpreter.proof.hosts.windows import NOALIAS
 from ..form.kernel_form import FORM
 from ..form.kernel_lowering import LOWERED
@@ -264,5 +264,4 @@ def _is_registered(dialect: str, context: ir.Context) -> bool:
 @cache
 def _of_llvm_functions() -> frozenset[str]:
     """Names that mean something to LLVM's functions: a `func.func` that is lowered hands its attributes on to one."""
-    (function,) = parse("llvm.func @f()", context()).body.operations
-    return frozenset(dir(type(function)))
+    return frozenset(dir(llvm.LLVMFuncOp))

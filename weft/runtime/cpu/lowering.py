@@ -4,6 +4,7 @@ passes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from math import prod
 
@@ -34,7 +35,7 @@ LOWER = (
     "math-expand-ops{ops=clampf},convert-math-to-funcs,"
     "func.func(convert-math-to-llvm{approximate-log1p=false}),convert-math-to-libm,"
     "convert-vector-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=true},convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
-    "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts"
+    "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts,cse"
 )
 """Halves that are left (a payload that looks at their bits) are computed in f32, op by op: the JIT has no
 compiler-rt."""
@@ -51,19 +52,20 @@ PARALLEL_TILE, INNER_TILE, REDUCTION_TILE = 64, 256, 64
 
 
 def lower(module: ir.Module) -> None:
-    """Lower the module in place. Raises `ir.MLIRError` where upstream cannot."""
+    """Lower the module in place. Raises `ir.MLIRError` where upstream cannot. Verified once, at the end: between two of these many
+    passes that takes longer than the passes."""
     decompose(module)
     crop_before_padding(module)
     values = (value for op in operations(module.operation) for value in (*op.operands, *op.results))
     if any(isinstance(value.type, ir.RankedTensorType | ir.UnrankedTensorType) for value in values):
-        run_passes(module, "convert-elementwise-to-linalg")
+        _run(module, "convert-elementwise-to-linalg")
         if any(map(is_tensor, (result for loop in operations(module.operation, "affine.for") for result in loop.results))):
-            run_passes(module, "func.func(lower-affine)")  # upstream bufferizes loops of scf alone
-        run_passes(module, BUFFERIZE)
+            _run(module, "func.func(lower-affine)")  # upstream bufferizes loops of scf alone
+        _run(module, BUFFERIZE)
         if not any(operations(module.operation, "memref.dealloc")):
-            run_passes(module, DEALLOCATE)
+            _run(module, DEALLOCATE)
     copies_to_linalg(module)
-    run_passes(module, GENERALIZE)
+    _run(module, GENERALIZE)
     tile_contractions(module)
     lower_ops(module)
 
@@ -74,13 +76,17 @@ def lower_ops(module: ir.Module) -> None:
     by_rows(module)
     for op in operations(module.operation, "memref.alloca"):
         op.attributes[GIVEN] = ir.UnitAttr.get(module.context)
-    run_passes(module, FLOATS)
+    _run(module, FLOATS)
     allocate_once(module)
     round_always(module)
     by_way_of_floats(module)
-    run_passes(module, EXPAND)
+    _run(module, EXPAND)
     bfloats_as_bits(module)
-    run_passes(module, LOWER)
+    _run(module, LOWER)
+    module.operation.verify()
+
+
+_run = partial(run_passes, verify=False)
 
 
 def allocate_once(module: ir.Module) -> None:

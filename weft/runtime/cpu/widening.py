@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...interpreter.hardware.ampere.copies import COPY, GROUP, WAIT
-from ...interpreter.ir.mlir import ir, operations, vector
+from ...interpreter.ir.mlir import ir, operations, regions_of, vector
 from ..form.kernel_form import async_copy
 from ..host.functions import constant_array
 from ..plan.dtypes import narrow
@@ -51,11 +51,21 @@ def widen_floats(module: ir.Module, to: str) -> bool:
 
 def change_types(module: ir.Module, changed: Callable[[ir.Type], ir.Type]) -> None:
     """Change the types of all values and attributes, in place."""
+    types: dict[ir.Type, ir.Type] = {}
+    attributes: dict[ir.Attribute, ir.Attribute] = {}
     for op in operations(module.operation):
-        for value in (*op.results, *(a for region in op.regions for block in region.blocks for a in block.arguments)):
-            value.set_type(_of(value.type, changed))
+        for value in (*op.results, *(a for region in regions_of(op) for block in region.blocks for a in block.arguments)):
+            old = value.type
+            if (new := types.get(old)) is None:
+                new = types[old] = _of(old, changed)
+            if new is not old and new != old:
+                value.set_type(new)
         for name in list(op.attributes):
-            op.attributes[name] = _changed(op.attributes[name], changed)
+            old = op.attributes[name]
+            if (new := attributes.get(old)) is None:
+                new = attributes[old] = _changed(old, changed)
+            if new is not old and new != old:
+                op.attributes[name] = new
 
 
 def _of(type_: ir.Type, changed: Callable[[ir.Type], ir.Type]) -> ir.Type:

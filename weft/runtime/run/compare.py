@@ -121,8 +121,10 @@ def compare(
 def _floats(blank: OutputComparison, got: np.ndarray, reference: np.ndarray) -> OutputComparison:
     """NaN and infinities must stand where the reference has them; the rest counts by its error."""
     dtype, allowed = blank.dtype, blank.tolerance or 0.0
-    mine = widen(got, dtype).astype(np.float64)
-    theirs = (widen(reference, dtype) if holds_bits(reference.dtype, dtype) else reference).astype(np.float64)
+    mine, theirs = widen(got, dtype), widen(reference, dtype) if holds_bits(reference.dtype, dtype) else reference
+    if np.array_equal(mine, theirs):  # most often, and ten times as fast to see
+        return replace(blank, error=0.0, worst=_index(0, mine.shape))
+    mine, theirs = mine.astype(np.float64), theirs.astype(np.float64)
     with np.errstate(over="ignore"):
         stored = widen(narrow(theirs, dtype), dtype)
     # halves are computed in f32, where what they overflow at is a number

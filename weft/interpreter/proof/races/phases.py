@@ -54,6 +54,17 @@ def pieces(rows: Iterable[Row], first: Place, second: Place) -> Iterator[Row]:
         yield from (row[start:end] for start, end in pairwise(cuts))
 
 
+def is_sure(barrier: Barrier, first: Place, second: Place, carried: Loop | None) -> bool:
+    """Whether a barrier that orders the memory of two accesses separates all their instances: `Phases.sure`, of one barrier."""
+    steps, position = barrier.place.steps, barrier.place.position
+    passed, passes = first.steps[: len(steps)] == steps, second.steps[: len(steps)] == steps
+    behind = passed and position >= position_at(first, len(steps))
+    ahead = passes and position < position_at(second, len(steps))
+    if barrier.narrow or carried is not None:
+        return not barrier.narrow and carried in barrier.place.loops and (behind or ahead)
+    return behind and ahead if passed and passes else behind or ahead
+
+
 class Phases:
     """Barriers, by the blocks of ops that they stand in."""
 

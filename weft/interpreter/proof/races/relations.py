@@ -26,7 +26,7 @@ from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equa
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Loop, PlaceStep
 from ..solver import Alike, BarrierNaming, Naming, Solver, Unknown, coordinates, described
-from .phases import Steps, meeting
+from .phases import Steps, is_sure, meeting
 
 T = TypeVar("T")
 
@@ -293,6 +293,8 @@ class PairClass:
         """Those collisions that `barrier` separates: all (True), none (False), or a set over the same dimensions."""
         if space_of_both(self.first, self.second) not in barrier.spaces:
             return False
+        if is_sure(barrier, self.first.place, self.second.place, self.loop):
+            return True
         above, before = meeting(self.first.place, barrier.place)
         below, after = meeting(barrier.place, self.second.place)
         key = barrier.place.steps, before, after, barrier.threads if barrier.narrow else 0
