@@ -4,11 +4,13 @@ Each takes a schedule (a path, a recipe's name, or the text itself), `payload` (
 `.mlir` file, a builder's name, MLIR text, an `ir.Module`, or a function that returns one of these), `settings` (parameters of the
 schedule and of its payload, as values or as text) and `layer` (sizes of the payload by name), and raises `WeftError` with
 diagnostics. Kernels that are not proven race-free are refused, unless `unproven` lets them through. What is built or compiled is
-compared with its payload before, unless `unchecked` lets it through.
+compared with its payload before, unless `unchecked` lets it through. Where it is not proven what kernels combine, `build` refuses
+them and `compile` warns, unless `assumed` accepts that.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -133,6 +135,7 @@ def compile(
     target: Where = "auto",
     unproven: bool = False,
     unchecked: bool = False,
+    assumed: bool = False,
 ) -> Kernel:
     """A schedule applied to its payload, as a function of arrays: `kernel(a, b)`.
 
@@ -141,11 +144,18 @@ def compile(
     Args:
         entry: the payload's function; None: the only one that launches.
         target: `cuda`, `cpu`, or `auto`: the GPU where there is one, else the CPU.
+        assumed: do not warn (W0082) where it is not proven what the kernel combines, and where it is only compared.
     """
     from .compiled import compiled
 
     recipe = load(schedule, payload=payload, settings=settings, layer=layer, unproven=unproven, unchecked=unchecked)
-    return compiled(recipe, entry, target)
+    kernel = compiled(recipe, entry, target)
+    if kernel.assumed and not (assumed or unchecked):
+        from .comparison.words import not_proven
+
+        message = f"W0082: {not_proven(recipe.name, kernel.assumed)}; it was only compared; `assumed=True` accepts that"
+        warnings.warn(message, stacklevel=3)
+    return kernel
 
 
 def _is_text(schedule: object) -> bool:

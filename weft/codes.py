@@ -79,7 +79,8 @@ W0081 kernels that cannot be compared with their payload
 W0082 kernels of which it is not proven what they combine
     `launch` proves of each reduction of the payload that its kernels execute every iteration once, for its own result. It
     could not here: the message says of which op, and why. The kernels were compared with the payload all the same, as the
-    notes say; what is accepted like this is marked in the plan, in reports, and in JSON.
+    notes say; what is accepted like this is marked in the plan, in reports, and in JSON. `weft.compile` warns, and is quiet
+    with `assumed=True`.
 
     right:  weft build mine.weft -o bundle --assumed
 W0070 Weft was ended by a signal

@@ -65,7 +65,7 @@ def _made(recipe: Recipe, entry: str | None, key: str) -> Compiled:
     one = planned(done, entry)
     plan = compared(one, entry).marked(one.plan)
     steps = tuple((step.text, step.remarks) for step in done.session.steps)
-    made = Compiled(recipe.name, plan, one.cuda, done.text, plan_signature(plan), steps)
+    made = Compiled(recipe.name, plan, one.cuda, done.text, plan_signature(plan), steps, tuple(done.assumed))
     with suppress(OSError, WeftError):  # a folder that cannot be written keeps nothing and stops nobody
         _keep(made, key)
     return made
@@ -75,7 +75,7 @@ def _keep(made: Compiled, key: str) -> None:
     """Write an entry, a bundle, and beside it what else there is, with the seal of all of it."""
     if (programs := place("programs")) is None:
         return
-    about, old = {"name": made.name, "steps": made.steps}, programs / key
+    about, old = {"name": made.name, "steps": made.steps, "assumed": made.assumed}, programs / key
     if old.is_dir() and not old.is_symlink():  # not what this process has found whole
         shutil.rmtree(old)
     else:
@@ -101,7 +101,8 @@ def _found(key: str) -> Compiled | None:
             with suppress(OSError):
                 os.utime(said)
             steps = tuple((str(text), tuple(map(str, remarks))) for text, remarks in about["steps"])
-            return Compiled(str(about["name"]), bundle.plan, bundle.cuda, bundle.module, bundle.signature, steps)
+            assumed = tuple(map(str, about["assumed"]))
+            return Compiled(str(about["name"]), bundle.plan, bundle.cuda, bundle.module, bundle.signature, steps, assumed)
     return None
 
 

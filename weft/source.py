@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -11,15 +12,18 @@ __version__ = "0.1.0"
 
 @cache
 def source() -> str:
-    """What tells this source of Weft from one that was edited: how many files it has, and when they were changed last."""
-    changed = list(_changed(os.path.dirname(os.path.abspath(__file__))))
-    return f"{len(changed)} {max(changed)}"
+    """What tells this source of Weft from one that was edited: a digest of what its files are called, how long they are, and when
+    they were changed. The newest time alone would not do: a file that is copied or moved here may keep an older one."""
+    files = sorted(_files(os.path.dirname(os.path.abspath(__file__)), ""))
+    return hashlib.sha256(repr(files).encode()).hexdigest()
 
 
-def _changed(folder: str) -> Iterator[int]:
+def _files(folder: str, inside: str) -> Iterator[tuple[str, int, int]]:
     with os.scandir(folder) as entries:
         for entry in entries:
+            name = f"{inside}/{entry.name}"
             if entry.is_dir() and entry.name != "__pycache__":
-                yield from _changed(entry.path)
-            elif entry.name.endswith(".py"):
-                yield entry.stat().st_mtime_ns
+                yield from _files(entry.path, name)
+            elif entry.name.endswith((".py", ".lark")):
+                found = entry.stat()
+                yield name, found.st_size, found.st_mtime_ns

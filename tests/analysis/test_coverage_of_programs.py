@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
 
-from weft import cli
+import weft
+from weft import cli, compiled
 from weft.pipeline import Choice, applied
 
 POOLING = """
@@ -286,3 +288,19 @@ def test_what_is_not_proven_is_not_built(tmp_path: Path, capsys: pytest.CaptureF
     assert "combination assumed" in (bundle / "plan.json").read_text()
     assert cli.run(["build", name, "-o", str(tmp_path / "other"), "--unchecked"]) == 0
     assert "values not compared" in capsys.readouterr().err
+
+
+def test_a_kernel_of_what_is_not_proven_warns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as it is not accepted, also where it was before, in this process or in another one."""
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "cache"))
+    name = program(tmp_path, SPREAD, BY_ROWS.replace("linalg.fill", "linalg.fill #1"))
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="W0082: it is not proven that the kernels of") as caught:
+            kernel = weft.compile(name, target="cpu")
+        assert caught[0].filename == __file__ and kernel.assumed[0].startswith("combination assumed")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert "combination assumed" in weft.compile(name, target="cpu", assumed=True).report["compared"]
+            assert weft.compile(name, target="cpu", unchecked=True).report["compared"] is None
+            assert not weft.compile("naive", settings={"m": 8, "n": 8, "k": 8}, target="cpu").assumed
+        compiled._kernels.clear()

@@ -100,7 +100,8 @@ def test_all_witnesses_agree(start: int) -> None:
 
 def test_cells_of_the_table() -> None:
     """All pairs of agents in all relations are among what is drawn; in a few kernels each kind with each relation of threads."""
-    found = histogram(map(random_kernel, range(FIRST, FIRST + TABLED)))
+    first = FIRST if SOAK else 0  # a few of any others need not have all
+    found = histogram(map(random_kernel, range(first, first + TABLED)))
     print("\n".join(f"{' | '.join(cell)}: {found[cell]}" for cell in sorted(TABLE)))
     assert set(found) <= TABLE
     if SOAK:

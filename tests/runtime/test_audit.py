@@ -108,6 +108,15 @@ CHANGED = {
     "what a function does": (["W0765"], "module.mlir", [("attributes {known", "attributes {llvm.readnone, known")]),
     "what memory is for": (["W0765"], "module.mlir", [("alloca() {", "alloca() {llvm.readnone, ")]),
     "fast arithmetic": (["W0765"], "module.mlir", [("mulf %5, %4 :", "mulf %5, %4 fastmath<fast> :")]),
+    "a rounding mode of what rounds nothing": (
+        ["W0765"], "module.mlir", [("alloca() {", "alloca() {roundingmode = array<i32: 1>, ")]
+    ),
+    "the width of indices": (
+        ["W0765"], "module.mlir", [("{gpu.cont", "{dlti.dl_spec = #dlti.dl_spec<index = 32 : i64>, gpu.cont")]
+    ),
+    "for which machine": (
+        ["W0765"], "module.mlir", [("gpu.module @matmul_kernel", "gpu.module @matmul_kernel [#nvvm.target<O = 3>]")]
+    ),
     "an index that the text leaves out": (["W0765"], "module.mlir", [("%alloca[%c0, %c0]", "%alloca[%c8, %c0]")]),
     "another grid": (["W0767"], "plan.json", [('"grid": [1, 1, 1]', '"grid": [1, 2, 1]')]),
 }  # fmt: skip
@@ -199,6 +208,32 @@ def test_what_a_payload_lets_compilers_assume(tmp_path: Path) -> None:
     text = (made / "module.mlir").read_text()
     assert audit_bundle(made).ok
     assert "fastmath" not in text and "overflow" not in text and text.count("llvm.") == text.count("llvm.noalias") == 2
+
+
+HINTED = """module attributes {gpu.container_module, dlti.dl_spec = #dlti.dl_spec<index = 64 : i64>, other.mark = "x"} {
+  func.func @f(%x: memref<32xf32> {other.mark}, %y: memref<32xf32>) attributes {mark, other.mark} {
+    %c1 = arith.constant {mark} 1 : index
+    %c32 = arith.constant 32 : index
+    gpu.launch_func @k::@k blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %y : memref<32xf32>)
+    return
+  }
+  gpu.module @k [#nvvm.target<O = 3>] {
+    gpu.func @k(%x: memref<32xf32> {llvm.align = 64 : i64, other.mark}, %y: memref<32xf32>) kernel {
+      %t = gpu.thread_id x upper_bound 32 {mark}
+      %v = memref.load %x[%t] {alignment = 64 : i64, nontemporal = true} : memref<32xf32>
+      memref.store %v, %y[%t] {alignment = 4 : i64, other.mark} : memref<32xf32>
+      gpu.return
+    }
+  }
+}"""
+
+
+def test_what_a_payload_says_of_machines_and_to_others(tmp_path: Path) -> None:
+    """Hints, the machine, and attributes of nobody's: they are no part of a bundle, and what was built passes."""
+    made = weft.build('schedule s() { run-pass "gpu-kernel-outlining" }', tmp_path / "bundle", payload=HINTED)
+    text = (made / "module.mlir").read_text()
+    assert audit_bundle(made).ok and "alignment = 4" in text
+    assert not [word for word in ("mark", "dlti", "nvvm", "llvm", "nontemporal", "= 64", "upper_bound") if word in text], text
 
 
 def test_json_and_exit_codes(bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import weft
 from weft import compiled
+from weft import source as of_weft
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.files import cache
 from weft.runtime.run import cupy_device
@@ -228,6 +229,30 @@ def test_cubins(folder: Path) -> None:
         (folder / f"{key}.{hashlib.sha256(evil).hexdigest()}.cubin").write_bytes(evil)
         assert cubin("one") == b"one" and compiles.pop() == "one"
         assert cubin("one") == b"one" and compiles == ["one", "two"]
+
+
+@pytest.mark.parametrize("change", ["older", "longer", "renamed", "grammar"])
+def test_an_edited_source_is_another_one(change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an older source has compared, proven or compiled is not found, even if the newest of its files has not changed."""
+    monkeypatch.setattr(of_weft, "__file__", str(tmp_path / "source.py"))
+    for number, name in enumerate(("source.py", "room/a.py", "room/b.py", "weft.lark")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("a = 1\n")
+        os.utime(tmp_path / name, (1000 + number, 1000 + number))
+    before, one = of_weft.source.__wrapped__(), tmp_path / "room/a.py"
+    assert of_weft.source.__wrapped__() == before
+    match change:
+        case "older":
+            one.write_text("a = 2\n")
+            os.utime(one, (500, 500))
+        case "longer":
+            one.write_text("a = 12\n")
+            os.utime(one, (1001, 1001))
+        case "renamed":
+            one.rename(tmp_path / "room/c.py")
+        case _:
+            os.utime(tmp_path / "weft.lark", (600, 600))
+    assert of_weft.source.__wrapped__() != before
 
 
 def test_a_seal_costs_next_to_nothing(folder: Path) -> None:

@@ -18,7 +18,7 @@ from ..runtime.run.execution import Clock
 from . import kept
 from .launches import snapshots
 from .sizes import TRIES, open_sizes, smaller
-from .words import ACCEPTED, MOST_WORK, said, too_long
+from .words import ACCEPTED, MOST_WORK, not_proven, said, too_long
 from .work import PayloadWork, work_of
 
 if TYPE_CHECKING:
@@ -108,11 +108,9 @@ def expect_proven(done: Applied, found: ComparedOnce) -> None:
     choice, assumed = done.recipe.choice, done.assumed
     if not assumed or choice.assumed or choice.unchecked:
         return
-    what = assumed[0].removeprefix("combination assumed: ")
-    message = f"it is not proven that the kernels of `{done.recipe.name}` combine what the payload does: {what}"
     notes = [*assumed[1:3], *([found.line] if found.line else [])]
     hint = "`--assumed` (`assumed=True` in Python) builds it as it was compared, and marks it"
-    raise fail("W0082", message, hint=hint, notes=tuple(notes))
+    raise fail("W0082", not_proven(done.recipe.name, assumed), hint=hint, notes=tuple(notes))
 
 
 def compared_all(done: Applied) -> list[ComparedOnce]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Diagnostic, WeftError, count, fail
@@ -29,6 +29,12 @@ def said(made: Planned, named: FunctionSignature, runs: ComparedRuns, *, smaller
         if not run.ok or (run.found and not made.applied.unproven):
             raise _differs(made, named, run)
     return (_summary(made, named, runs, smaller), *(_where(made, named, run) for run in runs.done))
+
+
+def not_proven(name: str, assumed: Sequence[str]) -> str:
+    """What is not known of kernels of which `assumed` says why."""
+    what = assumed[0].removeprefix("combination assumed: ")
+    return f"it is not proven that the kernels of `{name}` combine what the payload does: {what}"
 
 
 def _summary(made: Planned, named: FunctionSignature, runs: ComparedRuns, smaller: bool) -> str:

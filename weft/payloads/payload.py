@@ -163,7 +163,7 @@ def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute, int]]:
         if name.startswith("weft."):
             yield name, op.attributes[name], 0
         elif name in _OF_ARGUMENTS and isinstance(entries := op.attributes[name], ir.ArrayAttr):
-            body = [argument.type for argument in op.regions[0].blocks[0].arguments] if len(op.regions[0].blocks) else []
+            body = [argument.type for region in op.regions for block in region.blocks for argument in block.arguments]
             for number, entry in enumerate(entries):
                 kind = body[number] if name == "arg_attrs" and number < len(body) else None
                 rank = 0 if kind is None or not isinstance(kind, ir.RankedTensorType | ir.MemRefType) else kind.rank

@@ -43,6 +43,7 @@ class Compiled:
         plan, cuda, module: what is done on the host; the kernels as CUDA C++; the scheduled module as MLIR.
         signature: of the entry function, its arguments in order.
         steps: each statement of the schedule with what it reported; none where it came from a bundle.
+        assumed: what is not proven of what its kernels combine.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Compiled:
     module: str
     signature: FunctionSignature
     steps: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 @record
@@ -111,6 +113,11 @@ class Kernel:
     def name(self) -> str:
         """The schedule's."""
         return self._made.name
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Of each reduction of the payload of which it is not proven that each iteration is executed once, a line that says why."""
+        return self._made.assumed
 
     @property
     def text(self) -> str:

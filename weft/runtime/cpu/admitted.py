@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from ...interpreter.hardware.hopper import mbarriers, warpgroups
+from ...interpreter.ir.element_sizes import element_bytes
 from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ancestors, ir, llvm, memref, operations
-from ...interpreter.proof.hosts.windows import NOALIAS
+from ...interpreter.proof.hosts.windows import OWN
 from ..form.kernel_form import FORM
 from ..form.kernel_lowering import LOWERED
 from ..form.rounding import own_rounding
@@ -100,8 +101,8 @@ _NO_FLAGS = {
 }  # fmt: skip
 """Flags of arithmetic, and what they are where they say nothing."""
 
-_OF_MACHINES = ("llvm.", "nvvm.", "rocdl.", "spirv.")
-"""Beginnings of attributes that say something to what makes machine code."""
+_HINTS = ("alignment", "nontemporal", "upper_bound", "targets", "offloadingHandler")
+"""Attributes that ops have, by which a compiler may know more of memory, of indices, and of the machine."""
 
 _LINKAGES = frozenset(("external", "internal", "private"))
 """Those with which a function that is defined here is the one that is called."""
@@ -127,10 +128,6 @@ def expect_finished(module: ir.Module) -> None:
         module, "the module", lambda op: op.name in known or (not _in_kernel(op) and _of_hosts(op.name)), pointers=True
     )
     for op in operations(module.operation):
-        own = type(op.opview)
-        for name in op.attributes:
-            if not ("." in name or name in _OF_EVERY_OP or hasattr(own, name) or hasattr(own, f"{name}_")):
-                raise NotLoopsError(op, f"the module has the attribute `{name}`, which `{op.name}` has not")
         for name in _freedom(op):
             said = op.attributes[name]
             raise NotLoopsError(op, f"the module has `{op.name}` with `{name}` = {said}, of which the text says nothing")
@@ -154,22 +151,34 @@ def without_freedom(module: ir.Module) -> None:
 
 def _freedom(op: ir.Operation) -> Iterator[str]:
     """Attributes that let a compiler assume more than the text says: of arithmetic, of functions and their arguments,
-    of memory."""
+    of memory, of the machine; and those that an op has not."""
+    own = type(op.opview)
     for name in op.attributes:
-        if name in _NO_FLAGS:
+        said, has = op.attributes[name], hasattr(own, name) or hasattr(own, f"{name}_")
+        if name in _NO_FLAGS and has:
             index = name == "overflowFlags" and isinstance(op.results[0].type, ir.IndexType)  # upstream's lowering says so of these
-            if not index and "none" not in str(op.attributes[name]):
+            if not index and "none" not in str(said):
                 yield name
-        elif name.endswith("_attrs") and any(dialect in str(op.attributes[name]) for dialect in _OF_MACHINES):
-            if not all(_is_known(op, named.name) for entry in op.attributes[name] for named in ir.DictAttr(entry)):
+        elif name.endswith("_attrs") and has:
+            if not all(_is_known(op, named.name) for entry in said for named in ir.DictAttr(entry)):
                 yield name
-        elif name.startswith(_OF_MACHINES):
+        elif "." in name:
+            if not _is_known(op, name):
+                yield name
+        elif not (has or name in _OF_EVERY_OP) or (name in _HINTS and not (name == "alignment" and _is_natural(op, said))):
             yield name
 
 
+def _is_natural(op: ir.Operation, alignment: ir.Attribute) -> bool:
+    """Whether an alignment is no more than that of the elements that are accessed."""
+    kinds = [value.type for value in (*op.operands, *op.results) if isinstance(value.type, ir.MemRefType)]
+    return bool(kinds) and ir.IntegerAttr(alignment).value <= element_bytes(kinds[0].element_type)
+
+
 def _is_known(op: ir.Operation, name: str) -> bool:
-    """Whether a finished module may have an attribute of an argument."""
-    return not name.startswith(_OF_MACHINES) or (op.name == "func.func" and name == NOALIAS)
+    """Whether a finished module may have an attribute of a dialect, of an op or of an argument: text and plan follow from it, or it
+    says what every module with kernels does."""
+    return name.startswith("weft.") or name == "gpu.container_module" or (op.name == "func.func" and name in OWN)
 
 
 def expect_payload(module: ir.Module) -> None:

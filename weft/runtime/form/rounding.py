@@ -10,7 +10,7 @@ MODES = ("to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_awa
 
 def own_rounding(op: ir.Operation) -> str | None:
     """The mode of an op that rounds otherwise."""
-    if "roundingmode" not in op.attributes:
+    if "roundingmode" not in op.attributes or not hasattr(op.opview, "roundingmode"):  # of another op it says nothing
         return None
     mode = ir.IntegerAttr(op.attributes["roundingmode"]).value
     return MODES[mode] if mode else None
