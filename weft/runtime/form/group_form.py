@@ -164,30 +164,24 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         else None
     )  # fmt: skip
     starts = tuple(after or 0 for _, after in given)
-    if wrong is None and op.name == warpgroups.MMA_ASYNC:
-        wrong, depth = _wrong_instruction(op, total.columns, kind), warpgroups.SUM_BYTES
-    if wrong is not None:
+    product = next(iter(warpgroups.products(kind, str(total.element), total.columns)), None)
+    if wrong is None and product is not None and op.name == warpgroups.MMA_ASYNC:
+        wrong, depth = _wrong_instruction(op, product), warpgroups.SUM_BYTES
+    if wrong is not None or product is None:
         raise refuse(code, f"there is no `{op.name}` of {size}: {wrong}", op)
-    (product,) = warpgroups.products(kind, str(total.element), total.columns)
     return ExpectedGroupProduct(product, total.rows, depth, left, right, by_rows, (starts[0], starts[1]), pending)
 
 
-_SAID = {
-    "typeA": "s8", "typeB": "s8", "typeD": "s32", "layoutA": "row", "layoutB": "col", "scaleA": "one", "scaleB": "one",
-    "scaleD": "one", "satfinite": "wrapped",
-}  # fmt: skip
-
-
-def _wrong_instruction(op: ir.Operation, columns: int, kind: str) -> str | None:
-    """Why one of NVVM's is not known: those of i8 are."""
-    if not warpgroups.OPERANDS[kind].by_instruction:
-        return "its operands are not of i8; for others there is `nvgpu.warpgroup.mma`"
+def _wrong_instruction(op: ir.Operation, product: TileProduct) -> str | None:
+    """Why one of NVVM's is not known."""
+    if product.sum not in warpgroups.OPERANDS[product.kind].by_instruction:
+        return f"its operands are not of i8; for others there is `{warpgroups.MMA}`"
     shape = [int(n) for n in re.findall(r"= (\d+)", str(op.attributes["shape"]))]
-    if shape != [warpgroups.ROWS, columns, warpgroups.SUM_BYTES]:
+    if shape != list(product.shape):
         return f"a shape of {shape}"
-    said = {name: str(op.attributes[name]) for name in _SAID if name in op.attributes}
-    others = [f"{name} = {word}" for name, word in said.items() if f"<{_SAID[name]}>" not in word]
-    return ", ".join(others) or None
+    wanted = {name: f"#nvvm.{word}" for name, word in warpgroups.attributes_of(product).items()}
+    said = {name: str(op.attributes[name]) for name in wanted if name in op.attributes}
+    return ", ".join(f"{name} = {word}" for name, word in said.items() if word != wanted[name]) or None
 
 
 @expects(warpgroups.SAME)

@@ -46,7 +46,7 @@ from ....dsl.records import record
 from ...ir.element_sizes import element_bytes
 from ...ir.mlir import child_of, constant_of, ir, made_by, ops_of, users
 from ...layouts.layout import Digit, Layout
-from ..ampere.fragments import TileProduct
+from ..ampere.fragments import NUMBERS, TileProduct
 from ..instructions import Instruction, MemoryEffect, Rule, known
 from ..limits import GROUP_WARPS, PIECE, WARP
 from .tensor_maps import LINES, TensorMap, tensor_map
@@ -98,7 +98,7 @@ class GroupOperands:
         sums: types of accumulators. (f16 and f8 have sums of f16, too, two in a register: not known here.)
         columns: the number that columns are a multiple of, and `fewer` such numbers beside.
         transposable: the rows of a right operand in memory may be those of the matrix.
-        by_instruction: upstream's verifier of `MMA` refuses the type: one `MMA_ASYNC` for each instruction, of 64 rows.
+        by_instruction: sums that upstream's verifier of `MMA` refuses: an `MMA_ASYNC` for each instruction, of 64 rows.
     """
 
     k: int
@@ -106,7 +106,7 @@ class GroupOperands:
     columns: int = 8
     fewer: tuple[int, ...] = ()
     transposable: bool = False
-    by_instruction: bool = False
+    by_instruction: tuple[str, ...] = ()
 
     def has(self, columns: int) -> bool:
         """Whether there is an instruction of so many columns."""
@@ -119,7 +119,7 @@ OPERANDS = {
     "tf32": GroupOperands(8),
     "f8E4M3FN": GroupOperands(32),
     "f8E5M2": GroupOperands(32),
-    "i8": GroupOperands(32, ("i32",), 16, (8, 24), by_instruction=True),
+    "i8": GroupOperands(32, ("i32",), 16, (8, 24), by_instruction=("i32",)),
 }
 
 
@@ -136,6 +136,15 @@ def every_product() -> Iterator[TileProduct]:
     for kind, taken in OPERANDS.items():
         for total, columns in product(taken.sums, range(8, MOST_COLUMNS + 1, 8)):
             yield from products(kind, total, columns)
+
+
+def attributes_of(product: TileProduct) -> dict[str, str]:
+    """What an `MMA_ASYNC` of a product says, beside its shape."""
+    of, total = NUMBERS[product.kind].word, NUMBERS[product.sum].word
+    said = {"typeA": f"wgmma_type<{of}>", "typeB": f"wgmma_type<{of}>", "typeD": f"wgmma_type<{total}>"}
+    said |= {"layoutA": "mma_layout<row>", "layoutB": "mma_layout<col>", "scaleD": "wgmma_scale_out<one>"}
+    said |= {"scaleA": "wgmma_scale_in<one>", "scaleB": "wgmma_scale_in<one>"}
+    return said | ({"satfinite": "mma_int_overflow<wrapped>"} if product.sum == "i32" else {})
 
 
 @record
