@@ -10,7 +10,8 @@ from hopper import Product
 from sass import compiled, resources, whole
 
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.cuda.group_products import GroupProduct
+from weft.interpreter.hardware.hopper import warpgroups
+from weft.runtime.cuda.group_products import group_product, group_product_name
 
 CHIP = "sm_90a"
 PRODUCTS = {
@@ -82,11 +83,12 @@ def test_refusals(given: str) -> None:
 )
 def test_products_compile(kind: str, n: int, rows: bool) -> None:
     """Of types, too, of which kernels have no values."""
-    found, total = GroupProduct(n, kind, rows), "int" if kind == "i8" else "float"
-    call = f"""{found.text}
+    total, of = ("int", "i32") if kind == "i8" else ("float", "f32")
+    (product,) = warpgroups.products(kind, of, n)
+    call = f"""{group_product(product, by_rows=rows)}
 extern "C" __global__ void __launch_bounds__(128) k({total}* to, unsigned long long a, unsigned long long b) {{
   {total} d[{n // 2}] = {{}};
-  {found.name}(d, a, b);
+  {group_product_name(product, by_rows=rows)}(d, a, b);
   asm volatile("wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
   for (int i = 0; i < {n // 2}; ++i) to[threadIdx.x + 128 * i] = d[i];
 }}

@@ -137,6 +137,8 @@ def test_the_files_that_are_named_exist() -> None:
 
 OPS_IN_MANY_FILES = 40
 """Still too many: this number shrinks, and the next one grows."""
+OPS_OF_GPUS_MADE_ELSEWHERE = 16
+"""Places outside of `hardware/` that make an op of a GPU's dialect by upstream's class: may only fall."""
 DOCUMENTED = 0.90
 
 
@@ -181,3 +183,16 @@ def test_facts_of_an_op_stand_in_few_places() -> None:
             files[name].add(path)
     many = sorted(name for name, where in files.items() if len(where) > 4)
     assert len(many) <= OPS_IN_MANY_FILES, many
+
+
+def test_ops_of_gpus_are_named_in_hardware_alone() -> None:
+    """As a text of its own; readers ask `hardware/` for names, or for sets by what the records say."""
+    named, made = list[str](), list[str]()
+    for name, tree in TREES.items():
+        for node in ast.walk(tree) if not name.startswith("interpreter/hardware/") else ():
+            if isinstance(node, ast.Constant) and re.fullmatch(r"(nvgpu|nvvm|rocdl|amdgpu)\.[a-z][\w.]*", str(node.value)):
+                named.append(f"{name}:{node.lineno} {node.value}")
+            if isinstance(node, ast.Attribute) and re.fullmatch(r"(nvgpu|nvvm|rocdl|amdgpu)\.\w+Op", ast.unparse(node)):
+                made.append(f"{name}:{node.lineno} {node.attr}")
+    assert not named
+    assert len(made) <= OPS_OF_GPUS_MADE_ELSEWHERE, made

@@ -62,9 +62,11 @@ def test_shared_memory_beyond_what_a_text_declares(bk: int, stages: int, size: i
 
 def test_chips_and_what_they_have() -> None:
     """The CUDA C++ Programming Guide's table, in its order."""
-    assert {chip: limits.CHIPS[chip] // 1024 for chip in ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")} == {
+    some = "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"
+    assert {chip: limits.CHIPS[chip].shared // 1024 for chip in some} == {
         "sm_75": 64, "sm_80": 163, "sm_86": 99, "sm_89": 99, "sm_90": 227, "sm_100": 227, "sm_120": 99
     }  # fmt: skip
     assert limits.chips_with(limits.MOST) == "sm_90, sm_100, sm_103, sm_110"
-    assert "sm_80" in limits.chips_with(limits.CHIPS["sm_80"]) and "sm_80" not in limits.chips_with(limits.CHIPS["sm_80"] + 1)
+    most = limits.CHIPS["sm_80"].shared
+    assert "sm_80" in limits.chips_with(most) and "sm_80" not in limits.chips_with(most + 1)
     assert limits.chips_with(limits.MOST + 1) == ""

@@ -20,7 +20,7 @@ from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.cuda.nvrtc import compile_cubin
 from weft.runtime.plan.plan import Launch, triple
 from weft.runtime.predict import prediction, sass
-from weft.runtime.predict.chips import CHIPS, Chip
+from weft.runtime.predict.chips import CHIPS, Gpu
 from weft.runtime.predict.operands import Grid
 from weft.runtime.predict.pipes import bank_conflicts, flops
 from weft.runtime.predict.processor.memory import Accesses
@@ -34,7 +34,7 @@ def made(name: str, **settings: object) -> Planned:
     return planned(applied(Choice(name, None, {key: str(value) for key, value in settings.items()}).open()))
 
 
-def executed(plan: Planned, chip: Chip, block: tuple[int, int, int]) -> tuple[tuple[MachineInstruction, ...], Trace]:
+def executed(plan: Planned, chip: Gpu, block: tuple[int, int, int]) -> tuple[tuple[MachineInstruction, ...], Trace]:
     """One block of the first launch."""
     (step, *_) = (s for s in plan.plan.steps if isinstance(s, Launch))
     entry = next(k for k in plan.plan.kernels if k.name == step.kernel)

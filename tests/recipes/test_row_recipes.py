@@ -19,7 +19,7 @@ from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.plan.dtypes import itemsize
-from weft.runtime.predict.chips import CHIPS, Chip
+from weft.runtime.predict.chips import CHIPS, Gpu
 from weft.runtime.predict.prediction import predict
 from weft.runtime.run.execution import RunOptions
 
@@ -87,7 +87,7 @@ def test_rows_of_unknown_length_are_not_kept(recipe: str) -> None:
         made(recipe, n="?")
 
 
-def reached(chip: Chip) -> float:
+def reached(chip: Gpu) -> float:
     """Bytes per second that kernels reach of DRAM."""
     return chip.dram * chip.dram_share
 

@@ -17,6 +17,7 @@ Kind = Literal["read", "write", "atomic", "alloc", "free"]
 Footprint = Literal["element", "transfer", "matrix", "whole", "anywhere"]
 Scope = Literal["thread", "warp", "group", "block", "cluster"]
 Agent = Literal["copy", "load", "store", "product"]
+Shown = Literal["same", "subview", "transpose", "reinterpret", "bytes", "reshape", "start", "anywhere"]
 Order = Literal["create", "init", "arrive", "wait", "meet", "fence", "commit", "drain", "registers"]
 
 DIALECTS = ("nvgpu", "nvvm", "rocdl", "amdgpu")
@@ -86,6 +87,10 @@ class Instruction:
         agent: the asynchronous work that it starts, or commits and waits for: it continues while its threads do.
         orders: how it orders accesses of others; an op with an order has a place among other ops.
         accesses: by position, or a function of the op (None: not known); empty: it touches no memory that a memref shows.
+        shows: its result is the memory of its first operand, or stands for it, and how (`memory/views.VIEWS`).
+        text: what it is in CUDA C++, the call of a device function: of operands and numbers that the op has, in braces by their
+            names, of `barrier`, the address of the memory barrier that it is about, and of words that it says, as `_read`. Empty:
+            that depends on more than the op's operands.
     """
 
     op: str
@@ -96,6 +101,8 @@ class Instruction:
     agent: Agent | None = None
     orders: Order | None = None
     accesses: tuple[Rule, ...] | Accesses = ()
+    shows: Shown | None = None
+    text: str = ""
 
     @property
     def begins(self) -> bool:

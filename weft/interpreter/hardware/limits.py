@@ -40,8 +40,30 @@ def too_many(grid: tuple[int, int, int]) -> str | None:
         return f"{max(grid[1:])} blocks in {axis} are more than {GRID[1]}, and all {total} are more than the {GRID[0]} in x"
     return None
 
-WARP = 32
-"""Threads, on every NVIDIA GPU so far."""
+
+@record
+class Chip:
+    """What chips of a compute capability have. CUDA C++ Programming Guide, technical specifications per compute capability.
+
+    Args:
+        name: the capability: `sm_90`.
+        shared: bytes of shared memory that a block may have, if the launch asks.
+        warp: threads that execute an instruction together.
+    """
+
+    name: str
+    shared: int
+    warp: int = 32
+
+
+CHIPS = {
+    f"sm_{capability}": Chip(f"sm_{capability}", kib * 1024)
+    for kib, chips in ((227, "90 100 103 110"), (163, "80 87"), (99, "86 89 120 121"), (96, "70 72"), (64, "75"))
+    for capability in chips.split()
+}
+
+(WARP,) = {chip.warp for chip in CHIPS.values()}
+"""Threads of a warp on each of them: a schedule is for all. With a chip of another width the launch's geometry has to say which."""
 
 GROUP_WARPS = 4
 """Warps in a warp group."""
@@ -80,15 +102,8 @@ OF_A_THREAD = 512
 STATIC = 48 * 1024
 """More can only be had as dynamic shared memory: the launch asks for it."""
 
-CHIPS = {
-    chip: kib * 1024
-    for kib, chips in ((227, "90 100 103 110"), (163, "80 87"), (99, "86 89 120 121"), (96, "70 72"), (64, "75"))
-    for chip in (f"sm_{capability}" for capability in chips.split())
-}
-"""Bytes by chip, if the launch asks. CUDA C++ Programming Guide, technical specifications per compute capability."""
-
-MOST = max(CHIPS.values())
-"""What a block may have on the largest chips."""
+MOST = max(chip.shared for chip in CHIPS.values())
+"""Shared memory that a block may have on the largest chips."""
 
 ALIGNMENT = 16
 """Bytes that each shared buffer is aligned to."""
@@ -98,6 +113,9 @@ MOST_CONSTANTS = 65536
 
 MOST_OF_CLUSTER = 8
 """Blocks, on every chip that has clusters."""
+
+MASK_BITS = 16
+"""Blocks of a cluster that the mask of a load may name, a bit each."""
 
 MOST_BOX, MOST_RANK, PIECE = 256, 5, 16
 """Of a tensor map: elements along a dimension of a box, and dimensions; bytes of which a tensor's beginning and its strides are
@@ -154,4 +172,4 @@ def block_bytes(sizes: Iterable[int]) -> int:
 
 def chips_with(size: int) -> str:
     """`sm_90, sm_100`: the chips on which a block may have that much."""
-    return ", ".join(chip for chip, most in CHIPS.items() if most >= size)
+    return ", ".join(chip.name for chip in CHIPS.values() if chip.shared >= size)

@@ -8,7 +8,7 @@ from typing import Literal
 from . import lanes
 from .ampere import copies, fragments
 from .hopper import mbarriers, tensor_maps, warpgroups
-from .instructions import INSTRUCTIONS, Instruction
+from .instructions import INSTRUCTIONS, Instruction, Shown
 
 REGISTERED = (lanes, copies, fragments, mbarriers, tensor_maps, warpgroups)
 """The modules of records, which register them when they are imported."""
@@ -24,8 +24,16 @@ FORM = named(lambda row: row.does)
 SINCE = {op: row.since for op, row in INSTRUCTIONS.items() if row.since}
 ONLY = named(lambda row: row.only)
 """Not on later chips than the one they are since."""
+SHOWN: dict[str, Shown] = {op: row.shows for op, row in INSTRUCTIONS.items() if row.shows is not None}
+"""How results show, or stand for, the memory of the first operand."""
+TEXTS = {op: row.text for op, row in INSTRUCTIONS.items() if row.text}
+"""Calls of device functions."""
 ORDERED = named(lambda row: row.agent or row.orders)
 """Ops whose place among others matters, whether or not they access memory."""
+FREE = named(lambda row: row.orders in ("create", "commit", "drain", "wait", "fence"))
+"""Ops that every thread may do: they make what the block has once, or wait for what others tell."""
+VALUELESS = named(lambda row: row.orders and not row.accesses) - {lanes.ALL_REDUCE}
+"""Ops that only order what others do: they access nothing, and make no value."""
 SYNCHRONIZING = named(lambda row: row.orders and row.agent != "copy")
 """Ops that wait for other threads, or tell them something. (Groups of `copies` are the thread's own business.)"""
 COLLECTIVE = named(lambda row: row.orders or row.takes != "thread")

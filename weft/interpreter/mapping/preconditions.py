@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..hardware.ampere import copies
-from ..hardware.hopper import mbarriers
 from ..hardware.lanes import BARRIERS
+from ..hardware.queries import FREE
 from ..ir.mlir import ancestors, children, ir, is_tensor, is_within, operations
 from ..ir.refusing import describe, refuse
 from ..ir.structured import ATOMIC, WRITEBACK, body_of, is_structured, segments, yielded
@@ -84,7 +83,6 @@ def independent(root: ir.Operation) -> bool:
 
 _CONTROL = ("scf.for", "scf.if", "scf.while", "affine.for", "affine.if", "scf.execute_region")
 _NO_EFFECT = ("scf.yield", "scf.condition", "scf.reduce", "scf.forall.in_parallel", "affine.yield", *BARRIERS)
-_WAITS = (copies.GROUP, copies.WAIT, mbarriers.MAKE, mbarriers.AWAIT, mbarriers.FENCE_PROXY)
 _OWN_MEMORY = ("memref.alloc", "memref.alloca", "memref.dealloc")
 
 
@@ -218,7 +216,7 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
 
 def _harmless(op: ir.Operation) -> bool:
     """Every thread may do it: no effect but on what is its own."""
-    if is_pure(op) or op.name in (*_NO_EFFECT, *_OWN_MEMORY, *_WAITS, "llvm.intr.assume"):
+    if is_pure(op) or op.name in FREE or op.name in (*_NO_EFFECT, *_OWN_MEMORY, "llvm.intr.assume"):
         return True
     found = accesses(op)
     return bool(found) and all(access.kind == "read" or is_own_array(access.value) for access in found)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
+from ..hardware.instructions import Shown
+from ..hardware.queries import SHOWN
 from ..ir.mlir import ir, made_by, maker, operations, producer
 from ..ir.structured import is_structured, loop_inits, structure
 from .effects import accesses, is_memref
 from .table import ALLOCATIONS, CONTROL, STORED
 
-Shown = Literal["same", "subview", "transpose", "reinterpret", "bytes", "reshape", "start", "anywhere"]
-
 VIEWS: dict[str, Shown] = {
     "bufferization.to_buffer": "anywhere",
     "bufferization.to_tensor": "anywhere",
-    "builtin.unrealized_conversion_cast": "anywhere",
     "memref.assume_alignment": "same",
     "memref.cast": "same",
     "memref.collapse_shape": "reshape",
@@ -28,9 +26,8 @@ VIEWS: dict[str, Shown] = {
     "memref.subview": "subview",
     "memref.transpose": "transpose",
     "memref.view": "bytes",
-    "nvgpu.tma.create.descriptor": "same",
-    "nvgpu.warpgroup.generate.descriptor": "anywhere",
     "vector.type_cast": "anywhere",
+    **SHOWN,
 }
 """Ops whose result shows the memory of an operand, or stands for it, and how.
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from ...dsl.diagnostics import WeftError
 from ..hardware.hopper.mbarriers import REGISTERS
 from ..hardware.hopper.warpgroups import PRODUCTS, accumulator, fewest_registers
-from ..hardware.limits import ALL_REGISTERS, FEWEST_REGISTERS, MOST_OF_CLUSTER, MOST_REGISTERS, registers_of_blocks
+from ..hardware.limits import (
+    ALL_REGISTERS,
+    FEWEST_REGISTERS,
+    MOST_OF_CLUSTER,
+    MOST_REGISTERS,
+    REGISTERS_STEP,
+    WARP,
+    registers_of_blocks,
+)
 from ..ir.cloning import COMBINED
 from ..ir.functions import REGISTER_CAP
 from ..ir.mlir import i64, ir, operations
@@ -242,9 +250,10 @@ class LaunchStatement(Statement):
     def _cap_registers(rewrite: Rewriter, info: LaunchInfo, most: int) -> None:
         sizes = [size for size in info.block if size is not None]
         threads = math.prod(sizes)
-        taken = -(-threads // 32) * 32 * (-(-most // 8) * 8)  # a warp gets its registers in steps of 8 a thread
+        whole = -(-threads // WARP) * WARP
+        taken = whole * (-(-most // REGISTERS_STEP) * REGISTERS_STEP)
         if len(sizes) == len(info.block) and taken > ALL_REGISTERS:
-            room = ALL_REGISTERS // (-(-threads // 32) * 32) // 8 * 8
+            room = ALL_REGISTERS // whole // REGISTERS_STEP * REGISTERS_STEP
             raise rewrite.error(
                 "W0373",
                 f"{most} registers for each of {threads} threads are {taken} registers, and a block has {ALL_REGISTERS}",

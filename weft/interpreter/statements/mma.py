@@ -228,7 +228,7 @@ class Mma(Statement):
                 f"a tile of {tile} is not of whole {ROWS} rows, {self.shape[1]} columns and whole {self.shape[2]} summands",
                 f"tile the result for warp groups, by [{ROWS}, {self.shape[1]}], and map that loop to `warpgroups`",
             )
-        if taken.by_instruction and rows != ROWS:
+        if total in taken.by_instruction and rows != ROWS:
             return f"{rows} rows of {kind} are more than one instruction has, {ROWS}", f"tile the result by [{ROWS}, {columns}]"
         return None
 

@@ -5,11 +5,12 @@ A header for the CPU has functions of these names.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from functools import cache
 
-from ...dsl.records import record
-from ...interpreter.hardware.hopper.warpgroups import OPERANDS
+from ...interpreter.hardware.ampere.fragments import NUMBERS, TileProduct
+from ...interpreter.hardware.hopper.warpgroups import OPERANDS, every_product
+from .values.types import SCALARS
 
 _MATRIX = """\
 // A matrix in shared memory, as the products of a warp group take it: panels of 128 bytes of each row, so many bytes apart, with
@@ -84,50 +85,46 @@ __device__ inline void {name}({type}* d, unsigned long long a, unsigned long lon
 #endif"""
 
 
-@record
-class GroupProduct:
-    """One instruction of a warp group.
-
-    Args:
-        n: its columns.
-        kind: the type of the operands, one of `OPERANDS`.
-        rows: the right operand lies in memory row by row, and not column by column.
-    """
-
-    n: int
-    kind: str
-    rows: bool
-
-    @property
-    def name(self) -> str:
-        """The name of the device function."""
-        return f"product_m64n{self.n}k{OPERANDS[self.kind].k}_{self.kind}{'_by_rows' if self.rows else ''}"
-
-    @property
-    def text(self) -> str:
-        """The device function."""
-        count, taken = self.n // 2, OPERANDS[self.kind]
-        total, cxx, letter, scales = ("s32", "int", "r", "") if taken.sums == ("i32",) else ("f32", "float", "f", ", 1, 1")
-        holes = [", ".join(f"%{i}" for i in part) for part in _rows_of(count)]
-        return _PRODUCT.format(
-            n=self.n, k=taken.k, name=self.name, type=cxx, a=count, b=count + 1, types=f"{total}.{taken.word}.{taken.word}",
-            rest=f"{scales}, 0, {int(self.rows)}" if taken.transposable else scales, how=", B row by row" if self.rows else "",
-            holes=', "\n'.join(f'      "{line}' for line in holes) + '"',
-            outs=",\n        ".join(", ".join(f'"+{letter}"(d[{i}])' for i in part) for part in _rows_of(count)),
-        )  # fmt: skip
+def group_product_name(product: TileProduct, *, by_rows: bool) -> str:
+    """What multiplies: `by_rows`: the right operand lies in memory row by row, and not column by column."""
+    return f"product_m64n{product.n}k{product.k}_{product.kind}{'_by_rows' if by_rows else ''}"
 
 
-def _rows_of(count: int) -> list[range]:
-    return [range(first, min(first + 8, count)) for first in range(0, count, 8)]
+def group_product(product: TileProduct, *, by_rows: bool) -> str:
+    """The device function."""
+    count, total, word = product.n // 2, NUMBERS[product.sum], NUMBERS[product.kind].word
+    scales = ", 1, 1" if product.sum != "i32" else ""
+    layouts = f", 0, {int(by_rows)}" if OPERANDS[product.kind].transposable else ""
+    parts = [range(first, min(first + 8, count)) for first in range(0, count, 8)]
+    holes = ('      "' + ", ".join(f"%{i}" for i in part) for part in parts)
+    return _PRODUCT.format(
+        n=product.n,
+        k=product.k,
+        name=group_product_name(product, by_rows=by_rows),
+        type=SCALARS[product.sum].cxx,
+        a=count,
+        b=count + 1,
+        types=f"{total.word}.{word}.{word}",
+        rest=scales + layouts,
+        how=", B row by row" if by_rows else "",
+        holes=', "\n'.join(holes) + '"',
+        outs=",\n        ".join(", ".join(f'"+{total.letter}"(d[{i}])' for i in part) for part in parts),
+    )
 
 
-_NAME = re.compile(r"product_m64n(\d+)k\d+_([a-zA-Z0-9]+?)(_by_rows)?")
+@cache
+def _named() -> dict[str, tuple[TileProduct, bool]]:
+    return {
+        group_product_name(product, by_rows=by_rows): (product, by_rows)
+        for product in every_product()
+        for by_rows in (False, True)[: 1 + OPERANDS[product.kind].transposable]
+    }
 
 
 def products(words: Iterable[str]) -> list[str]:
     """The texts of the products among the names."""
-    found = (match for word in sorted(words) if (match := _NAME.fullmatch(word)))
-    return [GroupProduct(int(match[1]), match[2], match[3] is not None).text for match in found]
+    wanted = sorted(word for word in words if word.startswith("product_m64"))
+    return [group_product(found[0], by_rows=found[1]) for word in wanted if (found := _named().get(word)) is not None]
 
 
 PIECES: dict[str, tuple[tuple[str, ...], str]] = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...interpreter.hardware.ampere.fragments import PRODUCTS, TileProduct
+from ...interpreter.hardware.ampere.fragments import NUMBERS, PRODUCTS, TileProduct
+from .values.types import SCALARS
 
 _LOAD = """\
 // Of {count} 8 x 8 matrices of 16-bit elements, what the lane gets of {each}{how}. Lane 8*t + r says where row r of matrix t is.
@@ -65,7 +66,7 @@ def product_name(product: TileProduct) -> str:
 def sums_of(product: TileProduct) -> tuple[str, int]:
     """The C++ type of what C and D are, and how many of them there are: pairs of f16, in memory; single elements of others."""
     (registers, each), kind = product.vectors[2], product.sum
-    return ("f16", registers) if kind == "f16" else ({"f32": "float", "i32": "int", "f64": "double"}[kind], registers * each)
+    return SCALARS[kind].cxx, registers if kind == "f16" else registers * each
 
 
 def _load(count: int, transposed: bool) -> str:
@@ -85,22 +86,21 @@ def _multiply(product: TileProduct) -> str:
     sum, count = sums_of(product)
     (a, _), (b, _), _ = product.vectors
     sums, names = [f"d{i}" for i in range(count)], [f"a{i}" for i in range(a)] + [f"b{i}" for i in range(b)]
-    taken, letter = ("double", "d") if product.kind == "f64" else ("unsigned", "r")
-    result = {"float": "f", "f16": "r", "int": "r", "double": "d"}[sum]
+    of, total = NUMBERS[product.kind], NUMBERS[product.sum]
+    taken = "double" if of.bits == 64 else "unsigned"
     words, given = sums, [f"{sum}& {name}" for name in sums]
     if sum == "f16":
         words, given = [f"w{i}" for i in range(count)], [f"{sum}* {name}" for name in sums]
-    total, kind = (t.replace("i", "s") for t in (product.sum, product.kind))
     return (_MULTIPLY if sum != "f16" else _MULTIPLY_IN_PAIRS).format(
         name=product_name(product), m=product.m, n=product.n, k=product.k,
         each=f"{product.each} {product.kind}",
         given=", ".join([*given, *(f"{taken} {name}" for name in names)]), words=", ".join(words),
         take=", ".join(f"memcpy(&{word}, {name}, 4)" for word, name in zip(words, sums, strict=True)),
         give=", ".join(f"memcpy({name}, &{word}, 4)" for word, name in zip(words, sums, strict=True)),
-        types=f"{total}.{kind}.{kind}.{total}",
+        types=f"{total.word}.{of.word}.{of.word}.{total.word}",
         d=_holes(0, count), a=_holes(count, a), b=_holes(count + a, b),
-        outs=", ".join(f'"+{result}"({word})' for word in words),
-        ins=", ".join(f'"{letter}"({name})' for name in names),
+        outs=", ".join(f'"+{total.letter}"({word})' for word in words),
+        ins=", ".join(f'"{of.letter}"({name})' for name in names),
     )  # fmt: skip
 
 

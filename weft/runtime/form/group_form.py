@@ -6,13 +6,16 @@ import re
 from math import prod
 
 from ...dsl.records import record
+from ...interpreter.hardware.ampere.fragments import TileProduct
 from ...interpreter.hardware.hopper import mbarriers, tensor_maps, warpgroups
 from ...interpreter.hardware.hopper.tensor_maps import BoxLoad, TensorMap, load_of, tensor_map, window_behind
+from ...interpreter.hardware.lanes import NUMBERED_BARRIER
 from ...interpreter.hardware.limits import MOST_BOX, MOST_RANK, PIECE
 from ...interpreter.ir.element_sizes import element_bytes
 from ...interpreter.ir.mlir import ir, is_used, made_by, maker, users
+from ...interpreter.memory.effects import is_pointer
 from ...interpreter.memory.layouts import is_shared, strided
-from .kernel_form import refuse
+from .kernel_form import expects, refuse
 
 
 def expected_box(given: ir.Value, op: ir.Operation, code: str) -> TensorMap:
@@ -112,19 +115,17 @@ class ExpectedGroupProduct:
     """A `nvgpu.warpgroup.mma`, or one instruction of NVVM's.
 
     Args:
-        rows, columns, depth_bytes: rows and columns of the result, and how long the sum is, in bytes of a row.
-        kind, sum: the type of the operands' elements, and of the result's.
-        left, right: where these lie.
+        product: the instruction.
+        rows, depth_bytes: rows of the result, and how long the sum is, in bytes of a row.
+        left, right: where the operands lie.
         by_rows: the right operand lies there row by row, and not column by column.
         starts: how many bytes behind where these begin it begins, of each.
         pending: how many groups of its threads' products, its own among them, are in flight behind it.
     """
 
+    product: TileProduct
     rows: int
-    columns: int
     depth_bytes: int
-    kind: str
-    sum: str
     left: GroupMatrix
     right: GroupMatrix
     by_rows: bool
@@ -163,41 +164,58 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         else None
     )  # fmt: skip
     starts = tuple(after or 0 for _, after in given)
-    if wrong is None and op.name == warpgroups.MMA_ASYNC:
-        wrong, depth = _wrong_instruction(op, total.columns, kind), warpgroups.SUM_BYTES
-    if wrong is not None:
+    product = next(iter(warpgroups.products(kind, str(total.element), total.columns)), None)
+    if wrong is None and product is not None and op.name == warpgroups.MMA_ASYNC:
+        wrong, depth = _wrong_instruction(op, product), warpgroups.SUM_BYTES
+    if wrong is not None or product is None:
         raise refuse(code, f"there is no `{op.name}` of {size}: {wrong}", op)
-    here = total.rows, total.columns, depth, kind, str(total.element), left, right
-    return ExpectedGroupProduct(*here, by_rows, (starts[0], starts[1]), pending)
+    return ExpectedGroupProduct(product, total.rows, depth, left, right, by_rows, (starts[0], starts[1]), pending)
 
 
-_SAID = {
-    "typeA": "s8", "typeB": "s8", "typeD": "s32", "layoutA": "row", "layoutB": "col", "scaleA": "one", "scaleB": "one",
-    "scaleD": "one", "satfinite": "wrapped",
-}  # fmt: skip
-
-
-def _wrong_instruction(op: ir.Operation, columns: int, kind: str) -> str | None:
-    """Why one of NVVM's is not known: those of i8 are."""
-    if not warpgroups.OPERANDS[kind].by_instruction:
-        return "its operands are not of i8; for others there is `nvgpu.warpgroup.mma`"
+def _wrong_instruction(op: ir.Operation, product: TileProduct) -> str | None:
+    """Why one of NVVM's is not known."""
+    if product.sum not in warpgroups.OPERANDS[product.kind].by_instruction:
+        return f"its operands are not of i8; for others there is `{warpgroups.MMA}`"
     shape = [int(n) for n in re.findall(r"= (\d+)", str(op.attributes["shape"]))]
-    if shape != [warpgroups.ROWS, columns, warpgroups.SUM_BYTES]:
+    if shape != list(product.shape):
         return f"a shape of {shape}"
-    said = {name: str(op.attributes[name]) for name in _SAID if name in op.attributes}
-    others = [f"{name} = {word}" for name, word in said.items() if f"<{_SAID[name]}>" not in word]
-    return ", ".join(others) or None
+    wanted = {name: f"#nvvm.{word}" for name, word in warpgroups.attributes_of(product).items()}
+    said = {name: str(op.attributes[name]) for name in wanted if name in op.attributes}
+    return ", ".join(f"{name} = {word}" for name, word in said.items() if word != wanted[name]) or None
 
 
-def is_view_of_sums(op: ir.Operation) -> bool:
-    """Whether a cast shows an accumulator as what a thread has of it, or back; or a descriptor as a number."""
+@expects(warpgroups.SAME)
+def _expect_cast(op: ir.Operation, code: str) -> None:
+    """Of an accumulator to a thread's part, or back; of a descriptor to a number; of a tile or a tensor map to a pointer."""
     kinds = [value.type for value in (*op.operands, *op.results)]
-    number = len(kinds) == 2 and warpgroups.is_described(kinds[0]) and str(kinds[1]) == "i64"
-    return number or (len(kinds) == 2 and any(warpgroups.accumulator(kind) is not None for kind in kinds))
+    hint = "between an accumulator and what a thread has of it"
+    if len(kinds) == 2 and is_pointer(op.results[0]):
+        known = is_shared(kinds[0]) or tensor_map(kinds[0]) is not None
+        known = known and {user.name for user in users(op.results[0])} <= {tensor_maps.LOAD_PIXELS}
+        hint += "; of a tile or a tensor map, for a load of pixels"
+    else:
+        known = len(kinds) == 2 and (
+            (warpgroups.is_described(kinds[0]) and str(kinds[1]) == "i64") or any(map(warpgroups.accumulator, kinds))
+        )
+    if not known:
+        raise refuse(code, f"`{op.name}` from {kinds[0]} to {kinds[-1]}", op, hint=hint)
 
 
-def expect_address(op: ir.Operation, code: str) -> None:
-    """Raises `code` where an address is not that of a memory barrier, to arrive there."""
+@expects(mbarriers.ARRIVE)
+def _expect_no_token(op: ir.Operation, code: str) -> None:
+    if is_used(op.results[0]):
+        raise refuse(code, f"the token of `{op.name}` is used", op, hint=f"wait by parity: `{mbarriers.AWAIT}`")
+
+
+@expects(NUMBERED_BARRIER)
+def _expect_no_reduction(op: ir.Operation, code: str) -> None:
+    if len(op.results):
+        raise refuse(code, f"`{op.name}` that reduces", op)
+
+
+@expects(mbarriers.ADDRESS, mbarriers.POINTER, mbarriers.OTHER_BLOCK)
+def _expect_address(op: ir.Operation, code: str) -> None:
+    """Of a memory barrier, to arrive there."""
     ways = {mbarriers.POINTER, mbarriers.OTHER_BLOCK, mbarriers.ARRIVE_THERE, tensor_maps.LOAD_PIXELS}
     if not mbarriers.is_address(op.results[0]) or not {user.name for user in users(op.results[0])} <= ways:
         raise refuse(code, f"`{op.name}` of something else than a memory barrier, to arrive at", op)
@@ -215,11 +233,3 @@ def arrives_at(op: ir.Operation, code: str) -> tuple[ir.Operation, ir.Value | No
     if mbarriers.ordered_by(op, elsewhere=block is not None) is None:
         raise refuse(code, f"`{op.name}` that does not order what comes before it for who waits", op, hint=mbarriers.RELEASING)
     return made, block
-
-
-def expect_pointer(op: ir.Operation, code: str) -> None:
-    """Raises `code` where a cast makes a pointer of something else than what a load of pixels takes, or for something else."""
-    known = is_shared(op.operands[0].type) or tensor_map(op.operands[0].type) is not None
-    if not known or {user.name for user in users(op.results[0])} - {tensor_maps.LOAD_PIXELS}:
-        hint = "between an accumulator and what a thread has of it; of a tile or a tensor map, for a load of pixels"
-        raise refuse(code, f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op, hint=hint)

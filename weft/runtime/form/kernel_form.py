@@ -141,6 +141,11 @@ def registrar(table: dict[str, Reader]) -> Callable[..., Callable[[Reader], Read
     return named
 
 
+EXPECTED: dict[str, Callable[[ir.Operation, str], None]] = {}
+expects = registrar(EXPECTED)
+"""Registers a function of an op and a code: it refuses, for all readers, ops with these names that say what none of them knows."""
+
+
 def reader_of(op: ir.Operation, table: Mapping[str, Reader], who: str, unknown: str, form: str) -> Reader:
     """What reads the op. Raises `unknown` where the table has nothing, `form` for what nobody reads of an op that all know."""
     if op.name not in table:
@@ -151,6 +156,8 @@ def reader_of(op: ir.Operation, table: Mapping[str, Reader], who: str, unknown: 
         raise refuse(form, f"`{op.name}` that rounds {mode}: {who} rounds to nearest", op)
     if any(isinstance(r.type, ir.UnrankedMemRefType) for r in op.results):
         raise refuse(form, f"`{op.name}` makes a memref of unknown rank", op)
+    if op.name in EXPECTED:
+        EXPECTED[op.name](op, form)
     return table[op.name]
 
 

@@ -28,7 +28,7 @@ RESERVED = KIB
 
 
 @record
-class Chip:
+class Gpu:
     """A chip. What is per clock is so for one multiprocessor, where nothing else is said.
 
     Args:
@@ -89,7 +89,7 @@ class Chip:
     @property
     def shared_most(self) -> int:
         """Bytes that one block may have."""
-        return limits.CHIPS[self.arch.rstrip("a")]
+        return limits.CHIPS[self.arch.rstrip("a")].shared
 
     @property
     def shared_bytes(self) -> int:
@@ -97,25 +97,25 @@ class Chip:
         return self.shared_most + RESERVED
 
 
-_H200 = Chip(
+_H200 = Gpu(
     "h200", "H200", "sm_90a", 132, 1.98, 4.8e12, 6300, 50 << 20, 128, 64,
     {"f16": 2048, "bf16": 2048, "tf32": 1024, "i8": 4096, "f8": 4096, "f64": 128}, 256 * KIB, 0x210, tensor_share=0.43,
     group_share=0.79, l2_stores=2200, groups=(16,) * 6 + (18,) * 2,
 )  # fmt: skip
-CHIPS: dict[str, Chip] = {
+CHIPS: dict[str, Gpu] = {
     chip.name: chip
     for chip in (
         _H200,
         replace(_H200, name="h100", title="H100", dram=3.35e12),
-        Chip(
+        Gpu(
             "a100", "A100", "sm_80", 108, 1.41, 2.039e12, 5120, 40 << 20, 64, 32,
             {"f16": 1024, "bf16": 1024, "tf32": 512, "i8": 2048, "f64": 64}, 192 * KIB,
         ),
-        Chip(
+        Gpu(
             "rtx3090", "RTX 3090", "sm_86", 82, 1.695, 0.936e12, 1536, 6 << 20, 128, 2,
             {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 128 * KIB, threads=1536, blocks=16, l2_stores=768,
         ),
-        Chip(
+        Gpu(
             "rtx4090", "RTX 4090", "sm_89", 128, 2.52, 1.008e12, 2048, 72 << 20, 128, 2,
             {"f16": 256, "bf16": 256, "tf32": 128, "i8": 1024, "f64": 2}, 128 * KIB, threads=1536, blocks=24, l2_stores=1024,
         ),
@@ -124,7 +124,7 @@ CHIPS: dict[str, Chip] = {
 DEFAULT = "h200"
 
 
-def chip_named(name: str) -> Chip:
+def chip_named(name: str) -> Gpu:
     """The chip of that name. Raises W0781."""
     if (chip := CHIPS.get(name.lower().replace(" ", ""))) is not None:
         return chip

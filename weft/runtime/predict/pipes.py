@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from ...interpreter.hardware.limits import WARP
-from .chips import Chip
+from .chips import Gpu
 from .sass import MachineInstruction
 
 SCHEDULERS = 4
@@ -60,7 +60,7 @@ def multiplied(one: MachineInstruction) -> str:
     return by_mnemonic.get(one.mnemonic) or ("tf32" if "TF32" in one.modifiers else "bf16" if "BF16" in one.modifiers else "f16")
 
 
-def interval(one: MachineInstruction, chip: Chip) -> float:
+def interval(one: MachineInstruction, chip: Gpu) -> float:
     """Clocks for which an instruction takes its scheduler's part of a pipe."""
     match pipe_of(one):
         case "tensor":

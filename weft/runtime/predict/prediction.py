@@ -23,7 +23,7 @@ from ..run.cupy_work import ALIGNMENT as MAP_ALIGNMENT
 from ..run.cupy_work import BYTES as MAP_BYTES
 from ..run.cupy_work import parameters
 from ..run.work import scalar
-from .chips import CHIPS, RESERVED, Chip
+from .chips import CHIPS, RESERVED, Gpu
 from .operands import Grid
 from .pipes import SCHEDULERS, flops, multiplied, pipe_of
 from .processor.clocks import Clocks
@@ -174,7 +174,7 @@ class CompiledKernels(NamedTuple):
     together: dict[str, tuple[int, int, int]]
 
 
-def predict(plan: Plan, cuda: str, chip: Chip, work: int | None = None, code: CompiledKernels | None = None) -> Prediction:
+def predict(plan: Plan, cuda: str, chip: Gpu, work: int | None = None, code: CompiledKernels | None = None) -> Prediction:
     """The time of each launch of a plan of plain numbers. `work`: operations of the payload, by its own count. `code`: what `cuda`
     compiles to for the chip, where that is known.
 
@@ -210,7 +210,7 @@ def machine_code(cuda: str, arch: str) -> CompiledKernels:
     return CompiledKernels(compiled, disassembled(compiled.cubin), clusters(compiled.cubin))
 
 
-def _expect_chip(plan: Plan, chip: Chip) -> None:
+def _expect_chip(plan: Plan, chip: Gpu) -> None:
     """W0727: before the text is compiled, of which the compiler would say it of each instruction."""
     for kernel in plan.kernels:
         lacking = kernel.lacking(f"the {chip.title}", chip.arch)
@@ -220,7 +220,7 @@ def _expect_chip(plan: Plan, chip: Chip) -> None:
             raise fail("W0727", message, hint=f"take --chip {alternatives(able)}, or {without}" if able else without)
 
 
-def resident_blocks(chip: Chip, threads: int, registers: int, shared: int) -> int:
+def resident_blocks(chip: Gpu, threads: int, registers: int, shared: int) -> int:
     """How many blocks a multiprocessor holds: registers are handed out to warps 256 at a time, a KiB of shared memory is CUDA's."""
     warps = -(-threads // WARP)
     per_warp = -(-registers * WARP // 256) * 256
@@ -232,7 +232,7 @@ class _Kernel:
     """A launch on a chip."""
 
     def __init__(
-        self, chip: Chip, step: Launch, entry: KernelEntry, program: Disassembly, resources: KernelResources,
+        self, chip: Gpu, step: Launch, entry: KernelEntry, program: Disassembly, resources: KernelResources,
         cluster: tuple[int, int, int], constants: dict[int, int], boxes: dict[int, int],
     ) -> None:  # fmt: skip
         self.chip, self.entry, self.program, self.resources = chip, entry, program, resources
@@ -340,7 +340,7 @@ def _spread(count: int, most: int) -> list[int]:
     return list(range(count)) if count <= most else sorted({int(count * (n * 0.6180339887 % 1)) for n in range(most)})
 
 
-def _moved(plan: Plan, step: Launch, chip: Chip) -> int:
+def _moved(plan: Plan, step: Launch, chip: Gpu) -> int:
     """Bytes that DRAM moves at least: of each argument once. Temporaries stay in L2 where all fits into half of it."""
     buffers = {buffer.name: buffer for buffer in plan.buffers}
     each = [
@@ -351,7 +351,7 @@ def _moved(plan: Plan, step: Launch, chip: Chip) -> int:
     return sum(size for role, size in each if role != "temp" or not fits)
 
 
-def constants(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Chip) -> dict[int, int]:
+def constants(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Gpu) -> dict[int, int]:
     """The constant bank of a launch: its sizes, where the parameters begin, then these, each at a multiple of its size."""
     found = dict(enumerate([*triple(step.block), *entry.text_grid(triple(step.grid))]))
     words = {4 * at: number for at, number in found.items()} | {PARAMETERS: chip.parameters, PARAMETERS + 4: 0}
@@ -362,7 +362,7 @@ def constants(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int
     return words
 
 
-def boxes(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Chip) -> dict[int, int]:
+def boxes(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Gpu) -> dict[int, int]:
     """By where in the constant bank a tensor map lies: the bytes of a box."""
     dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
     maps = (arg for arg in step.args if isinstance(arg, TensorMapOf))
@@ -371,7 +371,7 @@ def boxes(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], c
     return dict(zip(places, sizes, strict=True))
 
 
-def _placed(chip: Chip, values: Iterable[np.generic]) -> Iterator[tuple[int, np.generic]]:
+def _placed(chip: Gpu, values: Iterable[np.generic]) -> Iterator[tuple[int, np.generic]]:
     """Where in the constant bank each parameter lies."""
     place = chip.parameters
     for value in values:

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...dsl.records import record
+from ...interpreter.hardware.limits import MASK_BITS
 from .operands import Registers, Value, address, many, read
 from .sass import MachineInstruction
 
 SIGNALS = frozenset(["SYNCS", "UTMALDG", "UTMASTG"])
 MOST_ARRIVALS = 0x100000
 """What the word of a new barrier counts up to."""
-MASK_BITS = 16
-"""Of the register that says to which blocks of a cluster a box goes: the upper half."""
 BLOCK_SHIFT = 24
 """Of an address in the shared memory of a cluster: the block's number stands above the place in its memory."""
 
@@ -65,7 +64,7 @@ def signal(state: Registers, one: MachineInstruction, boxes: Mapping[int, int], 
         blocks: Value = 0
         if "MULTICAST" in one.modifiers:
             mask = read(state, one.arguments[-1])
-            blocks = None if mask is None else mask >> MASK_BITS
+            blocks = None if mask is None else mask >> MASK_BITS  # the upper half of the register
         made = BarrierUse("load" if one.mnemonic == "UTMALDG" else "store", place, size, blocks)
     else:
         where = next(text for text in one.arguments if text.startswith("["))

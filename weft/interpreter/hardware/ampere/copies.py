@@ -26,8 +26,8 @@ _row = partial(
     Instruction, does="a thread's copies from global to shared memory; in flight until it waits", since=80, agent="copy"
 )
 COPY = known(_row("nvgpu.device_async_copy", accesses=_copied))
-GROUP = known(_row("nvgpu.device_async_create_group", orders="commit"))
-WAIT = known(_row("nvgpu.device_async_wait", orders="drain"))
+GROUP = known(_row("nvgpu.device_async_create_group", orders="commit", text="commit_copies()"))
+WAIT = known(_row("nvgpu.device_async_wait", orders="drain", text="wait_copies<{numGroups}>()"))
 
 
 def may_pend(op: ir.Operation) -> int:

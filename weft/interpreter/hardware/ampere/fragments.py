@@ -77,12 +77,46 @@ MULTIPLY_MATRICES = known(Instruction("gpu.subgroup_mma_compute", takes="warp"))
 
 
 @record
+class NumberType:
+    """A type of numbers that tensor cores multiply or add up.
+
+    Args:
+        word: the type in PTX.
+        bits: what an element has in a register.
+        letter: of such a register in inline PTX.
+        rounds: it is what numbers of f32 are rounded to, which are in memory.
+    """
+
+    word: str
+    bits: int
+    letter: str = "r"
+    rounds: bool = False
+
+    @property
+    def each(self) -> int:
+        """Elements in a register of the instructions."""
+        return max(1, 32 // self.bits)
+
+
+NUMBERS = {
+    "f64": NumberType("f64", 64, "d"),
+    "f32": NumberType("f32", 32, "f"),
+    "tf32": NumberType("tf32", 32, rounds=True),
+    "f16": NumberType("f16", 16),
+    "bf16": NumberType("bf16", 16),
+    "f8E4M3FN": NumberType("e4m3", 8),
+    "f8E5M2": NumberType("e5m2", 8),
+    "i8": NumberType("s8", 8),
+    "i32": NumberType("s32", 32),
+}
+
+
+@record
 class TileProduct:
     """An instruction: D = A B + C, of m x n x k.
 
     Args:
-        kind: what A and B are: f16, bf16, tf32, i8 or f64.
-        sum: the type of C and D.
+        kind: what A and B are, one of `NUMBERS`; `sum`: what C and D are.
         since: the compute capability from which on chips have it, times 10.
     """
 
@@ -100,7 +134,7 @@ class TileProduct:
     @property
     def each(self) -> int:
         """Elements of A and B in a register."""
-        return {"f16": 2, "bf16": 2, "tf32": 1, "i8": 4, "f64": 1}[self.kind]
+        return NUMBERS[self.kind].each
 
     @cached_property
     def fragments(self) -> tuple[Layout, Layout, Layout]:

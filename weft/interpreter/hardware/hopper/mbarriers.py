@@ -53,9 +53,9 @@ _row = partial(
     "(`interpreter/hardware/hopper/mbarriers.py`)", since=90,
 )  # fmt: skip
 MAKE = known(_row("nvgpu.mbarrier.create", orders="create"))
-INIT = known(_row("nvgpu.mbarrier.init", orders="init"))
-ARRIVE = known(_row("nvgpu.mbarrier.arrive", orders="arrive"))
-EXPECT = known(_row("nvgpu.mbarrier.arrive.expect_tx", orders="arrive"))
+INIT = known(_row("nvgpu.mbarrier.init", orders="init", text="barrier_init({barrier}, {count})"))
+ARRIVE = known(_row("nvgpu.mbarrier.arrive", orders="arrive", text="barrier_arrive({barrier})"))
+EXPECT = known(_row("nvgpu.mbarrier.arrive.expect_tx", orders="arrive", text="barrier_expect({barrier}, {txcount})"))
 AWAIT = known(_row("nvgpu.mbarrier.try_wait.parity", orders="wait"))
 ADDRESS = known(Instruction(
     "nvgpu.mbarrier.get", "the address of one, for those who arrive from another block of the cluster, and for a load of pixels", 90
@@ -67,7 +67,7 @@ known(Instruction("nvgpu.mbarrier.test.wait", orders="wait"))
 _row = partial(
     Instruction, does="what threads wrote to shared memory is visible to asynchronous copies and products", since=90, orders="fence"
 )
-FENCE_INIT = known(_row("nvvm.fence.mbarrier.init"))
+FENCE_INIT = known(_row("nvvm.fence.mbarrier.init", text="fence_barriers()"))
 """What `INIT` wrote is visible to the tensor memory accelerator, and to the other blocks of a cluster."""
 FENCE_PROXY = known(_row("nvvm.fence.proxy"))
 """What the thread wrote to shared memory by ordinary stores is visible to what reads it asynchronously afterwards."""

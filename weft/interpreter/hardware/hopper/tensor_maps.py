@@ -163,7 +163,7 @@ def _boxes(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
     return MemoryEffect("read", tile, certain=always), MemoryEffect("write", box, "anywhere", certain=False)
 
 
-MAKE = known(Instruction("nvgpu.tma.create.descriptor"))
+MAKE = known(Instruction("nvgpu.tma.create.descriptor", shows="same"))
 PREFETCH = known(Instruction("nvgpu.tma.prefetch.descriptor"))
 known(Instruction("nvgpu.tma.fence.descriptor", orders="fence"))
 _row = partial(
@@ -178,8 +178,8 @@ LOAD_PIXELS = known(Instruction(
 ))  # fmt: skip
 LOADS = (LOAD, LOAD_PIXELS)
 _row = partial(Instruction, does="groups of a thread's stores of boxes, and waits for them", since=90, agent="store")
-COMMIT = known(_row("nvvm.cp.async.bulk.commit.group", orders="commit"))
-DRAIN = known(_row("nvvm.cp.async.bulk.wait_group", orders="drain"))
+COMMIT = known(_row("nvvm.cp.async.bulk.commit.group", orders="commit", text="commit_stores()"))
+DRAIN = known(_row("nvvm.cp.async.bulk.wait_group", orders="drain", text="wait_stores{_read}<{group}>()"))
 """Stores of a thread since its last group are a group; the thread waits until at most n of its groups are pending."""
 
 

@@ -37,15 +37,16 @@ Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise, takewhile
+from itertools import pairwise, product, takewhile
 from math import prod
 
 from ....dsl.records import record
 from ...ir.element_sizes import element_bytes
 from ...ir.mlir import child_of, constant_of, ir, made_by, ops_of, users
 from ...layouts.layout import Digit, Layout
-from ..ampere.fragments import TileProduct
+from ..ampere.fragments import NUMBERS, TileProduct
 from ..instructions import Instruction, MemoryEffect, Rule, known
 from ..limits import GROUP_WARPS, PIECE, WARP
 from .tensor_maps import LINES, TensorMap, tensor_map
@@ -65,13 +66,13 @@ _row = partial(
     Instruction, does="products of matrices in shared memory by the 128 threads of a warp group together "
     "(`interpreter/hardware/hopper/warpgroups.py`)", since=90,
 )  # fmt: skip
-DESCRIBE = known(_row("nvgpu.warpgroup.generate.descriptor"))
+DESCRIBE = known(_row("nvgpu.warpgroup.generate.descriptor", shows="anywhere"))
 MMA = known(_row("nvgpu.warpgroup.mma", only=True, takes="group", agent="product", accesses=_described_matrices))
 ZERO = known(_row("nvgpu.warpgroup.mma.init.accumulator"))
 known(Instruction("nvgpu.warpgroup.mma.store", accesses=(Rule("write", 1),)))
 SAME = known(Instruction(
     "builtin.unrealized_conversion_cast", "an accumulator of a warp group as what a thread has of it, and back; a matrix's "
-    "descriptor as a number; a tile or a tensor map as a pointer, for a load of pixels",
+    "descriptor as a number; a tile or a tensor map as a pointer, for a load of pixels", shows="anywhere",
 ))  # fmt: skip
 _row = partial(
     Instruction, does="one instruction of such products, of i8, between a fence and a wait "
@@ -90,29 +91,22 @@ MOST_COLUMNS = 256
 
 @record
 class GroupOperands:
-    """What the instructions take, by the type of their operands.
+    """What the instructions take, by the type of their operands, one of `NUMBERS`.
 
     Args:
-        word: the type in PTX.
-        bytes: of an element.
+        k: elements of the sum.
         sums: types of accumulators. (f16 and f8 have sums of f16, too, two in a register: not known here.)
         columns: the number that columns are a multiple of, and `fewer` such numbers beside.
         transposable: the rows of a right operand in memory may be those of the matrix.
-        by_instruction: upstream's verifier of `MMA` refuses the type: one `MMA_ASYNC` for each instruction, of 64 rows.
+        by_instruction: sums that upstream's verifier of `MMA` refuses: an `MMA_ASYNC` for each instruction, of 64 rows.
     """
 
-    word: str
-    bytes: int
+    k: int
     sums: tuple[str, ...] = ("f32",)
     columns: int = 8
     fewer: tuple[int, ...] = ()
     transposable: bool = False
-    by_instruction: bool = False
-
-    @property
-    def k(self) -> int:
-        """Elements of the sum."""
-        return SUM_BYTES // self.bytes
+    by_instruction: tuple[str, ...] = ()
 
     def has(self, columns: int) -> bool:
         """Whether there is an instruction of so many columns."""
@@ -120,10 +114,13 @@ class GroupOperands:
 
 
 OPERANDS = {
-    "f16": GroupOperands("f16", 2, transposable=True), "bf16": GroupOperands("bf16", 2, transposable=True),
-    "tf32": GroupOperands("tf32", 4), "f8E4M3FN": GroupOperands("e4m3", 1), "f8E5M2": GroupOperands("e5m2", 1),
-    "i8": GroupOperands("s8", 1, ("i32",), 16, (8, 24), by_instruction=True),
-}  # fmt: skip
+    "f16": GroupOperands(16, transposable=True),
+    "bf16": GroupOperands(16, transposable=True),
+    "tf32": GroupOperands(8),
+    "f8E4M3FN": GroupOperands(32),
+    "f8E5M2": GroupOperands(32),
+    "i8": GroupOperands(32, ("i32",), 16, (8, 24), by_instruction=("i32",)),
+}
 
 
 def products(kind: str, total: str, columns: int) -> list[TileProduct]:
@@ -132,6 +129,22 @@ def products(kind: str, total: str, columns: int) -> list[TileProduct]:
     if taken is None or not taken.has(columns) or total not in taken.sums:
         return []
     return [TileProduct(ROWS, columns, taken.k, kind, total, 90)]
+
+
+def every_product() -> Iterator[TileProduct]:
+    """All instructions."""
+    for kind, taken in OPERANDS.items():
+        for total, columns in product(taken.sums, range(8, MOST_COLUMNS + 1, 8)):
+            yield from products(kind, total, columns)
+
+
+def attributes_of(product: TileProduct) -> dict[str, str]:
+    """What an `MMA_ASYNC` of a product says, beside its shape."""
+    of, total = NUMBERS[product.kind].word, NUMBERS[product.sum].word
+    said = {"typeA": f"wgmma_type<{of}>", "typeB": f"wgmma_type<{of}>", "typeD": f"wgmma_type<{total}>"}
+    said |= {"layoutA": "mma_layout<row>", "layoutB": "mma_layout<col>", "scaleD": "wgmma_scale_out<one>"}
+    said |= {"scaleA": "wgmma_scale_in<one>", "scaleB": "wgmma_scale_in<one>"}
+    return said | ({"satfinite": "mma_int_overflow<wrapped>"} if product.sum == "i32" else {})
 
 
 @record

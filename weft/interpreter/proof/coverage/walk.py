@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ...hardware.queries import VALUELESS
 from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
@@ -384,10 +385,8 @@ class Walk:
 
 
 _HARMLESS = frozenset({
-    "gpu.barrier", "scf.yield", "scf.forall.in_parallel", "memref.dealloc", "memref.dim", "linalg.index",
-    "nvgpu.device_async_create_group", "nvgpu.device_async_wait", "nvgpu.mbarrier.create", "nvgpu.mbarrier.init",
-    "nvgpu.mbarrier.arrive", "nvgpu.mbarrier.arrive.expect_tx", "nvgpu.mbarrier.try_wait.parity", "memref.load",
-    "nvvm.bar.warp.sync", "ub.poison", "memref.assume_alignment",
+    *VALUELESS, "scf.yield", "scf.forall.in_parallel", "memref.dealloc", "memref.dim", "linalg.index", "memref.load",
+    "ub.poison", "memref.assume_alignment",
 })  # fmt: skip
 
 _ADDING = ("arith.addf", "arith.addi")

@@ -13,15 +13,13 @@ from dataclasses import replace
 from ....dsl.diagnostics import fail
 from ....dsl.records import record
 from ...hardware.hopper.mbarriers import AWAIT_CLUSTER, MEET_CLUSTER
+from ...hardware.limits import MASK_BITS
 from ...indices.linear import TRUE, Formula, Linear, at_least, equal
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ...ir.refusing import describe
 from .places import Place
 from .roots import RootBuffer
-
-MASK_BITS = 16
-"""Of the mask of a load: one for each block that a cluster may have."""
 
 
 @record(eq=False)

@@ -1,10 +1,10 @@
-"""nvgpu: asynchronous copies, groups of them, and waits, each a call of a device function that the text brings along."""
+"""nvgpu: asynchronous copies."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ....interpreter.hardware.ampere.copies import COPY, GROUP, WAIT, may_pend
+from ....interpreter.hardware.ampere.copies import COPY
 from ....interpreter.ir.mlir import ir
 from ...form.kernel_form import async_copy, refuse
 from ..kernel import KernelWriter, writes
@@ -30,16 +30,3 @@ def copy(kernel: KernelWriter, op: ir.Operation) -> None:
     function = f"copy_async{found.size}{'_l1' if found.size == 16 and not found.past_l1 else ''}"
     kernel.line(f"{function}(&{place.text}, &{begin.text}{amount});")
     kernel.values[op.results[0]] = ()
-
-
-@writes(GROUP)
-def group(kernel: KernelWriter, op: ir.Operation) -> None:
-    kernel.flush()
-    kernel.line("commit_copies();")
-    kernel.values[op.results[0]] = ()
-
-
-@writes(WAIT)
-def wait(kernel: KernelWriter, op: ir.Operation) -> None:
-    kernel.flush()
-    kernel.line(f"wait_copies<{may_pend(op)}>();")

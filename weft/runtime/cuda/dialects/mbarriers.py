@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 
+from ....dsl.records import record
 from ....interpreter.hardware.hopper import mbarriers, tensor_maps
 from ....interpreter.hardware.lanes import NUMBERED_BARRIER
+from ....interpreter.hardware.queries import TEXTS
 from ....interpreter.ir.functions import CLUSTER_SIZE, name_of, segments, sizes_of
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.layouts import is_shared
-from ...form.group_form import arrives_at, boxed, expect_address, expected_load
+from ...form.group_form import arrives_at, boxed, expected_load
 from ...form.kernel_form import axis_of, refuse
 from ..kernel import KernelWriter, Lanes, writes
 from ..values.expression import Expr, binary, cast, identifier
@@ -40,46 +42,46 @@ def _barrier(kernel: KernelWriter, op: ir.Operation) -> str:
     return f"&{kernel.place(view, (kernel.expr(number),)).text}"
 
 
-def _call(kernel: KernelWriter, function: str, *arguments: str, predicate: ir.Value | None = None) -> None:
+def _line(kernel: KernelWriter, call: str, predicate: ir.Value | None = None) -> None:
     """A call that nothing moves across; only where `predicate` holds."""
-    only = None if predicate is None else kernel.expr(predicate)
+    only = "" if predicate is None else f"if ({kernel.expr(predicate).text}) "
     kernel.flush()
-    line = f"{function}({', '.join(arguments)});"
-    kernel.line(line if only is None else f"if ({only.text}) {line}")
+    kernel.line(f"{only}{call};")
 
 
 def _int(made: Expr) -> str:
     return made.text if made.type == "int" else cast("int", made).text
 
 
-@writes(mbarriers.INIT)
-def init(kernel: KernelWriter, op: ir.Operation) -> None:
-    seen = op.opview
-    _call(kernel, "barrier_init", _barrier(kernel, op), _int(kernel.expr(seen.count)), predicate=seen.predicate)
+@record(eq=False)
+class _Words:
+    """What stands for the names in the text of an instruction's record."""
+
+    kernel: KernelWriter
+    op: ir.Operation
+
+    def __getitem__(self, key: str) -> str:
+        if key == "barrier":
+            return _barrier(self.kernel, self.op)
+        if key[0] == "_":
+            return key if key[1:] in self.op.attributes else ""
+        found = getattr(self.op.opview, key, self.op.attributes.get(key))
+        if isinstance(found, ir.Value):
+            return _int(self.kernel.expr(found))
+        return "0" if found is None else str(ir.IntegerAttr(found).value)
 
 
-@writes(mbarriers.ARRIVE)
-def arrive(kernel: KernelWriter, op: ir.Operation) -> None:
-    if list(op.results[0].uses):
-        raise refuse("W0503", f"the token of `{op.name}` is used", op, hint=f"wait by parity: `{mbarriers.AWAIT}`")
-    _call(kernel, "barrier_arrive", _barrier(kernel, op))
-
-
-@writes(mbarriers.EXPECT)
-def expect(kernel: KernelWriter, op: ir.Operation) -> None:
-    seen = op.opview
-    _call(kernel, "barrier_expect", _barrier(kernel, op), _int(kernel.expr(seen.txcount)), predicate=seen.predicate)
+@writes(*TEXTS)
+def call(kernel: KernelWriter, op: ir.Operation) -> None:
+    """What the record says. Results are tokens."""
+    _line(kernel, TEXTS[op.name].format_map(_Words(kernel, op)), getattr(op.opview, "predicate", None))
+    kernel.values.update(dict.fromkeys(op.results, ()))
 
 
 @writes(mbarriers.AWAIT)
 def wait(kernel: KernelWriter, op: ir.Operation) -> None:
     function = "barrier_wait" if clusters(kernel) is None else "barrier_wait_in_cluster"
-    _call(kernel, function, _barrier(kernel, op), kernel.expr(op.opview.phaseParity).text)
-
-
-@writes(mbarriers.FENCE_INIT)
-def fence_init(kernel: KernelWriter, op: ir.Operation) -> None:
-    _call(kernel, "fence_barriers")
+    _line(kernel, f"{function}({_barrier(kernel, op)}, {kernel.expr(op.opview.phaseParity).text})")
 
 
 @writes(mbarriers.FENCE_PROXY)
@@ -87,13 +89,13 @@ def fence_proxy(kernel: KernelWriter, op: ir.Operation) -> None:
     kind = str(op.attributes["kind"])
     if "async.shared" not in kind or "cluster" in str(op.attributes.get("space", "")):
         raise refuse("W0503", f"`{op.name}` of {kind}", op, hint='take {kind = #nvvm.proxy_kind<async.shared>, space = cta}')
-    _call(kernel, "fence_async")
+    _line(kernel, "fence_async()")
 
 
 @writes(mbarriers.REGISTERS)
 def registers(kernel: KernelWriter, op: ir.Operation) -> None:
     count, more = mbarriers.registers_of(op)
-    _call(kernel, f"{'more' if more else 'fewer'}_registers<{count}>")
+    _line(kernel, f"{'more' if more else 'fewer'}_registers<{count}>()")
 
 
 # ---- clusters ------------------------------------------------------------------------------------------------------------
@@ -119,13 +121,12 @@ def place_in_cluster(kernel: KernelWriter, op: ir.Operation) -> Lanes:
 @writes(mbarriers.MEET_CLUSTER, mbarriers.MEET_RELAXED, mbarriers.AWAIT_CLUSTER)
 def meet(kernel: KernelWriter, op: ir.Operation) -> None:
     name = {mbarriers.MEET_CLUSTER: "arrive", mbarriers.MEET_RELAXED: "arrive_relaxed", mbarriers.AWAIT_CLUSTER: "wait"}[op.name]
-    _call(kernel, f"cluster_{name}{'' if 'aligned' in op.attributes else '_each'}")
+    _line(kernel, f"cluster_{name}{'' if 'aligned' in op.attributes else '_each'}()")
 
 
 @writes(mbarriers.ADDRESS, mbarriers.POINTER, mbarriers.OTHER_BLOCK)
 def address(kernel: KernelWriter, op: ir.Operation) -> None:
     """The address of a barrier: who arrives there looks back here."""
-    expect_address(op, "W0503")
     kernel.values[op.results[0]] = ()
 
 
@@ -136,23 +137,21 @@ def arrive_there(kernel: KernelWriter, op: ir.Operation) -> None:
     ISA 8.6)."""
     made, block = arrives_at(op, "W0503")
     if block is None:
-        _call(kernel, "barrier_arrive", _barrier(kernel, made))
+        _line(kernel, f"barrier_arrive({_barrier(kernel, made)})")
         return
     relaxed = mbarriers.ordered_by(op, elsewhere=True) == "time"
     function = "barrier_arrive_relaxed_in" if relaxed else "barrier_arrive_in"
-    _call(kernel, function, _barrier(kernel, made), _int(kernel.expr(block)))
+    _line(kernel, f"{function}({_barrier(kernel, made)}, {_int(kernel.expr(block))})")
 
 
 @writes(NUMBERED_BARRIER)
 def numbered_barrier(kernel: KernelWriter, op: ir.Operation) -> None:
     """Some of the block's threads meet; where no number of them is given, all do."""
-    if len(op.results):
-        raise refuse("W0503", f"`{op.name}` that reduces", op)
     number, count = (next((kernel.expr(value) for value in part), None) for part in segments(op)[:2])
     known = count if count is not None or kernel.block is None else literal(prod(kernel.block))
     if known is None:
         raise refuse("W0503", f"`{op.name}` of a block whose threads are not known", op, hint="say how many threads meet")
-    _call(kernel, "meet_at", _int(number or literal(0)), _int(known))
+    _line(kernel, f"meet_at({_int(number or literal(0))}, {_int(known)})")
 
 
 # ---- boxes of tensors ----------------------------------------------------------------------------------------------------
@@ -186,22 +185,12 @@ def load(kernel: KernelWriter, op: ir.Operation) -> None:
     offsets = [cast("unsigned short", kernel.expr(value)).text for value in seen.offsets]
     blocks = [] if seen.blocks is None else [cast("unsigned short", kernel.expr(seen.blocks)).text]
     arguments = [to, given, _barrier(kernel, op), *coordinates, *offsets, *blocks]
-    _call(kernel, load_box_name(len(coordinates), pixels=pixels, blocks=bool(blocks)), *arguments, predicate=seen.predicate)
+    function = load_box_name(len(coordinates), pixels=pixels, blocks=bool(blocks))
+    _line(kernel, f"{function}({', '.join(arguments)})", seen.predicate)
 
 
 @writes(tensor_maps.STORE)
 def store(kernel: KernelWriter, op: ir.Operation) -> None:
     seen = op.opview
     given, source, coordinates = _box(kernel, op, seen.src, seen.tensorMapDescriptor, seen.coordinates)
-    _call(kernel, store_box_name(len(coordinates)), given, source, *coordinates, predicate=seen.predicate)
-
-
-@writes(tensor_maps.COMMIT)
-def commit(kernel: KernelWriter, op: ir.Operation) -> None:
-    _call(kernel, "commit_stores")
-
-
-@writes(tensor_maps.DRAIN)
-def drain(kernel: KernelWriter, op: ir.Operation) -> None:
-    read = "_read" if "read" in op.attributes else ""
-    _call(kernel, f"wait_stores{read}<{ir.IntegerAttr(op.attributes['group']).value}>")
+    _line(kernel, f"{store_box_name(len(coordinates))}({', '.join([given, source, *coordinates])})", seen.predicate)

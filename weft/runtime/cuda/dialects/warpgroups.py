@@ -31,9 +31,9 @@ from ....interpreter.hardware.hopper.warpgroups import (
 )  # fmt: skip
 from ....interpreter.ir.mlir import ancestors, ir, operations, ops_of, users
 from ....interpreter.memory.effects import is_pointer
-from ...form.group_form import GroupMatrix, expect_pointer, expected_group_product, group_matrix, is_view_of_sums
+from ...form.group_form import GroupMatrix, expected_group_product, group_matrix
 from ...form.kernel_form import refuse
-from ..group_products import GroupProduct
+from ..group_products import group_product_name
 from ..kernel import KernelWriter, Lanes, writes
 from ..loops import registers
 from ..values.expression import ARRAY, Expr, elements, name, whole
@@ -60,14 +60,7 @@ def zero(kernel: KernelWriter, op: ir.Operation) -> Lanes | None:
 
 @writes(SAME)
 def same(kernel: KernelWriter, op: ir.Operation) -> None:
-    if len(op.operands) == len(op.results) == 1 and is_pointer(op.results[0]):
-        expect_pointer(op, "W0503")
-        kernel.values[op.results[0]] = ()
-        return
-    if not is_view_of_sums(op):
-        hint = "between an accumulator and what a thread has of it"
-        raise refuse("W0503", f"`{op.name}` from {op.operands[0].type} to {op.results[0].type}", op, hint=hint)
-    kernel.values[op.results[0]] = kernel.lanes(op.operands[0])
+    kernel.values[op.results[0]] = () if is_pointer(op.results[0]) else kernel.lanes(op.operands[0])
 
 
 @writes(BEGIN, COMMIT)
@@ -100,7 +93,7 @@ def _sums_at(op: ir.Operation) -> Iterator[ir.Value]:
 def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     found, given = expected_group_product(op, "W0503"), sums_before(op)
     kind, _ = element(op.results[0].type, op)
-    product = GroupProduct(found.columns, found.kind, rows=found.by_rows)
+    called = group_product_name(found.product, by_rows=found.by_rows)
     run = run_of(op) if op.name == MMA_ASYNC else [op]
     before = kernel.lanes(given)
     sums = whole(before, ARRAY)
@@ -112,12 +105,12 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     if op == run[0]:
         kernel.line(f"begin_products({sums});")
     for row in range(0, found.rows, ROWS):
-        to = f"{sums} + {row // ROWS * product.n // 2}" if row else sums
+        to = f"{sums} + {row // ROWS * found.product.n // 2}" if row else sums
         for number in range(found.depth_bytes // SUM_BYTES):
-            places = (place(found.left, row, number, rows=False), place(found.right, 0, number, rows=product.rows))
+            places = (place(found.left, row, number, rows=False), place(found.right, 0, number, rows=found.by_rows))
             begins = [at + start for at, start in zip(places, found.starts, strict=True)]
             matrices = (f"{name} + {at // STEP}" if at else name for name, at in zip((a, b), begins, strict=True))
-            kernel.line(f"{product.name}({', '.join([to, *matrices])});")
+            kernel.line(f"{called}({', '.join([to, *matrices])});")
     if op == run[-1]:
         kernel.line(f"end_products({sums});" if not found.pending else f"commit_products<{found.pending}>({sums});")
     kernel.values[op.results[0]] = elements(sums, kind.cxx, len(before))

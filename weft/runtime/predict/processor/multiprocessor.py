@@ -12,7 +12,7 @@ from collections import defaultdict
 
 from ....dsl.diagnostics import fail
 from ....interpreter.hardware.limits import NUMBERED, WARP
-from ..chips import Chip
+from ..chips import Gpu
 from ..operands import Grid, many
 from ..pipes import SCHEDULERS, bank_conflicts, interval, is_of_group, pipe_of
 from ..repeats import WINDOW, Repeats
@@ -61,7 +61,7 @@ class Multiprocessor:
         l2: bytes per clock that each gets from there. `stores`: that each puts there.
     """
 
-    def __init__(self, program: Disassembly, trace: Trace, grid: Grid, chip: Chip, l1_bytes: int, l2: float, stores: float) -> None:
+    def __init__(self, program: Disassembly, trace: Trace, grid: Grid, chip: Gpu, l1_bytes: int, l2: float, stores: float) -> None:
         every = program.instructions
         self.instructions, self.together = every, grid.together
         self.accesses = Accesses(every, len(trace.tracks))

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from ....interpreter.hardware.ampere.fragments import TF32_BITS, TileProduct, dealt
+from ....interpreter.hardware.ampere.fragments import NUMBERS, TF32_BITS, TileProduct, dealt
 from ....interpreter.hardware.limits import WARP
 from .lanes import Lane, Lanes
 
@@ -25,27 +25,34 @@ def deal(lanes: Lanes, rows: Lane, count: int, transposed: bool) -> np.ndarray:
 
 
 def multiply(lanes: Lanes, a: Lane, b: Lane, c: Lane, product: TileProduct) -> np.ndarray:
-    """`nvgpu.mma.sync`: a lane's part of A B + C.
-
-    Each product is exact. The sum along k is one in the accumulator's type, or in f64 where that is f16 or an integer, and then
-    rounded once; C is added last. A GPU adds in an order of its own.
-    """
-    wide = np.float32 if product.sum == "f32" else np.float64
+    """`nvgpu.mma.sync`: a lane's part of A B + C."""
     shapes = (product.m, product.k), (product.k, product.n)
     *where, to = _where(product)
-    lhs, rhs = (np.empty((-(-lanes.nt // WARP), lanes.nb, *shape), wide) for shape in shapes)
+    lhs, rhs = (np.empty((-(-lanes.nt // WARP), lanes.nb, *shape), v.dtype) for shape, v in zip(shapes, (a, b), strict=True))
     for matrix, held, at in ((lhs, a, where[0]), (rhs, b, where[1])):
-        given = _by_lane(lanes, held).swapaxes(1, 2)
-        matrix[:, :, at["row"], at["column"]] = to_tf32(given) if product.kind == "tf32" else given
-    total, acc = _to_lanes(lanes, (lhs @ rhs)[:, :, to["row"], to["column"]]), c
-    if product.sum == "i32":
-        return acc + total.astype(np.int32)
-    return (acc.astype(wide) + total).astype(acc.dtype)
+        matrix[:, :, at["row"], at["column"]] = _by_lane(lanes, held).swapaxes(1, 2)
+    total = multiplied(lhs, rhs, product)
+    return added(c, _to_lanes(lanes, total[:, :, to["row"], to["column"]]))
 
 
 @cache
 def _where(product: TileProduct) -> list[dict[str, np.ndarray]]:
     return [held.table("lane", "register", "element") for held in product.fragments]
+
+
+def multiplied(a: np.ndarray, b: np.ndarray, product: TileProduct) -> np.ndarray:
+    """A B: exact products, summed in f32, or in f64 where sums are f16 or integers. A GPU has an order of its own."""
+    wide = np.float32 if product.sum == "f32" else np.float64
+    if NUMBERS[product.kind].rounds:
+        a, b = to_tf32(a), to_tf32(b)
+    return a.astype(wide) @ b.astype(wide)
+
+
+def added(before: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """C + A B, rounded once; integers wrap."""
+    if before.dtype.kind == "i":
+        return before + total.astype(before.dtype)
+    return (before.astype(total.dtype) + total).astype(before.dtype)
 
 
 def to_tf32(x: np.ndarray) -> np.ndarray:

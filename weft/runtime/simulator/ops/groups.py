@@ -10,16 +10,7 @@ from ....interpreter.hardware.lanes import NUMBERED_BARRIER
 from ....interpreter.ir.functions import name_of, segments
 from ....interpreter.ir.mlir import ir
 from ....interpreter.memory.effects import is_pointer
-from ...form.group_form import (
-    arrives_at,
-    boxed,
-    expect_address,
-    expect_pointer,
-    expected_group_product,
-    expected_load,
-    group_matrix,
-    is_view_of_sums,
-)
+from ...form.group_form import arrives_at, boxed, expected_group_product, expected_load, group_matrix
 from ...form.kernel_form import axis_of, refuse
 from ..roles.products import GroupProductForm
 from ..translate import INT64, Translator, Val, handles, literal, value_type
@@ -62,8 +53,6 @@ def init(t: Translator, op: ir.Operation) -> None:
 
 @handles(mbarriers.ARRIVE)
 def arrive(t: Translator, op: ir.Operation) -> Val:
-    if list(op.results[0].uses):
-        raise refuse("W0750", f"the token of `{op.name}` is used", op, hint=f"wait by parity: `{mbarriers.AWAIT}`")
     t.emit(f"yield from P.arrive(L, {_barrier(t, op)}, 0, {t.mask}, {t.site(op)})")
     return literal(0)
 
@@ -101,8 +90,6 @@ def registers(t: Translator, op: ir.Operation) -> None:
 
 @handles(NUMBERED_BARRIER)
 def numbered_barrier(t: Translator, op: ir.Operation) -> None:
-    if len(op.results):
-        raise refuse("W0750", f"`{op.name}` that reduces", op)
     number, count = (next((t.value(v).text for v in part), None) for part in segments(op)[:2])
     t.emit(f"yield from G.numbered_barrier(L, {number or 0}, {count}, {t.mask}, {t.site(op)})")
 
@@ -171,14 +158,8 @@ def zero(t: Translator, op: ir.Operation) -> Val:
 
 @handles(warpgroups.SAME)
 def same(t: Translator, op: ir.Operation) -> Val:
-    kinds = [value.type for value in (*op.operands, *op.results)]
-    if len(kinds) == 2 and is_pointer(op.results[0]):
-        expect_pointer(op, "W0750")
-        return literal(0)
-    if not is_view_of_sums(op):
-        raise refuse("W0750", f"`{op.name}` from {kinds[0]} to {kinds[-1]}", op,
-                     hint="between an accumulator and what a thread has of it")  # fmt: skip
-    return literal(0) if warpgroups.is_described(kinds[0]) else t.value(op.operands[0])
+    (given,), (made,) = op.operands, op.results
+    return literal(0) if is_pointer(made) or warpgroups.is_described(given.type) else t.value(given)
 
 
 @handles(warpgroups.BEGIN, warpgroups.COMMIT)
@@ -223,7 +204,6 @@ def wait_for_cluster(t: Translator, op: ir.Operation) -> None:
 @handles(mbarriers.ADDRESS, mbarriers.POINTER, mbarriers.OTHER_BLOCK)
 def address(t: Translator, op: ir.Operation) -> Val:
     """The address of a barrier, and of the one in its place in another block: who arrives there looks back here."""
-    expect_address(op, "W0750")
     return literal(0)
 
 

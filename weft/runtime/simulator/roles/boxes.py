@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.hardware.limits import OFFSETS, PixelWindow
+from ....interpreter.hardware.limits import MASK_BITS, OFFSETS, PixelWindow
 from ....interpreter.layouts.swizzles import exchanged
 from ...devices.report import Fault
 from ..machine.copies import noticed
@@ -161,7 +161,7 @@ def load(
             continue
         lanes = np.array([lane])
         to = tile(group, memory, begin, boxes.shape, lane, site)
-        ranks = [rank for rank in range(16) if bits >> rank & 1]
+        ranks = [rank for rank in range(MASK_BITS) if bits >> rank & 1]
         if outside := [rank for rank in ranks if rank >= len(cluster.blocks)]:
             said = f"a box goes to block {outside[0]} of a cluster that has {len(cluster.blocks)}"
             cluster.fault("out-of-bounds write", group, lane, site, said)

@@ -14,7 +14,7 @@ from ....interpreter.layouts.swizzles import exchanged
 from ...devices.report import Fault
 from ...form.group_form import ExpectedGroupProduct, GroupMatrix
 from ...plan.dtypes import NUMPY
-from ..machine.fragments import to_tf32
+from ..machine.fragments import added, multiplied
 from ..machine.lanes import Lane
 from ..machine.local_memory import Shared
 from ..machine.shadow import Mask
@@ -47,8 +47,8 @@ class GroupProductForm:
     def right(self) -> np.ndarray:
         """Of the right operand, sum x columns."""
         if self.said.by_rows:
-            return _elements(self.said.right, self.depth, self.said.columns)
-        return _elements(self.said.right, self.said.columns, self.depth, self.said.starts[1]).T
+            return _elements(self.said.right, self.depth, self.said.product.n)
+        return _elements(self.said.right, self.said.product.n, self.depth, self.said.starts[1]).T
 
     @property
     def depth(self) -> int:
@@ -57,8 +57,8 @@ class GroupProductForm:
     @cached_property
     def sums(self) -> np.ndarray:
         """By thread of the group, and place in what it has: which element of the result that is."""
-        where = sum_layout(self.said.rows, self.said.columns).table("thread", "register", "element")
-        return where["row"] * self.said.columns + where["column"]
+        where = sum_layout(self.said.rows, self.said.product.n).table("thread", "register", "element")
+        return where["row"] * self.said.product.n + where["column"]
 
 
 def _elements(matrix: GroupMatrix, rows: int, columns: int, start: int = 0) -> np.ndarray:
@@ -103,11 +103,15 @@ def multiply(
             first = 0
         operands.append((given.memory, np.minimum(first + elements, given.memory.size - 1)))
     rows = group.active(mask)
-    dtype = NUMPY[form.said.sum]
-    mine = form.sums[group.local % GROUP].reshape(len(group.local), 1, -1, form.said.columns // 8, 2, 2)
+    dtype = NUMPY[form.said.product.sum]
+    mine = form.sums[group.local % GROUP].reshape(len(group.local), 1, -1, form.said.product.n // 8, 2, 2)
     sums = np.full(mine.shape, IN_FLIGHT[dtype.kind], dtype)
     flight = group.cluster.issue("product", group, rows, site, lambda _: None)
-    flight.finish = partial(_multiplied, list(group.products), operands, form, lambda total: np.add(before, total[mine], out=sums))
+
+    def add(total: np.ndarray) -> None:
+        sums[...] = added(before, total[mine])
+
+    flight.finish = partial(_multiplied, list(group.products), operands, form, add)
     for memory, elements in operands:
         note(memory, _flat(elements), flight, write=False)
     group.products.append(flight)
@@ -142,18 +146,12 @@ def _multiplied(
     before: list[Flight], operands: list[tuple[Shared, np.ndarray]], form: GroupProductForm, add: Callable[[np.ndarray], object],
     flight: Flight,
 ) -> None:
-    """The matrices are read: each product is exact, and added up in the accumulator's type (integers exactly). Products of a group
-    end one after the other."""
+    """The matrices are read, and multiplied. Products of a group end one after the other."""
     for earlier in before:
         if not earlier.over:
             flight.group.cluster.end(earlier)
-    dtype = NUMPY[form.said.sum]
-    wide = np.float64 if dtype.kind == "i" else np.float32
     a, b = (memory.data.reshape(-1)[elements] for memory, elements in operands)
-    if form.said.kind == "tf32":
-        a, b = to_tf32(a), to_tf32(b)
-    total = a.astype(wide) @ b.astype(wide)
-    add(total.astype(dtype, copy=False).reshape(-1))
+    add(multiplied(a, b, form.said.product).reshape(-1))
 
 
 def zero(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
