@@ -304,5 +304,5 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
 def _import() -> None:
     load()
     package = __name__.rpartition(".repl.")[0]
-    for name in (".interpreter.proof", ".interpreter.launch", ".interpreter.launch.trials"):
+    for name in (".interpreter.proof", ".interpreter.launch", ".interpreter.statements.insert_barriers.trials"):
         importlib.import_module(name, package)
