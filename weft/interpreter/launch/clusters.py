@@ -137,22 +137,18 @@ class Sharing:
         """All blocks of the cluster, at the insertion point."""
         return arith.ConstantOp(ir.IntegerType.get_signless(16), (1 << self.cluster.size) - 1).result
 
-    def expect_some(self, op: ir.Operation) -> None:
-        """Raises W0407 where the blocks of a cluster have nothing to do with each other."""
-        if not self.remarks:
-            hint = "leave `cluster` out; or let `map copy to tma` and `pipeline … producer` bring what is the same for blocks that "
-            hint += "follow each other along x"
-            if self.uneven:
-                hint = "take clusters of as many blocks as a tile has parts, or larger tiles; or leave `cluster` out"
-            why = f"blocks of a cluster of {self.cluster.size} share no tile that the tensor memory accelerator brings"
-            raise refuse("W0407", why, op, hint, *(f"`{name}`: {said}" for name, said in self.alone.items()))
-
 
 def run_in_clusters(function: ir.Operation, sharing: Sharing, there: ir.Value | None) -> list[Remark]:
     """Let the blocks of a cluster share what they load. `there`: whether a block has a tile, where some
     may have none. Returns what they share. Raises W0407.
     """
-    sharing.expect_some(function)
+    if not sharing.remarks:
+        hint = "leave `cluster` out; or let `map copy to tma` and `pipeline … producer` bring what is the same for blocks that "
+        hint += "follow each other along x"
+        if sharing.uneven:
+            hint = "take clusters of as many blocks as a tile has parts, or larger tiles; or leave `cluster` out"
+        why = f"blocks of a cluster of {sharing.cluster.size} share no tile that the tensor memory accelerator brings"
+        raise refuse("W0407", why, function, hint, *(f"`{name}`: {said}" for name, said in sharing.alone.items()))
     if there is not None:
         made = maker(there)
         ops = ops_of(made.block)
@@ -196,15 +192,14 @@ def _empties_for_products(function: ir.Operation, barriers: ir.Value) -> bool:
     tiles = [load.tile for load in loads if load is not None]
     if not tiles or len(tiles) < len(loads):
         return False
-    others = [op for op in operations(function) if op.name not in (*LOADS, *PRODUCTS)]
-    return not any(may_share(value, tile) for op in others for value in _touched(op) for tile in tiles)
-
-
-def _touched(op: ir.Operation) -> list[ir.Value]:
-    found = accesses(op)
-    if found is None:
-        return [value for value in op.operands if shows_memory(value)]
-    return [one.value for one in found if one.kind not in ("alloc", "free")]
+    for op in operations(function):
+        if op.name not in (*LOADS, *PRODUCTS):
+            found = accesses(op)
+            touched = [one.value for one in found or () if one.kind not in ("alloc", "free")]
+            touched += filter(shows_memory, op.operands if found is None else ())
+            if any(may_share(value, tile) for value in touched for tile in tiles):
+                return False
+    return True
 
 
 def _let_first(choice: ir.Operation, count: int) -> ir.Value | None:
@@ -268,7 +263,13 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
     for op in moved:
         op.move_before(end)
     inside = choice.operation
-    left = [buffer for buffer in _filled(inside) if not all(_is_within(user, inside) for user in all_users(buffer))]
+    changed = [one.value for op in operations(inside) for one in accesses(op) or () if one.changes and is_memref(one.value)]
+    filled = dict.fromkeys(base for value in changed if not _is_argument(base := behind(value)))
+    left = [  # views of a buffer, in front, use nothing of it
+        buffer
+        for buffer in filled
+        if not all(is_view(op) or op.name == "memref.dealloc" or is_within(op, inside) for op in all_users(buffer))
+    ]
     shared = next((buffer for buffer in left if is_shared(buffer.type)), None)
     if shared is not None:
         why = "from global memory, and a block of a cluster without a tile has nothing to read"
@@ -276,24 +277,10 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
     if left:
         with ir.InsertionPoint(choice.regions[1].blocks.append()):
             for buffer in left:
-                fill_with(buffer, _zero(ir.MemRefType(buffer.type).element_type))
+                kind = ir.MemRefType(buffer.type).element_type
+                zero = ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
+                fill_with(buffer, arith.ConstantOp(kind, zero).result)
             scf.YieldOp([])
-
-
-def _filled(op: ir.Operation) -> list[ir.Value]:
-    """What ops in this one write that is no argument of the kernel."""
-    found = [one.value for inner in operations(op) for one in accesses(inner) or () if one.changes and is_memref(one.value)]
-    return list(dict.fromkeys(base for value in found if not _is_argument(base := behind(value))))
-
-
-def _is_within(user: ir.Operation, op: ir.Operation) -> bool:
-    """Whether an op uses a buffer in another one; views of it, in front, use nothing of it."""
-    return is_view(user) or user.name == "memref.dealloc" or is_within(user, op)
-
-
-def _zero(kind: ir.Type) -> ir.Value:
-    number = ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
-    return arith.ConstantOp(kind, number).result
 
 
 def _is_global(op: ir.Operation) -> bool:

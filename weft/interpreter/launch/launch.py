@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from ...dsl.diagnostics import fail
@@ -55,9 +56,8 @@ class Pass:
 
     Args:
         run: works on the kernel in place.
-        needs: the parts of `LaunchState` that it takes, in their order.
-        makes: those that it returns; remarks add up.
-        of: what the loop's text has that the pass is for, one of these; without any of them it is left out.
+        needs, makes: parts of `LaunchState`: what it takes, and what it returns; remarks add up.
+        of: marks, of which the loop's text has one; else there is nothing for the pass, and it is left out.
     """
 
     run: Callable[..., Any]
@@ -100,42 +100,28 @@ class LaunchState:
     hardware: Hardware = field(init=False)
     grid: Table[str, GridSize] = field(init=False)
 
-    @property
-    def root(self) -> ir.Operation:
-        return self.kernel.root
-
-    @property
-    def function(self) -> ir.Operation:
-        return self.kernel.function
-
-    def take(self, one: Pass) -> None:
-        """Run a pass."""
-        made, names = one.run(*(getattr(self, name) for name in one.needs.split())), one.makes.split()
-        for name, value in zip(names, made if len(names) > 1 else (made,), strict=False):
-            setattr(self, name, (*self.remarks, *value) if name == "remarks" else value)
-
 
 TMA = ('"tma"', BY_TENSOR_MAP)
 PASSES = (
-    Pass(complete_stores, "root", "last", TMA),
-    Pass(complete_copies, "root", of=TMA),
-    Pass(follow_readers, "root", of=(REGISTERS,)),
-    Pass(replicate, "root", "remarks"),
+    Pass(complete_stores, "kernel.root", "last", TMA),
+    Pass(complete_copies, "kernel.root", of=TMA),
+    Pass(follow_readers, "kernel.root", of=(REGISTERS,)),
+    Pass(replicate, "kernel.root", "remarks"),
     Pass(inherit_maps, "kernel", "remarks"),
     Pass(split_at_barriers, "kernel", "kernel remarks", BARRIERS),
     Pass(decide_shape, "kernel", "maps geometry hardware sharing grid"),
     Pass(place_temporaries, "kernel maps geometry", "remarks arrays"),
-    Pass(hand_out, "root last hardware arrays", "shares there said"),
-    Pass(accumulate_in_wider, "function", of=(MARK,)),
-    Pass(use_tensor_cores, "function hardware", of=(MARK,)),
+    Pass(hand_out, "kernel.root last hardware arrays", "shares there said"),
+    Pass(accumulate_in_wider, "kernel.function", of=(MARK,)),
+    Pass(use_tensor_cores, "kernel.function hardware", of=(MARK,)),
     Pass(lower_stores, "kernel", of=TMA),
     Pass(lower_copies, "kernel sharing", "panels", TMA),
-    Pass(use_warp_groups, "function panels", of=(MARK, OVERLAP, *TMA)),
-    Pass(run_in_clusters, "function sharing there", "remarks", (CLUSTER,)),
-    Pass(number_barriers, "function hardware", of=(OF_GROUPS,)),
+    Pass(use_warp_groups, "kernel.function panels", of=(MARK, OVERLAP, *TMA)),
+    Pass(run_in_clusters, "kernel.function sharing there", "remarks", (CLUSTER,)),
+    Pass(number_barriers, "kernel.function hardware", of=(OF_GROUPS,)),
     Pass(init_barriers, "kernel hardware", "start", (ARRIVALS, *TMA)),
     Pass(split_roles, "kernel start hardware", "geometry", (PRODUCER, '"producer"')),
-    Pass(continue_counts, "function", of=(COUNT, *TMA)),
+    Pass(continue_counts, "kernel.function", of=(COUNT, *TMA)),
     Pass(settle_arguments, "kernel", "passed"),
     Pass(lower, "kernel", "shared_bytes"),
 )
@@ -144,10 +130,13 @@ PASSES = (
 
 def materialize(kernel: Outlined) -> Materialized:
     """Take an outlined loop through the passes. Raises W0345 … W0407, without spans."""
-    state = LaunchState(kernel)
+    state, text = LaunchState(kernel), kernel.likeness.text
     for one in PASSES:
-        if not one.of or any(mark in kernel.likeness.text for mark in one.of):
-            state.take(one)
+        if one.of and not any(mark in text for mark in one.of):
+            continue
+        made, names = one.run(*(attrgetter(name)(state) for name in one.needs.split())), one.makes.split()
+        for name, value in zip(names, made if len(names) > 1 else (made,), strict=False):
+            setattr(state, name, (*state.remarks, *value) if name == "remarks" else value)
     geometry = replace(state.geometry, blocks=state.grid)
     return Materialized(geometry, state.shared_bytes, (*state.remarks, *state.said), state.passed, state.shares)
 
@@ -185,10 +174,9 @@ def prepare(module: ir.Module, root: ir.Operation, *, taken: Taken | None = None
         outlined = outline(module, root, taken=taken)
         for operand in outlined.operands:
             if is_shared(operand.type):
-                raise fail(
-                    "W0361", f"`{value_name(operand)}` is each block's shared memory, but made outside of the kernel, on the host",
-                    "stage in the loop over blocks: `tile` and `map` that loop first, `promote-to-shared` then",
-                )  # fmt: skip
+                why = "is each block's shared memory, but made outside of the kernel, on the host"
+                hint = "stage in the loop over blocks: `tile` and `map` that loop first, `promote-to-shared` then"
+                raise fail("W0361", f"`{value_name(operand)}` {why}", hint)
         return outlined
 
 
@@ -224,7 +212,8 @@ def launch_loop(
         cluster = made.geometry.cluster
         launch = install(module, root, kernel, sizes, threads, made.passed, 1 if cluster is None else cluster.size)
         grid, block = made.geometry.static_grid(), made.geometry.static_block()
-        summary = f"kernel @{symbol(kernel.function)}: grid {_shape(grid)}, block {_shape(threads)}"
+        blocks, numbers = ("x".join("?" if n is None else str(n) for n in sizes) for sizes in (grid, threads))
+        summary = f"kernel @{symbol(kernel.function)}: grid {blocks}, block {numbers}"
         if cluster is not None:
             summary += f", in clusters of {cluster.size}"
         if made.shared_bytes:
@@ -232,7 +221,3 @@ def launch_loop(
         if made.shared_bytes > limits.STATIC:
             summary += f" (needs one of {limits.chips_with(made.shared_bytes)})"
         return LaunchInfo(kernel.function, launch, grid, block, (summary, *map(str, made.remarks)), made)
-
-
-def _shape(sizes: Sequence[int | None]) -> str:
-    return "x".join("?" if s is None else str(s) for s in sizes)

@@ -117,15 +117,15 @@ class InsertBarriers(Statement):
                 self._expect_order(rewrite, chosen)
             elif chosen.proven:
                 found[key] = chosen
-            splits = _splits(root, chosen.choice)
+            combined = list(said(trial.model.combined)) if chosen.proven else []
+            same = _makes_the_same(trial, root, chosen.choice, existing)
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
-            for line in said(trial.model.combined) if chosen.proven else ():
+            for line in combined:
                 rewrite.remark(line)
             with rewrite.module.context, root.location:
                 settled = outline(rewrite.module, root)
             stated = chosen.proven and not chosen.believed  # what is believed is judged again by whoever asks, and said again
-            narrower = chosen.choice.of_warps | chosen.choice.of_groups
-            if not splits and not narrower and _guards_alike(trial.info.kernel, chosen.choice, existing):
+            if same:
                 made = replace(trial.info.made, found={proof.Judgement: proof.Judgement(())} if stated else {})
                 keep(rewrite.known, settled.likeness, trial.alone(), made)
             if chosen.believed:
@@ -275,22 +275,19 @@ def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> lis
     return found
 
 
-def _splits(root: ir.Operation, choice: ChosenBarriers) -> bool:
-    """Whether a barrier that is not chosen has split a loop over threads where its launch was tried."""
+def _makes_the_same(trial: Trial, root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> bool:
+    """Keep the chosen barriers of a kernel that was tried; whether it then is what `launch` makes of the loop. It is not where a
+    barrier that is not chosen, or one of fewer threads, has split a loop, or was all that a guard guards."""
+    from ...indices.indices import guards
     from ...launch.splitting import hands_on
     from .trials import candidates
 
     left_out = (barrier for number, barrier in candidates(root) if number not in choice.chosen)
-    return any(hands_on(barrier.parent.operation) for barrier in left_out)
-
-
-def _guards_alike(kernel: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> bool:
-    """Keep the chosen barriers of a kernel that was tried; whether what guards all that a block does still has some, or none."""
-    from ...indices.indices import guards
-
-    before = guards(kernel)
-    _kept(kernel, choice, existing)
-    return guards(kernel) == before
+    if choice.of_warps | choice.of_groups or any(hands_on(barrier.parent.operation) for barrier in left_out):
+        return False
+    before = guards(trial.info.kernel)
+    _kept(trial.info.kernel, choice, existing)
+    return guards(trial.info.kernel) == before
 
 
 def _reasons(choice: ChosenBarriers, number: int) -> list[str]:

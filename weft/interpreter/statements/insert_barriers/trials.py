@@ -199,12 +199,10 @@ def _is_sequential(op: ir.Operation) -> bool:
 
 
 def _places(block: ir.Block) -> list[ir.Operation]:
-    """In front of what barriers may stand: of ops that work, and of the end."""
-    items = ops_of(block)
-    return [op for op in items if _works(op) or op == items[-1]]
-
-
-def _works(op: ir.Operation) -> bool:
-    """Whether the op may touch memory: barriers matter around those."""
-    found = accesses(op)
-    return len(op.regions) > 0 or found is None or any(access.kind not in ("alloc", "free") for access in found)
+    """In front of what barriers may stand: of ops that may touch memory, and of the end."""
+    *items, end = ops_of(block)
+    found = [(op, accesses(op)) for op in items]
+    return [
+        *(op for op, some in found if op.regions or some is None or any(one.kind not in ("alloc", "free") for one in some)),
+        end,
+    ]
