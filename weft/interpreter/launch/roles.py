@@ -67,12 +67,13 @@ def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware
         groups = geometry.threads // GROUP
         all_of_them = limits.registers_at_start(geometry.threads + GROUP, MOST, register_cap(function)) * (groups + 1)
         given = min(MOST, (all_of_them - registers) // groups // limits.REGISTERS_STEP * limits.REGISTERS_STEP)
-        for block, moved, action, count in (
-            (split.then_block, consumers, "increase", given), (split.else_block, [mine], "decrease", registers)
-        ):  # fmt: skip
+        mine_and_theirs = (split.then_block, consumers, "increase", given), (split.else_block, [mine], "decrease", registers)
+        for block, moved, action, count in mine_and_theirs:
             with ir.InsertionPoint(block):
                 if registers:
-                    _set_registers(action, count)
+                    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
+                    how = ir.Attribute.parse(f"#nvvm<action {action}>")
+                    ir.Operation.create(REGISTERS, attributes={"action": how, "regCount": number})
                 end = scf.YieldOp([]).operation
             for op in moved:
                 op.move_before(end)
@@ -124,10 +125,3 @@ def _needed(role: ir.Operation) -> set[ir.Operation]:
             found.add(made)
             waiting += [value for op in operations(made) for value in op.operands]
     return found
-
-
-def _set_registers(action: str, count: int) -> None:
-    """`nvvm.setmaxregister`, at the insertion point."""
-    said = ir.Attribute.parse(f"#nvvm<action {action}>")
-    kind = ir.IntegerType.get_signless(32)
-    ir.Operation.create(REGISTERS, attributes={"action": said, "regCount": ir.IntegerAttr.get(kind, count)})
