@@ -2,9 +2,10 @@
 
     python benchmarks/walk.py [--tree TREE] [--files] [SCHEDULE [NAME=VALUE …]]
 
-The reader follows each function once, where it is called first, in the order of the run (`sys.setprofile`): so a way is a list of
-stays in files. `files` are the files in it, `returns` all stays in a file that was there before. What is done when a file is imported
-does not count. The launch is the first one that the schedule makes, by `insert-barriers` or `launch`. `TREE` is another checkout
+The reader follows each function once, where it is called first, in the order of the run
+(`sys.setprofile`): so a way is a list of stays in files. `files` are the files in it, `returns` all
+stays in a file that was there before. What is done when a file is imported does not count. The launch
+is the first one that the schedule makes, by `insert-barriers` or `launch`. `TREE` is another checkout
 of Weft, of any age.
 """
 

@@ -75,7 +75,7 @@ CALLED_BACK = {
     ("interpreter.ir.mlir", "walk"),
     ("interpreter.ir.mlir", "operations"),
     ("interpreter.ir.mlir", "execution_engine"),
-    ("interpreter.launch.trials", "_outermost"),
+    ("interpreter.statements.insert_barriers.trials", "_outermost"),
     ("interpreter.focus.modules", "content"),
     ("interpreter.focus.versions", "sections"),
     ("runtime.cpu.worker", "forked"),

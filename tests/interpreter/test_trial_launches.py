@@ -11,7 +11,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.dsl.parser import parse_items
 from weft.interpreter.hardware.lanes import BARRIERS
 from weft.interpreter.ir import mlir
-from weft.interpreter.launch import launch
+from weft.interpreter.launch import known, launch
 from weft.pipeline import Applied, Choice, applied
 
 RAGGED = {"m": "70", "n": "50", "k": "37"}
@@ -69,17 +69,17 @@ CHAINS = {
 def made(choice: Choice, monkeypatch: pytest.MonkeyPatch, *, afresh: bool = False) -> tuple[Applied, int]:
     """The schedule, applied; and how often a kernel was materialized. `afresh`: nothing that was tried is used."""
     count = 0
-    materialize = launch._materialize
+    materialize = launch.materialize
 
-    def counted(*given: Any) -> launch.Materialized:
+    def counted(*given: Any) -> known.Materialized:
         nonlocal count
         count += 1
         return materialize(*given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(launch, "_materialize", counted)
+        patched.setattr(launch, "materialize", counted)
         if afresh:
-            patched.setattr(launch, "remember", lambda *given: None)
+            patched.setattr(known, "keep", lambda *given: None)
         return applied(choice.open()), count
 
 

@@ -13,9 +13,9 @@ from hopper import Product
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.cloning import UNPROVEN
 from weft.interpreter.ir.mlir import i64, operations
-from weft.interpreter.launch.trials import CANDIDATE
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of
 from weft.interpreter.proof.signals.choosing import choose_for_signals
+from weft.interpreter.statements.insert_barriers.trials import CANDIDATE
 
 sys.path.append(str(Path(__file__).parents[1] / "warpgroups"))
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 def sync(desk: Desk, text: str) -> None:
     """What is mapped is judged as if it were launched now. Raises W0605 where nothing is mapped or launched, and what
     keeps it from being launched."""
-    from ..interpreter.launch.trials import mapped_roots, trials
     from ..interpreter.mapping.preconditions import independent
     from ..interpreter.proof.kernels.kernels import kernel_model
     from ..interpreter.proof.races.proof import Findings
+    from ..interpreter.statements.insert_barriers.trials import mapped_roots, trials
 
     session = desk.session
     if not mapped_roots(session.module) and not _launched(session):
@@ -142,7 +142,7 @@ def _nothing_launched(bench: Workbench, why: WeftError | None = None) -> WeftErr
 
 def _launchable(session: Session) -> list[str]:
     """The names of the live handles of mapped loops that `launch` could be told."""
-    from ..interpreter.launch.trials import mapped_roots
+    from ..interpreter.statements.insert_barriers.trials import mapped_roots
 
     roots = mapped_roots(session.module)
     return [name for name, (_, op) in live_handles(session).items() if op in roots]

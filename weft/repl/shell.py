@@ -28,7 +28,7 @@ from . import steps, trials, kernels, export  # noqa: F401 # isort: skip - `help
 
 _CONTINUES = re.compile(r"(?:[,=+*/%<>-]|\b(?:and|or|not))\s*$")
 _WORD = re.compile(r"([a-z]+)(?:\s+(.*?))?\s*$", re.DOTALL)
-TRIALS = "launch.trials"
+TRIALS = "statements.insert_barriers.trials"
 """Of the interpreter, what `sync` and `next` need beside statements."""
 ALIASES = {"exit": "quit", "q": "quit", "s": "step", "n": "next", "h": "help", "u": "undo"}
 

@@ -17,7 +17,7 @@ from ..ir.copying import copies_to_linalg, copy_to
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
-from ..ir.refusing import refuse
+from ..ir.refusing import Name, Remark, refuse
 from ..ir.structured import ATOMIC, WRITEBACK, is_structured, segments
 from ..mapping.mapping import (
     AS_MANY_AS_ITERATIONS,
@@ -51,12 +51,12 @@ def follow_readers(root: ir.Operation) -> None:
             fills[0].attributes[ATTRIBUTE] = found.attribute()
 
 
-def replicate(root: ir.Operation) -> list[str]:
+def replicate(root: ir.Operation) -> list[Remark]:
     """Give each thread its own copy of the results that all threads have; what was done, in a few words each. Raises W0349.
 
     What is made in a loop over threads lives around it: the loop may be split at barriers, and each thread has one iteration.
     """
-    remarks: list[str] = []
+    remarks: list[Remark] = []
     for op in [op for op in operations(root) if is_shared_reduction(op)]:
         _write_last(op)
     for alloc in operations(root, "memref.alloc"):
@@ -84,7 +84,8 @@ def replicate(root: ir.Operation) -> list[str]:
         buffer.replace_all_uses_with(own_array(alloc, kind))
         alloc.erase()
         shape = "x".join(map(str, kind.shape)) or "1"
-        remarks.append(f"temporary{f' `{name}`' if name else ''}: every thread has all of it, {shape} {kind.element_type}")
+        called = Remark.of("temporary `{}`", Name(name)) if name else "temporary"
+        remarks.append(Remark.of("{}: every thread has all of it, {} {}", called, shape, kind.element_type))
     for op in operations(root):
         for buffer in written(op) if _is_everybodys(op) else ():
             if not is_own_array(buffer):

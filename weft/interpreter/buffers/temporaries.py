@@ -20,7 +20,7 @@ from ..indices.linear import Linear
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, ir, is_used, memref, operations, users
-from ..ir.refusing import describe
+from ..ir.refusing import Name, Remark, describe
 from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
 from ..mapping.mapping import LoopDimension, Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
@@ -49,13 +49,13 @@ REGISTERS = "weft.registers"
 
 def place_temporaries(
     kernel: Outlined, mapped: Sequence[Mapped], geometry: Geometry
-) -> tuple[list[str], list[OwnArray]]:
+) -> tuple[list[Remark], list[OwnArray]]:
     """Turn every allocation of the kernel into what it is for the threads; what was decided, in a few words each, and the arrays
     whose elements are owned by digits.
 
     Where a block is a single thread, all that is in no particular memory is that thread's own.
     """
-    remarks: list[str] = []
+    remarks: list[Remark] = []
     arrays: list[OwnArray] = []
     single_thread = geometry.static_block() == (1, 1, 1)
     by_op = {one.op: one for one in mapped}
@@ -67,7 +67,8 @@ def place_temporaries(
         kept, why_not = kept_elements(alloc, geometry.threads)
         if kind.memory_space is None and kept:
             alloc.attributes[ATTRIBUTE] = ir.UnitAttr.get()
-            remarks.append(f"{_called(alloc, kind)}: each thread keeps the {kept} elements that it makes, {kind.element_type}")
+            makes = "{}: each thread keeps the {} elements that it makes, {}"
+            remarks.append(Remark.of(makes, _called(alloc, kind), kept, kind.element_type))
         elif is_in_thread(alloc):
             remarks += _place_inside(alloc, kind)
         elif kind.memory_space is not None:
@@ -80,12 +81,13 @@ def place_temporaries(
     return remarks, arrays
 
 
-def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[str]:
+def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[Remark]:
     """What is allocated in a loop over threads is one thread's, unless the loop hands it on to several."""
     sharers = handed_on(alloc)
     if sharers is None and not is_shared(kind):
         large = bytes_of(kind) > OF_A_THREAD
-        remark = f"{_called(alloc, kind)}: each thread keeps all of it, {bytes_of(kind)} bytes, which registers do not hold"
+        said = "{}: each thread keeps all of it, {} bytes, which registers do not hold"
+        remark = Remark.of(said, _called(alloc, kind), bytes_of(kind))
         _per_thread(alloc, kind)
         return [remark] if large else []
     if REGISTERS in alloc.attributes:
@@ -117,7 +119,7 @@ def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
 
 def _place(
     alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, Mapped], not_kept: str, arrays: list[OwnArray]
-) -> str:
+) -> Remark:
     """`not_kept`: why threads do not keep the elements that they make, of what no loops over threads cut."""
     tiles, reason = _private_tiles(alloc, by_op)
     buffer = alloc.results[0]
@@ -140,7 +142,7 @@ def _place(
         alloc.erase()
         arrays.append(OwnArray(array, _in_copies([by_op[loop].mapping for loop in tiles[0].nest])))
         many = " of ".join("x".join(map(str, shape)) for shape in (pieces, own.shape) if shape)
-        return f"{called}: each thread keeps its {many} part, {kind.element_type}, to itself"
+        return Remark.of("{}: each thread keeps its {} part, {}, to itself", called, many, kind.element_type)
     try:
         arrays.append(own_array_of(alloc))
     except Unowned:
@@ -148,24 +150,25 @@ def _place(
     else:
         many = "x".join(map(str, ir.MemRefType(arrays[-1].value.type).shape))
         copies = ", in a copy of each that has it" * arrays[-1].shared_out
-        return f"{called}: each thread keeps its {many} elements, {kind.element_type}, to itself{copies}"
+        return Remark.of("{}: each thread keeps its {} elements, {}, to itself{}", called, many, kind.element_type, copies)
     if REGISTERS in alloc.attributes:
         loose = [op for op in all_users(buffer) if not is_in_thread(op) and (own := mapping_of(op)) is not None and own.distributes]
         by_loops = [tile for tile in tiles_of(buffer) if is_distributed(tile.nest[-1])]
-        raise _not_in_registers(kind, not_kept if whole_users(buffer) else reason, *loose[:1], *(by_loops[:1] if loose else ()))
+        why = not_kept if whole_users(buffer) else str(reason)
+        raise _not_in_registers(kind, why, *loose[:1], *(by_loops[:1] if loose else ()))
     size = bytes_of(kind)
     shared = ir.MemRefType.get(
         kind.shape, kind.element_type, kind.layout, ir.Attribute.parse("#gpu.address_space<workgroup>")
     )
     retype(alloc.results[0], shared)
-    return f"{called}: in shared memory, {size} bytes ({reason})"
+    return Remark.of("{}: in shared memory, {} bytes ({})", called, size, reason)
 
 
-def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tuple[list[ThreadTile], str]:
+def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tuple[list[ThreadTile], Remark | str]:
     """All tiles of a temporary if each thread only ever looks at its own one; else none, and why."""
     buffer = alloc.results[0]
     for user in whole_users(buffer):
-        return [], f"{describe(user)} looks at all of it"
+        return [], Remark.of("{} looks at all of it", user)
     tiles = tiles_of(buffer)
     for tile in tiles:
         if not takes_any_layout(tile.view, strides=True):
@@ -223,7 +226,7 @@ def handed_on(alloc: ir.Operation) -> Mapping | None:
     return None
 
 
-def share(alloc: ir.Operation) -> str:
+def share(alloc: ir.Operation) -> Remark:
     """Put what is allocated in loops over threads into shared memory; what was done, in a few words. Raises W0355."""
     kind = ir.MemRefType(alloc.results[0].type)
     bytes_of(kind)
@@ -257,11 +260,11 @@ def share(alloc: ir.Operation) -> str:
     retype(alloc.results[0], ir.MemRefType(mine.type))
     alloc.results[0].replace_all_uses_with(mine)
     alloc.erase()
-    size = bytes_of(shared.type)
-    return f"{called} of each of {math.prod(parts)} iterations: in shared memory, {size} bytes"
+    said = "{} of each of {} iterations: in shared memory, {} bytes"
+    return Remark.of(said, called, math.prod(parts), bytes_of(shared.type))
 
 
-def _called(alloc: ir.Operation, kind: ir.MemRefType) -> str:
+def _called(alloc: ir.Operation, kind: ir.MemRefType) -> Remark:
     """temporary `S`, 16x64"""
-    name = name_of(alloc.results[0])
-    return f"temporary {'' if name is None else f'`{name}`, '}{'x'.join(map(str, kind.shape))}"
+    name, shape = name_of(alloc.results[0]), "x".join(map(str, kind.shape))
+    return Remark.of("temporary {}", shape) if name is None else Remark.of("temporary `{}`, {}", Name(name), shape)

@@ -5,20 +5,21 @@ from __future__ import annotations
 from ..ir.element_sizes import element_bytes
 from ..ir.functions import name_of
 from ..ir.mlir import ir, operations
-from ..ir.refusing import describe
+from ..ir.refusing import Name, Remark
 from ..memory.effects import is_memref
 from ..memory.views import behind
 from .elements import StructuredOp, most_lanes
 from .register_stages import is_stage
 
 
-def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
+def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> Remark:
     """Which sides of a vectorised op are wide, for the report."""
 
     if structured.asynchronous is not None:
         at_once = structured.copied_at_once(lanes)
         target = ir.MemRefType(op.operands[len(op.operands) - 1].type)
-        return f"{_called(op, structured)}: asynchronous copies of {at_once * element_bytes(target.element_type)} bytes"
+        size = at_once * element_bytes(target.element_type)
+        return Remark.of("{}: asynchronous copies of {} bytes", _called(op, structured), size)
 
     def side(kind: str, number: int) -> str:
         if (n := structured.at_once(number, lanes)) > 1:
@@ -30,7 +31,7 @@ def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> str:
     in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
     loads = [side("loads", n) for n in in_memory if structured.used(n)]
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    return f"{_called(op, structured)}: " + ", ".join([*loads, *_in_body(op, structured, lanes), *stores])
+    return Remark.of("{}: {}", _called(op, structured), ", ".join([*loads, *_in_body(op, structured, lanes), *stores]))
 
 
 def _in_body(op: ir.Operation, structured: StructuredOp, lanes: int) -> list[str]:
@@ -47,8 +48,8 @@ def _in_body(op: ir.Operation, structured: StructuredOp, lanes: int) -> list[str
     return [f"loads {some}{'- or '.join(map(str, sorted(at_once)))}-wide{guard}"]
 
 
-def _called(op: ir.Operation, structured: StructuredOp) -> str:
+def _called(op: ir.Operation, structured: StructuredOp) -> Remark:
     """The op, by the named one of what it fills."""
     filled = [behind(structured.operands[n]) for n in structured.output_numbers()]
     name = next((name_of(base) for base in filled if not isinstance(base.owner, ir.Block)), None)
-    return describe(op) if name is None else f"{name} ({describe(op)})"
+    return Remark.of("{}", op) if name is None else Remark.of("{} ({})", Name(name), op)

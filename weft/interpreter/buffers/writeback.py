@@ -24,7 +24,7 @@ from ..indices.values import divisible
 from ..ir.affine_maps import dimension_of, single_dimensions
 from ..ir.copying import copies_to_linalg
 from ..ir.mlir import ahead_of, children, ir, made_by, operations, ops_of, producer, users
-from ..ir.refusing import describe
+from ..ir.refusing import Remark, describe
 from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, shape_of, structure
 from ..loops.forall import make_forall
 from ..mapping.keys import structural_key
@@ -115,7 +115,7 @@ class Part:
         return aligned_rows(self.tile, lanes) and all(self.copy.wide(n, lanes) for n in others)
 
 
-def inherit_maps(kernel: Outlined) -> list[str]:
+def inherit_maps(kernel: Outlined) -> list[Remark]:
     """Give every unmapped copy of a temporary a loop with its owner's map; what was done, in a few words each."""
     for copy in _unmapped_copies(kernel.root):
         if copy.name == "memref.copy" and structural_key(copy.operands[0]) == structural_key(copy.operands[1]):
@@ -168,7 +168,7 @@ class _Owner:
         return ", then ".join(str(mapping_of(op)) for op in self.mapped)
 
 
-def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
+def _inherit(root: ir.Operation, copy: ir.Operation) -> Remark | None:
     if not is_parallel_op(copy):
         raise fail(
             "W0357", f"{describe(copy)} is marked as a write-back and is not an op without reductions",
@@ -189,16 +189,17 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> str | None:
             else _copy_elements(owner, owner.op, copy, structured, number, temporary)
         ):
             return _share_out(copy, owner)
-    where, operands = describe(copy), list(copy.operands)
+    remark = Remark.of("{} is done by the threads that own its temporary: {}", copy, owner)
+    operands = list(copy.operands)
     copy.erase()
     for operand in operands:
         drop_dead_view(operand)
-    return f"{where} is done by the threads that own its temporary: {owner}"
+    return remark
 
 
 def _stored_directly(
     owner: _Owner, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
-) -> str | None:
+) -> Remark | None:
     """Let the op that fills a temporary which only the copy reads store where that copies to: under the copy's guards, without the
     temporary. What was done; None where something else touches it, or the op reads what the copy writes."""
     op, out = owner.op, structured.output_numbers().start
@@ -245,9 +246,9 @@ def _stored_directly(
                 store(first)
             else:
                 loop_over(mapping.vector, lambda e: store([*first[:-1], first[-1] + e]))
-        remark = f"{describe(op)} stores under the guards of {describe(copy)}, without a temporary: {owner}"
+        remark = Remark.of("{} stores under the guards of {}, without a temporary: {}", op, copy, owner)
         if lanes > 1:
-            remark = f"{remark}; {widths(op, direct, lanes)}"
+            remark = Remark.of("{}; {}", remark, widths(op, direct, lanes))
     copy.erase()
     op.erase()
     for value in (view, target):
@@ -286,7 +287,7 @@ def _owners(root: ir.Operation, copy: ir.Operation) -> Iterator[tuple[int, ir.Va
             yield number, base, owner
 
 
-def _share_out(copy: ir.Operation, owner: _Owner) -> str:
+def _share_out(copy: ir.Operation, owner: _Owner) -> Remark:
     """Who filled which elements is not to be seen: all threads of the block share the copy, or inside a loop over threads those
     along the first axis that the owner has there. The temporary is shared then, and waited for."""
     outermost = next(filter(is_distributed, owner.mapped))
@@ -305,7 +306,7 @@ def _share_out(copy: ir.Operation, owner: _Owner) -> str:
             )
         mapping = Mapping(first.space, first.axes[:1], (count,), dist="cyclic")
     copy.attributes[ATTRIBUTE] = mapping.attribute()
-    return f"{describe(copy)} is shared out: {mapping}"
+    return Remark.of("{} is shared out: {}", copy, mapping)
 
 
 def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, writes: bool) -> _Owner | None:

@@ -1,11 +1,13 @@
-"""Errors about ops of the payload: their names and places, refusals, and what upstream says."""
+"""What people are told of ops: their names and places, refusals, what upstream says, and remarks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Union
 
 from ...dsl.diagnostics import Diagnostic, WeftError
+from ...dsl.records import record
 from .mlir import TransformError, ir
 
 WAS = "weft.was"
@@ -15,9 +17,13 @@ WAS = "weft.was"
 def describe(op: ir.Operation | ir.OpView) -> str:
     """`linalg.matmul at payload.mlir:4:8`, for diagnostics."""
     text = spelled(op.operation.location)
-    was = op.operation.attributes.get(WAS)
-    name = op.operation.name if was is None else ir.StringAttr(was).value
-    return name if text == "unknown" else f"{name} at {text}"
+    return named(op.operation) if text == "unknown" else f"{named(op.operation)} at {text}"
+
+
+def named(op: ir.Operation) -> str:
+    """An op's name, or that of the payload's op for which it stands."""
+    was = op.attributes.get(WAS)
+    return op.name if was is None else ir.StringAttr(was).value
 
 
 def refuse(code: str, message: str, op: ir.Operation | None, hint: str | None = None, *notes: str) -> WeftError:
@@ -47,3 +53,50 @@ def upstream_messages(error: ir.MLIRError | TransformError) -> tuple[str, ...]:
 
     collect(error.error_diagnostics)
     return tuple(lines) or (str(error),)
+
+
+# ---- remarks -------------------------------------------------------------------------------------
+
+
+class Name(str):
+    """A buffer's name, in a remark."""
+
+
+Hole = Union[str, Name, "ir.Location", "Remark"]
+
+
+@record(eq=False)
+class Remark:
+    """What was done, as data: words with a `{}` for each hole, which holds other words or a remark,
+    or what is one kernel's own, and another one fills anew: a buffer's name, an op's place.
+    """
+
+    template: str
+    holes: tuple[Hole, ...] = ()
+
+    @classmethod
+    def of(cls, template: str, *values: object) -> Remark:
+        """An op is described by its name and place; what is neither op, name nor remark becomes words."""
+        return cls(template, tuple(map(_hole, values)))
+
+    def filled(self, names: Mapping[str, str], place: Callable[[ir.Location], ir.Location]) -> Remark:
+        """The same of another kernel, with its names of buffers and its places."""
+
+        def fill(hole: Hole) -> Hole:
+            if isinstance(hole, Remark):
+                return hole.filled(names, place)
+            if isinstance(hole, Name):
+                return Name(names.get(hole, hole))
+            return place(hole) if isinstance(hole, ir.Location) else hole
+
+        return Remark(self.template, tuple(map(fill, self.holes)))
+
+    def __str__(self) -> str:
+        return self.template.format(*(spelled(one) if isinstance(one, ir.Location) else one for one in self.holes))
+
+
+def _hole(value: Any) -> Hole:
+    if isinstance(value, ir.Operation):
+        where = value.location
+        return named(value) if spelled(where) == "unknown" else Remark("{} at {}", (named(value), where))
+    return value if isinstance(value, Remark | Name) else str(value)

@@ -16,16 +16,17 @@ from ..indices.linear import Linear
 from ..ir.mlir import ahead_of, gpu, ir, nvgpu, operations, ops_of
 from ..ir.structured import copy_marks
 from ..mapping.processors import Hardware, loop_over, when
-from .clusters.sharing import meet
+from ..outlining.kernel import Outlined
+from .clusters import meet
 
 
-def init_barriers(entry: ir.Block, hardware: Hardware) -> ir.Operation | None:
+def init_barriers(kernel: Outlined, hardware: Hardware) -> ir.Operation | None:
     """Initialize all memory barriers of a kernel that nobody has, and wait for that; what waits, if there are any."""
-    made = [op for op in operations(entry.owner.operation, MAKE) if ARRIVALS in op.attributes]
+    made = [op for op in operations(kernel.function, MAKE) if ARRIVALS in op.attributes]
     if not made:
         return None
     with made[0].location:
-        first = next(op for op in ops_of(entry) if not op.name.startswith("gpu."))  # behind the ids
+        first = next(op for op in ops_of(kernel.entry) if not op.name.startswith("gpu."))  # behind the ids
         for op in made:
             op.move_before(first)
         with ir.InsertionPoint(first):

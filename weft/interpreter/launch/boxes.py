@@ -38,7 +38,7 @@ from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
 from ..memory.views import is_view
 from ..outlining.host_maps import End, Factor, end_behind, joined
 from ..outlining.kernel import Outlined
-from .clusters.sharing import Sharing, TilePart
+from .clusters import Sharing, TilePart
 from .panels import Box, Panels, map_type
 from .pixels import Gathered, load_pixels
 

@@ -33,7 +33,7 @@ from ..ir.refusing import describe, upstream_messages
 from ..ir.structured import body_of
 from ..memory.layouts import is_shared
 from ..memory.names import numbered
-from ..outlining.kernel import FOLD_VIEWS, Outlined, Passed, to_loops
+from ..outlining.kernel import FOLD_VIEWS, Outlined, to_loops
 from .boxes import drop_casts
 from .swizzle import apply_swizzles, lay_in_panels
 
@@ -92,13 +92,6 @@ def lower(kernel: Outlined) -> int:
             "decompose it before the launch (`run-pass`, `transform`)",
         )
     return _attribute_shared(kernel)
-
-
-def settle_arguments(kernel: Outlined) -> tuple[Passed, ...]:
-    """Let the kernel take maps in the place of what they are made of."""
-    if kernel.maps:
-        _run(kernel, "trivial-dce", verify=False)
-    return kernel.settle_arguments()
 
 
 def _run(kernel: Outlined, passes: str, *, verify: bool = True) -> None:

@@ -20,7 +20,7 @@ from ..indices.arithmetic import Bound, ceildiv, delinearise, divide, inside, is
 from ..indices.linear import NOTHING, Linear
 from ..indices.values import Values, largest
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
-from ..ir.refusing import describe
+from ..ir.refusing import Remark
 from ..ir.structured import UNROLL, body_of
 from ..mapping.clusters import BlockClusters
 from ..mapping.curves import along_curve
@@ -51,6 +51,20 @@ EmitAt = Callable[[Sequence[Linear]], None]
 """Emits the body of the iteration with this multi-index, at the ambient insertion point."""
 
 
+Handed = tuple[tuple[Owned, ...], "ir.Value | None", tuple[Remark, ...]]
+
+
+def hand_out(
+    root: ir.Operation, last: Sequence[ir.Operation], hardware: Hardware, arrays: Sequence[OwnArray]
+) -> Handed:
+    """Materialize the maps of a loop, and of what stands behind it; what each processor owns, the condition of a cluster's blocks
+    that have a tile (None: all have), and what is to be said of the maps."""
+    materializer = Materializer(hardware, arrays)
+    for op in (root, *last):
+        materializer.run(op)
+    return tuple(materializer.shares), materializer.there, tuple({str(one): one for one in materializer.remarks}.values())
+
+
 class Materializer:
     """Rewrites the kernel's mapped loops and ops in place, outermost first.
 
@@ -63,7 +77,7 @@ class Materializer:
         self._hardware = hardware
         self._geometry = geometry = hardware.geometry
         self._staging = RegisterStages()
-        self.remarks: list[str] = []
+        self.remarks: list[Remark] = []
         self.shares: list[Owned] = []
         together = 1 if geometry.cluster is None else geometry.cluster.size
         shape = LaunchShape(geometry.static_block(), geometry.static_grid(), (together, 1, 1))
@@ -133,9 +147,8 @@ class Materializer:
         idle = {name: index for name, index in ids.items() if index.terms}
         if idle and not done_by_all(op, self._arrays):
             scope.enter_context(when(*map(is_zero, idle.values())))
-            self.remarks.append(
-                f"{mapping} leaves {', '.join(idle)} idle: {describe(op)} runs where {' and '.join(idle)} = 0"
-            )
+            said = "{} leaves {} idle: {} runs where {} = 0"
+            self.remarks.append(Remark.of(said, mapping, ", ".join(idle), op, " and ".join(idle)))
 
     def _forall(self, op: ir.Operation, within: Within) -> tuple[list[ir.Operation], Within]:
         """Emit the loops of a mapped loop; what has moved into them, and what it is in there."""
@@ -254,7 +267,7 @@ class Materializer:
 
     def _share(self, op: ir.Operation, at: Sequence[Linear], extents: Sequence[Bound], alive: Sequence[ir.Value] = ()) -> None:
         """Note what a processor owns of what is mapped, as emitted."""
-        self.shares.append(Owned.emitted(op, describe(op), at, extents, alive, self._values))
+        self.shares.append(Owned.emitted(op, at, extents, alive, self._values))
 
     def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
         """Call `emit` with the multi-index of an owned iteration, inside the loops and guards of the distribution."""

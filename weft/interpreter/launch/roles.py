@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ..buffers.tensor_copies import PRODUCER
 from ..hardware import limits
-from ..hardware.hopper.mbarriers import REGISTERS
+from ..hardware.hopper.mbarriers import MEET_CLUSTER, REGISTERS
 from ..hardware.hopper.warpgroups import GROUP
 from ..indices.arithmetic import is_zero, less
 from ..indices.linear import Linear
@@ -24,7 +24,9 @@ from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
 from ..mapping.processors import Hardware, when
 from ..memory.effects import is_pure
+from ..outlining.kernel import Outlined
 from .barriers import meet_apart
+from .shape import state_sizes
 
 MOST = 240
 """Registers that a thread can ask for."""
@@ -40,17 +42,17 @@ def begin_role(thread: Linear, threads: int, loop: ir.Operation) -> None:
         block.owner.operation.attributes[PRODUCER] = loop.attributes[PRODUCER] if PRODUCER in loop.attributes else i64(0)
 
 
-def split_roles(entry: ir.Block, start: ir.Operation | None, hardware: Hardware) -> Geometry:
+def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware) -> Geometry:
     """Split the kernel; its shape with the producer's threads. `start`: the op behind which roles begin. Raises W0406."""
-    geometry = hardware.geometry
-    roles = [op for op in operations(entry.owner.operation, "scf.if") if PRODUCER in op.attributes]
+    function, entry, geometry = kernel.function, kernel.entry, hardware.geometry
+    roles = [op for op in operations(function, "scf.if") if PRODUCER in op.attributes]
     if not roles or start is None:
         return geometry
     role = roles[0]
     _check(roles, geometry)
     registers, location = ir.IntegerAttr(role.attributes[PRODUCER]).value, role.location
     del role.attributes[PRODUCER]
-    for alloc in operations(entry.owner.operation, "memref.alloc"):  # the block's, whoever uses it
+    for alloc in operations(function, "memref.alloc"):  # the block's, whoever uses it
         alloc.move_before(start)
     mine = _alone(role, entry)
     ops = ops_of(entry)
@@ -58,23 +60,28 @@ def split_roles(entry: ir.Block, start: ir.Operation | None, hardware: Hardware)
     for op in needed.intersection(ops[ops.index(start) :]):
         if not is_pure(op):
             raise refuse("W0406", "what the producer copies depends on what the others do", op, "`pipeline … async` instead")
-    consumers = [op for op in ops[ops.index(start) + 1 : -1] if op != mine and op not in needed]
-    with ir.InsertionPoint(ops[-1]), location:
+    behind = ops[ops.index(start) + 1 :]
+    end = next((op for op in behind if op.name == MEET_CLUSTER), ops[-1])
+    consumers = [op for op in behind[: behind.index(end)] if op != mine and op not in needed]
+    with ir.InsertionPoint(end), location:
         split = scf.IfOp(less(hardware.linear_thread().index, geometry.threads), has_else=True)
         groups = geometry.threads // GROUP
-        all_of_them = limits.registers_at_start(geometry.threads + GROUP, MOST, register_cap(entry.owner.operation)) * (groups + 1)
+        all_of_them = limits.registers_at_start(geometry.threads + GROUP, MOST, register_cap(function)) * (groups + 1)
         given = min(MOST, (all_of_them - registers) // groups // limits.REGISTERS_STEP * limits.REGISTERS_STEP)
-        for block, moved, action, count in (
-            (split.then_block, consumers, "increase", given), (split.else_block, [mine], "decrease", registers)
-        ):  # fmt: skip
+        mine_and_theirs = (split.then_block, consumers, "increase", given), (split.else_block, [mine], "decrease", registers)
+        for block, moved, action, count in mine_and_theirs:
             with ir.InsertionPoint(block):
                 if registers:
-                    _set_registers(action, count)
+                    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
+                    how = ir.Attribute.parse(f"#nvvm<action {action}>")
+                    ir.Operation.create(REGISTERS, attributes={"action": how, "regCount": number})
                 end = scf.YieldOp([]).operation
             for op in moved:
                 op.move_before(end)
     meet_apart(split, geometry.threads)
-    return replace(geometry, block={**geometry.block, "x": geometry.block["x"] + GROUP})
+    geometry = replace(geometry, block={**geometry.block, "x": geometry.block["x"] + GROUP})
+    state_sizes(function, geometry)
+    return geometry
 
 
 def _alone(role: ir.Operation, entry: ir.Block) -> ir.Operation:
@@ -119,10 +126,3 @@ def _needed(role: ir.Operation) -> set[ir.Operation]:
             found.add(made)
             waiting += [value for op in operations(made) for value in op.operands]
     return found
-
-
-def _set_registers(action: str, count: int) -> None:
-    """`nvvm.setmaxregister`, at the insertion point."""
-    said = ir.Attribute.parse(f"#nvvm<action {action}>")
-    kind = ir.IntegerType.get_signless(32)
-    ir.Operation.create(REGISTERS, attributes={"action": said, "regCount": ir.IntegerAttr.get(kind, count)})

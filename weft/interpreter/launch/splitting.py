@@ -8,13 +8,15 @@ and read behind it is one of each iteration in shared memory (`temporaries.py`);
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..buffers.temporaries import drop_deallocs, share
 from ..buffers.tiles import one_each
 from ..buffers.views import all_users
 from ..hardware.lanes import BARRIER, waits_for_warp, warp_barrier
 from ..ir.functions import REGISTER_CAP
 from ..ir.mlir import ahead_of, children, ir, is_used, is_within, operations
-from ..ir.refusing import refuse
+from ..ir.refusing import Remark, refuse
 from ..ir.structured import copy_marks
 from ..loops.forall import end_of, make_forall
 from ..mapping.clusters import CLUSTER
@@ -28,6 +30,7 @@ from ..mapping.mapping import (
     nested_maps,
 )
 from ..memory.effects import only_computes
+from ..outlining.kernel import Outlined
 
 
 def hands_on(loop: ir.Operation) -> bool:
@@ -47,7 +50,7 @@ def is_separable(loop: ir.Operation) -> bool:
     return all(not op.results or _is_computed(op) or op.name == "memref.alloc" for op in children(loop)[:-1])
 
 
-def in_a_block(root: ir.Operation) -> ir.Operation:
+def _in_a_block(root: ir.Operation) -> ir.Operation:
     """The loop that is launched: what it is split into has one around it, over a single block, where it is split itself."""
     if not (hands_on(root) and any(map(_splits_at, operations(root)))):
         return root
@@ -61,10 +64,11 @@ def in_a_block(root: ir.Operation) -> ir.Operation:
     return loop
 
 
-def split_at_barriers(root: ir.Operation) -> list[str]:
+def split_at_barriers(kernel: Outlined) -> tuple[Outlined, list[Remark]]:
     """Split the loops over threads whose bodies have barriers, inner ones first; what was done. Raises W0355 or W0362."""
-    remarks: list[str] = []
-    for loop in reversed(list(operations(root, "scf.forall"))):
+    kernel = replace(kernel, root=_in_a_block(kernel.root))
+    remarks: list[Remark] = []
+    for loop in reversed(list(operations(kernel.root, "scf.forall"))):
         barriers = [op for op in children(loop)[:-1] if _splits_at(op)]
         if barriers and hands_on(loop):
             if not is_separable(loop):
@@ -78,11 +82,11 @@ def split_at_barriers(root: ir.Operation) -> list[str]:
                     "put it between the loops",
                 )
             remarks += _split(loop)
-    return remarks
+    return kernel, remarks
 
 
-def _split(loop: ir.Operation) -> list[str]:
-    remarks: list[str] = []
+def _split(loop: ir.Operation) -> list[Remark]:
+    remarks: list[Remark] = []
     for alloc in children(loop)[:-1]:
         if alloc.name == "memref.alloc":
             drop_deallocs(alloc)

@@ -10,6 +10,7 @@ from ..indices.arithmetic import Bound, terms_of
 from ..indices.linear import NOTHING, Formula, Linear, Symbol, at_least, less
 from ..indices.values import Values
 from ..ir.mlir import ir, made_by
+from ..ir.refusing import Remark
 from ..ir.structured import body_of
 
 
@@ -27,7 +28,7 @@ class Owned:
         block: threads along x, y and z, where they are known.
     """
 
-    op: str
+    op: Remark
     at: tuple[Linear, ...]
     extents: tuple[Linear, ...]
     own: tuple[Symbol, ...]
@@ -39,7 +40,6 @@ class Owned:
     def emitted(
         cls,
         op: ir.Operation,
-        named: str,
         at: Sequence[Linear],
         extents: Sequence[Bound],
         alive: Sequence[ir.Value],
@@ -79,7 +79,7 @@ class Owned:
         parts = [part for guard in guards for part in (guard, *guard.parts)]
         idle = dict.fromkeys(s for part in parts if (s := _first_alone(part)) is not None)
         alone = tuple(s for s in idle if s not in own)
-        return cls(named, forms, sizes, (*own, *counters), tuple(guards), alone, values.shape.block)
+        return cls(Remark.of("{}", op), forms, sizes, (*own, *counters), tuple(guards), alone, values.shape.block)
 
 
 def _in_their_order(form: Linear, guards: Sequence[Formula], values: Values) -> Linear:

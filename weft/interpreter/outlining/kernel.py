@@ -22,7 +22,7 @@ from ..indices.arithmetic import Bound, value_of
 from ..indices.values import stated_sizes
 from ..ir.cloning import clone_with, replace_operands, text_of
 from ..ir.functions import NAME, attributes_of, name_of, symbol
-from ..ir.mlir import ahead_of, ancestors, gpu, ir, is_used, operations, producer, regions_of
+from ..ir.mlir import ahead_of, ancestors, gpu, ir, is_used, operations, producer, regions_of, run_passes
 from ..ir.refusing import describe
 from ..ir.structured import body_of
 from ..memory.names import called
@@ -55,9 +55,15 @@ class Likeness:
     """What is alike in all loops that become the same kernel: the text with all that it takes of the host, places and what buffers
     are called left out. Those are a kernel's own, in the order of the text."""
 
-    key: Hashable
+    text: str
+    order: tuple[int, ...]
     places: list[ir.Location]
     called: list[str]
+
+    @property
+    def key(self) -> Hashable:
+        """What is equal of two that are alike."""
+        return self.text, self.order
 
     @classmethod
     def of(cls, function: ir.Operation) -> Likeness:
@@ -70,7 +76,7 @@ class Likeness:
         places += (location for location in locations if location not in places)
         called = list(dict.fromkeys(_NAMED.findall(text)))
         text = _NAMED.sub(lambda found: f"buffer {called.index(found[1])}", text)
-        return cls((text, tuple(map(places.index, locations))), places, called)
+        return cls(text, tuple(map(places.index, locations)), places, called)
 
 
 Passed = int | HostMap
@@ -117,34 +123,36 @@ class Outlined:
             self.maps[key] = self.entry.add_argument(kind, self.function.location)
         return self.maps[key]
 
-    def settle_arguments(self) -> tuple[Passed, ...]:
-        """Let the kernel take what it uses: a map in front of what it is made of, and that no more where nothing reads it. Nothing
-        may be between: what is computed of arguments and not used has gone."""
-        own, names = list(self.entry.arguments), self.function.attributes["arg_attrs"] if self.maps else None
-        if names is None:
-            return tuple(range(len(own)))
-        given = [dict(attributes_of(self.function, n)) for n in range(len(self.operands))]
-        passed: list[Passed] = []
-        kinds: list[ir.Type] = []
-        said: list[dict[str, ir.Attribute]] = []
-        for number, argument in enumerate(own[: len(self.operands)]):
-            mine = [(how, made) for (of, how), made in self.maps.items() if of == argument]
-            called = ir.StringAttr(given[number][NAME]).value if NAME in given[number] else None
-            for nth, (how, made) in enumerate(mine):
-                made.replace_all_uses_with(self.entry.add_argument(how.kind, self.function.location))
-                passed.append(HostMap(number, how))
-                kinds.append(how.kind)
-                said.append(how.said(None if called is None else numbered(f"{called}_map", nth)))
-            if not mine or is_used(argument):
-                argument.replace_all_uses_with(self.entry.add_argument(argument.type, self.function.location))
-                passed.append(number)
-                kinds.append(argument.type)
-                said.append(given[number])
-        for number in reversed(range(len(own))):
-            self.entry.erase_argument(number)
-        self.function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kinds, []))
-        self.function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in said])
-        return tuple(passed)
+
+def settle_arguments(kernel: Outlined) -> tuple[Passed, ...]:
+    """Let the kernel take what it uses: a map in front of what it is made of, and that no more where nothing reads it. Nothing
+    may be between: what is computed of arguments and not used has gone."""
+    if not kernel.maps:
+        return tuple(range(len(kernel.operands)))
+    run_passes(kernel.module, "gpu.module(gpu.func(trivial-dce))", verify=False)
+    own = list(kernel.entry.arguments)
+    given = [dict(attributes_of(kernel.function, n)) for n in range(len(kernel.operands))]
+    passed: list[Passed] = []
+    kinds: list[ir.Type] = []
+    said: list[dict[str, ir.Attribute]] = []
+    for number, argument in enumerate(own[: len(kernel.operands)]):
+        mine = [(how, made) for (of, how), made in kernel.maps.items() if of == argument]
+        called = ir.StringAttr(given[number][NAME]).value if NAME in given[number] else None
+        for nth, (how, made) in enumerate(mine):
+            made.replace_all_uses_with(kernel.entry.add_argument(how.kind, kernel.function.location))
+            passed.append(HostMap(number, how))
+            kinds.append(how.kind)
+            said.append(how.said(None if called is None else numbered(f"{called}_map", nth)))
+        if not mine or is_used(argument):
+            argument.replace_all_uses_with(kernel.entry.add_argument(argument.type, kernel.function.location))
+            passed.append(number)
+            kinds.append(argument.type)
+            said.append(given[number])
+    for number in reversed(range(len(own))):
+        kernel.entry.erase_argument(number)
+    kernel.function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kinds, []))
+    kernel.function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in said])
+    return tuple(passed)
 
 
 def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> Outlined:

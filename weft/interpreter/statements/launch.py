@@ -195,7 +195,8 @@ class LaunchStatement(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..buffers.tensor_copies import PRODUCER
-        from ..launch.launch import found_before, launch_loop, prepare
+        from ..launch.known import found_before
+        from ..launch.launch import launch_loop, prepare
         from ..mapping.clusters import CLUSTER
         from ..mapping.preconditions import independent
         from ..proof.combination.combination import said as what_is_known
@@ -237,7 +238,7 @@ class LaunchStatement(Statement):
             rewrite.remark(line)
         if not judged.found:
             if not proven:
-                info.found[proof.Judgement] = judged
+                info.made.found[proof.Judgement] = judged
             proof.state_kernel_proof(info.kernel)
         elif self.unproven or rewrite.unproven:
             for line in proof.let_through(info.kernel, judged.found):

@@ -45,12 +45,12 @@ class VerifySync(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..launch.launch import prepare
-        from ..launch.trials import mapped_roots, trials
         from ..mapping.preconditions import independent
         from ..proof.coverage.coverage import coverage
         from ..proof.kernels.kernels import kernel_model
         from ..proof.races import proof
         from ..proof.races.proof import Findings
+        from .insert_barriers.trials import mapped_roots, trials
 
         ensure_bufferized(rewrite)
         count = len(mapped_roots(rewrite.module))
@@ -61,11 +61,11 @@ class VerifySync(Statement):
             )
         for root, trial in zip(mapped_roots(rewrite.module), trials(rewrite.module, rewrite.known), strict=True):
             stands = proof.stands(rewrite.module, root)
-            judged = trial.info.found.get(proof.Judgement)
+            judged = trial.info.made.found.get(proof.Judgement)
             if not stands and (judged is None or judged.found):
                 findings = Findings(trial.model, independent=independent(root))
                 self._verify(rewrite, trial.model, findings)
-                judged = trial.info.found[proof.Judgement] = proof.Judgement((), findings.believed, trial.model.combined)
+                judged = trial.info.made.found[proof.Judgement] = proof.Judgement((), findings.believed, trial.model.combined)
             else:
                 self._verify(rewrite, trial.model, None)
             if judged is not None and not stands and judged.believed:

@@ -37,7 +37,7 @@ def unclear(share: Owned) -> str | None:
     highs = [n.constant - 1 if n.is_constant else None for n in share.extents]
     dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
     every = PayloadOp(
-        share.op, share.op, tuple(range(len(dims))), dims, share.extents, (), (), (), False, Counter(), False, None
+        str(share.op), str(share.op), tuple(range(len(dims))), dims, share.extents, (), (), (), False, Counter(), False, None
     )
     change = _by_linear_id(share.block, values)
     at, guards = tuple(map(change, share.at)), tuple(guard.changed(change) for guard in share.guards)

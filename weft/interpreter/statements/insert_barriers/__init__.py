@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...dsl.records import record
-from ..hardware.lanes import BARRIERS, OF_GROUPS, erase_barrier, waits_for_warp, warp_barrier
-from ..ir.mlir import ahead_of, gpu, ir, operations, ops_of
-from ..session.statement import Results, Rewriter, Statement, statement
-from .bufferize import ensure_bufferized
+from ....dsl.records import record
+from ...hardware.lanes import BARRIERS, OF_GROUPS, erase_barrier, waits_for_warp, warp_barrier
+from ...ir.mlir import ahead_of, gpu, ir, operations, ops_of
+from ...session.statement import Results, Rewriter, Statement, statement
+from ..bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from ..launch.trials import Trial
-    from ..proof.kernels.model import KernelModel
-    from ..proof.races.barriers import ChosenBarriers
-    from ..proof.races.conflicts import Conflict
-    from ..proof.signals.counts import SignalFault
+    from ...proof.kernels.model import KernelModel
+    from ...proof.races.barriers import ChosenBarriers
+    from ...proof.races.conflicts import Conflict
+    from ...proof.signals.counts import SignalFault
+    from .trials import Trial
 
 
 @record
@@ -93,11 +94,11 @@ class InsertBarriers(Statement):
     reach = "maps"
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.launch import remember
-        from ..launch.trials import mapped_roots, propose_barriers, trials
-        from ..outlining.kernel import outline
-        from ..proof.combination.combination import said
-        from ..proof.races import proof
+        from ...launch.known import keep
+        from ...outlining.kernel import outline
+        from ...proof.combination.combination import said
+        from ...proof.races import proof
+        from .trials import mapped_roots, propose_barriers, trials
 
         ensure_bufferized(rewrite)
         roots = mapped_roots(rewrite.module)
@@ -109,23 +110,24 @@ class InsertBarriers(Statement):
         proposed = [propose_barriers(root) for root in roots]
         for number, trial in enumerate(trials(rewrite.module, rewrite.known)):
             root, existing = roots[number], proposed[number]
-            found, key = trial.info.found, (_Chosen, frozenset(existing))
+            found, key = trial.info.made.found, (_Chosen, frozenset(existing))
             chosen = found[key] if key in found else self._chosen(rewrite, root, existing, trial.model)
             if not chosen.ordered:
                 chosen = self._with_warps(rewrite, number, root, existing, trial) or chosen
                 self._expect_order(rewrite, chosen)
             elif chosen.proven:
                 found[key] = chosen
-            splits = _splits(root, chosen.choice)
+            combined = list(said(trial.model.combined)) if chosen.proven else []
+            same = _makes_the_same(trial, root, chosen.choice, existing)
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
-            for line in said(trial.model.combined) if chosen.proven else ():
+            for line in combined:
                 rewrite.remark(line)
             with rewrite.module.context, root.location:
                 settled = outline(rewrite.module, root)
             stated = chosen.proven and not chosen.believed  # what is believed is judged again by whoever asks, and said again
-            narrower = chosen.choice.of_warps | chosen.choice.of_groups
-            if not splits and not narrower and _guards_alike(trial.info.kernel, chosen.choice, existing):
-                remember(settled, trial.info, rewrite.known, {proof.Judgement: proof.Judgement(())} if stated else {})
+            if same:
+                made = replace(trial.info.made, found={proof.Judgement: proof.Judgement(())} if stated else {})
+                keep(rewrite.known, settled.likeness, trial.alone(), made)
             if chosen.believed:
                 rewrite.remark(proof.BELIEVED)
             elif stated:
@@ -133,13 +135,13 @@ class InsertBarriers(Statement):
         return {}
 
     def _chosen(self, rewrite: Rewriter, root: ir.Operation, existing: set[int], model: KernelModel) -> _Chosen:
-        from ..mapping.preconditions import independent
-        from ..proof.combination.combination import wrong as wrong_combinations
-        from ..proof.races import proof
-        from ..proof.races.barriers import ChosenBarriers, choose_barriers
-        from ..proof.races.conflicts import conflicts, conflicts_between_blocks
-        from ..proof.races.unwritten import unwritten_reads
-        from ..proof.signals.choosing import choose_for_signals
+        from ...mapping.preconditions import independent
+        from ...proof.combination.combination import wrong as wrong_combinations
+        from ...proof.races import proof
+        from ...proof.races.barriers import ChosenBarriers, choose_barriers
+        from ...proof.races.conflicts import conflicts, conflicts_between_blocks
+        from ...proof.races.unwritten import unwritten_reads
+        from ...proof.signals.choosing import choose_for_signals
 
         astray = [b for b in model.divergent if b.candidate is None or b.candidate in existing]
         if astray:
@@ -169,7 +171,7 @@ class InsertBarriers(Statement):
         self, rewrite: Rewriter, number: int, root: ir.Operation, existing: set[int], trial: Trial
     ) -> _Chosen | None:
         """What is chosen if barriers of warps are proposed too, where only whole warps pass; None where they do not help."""
-        from ..launch.trials import propose_warp_barriers, tried_again
+        from .trials import propose_warp_barriers, tried_again
 
         if not propose_warp_barriers(root, trial.info):
             return None
@@ -244,7 +246,7 @@ def _count(choice: ChosenBarriers) -> str:
 
 def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> list[tuple[int, ir.Operation]]:
     """The barriers in a loop, or in the kernel that it became, that are chosen, by number; the others are removed."""
-    from ..launch.trials import CANDIDATE, candidates
+    from .trials import CANDIDATE, candidates
 
     found: list[tuple[int, ir.Operation]] = []
     for number, barrier in candidates(root):
@@ -273,22 +275,19 @@ def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> lis
     return found
 
 
-def _splits(root: ir.Operation, choice: ChosenBarriers) -> bool:
-    """Whether a barrier that is not chosen has split a loop over threads where its launch was tried."""
-    from ..launch.splitting import hands_on
-    from ..launch.trials import candidates
+def _makes_the_same(trial: Trial, root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> bool:
+    """Keep the chosen barriers of a kernel that was tried; whether it then is what `launch` makes of the loop. It is not where a
+    barrier that is not chosen, or one of fewer threads, has split a loop, or was all that a guard guards."""
+    from ...indices.indices import guards
+    from ...launch.splitting import hands_on
+    from .trials import candidates
 
     left_out = (barrier for number, barrier in candidates(root) if number not in choice.chosen)
-    return any(hands_on(barrier.parent.operation) for barrier in left_out)
-
-
-def _guards_alike(kernel: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> bool:
-    """Keep the chosen barriers of a kernel that was tried; whether what guards all that a block does still has some, or none."""
-    from ..indices.indices import guards
-
-    before = guards(kernel)
-    _kept(kernel, choice, existing)
-    return guards(kernel) == before
+    if choice.of_warps | choice.of_groups or any(hands_on(barrier.parent.operation) for barrier in left_out):
+        return False
+    before = guards(trial.info.kernel)
+    _kept(trial.info.kernel, choice, existing)
+    return guards(trial.info.kernel) == before
 
 
 def _reasons(choice: ChosenBarriers, number: int) -> list[str]:

@@ -6,19 +6,20 @@ from collections.abc import Iterator
 from functools import cached_property
 from math import prod
 
-from ...dsl.records import record
-from ..focus.carving import carve_around
-from ..focus.modules import take_apart
-from ..hardware.lanes import BARRIERS, warp_barrier
-from ..hardware.limits import WARP
-from ..ir.cloning import clone_module
-from ..ir.mlir import children, gpu, i64, ir, operations, ops_of
-from ..mapping.mapping import mapping_of, nested_maps
-from ..memory.effects import accesses
-from ..proof.kernels.kernels import kernel_model
-from ..proof.kernels.model import KernelModel
-from .launch import Known, LaunchInfo, launch_loop
-from .splitting import hands_on, is_separable
+from ....dsl.records import record
+from ...focus.carving import carve_around
+from ...focus.modules import take_apart
+from ...hardware.lanes import BARRIERS, warp_barrier
+from ...hardware.limits import WARP
+from ...ir.cloning import clone_module
+from ...ir.mlir import ancestors, children, gpu, i64, ir, operations, ops_of
+from ...launch.known import Known
+from ...launch.launch import LaunchInfo, launch_loop
+from ...launch.splitting import hands_on, is_separable
+from ...mapping.mapping import mapping_of, nested_maps
+from ...memory.effects import accesses
+from ...proof.kernels.kernels import kernel_model
+from ...proof.kernels.model import KernelModel
 
 CANDIDATE = "weft.candidate"
 SEQUENTIAL = ("scf.for", "affine.for", "scf.if", "affine.if")
@@ -59,6 +60,15 @@ class Trial:
         """The kernel, read. Raises W0640."""
         info = self.info
         return kernel_model(info.kernel, block=info.block, grid=info.grid, launch=info.launch, passed_in_rows=True)
+
+    def alone(self) -> ir.Module:
+        """The kernel in a module of its own, taken out of the trial's."""
+        holder = next(ancestors(self.info.kernel))
+        holder.detach_from_parent()
+        with holder.context:
+            made = ir.Module.create(holder.location)
+            made.body.append(holder)
+        return made
 
 
 def trials(module: ir.Module, known: Known | None = None) -> Iterator[Trial]:
@@ -189,12 +199,10 @@ def _is_sequential(op: ir.Operation) -> bool:
 
 
 def _places(block: ir.Block) -> list[ir.Operation]:
-    """In front of what barriers may stand: of ops that work, and of the end."""
-    items = ops_of(block)
-    return [op for op in items if _works(op) or op == items[-1]]
-
-
-def _works(op: ir.Operation) -> bool:
-    """Whether the op may touch memory: barriers matter around those."""
-    found = accesses(op)
-    return len(op.regions) > 0 or found is None or any(access.kind not in ("alloc", "free") for access in found)
+    """In front of what barriers may stand: of ops that may touch memory, and of the end."""
+    *items, end = ops_of(block)
+    found = [(op, accesses(op)) for op in items]
+    return [
+        *(op for op, some in found if op.regions or some is None or any(one.kind not in ("alloc", "free") for one in some)),
+        end,
+    ]

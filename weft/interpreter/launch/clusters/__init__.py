@@ -1,1 +1,0 @@
-"""What `launch … cluster(n)` makes of a kernel whose blocks run side by side."""

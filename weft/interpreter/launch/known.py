@@ -1,0 +1,98 @@
+"""Kernels that were made before, as values with holes: names of buffers and places, which a loop like the first one fills."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import field, replace
+from typing import Any
+
+from ...dsl.records import record
+from ..ir.cloning import clone_module
+from ..ir.mlir import ir, operations
+from ..ir.refusing import Remark
+from ..mapping.geometry import Geometry
+from ..mapping.shares import Owned
+from ..memory.names import rename_buffers
+from ..outlining.kernel import Likeness, Outlined, Passed
+
+MOST = 64
+Known = dict[Hashable, Any]
+"""A session's kernels by what is alike in their loops, `MOST` at most: what only this file looks into."""
+
+
+@record
+class Materialized:
+    """What has become of a kernel's loop; the grid in terms of the host's values.
+
+    Args:
+        shared_bytes: shared memory of the kernel; more than `limits.STATIC` is dynamic in its text.
+        passed: what a launch passes to it.
+        shares: what each processor owns of what is mapped, as emitted.
+        found: what has been found out of the kernel and all that are like it, by whom; to be added to.
+    """
+
+    geometry: Geometry
+    shared_bytes: int
+    remarks: tuple[Remark, ...]
+    passed: tuple[Passed, ...]
+    shares: tuple[Owned, ...]
+    found: dict[Hashable, Any] = field(default_factory=dict)
+
+
+@record
+class KernelTemplate:
+    """A kernel with holes.
+
+    Args:
+        module: the one that it was made as.
+        likeness: of its loop, with the names and places that are in the holes of `module`.
+        holes: of each op of the module, which of the places it has; None for one that has none.
+    """
+
+    module: ir.Module
+    likeness: Likeness
+    holes: list[int | None]
+    made: Materialized
+
+    def fill(self, kernel: Outlined) -> tuple[Outlined, Materialized]:
+        """The kernel of a loop like the one that this was made of, with names and places of its own."""
+        old, own = self.likeness, kernel.likeness
+        module = clone_module(self.module)
+        function = next(operations(module.operation, "gpu.func"))
+        function.attributes["sym_name"] = kernel.function.attributes["sym_name"]
+        module.body.operations[0].attributes["sym_name"] = kernel.module.body.operations[0].attributes["sym_name"]
+        names = dict(zip(old.called, own.called, strict=True))
+        if old.called != own.called:
+            rename_buffers(function, names)
+        if old.places != own.places:
+            for op, hole in zip(operations(module.operation), self.holes, strict=True):
+                if hole is not None:
+                    op.location = own.places[hole]
+
+        def place(location: ir.Location) -> ir.Location:
+            return own.places[old.places.index(location)] if location in old.places else location
+
+        remarks = tuple(one.filled(names, place) for one in self.made.remarks)
+        shares = tuple(replace(one, op=one.op.filled(names, place)) for one in self.made.shares)
+        return replace(kernel, module=module, function=function), replace(self.made, remarks=remarks, shares=shares)
+
+
+def keep(known: Known, likeness: Likeness, module: ir.Module, made: Materialized) -> None:
+    """Keep a kernel that is known whole: its grid does not depend on the host, and its places are those of the loop."""
+    if likeness.key in known:
+        return
+    ops = list(operations(module.operation))
+    places, nowhere = likeness.places, ir.Location.unknown()
+    holes = [places.index(op.location) if op.location in places else None for op in ops]
+    # in front of the function stand the module and the kernel's
+    foreign = any(hole is None and op.location != nowhere for hole, op in zip(holes[2:], ops[2:], strict=True))
+    if None in made.geometry.static_grid() or foreign:
+        return
+    if len(known) == MOST:
+        known.clear()
+    known[likeness.key] = KernelTemplate(clone_module(module), likeness, holes, made)
+
+
+def found_before(kernel: Outlined, known: Known) -> dict[Hashable, Any]:
+    """What has been found out of a kernel that was like this one, by whom."""
+    return known[kernel.likeness.key].made.found if kernel.likeness.key in known else {}

@@ -1,0 +1,60 @@
+"""The shape of a kernel: its threads and blocks, and what they are told of them.
+
+    gpu.func @mm(…) kernel     →     gpu.func @mm(…) kernel {known_block_size = [16, 16, 1], known_grid_size = [4, 4, 1],
+                                     weft.cluster_size = …, weft.max_registers = …, weft.most_blocks = …}
+
+Where a size depends on the host's values, the kernel knows at most how many there can be. Each shared reduction learns which
+threads take part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Table
+
+from ..buffers.owners.arrays import read_owned_as_operands
+from ..ir.functions import CLUSTER_SIZE, MOST_BLOCKS, REGISTER_CAP
+from ..ir.mlir import ir
+from ..mapping.clusters import cluster_of
+from ..mapping.geometry import Geometry, GridSize, geometry_of
+from ..mapping.mapping import Mapped
+from ..mapping.participants import state_participants
+from ..mapping.preconditions import check_distributed, mapped_things
+from ..mapping.processors import Hardware
+from ..outlining.kernel import Outlined
+from .clusters import Sharing
+
+Shaped = tuple[list[Mapped], Geometry, Hardware, "Sharing | None", Table[str, GridSize]]
+
+
+def decide_shape(kernel: Outlined) -> Shaped:
+    """The maps of a kernel, the shape that all of them ask for, the processors, what clusters share, and the grid on the host.
+
+    Raises:
+        WeftError: W0346, W0351 … W0354, W0407, without spans.
+    """
+    root, function = kernel.root, kernel.function
+    maps = mapped_things(root)
+    if read_owned_as_operands(root):
+        maps = mapped_things(root)
+    cluster = cluster_of(root, maps)
+    geometry = geometry_of(maps, cluster)
+    check_distributed(root, geometry)
+    state_participants(root, geometry)
+    if cluster is not None:  # or what an index of the block in its cluster is would be taken for 0
+        function.attributes[CLUSTER_SIZE] = ir.DenseI32ArrayAttr.get([cluster.size, 1, 1])
+    if REGISTER_CAP in root.attributes:
+        function.attributes[REGISTER_CAP] = root.attributes[REGISTER_CAP]
+    if None in geometry.static_grid():
+        function.attributes[MOST_BLOCKS] = ir.DenseI64ArrayAttr.get(geometry.most_grid())
+    state_sizes(function, geometry)
+    hardware = Hardware(kernel.entry, geometry)
+    grid = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
+    return maps, geometry, hardware, None if cluster is None else Sharing(cluster, hardware), grid
+
+
+def state_sizes(function: ir.Operation, geometry: Geometry) -> None:
+    """Say on a kernel how many blocks and threads it is launched with, where that is known."""
+    for name, sizes in (("grid", geometry.static_grid()), ("block", geometry.static_block())):
+        numbers = [size for size in sizes if size is not None]
+        if len(numbers) == len(sizes):
+            function.attributes[f"known_{name}_size"] = ir.DenseI32ArrayAttr.get(numbers)
