@@ -39,7 +39,7 @@ from ..hardware.hopper.mbarriers import (
 from ..hardware.hopper.tensor_maps import LINE, LINES, LOADS, load_of
 from ..hardware.hopper.warpgroups import PRODUCTS
 from ..hardware.queries import ORDERED
-from ..indices.arithmetic import index_of, less
+from ..indices.arithmetic import index_of, less, terms_of, value_of
 from ..indices.linear import Linear
 from ..indices.neighbours import Neighbours
 from ..ir.copying import fill_with
