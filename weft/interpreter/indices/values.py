@@ -135,6 +135,11 @@ class Values(Integers):
             if kind.is_dynamic_dim(dimension):
                 self._extents[argument, dimension] = self.extent(operand, dimension)
 
+    def same_extent(self, *axes: Axis) -> None:
+        """These are of one size: that of the first one that is known, or of the first one."""
+        known = (a for a in axes if a in self._extents or not ir.ShapedType(a[0].type).is_dynamic_dim(a[1]))
+        self._extents |= dict.fromkeys(axes, self.extent(*next(known, axes[0])))
+
     def _digit(self, op: ir.Operation, number: int) -> Linear:
         """A result of `affine.delinearize_index`: the digits of a number, the most significant first."""
         digit = self.linear(op.operands[0])

@@ -121,7 +121,8 @@ def _bind(
         walk.held.argument(argument, ("returned", name, number - len(given)), held)
         return
     if isinstance(given[number].type, ir.ShapedType) and given[number].type.rank == argument.type.rank:
-        walk.values.share_extents(given[number], argument)  # of which more is stated
+        for axis in range(argument.type.rank):  # of the kernel's argument more is stated
+            walk.values.same_extent((argument, axis), *walk.payload.untouched.same_sizes(given[number], axis))
     walk.held.argument(argument, ("argument", name, number), held)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from ....dsl.records import record
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
-from ...ir.mlir import ancestors, ir, made_by, operations, producer, users
+from ...ir.mlir import ancestors, ir, made_by, operations, users
 from ...ir.structured import body_of
 from ...loops.forall import without_affine_loops
 from ...memory.effects import combiner
@@ -25,7 +25,7 @@ from ...memory.views import way
 from ..kernels.roots import RootBuffer
 from .contents import Contents
 from .labels import Read, trips_of, value_of
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps, is_of_data, put_in
 from .points import Executes, solution
 from .untouched import NESTED
 
@@ -243,7 +243,7 @@ class Nests:
                 inner[dim] = same[0]
                 variable = self.held.values.linear(body_of(same[0][0]).arguments[0])
                 kept[dim.symbol] = _form(same[0][1]) if len(dim.bounds[0]) == 1 else variable
-            if other.of.name != ATOMIC or not any(map(_is_of_data, list(other.of.operands)[2:])):
+            if other.of.name != ATOMIC or not any(map(is_of_data, list(other.of.operands)[2:])):
                 equations += [(put_in(wanted, kept), at) for wanted, at in zip(other.wanted, other.at, strict=True)]
         found = solution(equations, symbols)
         if found is None:
@@ -277,9 +277,3 @@ class Nests:
 
 def _form(counter: Linear) -> Linear:
     return Linear.of(0) if counter.bounds() == (0, 0) else counter
-
-
-def _is_of_data(index: ir.Value) -> bool:
-    """Whether an index is computed of what was read."""
-    made = producer(index)
-    return made is not None and (made.name == "memref.load" or any(map(_is_of_data, made.operands)))

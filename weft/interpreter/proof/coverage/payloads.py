@@ -318,12 +318,22 @@ _OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", 
                "minnumf", "maxsi", "maxui", "minsi", "minui", "andi", "ori", "xori", "remf", "cmpf")  # fmt: skip
 
 
+def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
+    """Whether a value is made of what was read, or of what a body is passed."""
+    made = producer(value)
+    if made is None:
+        return value.owner == body
+    return made.name in ("memref.load", "scf.if") or any(is_of_data(operand, body) for operand in made.operands)
+
+
 def computes(op: ir.Operation) -> Counter[str]:
-    """The arithmetic on numbers in the body of a structured op: not that of indices and masks."""
+    """The arithmetic on numbers in the body of a structured op, and the choices by them: not that of indices and masks."""
     found: Counter[str] = Counter()
     for view in body_of(op).operations:
         inner = view.operation
         dialect, _, name = inner.name.partition(".")
+        if inner.name in ("arith.cmpi", "arith.select") and is_of_data(inner.operands[0], body_of(op)):
+            found[inner.name] += 1
         flag = len(inner.results) and str(inner.results[0].type) in ("i1", "index") and name != "cmpf"
         wide = not flag or all(str(element_type(v)) == "i1" for v in op.operands)
         if (dialect == "math" or (dialect == "arith" and name in _OF_NUMBERS)) and wide:

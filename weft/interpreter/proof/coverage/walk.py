@@ -37,6 +37,7 @@ from .payloads import (
     PayloadOps,
     extents_of,
     hands_on,
+    is_of_data,
     put_in,
     through_casts,
 )
@@ -259,17 +260,18 @@ class Walk:
         return found.combiner in _ADDING or (of.combiner is not None and found.combiner == of.combiner)
 
     def _masked(self, op: ir.Operation, space: Structure) -> list[Formula]:
-        """When an iteration counts whose update is masked: where it does not, the results stay as they are."""
+        """When an iteration counts whose update is masked: where it does not, the results stay as they are. What the payload's
+        own conditions on numbers leave as it is has counted."""
         out: list[Formula] = []
         for value, before in zip(yielded(op), list(body_of(op).arguments)[space.inputs :], strict=True):
-            made = producer(value)
-            if made is not None and made.name == "arith.select" and made.operands[2] == before:
-                condition = made_by(made.operands[0], "arith.cmpi", "arith.andi")
-                out += [] if condition is None else [self.values.condition(made.operands[0])]
-            elif made is not None and made.name == "scf.if" and len(made.regions) == 2:
-                number = list(made.results).index(value)
-                kept = ops_of(made.regions[1].blocks[0])[-1].operands[number]
-                out += [self.values.condition(made.operands[0])] if kept == before else []
+            if (made := producer(value)) is None:
+                continue
+            kept = made.operands[2:3] if made.name == "arith.select" else []
+            if made.name == "scf.if" and len(made.regions) == 2:
+                kept = [ops_of(made.regions[1].blocks[0])[-1].operands[list(made.results).index(value)]]
+            if before in kept:
+                parts = (part for part in _conjuncts(made.operands[0]) if not is_of_data(part, body_of(op)))
+                out += map(self.values.condition, parts)
         return out
 
     def _executed(
@@ -390,6 +392,11 @@ _HARMLESS = frozenset({
 })  # fmt: skip
 
 _ADDING = ("arith.addf", "arith.addi")
+
+
+def _conjuncts(condition: ir.Value) -> list[ir.Value]:
+    made = made_by(condition, "arith.andi")
+    return [condition] if made is None else [part for operand in made.operands for part in _conjuncts(operand)]
 
 
 def inside(block: ir.Block, name: str) -> list[ir.Operation]:
