@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from ....dsl.records import record
-from ...indices.linear import TRUE, Formula, Linear
+from ...indices.linear import TRUE, Formula, Linear, both
 from ...ir.functions import VERSION_OF
 from ...ir.mlir import ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, segments
@@ -146,7 +146,7 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
     def wrong() -> str | None:
         expect_order(execution, point)
         found = expect_once(execution, point, extents, walk.values) or _wrong_start(execution, point)
-        return found or _wrong_padding(execution, point, extents) or _wrong_result(of, walk)
+        return found or _wrong_padding(execution, point, extents, walk) or _wrong_result(of, walk)
 
     return _concluded(of, extents, "parts" if of.of_parts else "products" if _multiplies(execution) else "terms", wrong)
 
@@ -205,8 +205,9 @@ def _wrong_start(execution: Executes, point: Coordinates) -> str | None:
     return None
 
 
-def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear]) -> str | None:
-    """What is read outside, by a result that there is, leaves it as it is: as the term of the reduction, or as a factor of it."""
+def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], walk: Walk) -> str | None:
+    """What is read outside, by a result that there is, leaves it as it is: as the term of the reduction, or as a factor of it. In
+    rows beyond what a tile is of it may be anything, where no such result is used."""
     arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
     loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
     for value, read in zip([*arguments, *loads], execution.reads, strict=True):
@@ -218,6 +219,9 @@ def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequen
         neutral = _changes_nothing(execution.op, padding) if role == "term" and padding is not None else None
         own = _own_padding(execution, point, read, padding)
         if neutral or not reads_outside(execution, point, extents, read, own):
+            continue
+        rows = both(own, execution.rows)
+        if rows != own and not reads_outside(execution, point, extents, read, rows) and not walk.held.uses_others():
             continue
         if neutral is None:
             raise Unclear(f"what is read outside is {'not known' if padding is None else padding}")

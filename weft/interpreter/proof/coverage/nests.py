@@ -108,6 +108,8 @@ class Nests:
         indices, wanted = ([values.linear(v) for v in list(each.operands)[number + 1 :]] for each in (op, of))
         place = self.held.place(op.operands[number], indices)
         read, element = self.held.at(op.operands[number], indices), self.payload.element_of(of.operands[number])(tuple(wanted))
+        if number == 0 and read is not None:
+            self.held.use(read.rows)
         if number == 0 and read is not None and read.key is not None:
             told = element.at, read.at
             if read.key != element.key:

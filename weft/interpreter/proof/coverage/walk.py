@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ...hardware.queries import VALUELESS
-from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
+from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less, reached
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.mlir import children, ir, made_by, ops_of, producer, users
@@ -84,11 +84,13 @@ class Walk:
             self.held.depth[self.held.views.of(op.results[0])[0].root] = len(self._loops)
             return
         if op.name == "memref.copy":
+            self.held.expose(op.operands[0])
             return self.held.forget_value(op.operands[1])
         if is_view(op) or op.name in _HARMLESS or op.name.split(".")[0] in ("arith", "affine", "math", "index"):
             return
         for operand in op.operands:
             if is_memref(operand):
+                self.held.expose(operand)
                 self.held.forget_value(operand)
         for inner in children(op):
             self.visit(inner)
@@ -178,6 +180,13 @@ class Walk:
     def _structured(self, op: ir.Operation) -> None:
         space = structure(op)
         dims, extents = self._dimensions(op, space)
+        open_ends = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None and not n.is_constant)
+        around = len(self._guards)
+        self._guards += (less(Linear.of(d), n) for d, n in open_ends)
+        self._iterations(op, space, dims)
+        del self._guards[around:]
+
+    def _iterations(self, op: ir.Operation, space: Structure, dims: Sequence[Symbol]) -> None:
         forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
         for index in inside(body_of(op), "linalg.index"):
             self.values.bind(index.results[0], forms[index_dimension(index)])
@@ -187,8 +196,6 @@ class Walk:
         of = self._executed(op, space, reads, inner)
         outputs = range(space.inputs, space.inputs + space.outputs)
         cells = [self._cell_of(op.operands[n], space, n, forms) for n in outputs]
-        open_ends = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None and not n.is_constant)
-        ranges = tuple(less(Linear.of(d), n) for d, n in open_ends)
         before = [self.held.label_of(op.operands[n]) for n in outputs]
         if of is None:
             updated = any(is_read(op, n) for n in outputs) and "reduction" in space.iterators
@@ -203,21 +210,46 @@ class Walk:
         ]
         started = self._starts.setdefault(op, tuple(labels[-1] if labels else None for labels in before))
         execution = Executes(
-            of, (*self._loops, *dims), (*self._guards, *ranges, *masks), (*reads, *inner), tuple(cells),
+            of, (*self._loops, *dims), (*self._guards, *masks), (*reads, *inner), tuple(cells),
             tuple(dict.fromkeys(s for each in since for s in each)), op, started,
         )  # fmt: skip
         point = solved(execution, self.payload)
+        rows = self._rows(execution, point, before)
         if self._recording and of.reductions:
-            self.executions.append(execution)
+            always = both(*(part for part in rows[0] if all(part in each for each in rows)))
+            self.executions.append(replace(execution, rows=always))
         for number, cell in enumerate(cells):
             if cell is None:
                 continue
             begun = self.held.since(cell[0], before[number])
-            what = None if point is None else self._made(execution, number, point, reads, begun)
+            what = None if point is None else self._made(execution, number, point, reads, begun, both(*rows[number]))
             if what is None:
                 self.held.forget(cell[0])
             else:
                 self.held.write(cell, what, dims)
+
+    def _rows(
+        self, execution: Executes, point: Coordinates | None, before: Sequence[Sequence[Label]]
+    ) -> list[list[Formula]]:
+        """By output, what tells of an element of it whether it is a result that there is, of a tile's row and not of one beyond."""
+        of, op = execution.of, execution.op
+        reads = [read for read in execution.reads if read is not None and read.key is not None]
+        masks = dict.fromkeys(part for read in reads for part in _parts(read.when))
+        others = {part: read.when for read in reads for part in _parts(read.rows)}
+        summed = {s for d in of.reductions for s in (() if point is None else point[d].symbols())}
+        asked = [part for part in (masks | others) if summed.isdisjoint(reached(part.symbols()))]
+        found: list[list[Formula]] = []
+        for number, (cell, labels) in enumerate(zip(execution.cells, before, strict=True)):
+            known = [] if cell is None or point is None else self.held.told(cell, asked)
+            if cell is not None and is_read(op, structure(op).inputs + number):
+                already = (label.read(cell[1]) for label in labels if label.rows != TRUE)
+                known += (part for read in already if read is not None for part in _parts(read.rows) if part not in known)
+            found.append(known)
+        left = [part for part in others if not all(part in known for known in found)]
+        left += [] if of.reductions else [part for part in masks if not all(part in known for known in found)]
+        for part in left:
+            self.held.use(part, (*execution.guards, others.get(part, TRUE)))
+        return found
 
     def _carried(self, op: ir.Operation, space: Structure) -> None:
         """In a loop of the host, a buffer of the host that nothing is known of is what the payload's op has for that operand: how
@@ -235,17 +267,18 @@ class Walk:
         point: Coordinates,
         reads: Sequence[Read | None],
         since: tuple[Symbol, ...],
+        rows: Formula,
     ) -> Read | None:
         """What an execution leaves in an output."""
         op, of = execution.op, execution.of
         if number >= len(of.writes):  # beside the sum of all parts, that of those before
             so_far = yielded(op)[number] == body_of(op).arguments[structure(op).inputs]
             each = next((read.each for read in reads if read is not None), 0)
-            return Read((BEFORE, of.location, 0), point, TRUE, None, each=each) if so_far and len(point) == 1 else None
+            known = so_far and len(point) == 1
+            return Read((BEFORE, of.location, 0), point, TRUE, None, each=each, rows=rows) if known else None
         at = tuple(put_in(form, dict(zip(of.dims, point, strict=True))) for form in of.writes[number].at)
-        return Read(
-            of.writes[number].key, at, TRUE, None, execution.parted(point, number), since, execution.each(point)
-        )
+        parts, each = execution.parted(point, number), execution.each(point)
+        return Read(of.writes[number].key, at, TRUE, None, parts, since, each, rows)
 
     def _merges(self, op: ir.Operation, read: Read) -> bool:
         """Whether an op combines a result, or a part of one, with what is there, as the payload combines its terms."""
@@ -350,6 +383,9 @@ class Walk:
             return self.held.forget_value(op.operands[space.inputs + number])
         known = [read for read in reads if read is not None and read.key is not None]
         dims = self._counters[op]
+        if not (len(known) == 1 and len(reads) == 1 and hands_on(op, number)):
+            for read in known:
+                self.held.use(read.rows)
         if is_read(op, space.inputs + number):  # what is there stays what it is; a constant becomes what is added to it
             adds = len(known) == 1 and (self._merges(op, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None)
             if adds and labels and labels[-1].key == known[0].key:  # each term once
@@ -392,6 +428,10 @@ _HARMLESS = frozenset({
 })  # fmt: skip
 
 _ADDING = ("arith.addf", "arith.addi")
+
+
+def _parts(formula: Formula) -> tuple[Formula, ...]:
+    return formula.parts if formula.kind == "and" else (formula,)
 
 
 def _conjuncts(condition: ir.Value) -> list[ir.Value]:
