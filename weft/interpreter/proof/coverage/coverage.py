@@ -23,8 +23,9 @@ from .labels import Read, value_of
 from .left import Left, found_in
 from .nests import NestExecuted
 from .once import Unclear, expect_once, expect_order, reads_outside
-from .payloads import BEFORE, CASTS, Coordinates, PayloadOp, PayloadOps, computes, put_in
+from .payloads import BEFORE, CASTS, Coordinates, Element, PayloadOp, PayloadOps, computes, put_in
 from .points import Executes, solved
+from .questions import is_zero
 from .untouched import Untouched
 from .walk import Walk, inside
 
@@ -145,7 +146,7 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
 
     def wrong() -> str | None:
         expect_order(execution, point)
-        found = expect_once(execution, point, extents, walk.values) or _wrong_start(execution, point)
+        found = expect_once(execution, point, extents, walk.values) or _wrong_start(execution, point, extents, walk)
         return found or _wrong_padding(execution, point, extents, walk) or _wrong_result(of, walk)
 
     return _concluded(of, extents, "parts" if of.of_parts else "products" if _multiplies(execution) else "terms", wrong)
@@ -179,7 +180,7 @@ def _multiplies(execution: Executes) -> bool:
     return any(inner.operation.name.startswith("arith.mul") for inner in body_of(execution.op).operations)
 
 
-def _wrong_start(execution: Executes, point: Coordinates) -> str | None:
+def _wrong_start(execution: Executes, point: Coordinates, extents: Sequence[Linear], walk: Walk) -> str | None:
     """Results begin with what the payload fills them with, or with what changes nothing, which that is added to later; parts of
     them with that, or with the same where a term that comes again makes nothing of it."""
     of = execution.of
@@ -187,6 +188,8 @@ def _wrong_start(execution: Executes, point: Coordinates) -> str | None:
         if label is not None and label.key is not None:
             if label.key[0] not in ("returned", "argument", BEFORE) and label.key != of.writes[number].key:
                 raise Unclear("its results begin with those of another op")
+            if label.key[0] in ("returned", "argument"):
+                _expect_own_start(execution, number, point, extents, walk)
             continue
         held = None if label is None else value_of(label.outside)
         if held is None or start is None:
@@ -203,6 +206,29 @@ def _wrong_start(execution: Executes, point: Coordinates) -> str | None:
         if not neutral:
             return f"its results begin with {held}, and {those}"
     return None
+
+
+def _expect_own_start(
+    execution: Executes, number: int, point: Coordinates, extents: Sequence[Linear], walk: Walk
+) -> None:
+    """Each result begins with the element of a tensor that the payload's does.
+
+    Raises:
+        Unclear: the forms do not show it.
+    """
+    of, cell, label = execution.of, execution.cells[number], execution.started[number]
+    read = None if cell is None or label is None else label.read(cell[1])
+    if read is None or read.key is None or number >= len(of.begins):
+        return
+    returned = walk.payload.result(*read.key[1:]) if read.key[0] == "returned" else None
+    found = Element(read.key, read.at) if returned is None else returned(read.at)
+    own = [each for each in (of.begins[number], of.writes[number]) if each is not None and each.key == found.key]
+    table, executed = dict(zip(of.dims, point, strict=True)), [*execution.guards, execution.rows]
+    masks = [each.when for each in execution.reads if each is not None]
+    if own and not all(is_zero(a - put_in(b, table), [*executed, *masks]) for a, b in zip(found.at, own[0].at, strict=True)):
+        raise Unclear("its results are not known to begin with their own elements")
+    if own and reads_outside(execution, point, extents, read, execution.rows):
+        raise Unclear("some of its results begin with what is read outside")
 
 
 def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], walk: Walk) -> str | None:

@@ -57,6 +57,7 @@ class PayloadOp:
         extents: sizes of the dimensions; None where no operand tells.
         reads, writes: the elements of operands in an iteration; of an input that is a scalar, nothing.
         starts: the constant that an output is filled with before, by output; None where it is none.
+        begins: the element that an output is updated of, by output.
         copies: it hands on what it reads, and makes nothing of it.
         computes: the arithmetic of its body, by name: how often.
         chooses: its body has conditions of its own.
@@ -81,6 +82,7 @@ class PayloadOp:
     divisor: Key | None = None
     unread: frozenset[int] = frozenset()
     of_parts: bool = False
+    begins: tuple[Element | None, ...] = ()
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
@@ -201,6 +203,7 @@ class PayloadOps:
             all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
             None if combined is None else combined.combiner,
             _divisor(op, elements), frozenset(n for n in range(space.inputs) if not is_read(op, n)),
+            begins=tuple(elements[space.inputs :]),
         )  # fmt: skip
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
