@@ -20,7 +20,7 @@ from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
-from ...ir.structured import Structure, body_of, element_type, is_read, is_structured, structure, subscripts, yielded
+from ...ir.structured import Structure, body_of, is_read, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...reductions.identities import update
 from .hosts import HostLoops
@@ -335,12 +335,12 @@ def computes(op: ir.Operation) -> Counter[str]:
     for view in body_of(op).operations:
         inner = view.operation
         dialect, _, name = inner.name.partition(".")
-        if inner.name in ("arith.cmpi", "arith.select") and is_of_data(inner.operands[0], body_of(op)):
-            found[inner.name] += 1
-        flag = len(inner.results) and str(inner.results[0].type) in ("i1", "index") and name != "cmpf"
-        wide = not flag or all(str(element_type(v)) == "i1" for v in op.operands)
-        if (dialect == "math" or (dialect == "arith" and name in _OF_NUMBERS)) and wide:
-            found[inner.name] += 1
+        chooses = inner.name in ("arith.cmpi", "arith.select")
+        if not chooses and dialect != "math" and (dialect != "arith" or name not in _OF_NUMBERS):
+            continue
+        flag = chooses or str(inner.results[0].type) in ("i1", "index")
+        asked = list(inner.operands)[: 1 if inner.name == "arith.select" else None]
+        found[inner.name] += not flag or any(is_of_data(operand, body_of(op)) for operand in asked)
     return found
 
 
