@@ -253,12 +253,6 @@ def _floor_in_terms(floor: Floor, ways: Sequence[tuple[Symbol, Linear]]) -> Line
     return in_terms(floor.numerator, ways).floordiv(floor.divisor)
 
 
-def trips_of(low: Linear, high: Linear, step: Linear) -> Linear | None:
-    if not step.is_constant or step.constant < 1:
-        return None
-    return (high - low + (step.constant - 1)).floordiv(step.constant)
-
-
 def remainder_of(coordinate: Linear, divisor: int) -> Linear | None:
     """What a coordinate is the remainder of; a constant is that of itself."""
     if coordinate.is_constant:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ....dsl.records import record
+from ...indices.algebra import trips_of
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
 from ...ir.mlir import ancestors, ir, made_by, operations, users
 from ...ir.structured import body_of
@@ -24,7 +25,7 @@ from ...memory.table import ATOMIC
 from ...memory.views import way
 from ..kernels.roots import RootBuffer
 from .contents import Contents
-from .labels import Read, trips_of, value_of
+from .labels import Read, value_of
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps, is_of_data, put_in
 from .points import Executes, solution
 from .untouched import NESTED
@@ -214,16 +215,9 @@ class Nests:
         else:
             count = 1 if loop.name == "scf.for" else len(body_of(loop).arguments)
             operands = list(loop.operands)[: 3 * count]
-            forms = [[self._extremes(v, n == 0) for v in operands[n * count : (n + 1) * count]] for n in range(3)]
+            ends = ("affine.max", "affine.min", "affine.min")
+            forms = [[frozenset(values.extremes(v, end)) for v in operands[n * count :][:count]] for n, end in enumerate(ends)]
         return [(low, high, next(iter(step))) for low, high, step in zip(*forms, strict=True)]
-
-    def _extremes(self, value: ir.Value, most: bool) -> frozenset[Linear]:
-        """Forms of which a bound is the largest, or the smallest."""
-        made = made_by(value, "affine.max" if most else "affine.min")
-        if made is None:
-            return frozenset({self.held.values.linear(value)})
-        operands = [self.held.values.linear(v) for v in made.operands]
-        return frozenset(self.held.values.affine_map(ir.AffineMapAttr(made.attributes["map"]).value, operands))
 
     def _point(self, step: NestAccess) -> Coordinates | None:
         """The iteration that a kernel's access is one of, in terms of its counters; None where that is not known, or where a loop

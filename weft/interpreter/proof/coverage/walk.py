@@ -27,7 +27,7 @@ from ...reductions.identities import combination
 from ..kernels.model import digits_of
 from ..kernels.roots import RootBuffer
 from .contents import Contents
-from .labels import Label, Read, collect_radices, trips_of, value_of
+from .labels import Label, Read, collect_radices, value_of
 from .nests import Nests
 from .payloads import (
     BEFORE,
@@ -106,20 +106,16 @@ class Walk:
             made: list[Linear] = []
             within: list[Formula] = []
             for variable, low, high, step in zip(body.arguments, *bounds, strict=False):
-                trips = trips_of(low, high, step)
-                known = trips.constant if trips is not None and trips.is_constant else None
-                most = None if trips is None else trips.bounds()[1]
-                symbol = self.values.fresh("loop", NOTHING, 0, None if most is None else max(most - 1, 0))
-                counter = Linear.of(symbol)
+                counter, form, below = self.values.counter(low, [high], step)
+                (symbol,) = counter.symbols()
                 parallel = op.name == "scf.forall"  # of those in order, such numbers are stages of a buffer
-                digits = self._digits(variable, symbol, low + self.values.product(counter, step)) if parallel else None
-                if digits is not None:
+                if parallel and (digits := self._digits(variable, symbol, form)) is not None:
                     within += [at_least(digits * -1, -(symbol.high or 0))] if digits.bounds()[1] != symbol.high else []
-                    counter = digits
+                    table = {symbol: digits}
+                    counter, form = digits, put_in(form, table)
+                    below = [each.changed(lambda part, table=table: put_in(part, table)) for each in below]
                 made.append(counter)
-                form = low if known == 1 else low + self.values.product(counter, step)
-                if known is None:
-                    within.append(less(form, high))
+                within += below
                 self.values.bind(variable, form)
             self._around_of[op] = tuple(made)
             self._counters[op] = tuple(symbol for counter in made for symbol in counter.symbols())
