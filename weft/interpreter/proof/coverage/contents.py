@@ -77,15 +77,16 @@ class Contents:
         self._written: set[RootBuffer] = set()
         self._stores: dict[RootBuffer, list[tuple[Coordinates, tuple[Symbol, ...], tuple[Formula, ...]]]] = {}
 
-    def argument(self, value: ir.Value, key: Key | None, held: Left | None = None) -> None:
+    def argument(self, value: ir.Value, key: Key | None, held: Left | None = None, *, depth: int = 0) -> None:
         """A buffer that is passed to the kernel.
 
         Args:
+            depth: how many loops over tiles are around its allocation.
             key: of the tensor of the payload that it is, element by element.
             held: what an earlier launch has left in it.
         """
         root = self.views.root(value, foreign=True)
-        self.depth[root] = 0
+        self.depth[root] = depth
         cells = tuple(self._cell() for _ in root.shape)
         if key is not None:
             self.given[root] = key

@@ -14,7 +14,7 @@ from typing import Literal
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, both
 from ...ir.functions import VERSION_OF
-from ...ir.mlir import ir, made_by, ops_of, producer
+from ...ir.mlir import ancestors, ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
@@ -77,8 +77,7 @@ def coverage(
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
             if isinstance(argument.type, ir.MemRefType | ir.IndexType | ir.IntegerType):
                 _bind(walk, untouched.functions, argument, operand, loop)
-        for view in kernel.entry.operations:
-            walk.visit(view.operation)
+        walk.all_of(kernel.entry)
         found: dict[PayloadOp, list[Executes]] = {}
         for execution in walk.executions:
             found.setdefault(execution.of, []).append(execution)
@@ -103,12 +102,13 @@ def _bind(
 ) -> None:
     """Say what of the payload an argument of the kernel is, that a function of it is passed, or returns; and what lies there."""
     host = None if producer(operand) is not None else operand.owner.owner.operation
-    buffer = isinstance(argument.type, ir.MemRefType)
-    held = found_in(operand, loop, walk.payload.untouched) if buffer else None
+    buffer, around = isinstance(argument.type, ir.MemRefType), walk.payload.around
+    held = found_in(operand, next(iter(around.tiles), loop), walk.payload.untouched) if buffer else None
     if host is None or host.name != "func.func":
         if buffer:
-            walk.held.argument(argument, None, held)
-        elif host is not None and host in walk.payload.around.loops:
+            inside = [] if host is not None else ancestors(operand.owner.operation)
+            walk.held.argument(argument, None, held, depth=sum(each in around.tiles for each in inside))
+        elif around.tiles or (host is not None and host in around.loops):
             walk.values.bind(argument, walk.values.linear(operand))
         return
     name = ir.StringAttr(host.attributes[VERSION_OF if VERSION_OF in host.attributes else "sym_name"]).value

@@ -117,7 +117,7 @@ class PayloadOps:
     def of(cls, untouched: Untouched, launched: ir.Operation) -> PayloadOps:
         """Of the payload of a session, for a launch; ops are read when they are asked for."""
         made = cls(Values(LaunchShape(), lambda _: NOTHING), untouched)
-        made.around = HostLoops.around(launched, untouched.functions, made.values)
+        made.around = HostLoops.around(launched, untouched, made.values)
         return made
 
     def result(self, function: str, number: int) -> Callable[[Coordinates], Element] | None:

@@ -70,6 +70,17 @@ class Walk:
 
     # ---- the walk ------------------------------------------------------------------------------------------------------
 
+    def all_of(self, kernel: ir.Block) -> None:
+        """A kernel, in the loops of the host that tile what it executes."""
+        around = self.payload.around
+        self._loops += (symbol for counter in around.tiles.values() for symbol in counter.symbols())
+        self._guards += around.guards
+        if around.tiles:
+            self._twice, self._recording = True, False
+            self._body(kernel)
+            self._twice, self._recording = False, True
+        self._body(kernel)
+
     def visit(self, op: ir.Operation) -> None:
         """An op of the kernel, and all that is inside."""
         if op.name in ("scf.forall", "scf.for"):
