@@ -313,7 +313,8 @@ class Algebra:
         last = min((n for n in most if n is not None), default=None)
         counter = Linear.of(self.fresh("loop", NOTHING, 0, None if last is None else max(last - 1, 0)))
         variable = low if last == 1 and all(n == Linear.of(1) for n in trips.values()) else low + self.product(counter, step)
-        return counter, variable, [less(variable, high) for high, n in trips.items() if n is None or not n.is_constant]
+        told = [high for high, n in trips.items() if n is not None and n.is_constant and n.constant > 0]
+        return counter, variable, [less(variable, high) for high in trips if high not in told]
 
     def affine_map(self, affine_map: ir.AffineMap, operands: list[Linear]) -> list[Linear]:
         """The results of the map: dimensions first among the operands, then symbols."""
