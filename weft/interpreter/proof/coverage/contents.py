@@ -266,6 +266,12 @@ class Contents:
         if rows != TRUE:
             self.uses.setdefault(((*self.guards, *when), rows))
 
+    def hand_on(self, rows: Formula, ends: Sequence[Formula]) -> None:
+        """Of elements that are copied here, up to `ends`, each that is a result has to be."""
+        around = self.guards[: len(self.guards) - len(ends)]
+        if rows != TRUE and ends:
+            self.uses.setdefault(((*around, rows), both(*ends)))
+
     def expose(self, value: ir.Value) -> None:
         """Any elements of a buffer are used."""
         for label in self.label_of(value):

@@ -19,6 +19,7 @@ from ...ir.structured import body_of, element_type, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..solver import Unknown
+from .bodies import inside
 from .labels import Read, value_of
 from .left import Left, found_in
 from .nests import NestExecuted
@@ -27,7 +28,7 @@ from .payloads import BEFORE, CASTS, Coordinates, Element, PayloadOp, PayloadOps
 from .points import Executes, solved
 from .questions import is_zero
 from .untouched import Untouched
-from .walk import Walk, inside
+from .walk import Walk
 
 
 @record

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from math import prod
 
 from ....dsl.records import record
@@ -67,10 +68,12 @@ class Label:
 
     def read(self, coordinates: Coordinates) -> Read | None:
         """What the element at these coordinates is; None where the label is of others."""
-        if (table := self.within(coordinates)) is None:
+        table = self.within(coordinates)
+        if table is None:
             return None
         at, parts = (tuple(put_in(form, table) for form in forms) for forms in (self.at, self.parts))
-        when, rows = (formula.changed(lambda form: put_in(form, table)) for formula in (self.when, self.rows))
+        change = partial(put_in, table=table)
+        when, rows = self.when.changed(change), self.rows.changed(change)
         return Read(self.key, at, when, self.outside, parts, self.since, self.each, rows)
 
     def within(self, coordinates: Coordinates) -> dict[Symbol, Linear] | None:

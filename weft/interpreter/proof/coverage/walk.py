@@ -26,6 +26,7 @@ from ...memory.views import is_view
 from ...reductions.identities import combination
 from ..kernels.model import digits_of
 from ..kernels.roots import RootBuffer
+from .bodies import choice_of, conjuncts, inside
 from .contents import Contents
 from .labels import Label, Read, collect_radices, value_of
 from .nests import Nests
@@ -66,6 +67,7 @@ class Walk:
         self.nests = Nests(self.payload, self.held)
         self.strangers: dict[ir.Operation, None] = {}
         self._around: list[tuple[ir.Operation, tuple[Linear, ...]]] = []
+        self._ends: list[Formula] = []
         self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
 
     # ---- the walk ------------------------------------------------------------------------------------------------------
@@ -189,7 +191,8 @@ class Walk:
         dims, extents = self._dimensions(op, space)
         open_ends = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None and not n.is_constant)
         around = len(self._guards)
-        self._guards += (less(Linear.of(d), n) for d, n in open_ends)
+        self._ends = [less(Linear.of(d), n) for d, n in open_ends]
+        self._guards += self._ends
         self._iterations(op, space, dims)
         del self._guards[around:]
 
@@ -310,7 +313,7 @@ class Walk:
             if made.name == "scf.if" and len(made.regions) == 2:
                 kept = [ops_of(made.regions[1].blocks[0])[-1].operands[list(made.results).index(value)]]
             if before in kept:
-                parts = (part for part in _conjuncts(made.operands[0]) if not is_of_data(part, body_of(op)))
+                parts = (part for part in conjuncts(made.operands[0]) if not is_of_data(part, body_of(op)))
                 out += map(self.values.condition, parts)
         return out
 
@@ -368,7 +371,7 @@ class Walk:
     def _chosen(self, value: ir.Value, found: Read | None) -> Read | None:
         """What is read, where the body takes it only under conditions, and one constant elsewhere: `select(%inside, %value, 0)`;
         None where there are several constants."""
-        while found is not None and (choice := _choice_of(value)) is not None:
+        while found is not None and (choice := choice_of(value)) is not None:
             taken, arm, other = choice
             condition = self.values.condition(taken.operands[0])
             when, known = condition if arm == 0 else condition.negate(), value_of(found.outside)
@@ -402,6 +405,7 @@ class Walk:
                 self.held.add(cell, known[0], self.held.since(cell[0], labels), dims)
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
+            self.held.hand_on(known[0].rows, self._ends)
             return self.held.write(cell, known[0], dims)
         if (divided := self._divided(op, number, reads)) is not None:
             return self.held.write(cell, divided, dims)
@@ -439,39 +443,3 @@ _ADDING = ("arith.addf", "arith.addi")
 
 def _parts(formula: Formula) -> tuple[Formula, ...]:
     return formula.parts if formula.kind == "and" else (formula,)
-
-
-def _conjuncts(condition: ir.Value) -> list[ir.Value]:
-    made = made_by(condition, "arith.andi")
-    return [condition] if made is None else [part for operand in made.operands for part in _conjuncts(operand)]
-
-
-def inside(block: ir.Block, name: str) -> list[ir.Operation]:
-    """The ops of a name in a body, in program order."""
-    found: list[ir.Operation] = []
-    for op in ops_of(block):
-        found += [op] if op.name == name else []
-        found += [inner for region in op.regions for nested in region.blocks for inner in inside(nested, name)]
-    return found
-
-
-def _choice_of(value: ir.Value) -> tuple[ir.Operation, int, ir.Attribute | None] | None:
-    """The choice, a `select` or a branch, that takes a value or what is made of it alone; which arm the value is of; and the
-    constant that the other one is, if it is one."""
-    while len(asked := users(value)) == 1:
-        (user,) = asked
-        if user.name == "arith.select" and value in list(user.operands)[1:]:
-            arm = list(user.operands)[1:].index(value)
-            other = made_by(user.operands[2 - arm], "arith.constant")
-            return None if other is None else (user, arm, other.attributes["value"])
-        if user.name == "scf.yield" and user.parent.operation.name == "scf.if":
-            choice, number = user.parent.operation, list(user.operands).index(value)
-            blocks = [region.blocks[0] for region in choice.regions if len(region.blocks)]
-            arm = blocks.index(user.block)
-            ends = ops_of(blocks[1 - arm])[-1] if len(blocks) == 2 else None
-            other = None if ends is None else made_by(ends.operands[number], "arith.constant")
-            return choice, arm, None if other is None else other.attributes["value"]
-        if len(user.results) != 1 or len(user.regions):
-            break
-        value = user.results[0]
-    return None
