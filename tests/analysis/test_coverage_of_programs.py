@@ -198,7 +198,67 @@ IDLE_WARPS = """
   map step to lanes block
   insert-barriers
   launch tiles"""
+INNER_RAGGED = """
+  let largest = match linalg.reduce
+  let (tiles, tile) = tile largest [4]
+  map tiles to blocks(x)
+  let (rows, row) = tile tile [3]
+  map rows to threads(y: 2) cyclic
+  insert-barriers
+  launch tiles"""
+LARGEST = MATRIX.replace("addi", "maxsi").replace("16x14", "7x14").replace("tensor<16x", "tensor<7x")
+CUT_BY_THE_HOST = """
+  let sum = match linalg.reduce
+  let init = match linalg.fill
+  let (_, part) = tile sum [700]
+  map part to lanes cyclic
+  map init to threads(x: 1)
+  launch init
+  insert-barriers
+  launch part"""
+OPEN_ROWS = """
+func.func @products(%x: tensor<?x5x7xf32>, %y: tensor<?xf32>, %i: tensor<?x5xf32>) -> tensor<?x5xf32> {
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a)>, affine_map<(a, b, c) -> (a, b)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%x, %y : tensor<?x5x7xf32>, tensor<?xf32>) outs(%i : tensor<?x5xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x5xf32>
+  return %r : tensor<?x5xf32>
+}"""
+BY_LANES = """
+  let products = match linalg.generic
+  let (tiles, tile) = tile products [4, 2, _]
+  map tiles to blocks(x, y)
+  map tile to lanes block-cyclic(2)
+  insert-barriers
+  launch tiles"""
+LEAST = """
+func.func @least(%x: tensor<?xi64>, %i: tensor<i64>, %j: tensor<i32>) -> (tensor<i64>, tensor<i32>) {
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> ()>, affine_map<(a) -> ()>],
+    iterator_types = ["reduction"]} ins(%x : tensor<?xi64>) outs(%i, %j : tensor<i64>, tensor<i32>) {
+  ^bb0(%a: i64, %o: i64, %p: i32):
+    %n = linalg.index 0 : index
+    %k = arith.index_cast %n : index to i32
+    %c = arith.cmpi slt, %a, %o : i64
+    %s = arith.select %c, %a, %o : i64
+    %t = arith.select %c, %k, %p : i32
+    linalg.yield %s, %t : i64, i32
+  } -> (tensor<i64>, tensor<i32>)
+  return %r#0, %r#1 : tensor<i64>, tensor<i32>
+}"""
+ALONE = """
+  let least = match linalg.generic
+  map least to grid(x)
+  launch least"""
 PROGRAMS = {
+    "padded rows of an inner tile, which are thrown away": (LARGEST, INNER_RAGGED, ["7·14 terms"]),
+    "a tile that is launched on its own, in a loop of the host": (SUM, CUT_BY_THE_HOST, ["6000 terms"]),
+    "rows of two arguments, as many as each other": (OPEN_ROWS, BY_LANES, ["?·5·7 products"]),
+    "a choice by integers, which is no mask": (LEAST, ALONE, ["? terms"]),
     "a reduction that threads share, each of all rows": (MATRIX, ALL_ROWS, ["16·14 terms"]),
     "tiles that are longer than the one row that is left": (MATRIX, LONGER, ["16·14 terms"]),
     "rows of which a warp may have none": (MATRIX, IDLE_WARPS, ["16·14 terms"]),

@@ -110,10 +110,20 @@ CHANGES: dict[str, Change] = {
 }  # fmt: skip
 
 
-def mutants(session: Session) -> Iterator[tuple[str, Session]]:
+def end_moved(op: ir.Operation, *, by: int) -> bool:
+    """What is left of a tensor at a tile is taken for more, or less."""
+    if op.name != "affine.min":
+        return False
+    ends = ir.AffineMapAttr(op.attributes["map"]).value
+    moved = [end if isinstance(end, ir.AffineConstantExpr) else end + by for end in ends.results]
+    op.attributes["map"] = ir.AffineMapAttr.get(ir.AffineMap.get(ends.n_dims, ends.n_symbols, moved))
+    return True
+
+
+def mutants(session: Session, changes: Mapping[str, Change] = CHANGES) -> Iterator[tuple[str, Session]]:
     """Sessions with one change each in the module, which upstream's verifier accepts."""
     places = len(list(operations(session.module.operation)))
-    for what, change in CHANGES.items():
+    for what, change in changes.items():
         for place in range(places):
             module = clone_module(session.module)
             with module.context, ir.Location.unknown():

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 import random
+from functools import partial
+from pathlib import Path
 
 import pytest
-from coverage_mutations import mutants, opened
+from coverage_mutations import end_moved, mutants, opened
 
 from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Applied, planned
@@ -64,3 +66,34 @@ def test_what_is_proven_is_equal(name: str) -> None:
         assert where or (equal and proven), said
         found += not proven and not equal
     assert found or not SOAK
+
+
+RAGGED = """
+func.func @largest(%x: tensor<7x3xi32>, %y: tensor<7xi32>) -> tensor<7xi32> {
+  %r = linalg.reduce { arith.maxsi } ins(%x : tensor<7x3xi32>) outs(%y : tensor<7xi32>) dimensions = [1]
+  return %r : tensor<7xi32>
+}"""
+IN_TILES = """
+payload "p.mlir"
+schedule s() {
+  let largest = match linalg.reduce
+  let (tiles, tile) = tile largest [4]
+  map tiles to blocks(x)
+  let (rows, row) = tile tile [3]
+  map rows to threads(y: 2) cyclic
+  insert-barriers
+  launch tiles
+}"""
+
+
+def test_rows_beyond_a_tile_are_not_written(tmp_path: Path) -> None:
+    """Padded rows of an inner tile hold anything: where the end of what is written is moved, nothing is proven any more."""
+    (tmp_path / "p.mlir").write_text(RAGGED)
+    (tmp_path / "s.weft").write_text(IN_TILES)
+    session, _ = opened(str(tmp_path / "s.weft"), {})
+    made = [mutant for by in (1, -1, 9) for _, mutant in mutants(session, {"an end is moved": partial(end_moved, by=by)})]
+    assert len(made) == 6
+    for number, mutant in enumerate([session.fork(unproven=True), *made]):
+        mutant.run()
+        said = [remark for step in mutant.steps for remark in step.remarks if remark.startswith(COMBINATION)]
+        assert all(line.startswith("combination proven") for line in said) == (number == 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd, prod
 from typing import Literal
@@ -305,6 +305,17 @@ class Algebra:
 
     # ---- affine maps --------------------------------------------------------------------------------------------------
 
+    def counter(self, low: Linear, highs: Iterable[Linear], step: Linear) -> tuple[Linear, Linear, list[Formula]]:
+        """A loop's counter, from 0; the variable; and what holds of it where the counter's range does not say it: it is below each
+        of `highs`."""
+        trips = {high: trips_of(low, high, step) for high in highs}
+        most = [n.bounds()[1] for n in trips.values() if n is not None]
+        last = min((n for n in most if n is not None), default=None)
+        counter = Linear.of(self.fresh("loop", NOTHING, 0, None if last is None else max(last - 1, 0)))
+        variable = low if last == 1 and all(n == Linear.of(1) for n in trips.values()) else low + self.product(counter, step)
+        told = [high for high, n in trips.items() if n is not None and n.is_constant and n.constant > 0]
+        return counter, variable, [less(variable, high) for high in trips if high not in told]
+
     def affine_map(self, affine_map: ir.AffineMap, operands: list[Linear]) -> list[Linear]:
         """The results of the map: dimensions first among the operands, then symbols."""
         return results_of(affine_map, operands, Linear.of, self.operate)
@@ -330,6 +341,13 @@ class Algebra:
         mapping, equalities = constraints(attribute)
         results = self.affine_map(mapping, operands)
         return both(*(Formula("eq" if e else "ge", f) for e, f in zip(equalities, results, strict=True)))
+
+
+def trips_of(low: Linear, high: Linear, step: Linear) -> Linear | None:
+    """How many iterations a loop has; None where the step is not a positive number."""
+    if not step.is_constant or step.constant < 1:
+        return None
+    return (high - low + (step.constant - 1)).floordiv(step.constant)
 
 
 def at_or_above(form: Linear, bound: int) -> bool:

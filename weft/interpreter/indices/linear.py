@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from math import gcd
 from typing import Literal
 
@@ -273,18 +273,34 @@ def greatest(ranges: Sequence[Range]) -> Range:
     return None if high is None else -high, None if low is None else -low
 
 
+def redefined(table: Mapping[Symbol, Linear], used: Iterable[Symbol]) -> dict[Symbol, Linear]:
+    """A table of forms for symbols, with a new symbol for each of those that are defined by any of them, by what these become."""
+    known, out = reached(used), dict(table)
+    while new := [s for s in known if s.definition and s not in out and any(t in out for t in s.definition.symbols())]:
+        out |= {s: Linear.of(replace(s, definition=None)) for s in new}
+
+    def change(form: Linear) -> Linear:
+        return form.replaced(lambda symbol: out.get(symbol) or Linear.of(symbol))
+
+    for symbol, definition in ((s, s.definition) for s in known if s.definition and s in out and s not in table):
+        (made,) = out[symbol].symbols()
+        made.define(definition.changed(change))
+    return out
+
+
 def settled(symbols: Iterable[Symbol]) -> bool:
     """Whether each of the symbols, and of those that they are defined by, may have any value in its range, or is defined."""
-    done: set[Symbol] = set()
-    todo = list(symbols)
-    while todo:
-        symbol = todo.pop()
-        if symbol.guessed or symbol.kind == "opaque":
-            return False
-        if symbol not in done and symbol.definition is not None:
-            todo += symbol.definition.symbols()
-        done.add(symbol)
-    return True
+    return not any(symbol.guessed or symbol.kind == "opaque" for symbol in reached(symbols))
+
+
+def reached(symbols: Iterable[Symbol]) -> dict[Symbol, None]:
+    """The symbols, and all that they are defined by."""
+    known = dict.fromkeys(symbols)
+    for symbol in (waiting := list(known)):
+        new = dict.fromkeys(s for s in (symbol.definition.symbols() if symbol.definition else ()) if s not in known)
+        waiting += new
+        known |= new
+    return known
 
 
 # ---- formulas ---------------------------------------------------------------------------------------------------------

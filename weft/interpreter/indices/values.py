@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from math import gcd, prod
 
 from ..ir.functions import CLUSTER_SIZE, MOST, MULTIPLES, most_of, multiples_of, segments, sizes_of
-from ..ir.mlir import FUNCTIONS, ancestors, ir, maker, producer
+from ..ir.mlir import FUNCTIONS, ancestors, ir, made_by, maker, producer
 from ..ir.reshapes import groups_of
 from ..ir.sizes import Axis, size_behind
 from ..memory.layouts import mixed
@@ -69,6 +69,12 @@ class Values(Integers):
     def number(self, entry: int | ir.Value) -> Linear:
         """The form of what an op says as an attribute, or as an operand."""
         return Linear.of(entry) if isinstance(entry, int) else self.linear(entry)
+
+    def extremes(self, bound: ir.Value, op: str) -> list[Linear]:
+        """Forms of which a bound is the largest (`affine.max`), or the smallest (`affine.min`)."""
+        if (made := made_by(bound, op)) is None:
+            return [self.linear(bound)]
+        return self.affine_map(ir.AffineMapAttr(made.attributes["map"]).value, [self.linear(v) for v in made.operands])
 
     def _evaluate(self, value: ir.Value) -> Linear:
         if isinstance(value.owner, ir.Block):
@@ -134,6 +140,11 @@ class Values(Integers):
         for dimension in range(kind.rank):
             if kind.is_dynamic_dim(dimension):
                 self._extents[argument, dimension] = self.extent(operand, dimension)
+
+    def same_extent(self, *axes: Axis) -> None:
+        """These are of one size: that of the first one that is known, or of the first one."""
+        known = (a for a in axes if a in self._extents or not ir.ShapedType(a[0].type).is_dynamic_dim(a[1]))
+        self._extents |= dict.fromkeys(axes, self.extent(*next(known, axes[0])))
 
     def _digit(self, op: ir.Operation, number: int) -> Linear:
         """A result of `affine.delinearize_index`: the digits of a number, the most significant first."""

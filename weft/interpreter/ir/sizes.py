@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from operator import or_
 from typing import TypeAlias
 
 from ...dsl.records import record
 from .affine_maps import dimension_of
-from .mlir import DYNAMIC, affine, arith, constant_of, ir, made_by, maker, memref, operations, producer, tensor
+from .mlir import (
+    DYNAMIC,
+    affine,
+    ancestors,
+    arith,
+    constant_of,
+    ir,
+    made_by,
+    maker,
+    memref,
+    operations,
+    producer,
+    tensor,
+)
 from .reshapes import groups_of
 from .structured import (
     Structure,
@@ -213,20 +227,27 @@ def argument_behind(value: ir.Value, axis: int) -> Axis | None:
 
 
 def same_sizes(start: Axis) -> list[Axis]:
-    """The axes of a function's arguments that have to be as long as this one: they are one dimension of an op; it comes first."""
-    groups: list[list[Axis]] = []
-    for op in operations(maker(start[0])):
-        if is_structured(op):
+    """The axes of a function's arguments that have to be as long as this one; it comes first."""
+    groups = (group for group in equal_sizes(maker(start[0])) if start in group)
+    return list(dict.fromkeys((start, *next(groups, ()))))
+
+
+def equal_sizes(function: ir.Operation) -> list[dict[Axis, None]]:
+    """The axes of a function's arguments, in groups: those of one are as long as each other, as dimensions of ops have them."""
+    groups: list[dict[Axis, None]] = []
+    for op in operations(function):
+        if is_structured(op) and not any(around.name in MAY_NOT_RUN for around in ancestors(op)):
             space = structure(op)
-            dimensions: list[list[Axis]] = [[] for _ in range(space.rank)]
+            dimensions: list[dict[Axis, None]] = [{} for _ in range(space.rank)]
             for operand, axis, expr in subscripts(op, space.maps):
                 d, found = dimension_of(expr), argument_behind(operand, axis)
                 if d is not None and found is not None:
-                    dimensions[d].append(found)
-            groups += dimensions
-    same = dict.fromkeys([start])
-    for _ in groups:  # one may follow from another
-        for group in groups:
-            if any(axis in same for axis in group):
-                same |= dict.fromkeys(group)
-    return list(same)
+                    dimensions[d][found] = None
+            for made in dimensions:
+                joined = [group for group in groups if not made.keys().isdisjoint(group)]
+                groups = [group for group in groups if group not in joined] + [reduce(or_, (*joined, made))]
+    return groups
+
+
+MAY_NOT_RUN = frozenset({"scf.if", "scf.while", "scf.index_switch"})
+"""What is in these may never run, and says nothing of sizes."""

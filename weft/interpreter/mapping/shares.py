@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ...dsl.records import record
 from ..indices.algebra import Sizes
 from ..indices.arithmetic import Bound, terms_of
-from ..indices.linear import NOTHING, Formula, Linear, Symbol, at_least, less
+from ..indices.linear import Formula, Linear, Symbol, at_least, less
 from ..indices.values import Values
-from ..ir.mlir import ir, made_by
+from ..ir.mlir import ir
 from ..ir.refusing import Remark
 from ..ir.structured import body_of
 
@@ -59,14 +59,11 @@ class Owned:
                 guards.append(condition if inner == owner.regions[0].blocks[0] else condition.negate())
             elif owner.name == "scf.for":
                 start, stop, by = list(owner.operands)[:3]
-                low, step, highs = values.linear(start), values.linear(by), _least(stop, values)
-                each = step.constant if step.is_constant and step.constant > 0 else 0
-                trips = [(high - low + (each - 1)).floordiv(each).bounds()[1] for high in highs] if each else []
-                most = min((n for n in trips if n is not None), default=None)
-                counters.append(values.fresh("loop", NOTHING, 0, None if most is None else max(most - 1, 0)))
-                form = low + values.product(Linear.of(counters[-1]), step)
-                guards += [less(form, high) for high in highs]
-                values.bind(body_of(owner).arguments[0], form)
+                highs = values.extremes(stop, "affine.min")
+                counter, variable, below = values.counter(values.linear(start), highs, values.linear(by))
+                counters += counter.symbols()
+                guards += below
+                values.bind(body_of(owner).arguments[0], variable)
         guards += map(values.condition, alive)
         forms = tuple(
             sum((values.linear(term) * factor for term, factor in terms_of(index)), Linear.of(index.constant))
@@ -94,14 +91,6 @@ def _in_their_order(form: Linear, guards: Sequence[Formula], values: Values) -> 
             if known.number.bounds() == (0, symbol.high) or below in parts:
                 table[symbol] = known.number
     return form.replaced(lambda symbol: table.get(symbol) or Linear.of(symbol)) if table else form
-
-
-def _least(bound: ir.Value, values: Values) -> list[Linear]:
-    """Forms of which a bound is the smallest."""
-    made = made_by(bound, "affine.min")
-    if made is None:
-        return [values.linear(bound)]
-    return values.affine_map(ir.AffineMapAttr(made.attributes["map"]).value, [values.linear(v) for v in made.operands])
 
 
 def _first_alone(guard: Formula) -> Symbol | None:

@@ -16,7 +16,7 @@ from ...interpreter.ir.cloning import clone_module
 from ...interpreter.ir.element_sizes import element_bytes
 from ...interpreter.ir.functions import AGREEMENTS, symbol
 from ...interpreter.ir.mlir import ahead_of, ancestors, ir, memref, operations, producer, run_passes, tensor
-from ...interpreter.ir.sizes import dimension_behind, size_of
+from ...interpreter.ir.sizes import MAY_NOT_RUN, dimension_behind, size_of
 from ...interpreter.ir.structured import (
     Structure,
     element_type,
@@ -34,9 +34,6 @@ from ..plan.resolve import fold
 from .arithmetic import NUMBERS
 from .functions import argument_names, entry_function
 from .program import RULES, Claim, Host, TokenValue, product
-
-_CHOOSING = frozenset({"scf.if", "scf.while", "scf.index_switch"})
-"""What is in these may never run, and says nothing."""
 
 _Wanted = tuple[Size | None, Relation, Size | None]
 
@@ -75,7 +72,7 @@ class _Reader:
         self.host = Host(module, {})
 
     def of(self, op: ir.Operation) -> Iterator[Agreement]:
-        if _CHOOSING.isdisjoint(around.name for around in ancestors(op)):
+        if MAY_NOT_RUN.isdisjoint(around.name for around in ancestors(op)):
             with ahead_of(op):
                 wanted = list(self._wanted(op))
             for left, relation, right in wanted:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol
+from ...indices.linear import (
+    FALSE,
+    NOTHING,
+    TRUE,
+    Floor,
+    Formula,
+    Linear,
+    Symbol,
+    at_least,
+    both,
+    either,
+    less,
+    reached,
+)
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
@@ -27,7 +40,7 @@ from .labels import (
 from .left import Left, as_map
 from .once import covers
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps
-from .questions import is_zero
+from .questions import is_zero, point_where
 
 
 @dataclass
@@ -43,6 +56,7 @@ class Contents:
         overwritten: results of which one part was written over another.
         begun: the constant to which the terms of a result are added, where they are.
         parts: by location, what combines the parts that an earlier launch has made of an op's result.
+        uses: of elements that may be no results, in rows beyond what a tile is of: when they are used, and what then has to hold.
     """
 
     payload: PayloadOps
@@ -54,6 +68,7 @@ class Contents:
     overwritten: set[Key] = field(default_factory=set)
     begun: dict[Key, float] = field(default_factory=dict)
     parts: dict[str, PayloadOp] = field(default_factory=dict)
+    uses: dict[tuple[tuple[Formula, ...], Formula], None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.values: Values = self.payload.values
@@ -62,15 +77,16 @@ class Contents:
         self._written: set[RootBuffer] = set()
         self._stores: dict[RootBuffer, list[tuple[Coordinates, tuple[Symbol, ...], tuple[Formula, ...]]]] = {}
 
-    def argument(self, value: ir.Value, key: Key | None, held: Left | None = None) -> None:
+    def argument(self, value: ir.Value, key: Key | None, held: Left | None = None, *, depth: int = 0) -> None:
         """A buffer that is passed to the kernel.
 
         Args:
+            depth: how many loops over tiles are around its allocation.
             key: of the tensor of the payload that it is, element by element.
             held: what an earlier launch has left in it.
         """
         root = self.views.root(value, foreign=True)
-        self.depth[root] = 0
+        self.depth[root] = depth
         cells = tuple(self._cell() for _ in root.shape)
         if key is not None:
             self.given[root] = key
@@ -216,6 +232,10 @@ class Contents:
         if any(s not in own for form in what.parts for s in form.symbols()):  # one part is written over another
             self.overwritten |= set() if what.key is None else {what.key}
             return self.forget(root)
+        if what.rows != TRUE:
+            ends = zip(coordinates, root.shape, strict=True)
+            beside = [part for at, n in ends for part in (() if n is None else (at_least(at, 0), less(at, Linear.of(n))))]
+            self.use(what.rows if root.foreign or None in root.shape else either(what.rows, both(*beside)))
         self._compare(root, coordinates, what)
         made = self._inverted(root, coordinates, what)
         staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
@@ -241,8 +261,47 @@ class Contents:
         if not whole or not is_zero(apart, self.guards):
             self.moved[what.key[1]] = apart.constant if whole and apart.is_constant else None
 
+    def use(self, rows: Formula, when: Sequence[Formula] = ()) -> None:
+        """An element is used here that is a result where `rows` holds."""
+        if rows != TRUE:
+            self.uses.setdefault(((*self.guards, *when), rows))
+
+    def hand_on(self, rows: Formula, ends: Sequence[Formula]) -> None:
+        """Of elements that are copied here, up to `ends`, each that is a result has to be."""
+        around = self.guards[: len(self.guards) - len(ends)]
+        if rows != TRUE and ends:
+            self.uses.setdefault(((*around, rows), both(*ends)))
+
+    def expose(self, value: ir.Value) -> None:
+        """Any elements of a buffer are used."""
+        for label in self.label_of(value):
+            self.use(TRUE if label.rows == TRUE else FALSE)
+
+    def uses_others(self) -> bool:
+        """Whether an element is used that is no result. Raises Unknown where the sets are too hard."""
+        return any(point_where([*when, rows.negate()]) is not None for when, rows in self.uses)
+
+    def told(self, cell: tuple[RootBuffer, Coordinates], formulas: Sequence[Formula]) -> list[Formula]:
+        """The formulas that the coordinates of a buffer tell, and the loops around that."""
+        *_, own, in_cells = self._cells(*cell)
+
+        def are_own(formula: Formula) -> bool:
+            found = reached(formula.changed(in_cells).symbols())
+            return all(s in own or s.kind in ("parameter", "defined") for s in found)
+
+        return [formula for formula in formulas if are_own(formula)]
+
     def _inverted(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> Label:
         """The label in terms of the buffer's coordinates."""
+        cells, turns, _, in_cells = self._cells(root, coordinates)
+        at, parts = (tuple(map(in_cells, forms)) for forms in (what.at, what.parts))
+        when, rows = where_bounds_leave_it(what.when.changed(in_cells)), what.rows.changed(in_cells)
+        return Label(what.key, cells, turns, at, when, what.outside, parts, what.since, what.each, rows)
+
+    def _cells(
+        self, root: RootBuffer, coordinates: Coordinates
+    ) -> tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callable[[Linear], Linear]]:
+        """The cells of a label and their turns; the symbols that it is in terms of, and forms in terms of these."""
         outer = set(self.loops[: self.depth.get(root, 0)])
         cells: list[Symbol | Linear] = []
         turns: list[int] = []
@@ -267,9 +326,7 @@ class Contents:
             digits = digits_of_cells(ways, outer) if digits is None else digits
             return with_digits(found, digits)
 
-        at, parts = (tuple(map(in_cells, forms)) for forms in (what.at, what.parts))
-        when = where_bounds_leave_it(what.when.changed(in_cells))
-        return Label(what.key, tuple(cells), tuple(turns), at, when, what.outside, parts, what.since, what.each)
+        return tuple(cells), tuple(turns), own, in_cells
 
     def loses(self, key: Key) -> bool:
         """Whether a function returns a result of the payload, and in the end something else lies where that is to be."""

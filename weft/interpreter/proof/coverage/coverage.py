@@ -12,21 +12,23 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from ....dsl.records import record
-from ...indices.linear import TRUE, Formula, Linear
+from ...indices.linear import TRUE, Formula, Linear, both
 from ...ir.functions import VERSION_OF
-from ...ir.mlir import ir, made_by, ops_of, producer
+from ...ir.mlir import ancestors, ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..solver import Unknown
+from .bodies import inside
 from .labels import Read, value_of
 from .left import Left, found_in
 from .nests import NestExecuted
 from .once import Unclear, expect_once, expect_order, reads_outside
-from .payloads import BEFORE, CASTS, Coordinates, PayloadOp, PayloadOps, computes, put_in
+from .payloads import BEFORE, CASTS, Coordinates, Element, PayloadOp, PayloadOps, computes, put_in
 from .points import Executes, solved
+from .questions import is_zero
 from .untouched import Untouched
-from .walk import Walk, inside
+from .walk import Walk
 
 
 @record
@@ -76,8 +78,7 @@ def coverage(
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
             if isinstance(argument.type, ir.MemRefType | ir.IndexType | ir.IntegerType):
                 _bind(walk, untouched.functions, argument, operand, loop)
-        for view in kernel.entry.operations:
-            walk.visit(view.operation)
+        walk.all_of(kernel.entry)
         found: dict[PayloadOp, list[Executes]] = {}
         for execution in walk.executions:
             found.setdefault(execution.of, []).append(execution)
@@ -102,12 +103,13 @@ def _bind(
 ) -> None:
     """Say what of the payload an argument of the kernel is, that a function of it is passed, or returns; and what lies there."""
     host = None if producer(operand) is not None else operand.owner.owner.operation
-    buffer = isinstance(argument.type, ir.MemRefType)
-    held = found_in(operand, loop, walk.payload.untouched) if buffer else None
+    buffer, around = isinstance(argument.type, ir.MemRefType), walk.payload.around
+    held = found_in(operand, next(iter(around.tiles), loop), walk.payload.untouched) if buffer else None
     if host is None or host.name != "func.func":
         if buffer:
-            walk.held.argument(argument, None, held)
-        elif host is not None and host in walk.payload.around.loops:
+            inside = [] if host is not None else ancestors(operand.owner.operation)
+            walk.held.argument(argument, None, held, depth=sum(each in around.tiles for each in inside))
+        elif around.tiles or (host is not None and host in around.loops):
             walk.values.bind(argument, walk.values.linear(operand))
         return
     name = ir.StringAttr(host.attributes[VERSION_OF if VERSION_OF in host.attributes else "sym_name"]).value
@@ -121,7 +123,8 @@ def _bind(
         walk.held.argument(argument, ("returned", name, number - len(given)), held)
         return
     if isinstance(given[number].type, ir.ShapedType) and given[number].type.rank == argument.type.rank:
-        walk.values.share_extents(given[number], argument)  # of which more is stated
+        for axis in range(argument.type.rank):  # of the kernel's argument more is stated
+            walk.values.same_extent((argument, axis), *walk.payload.untouched.same_sizes(given[number], axis))
     walk.held.argument(argument, ("argument", name, number), held)
 
 
@@ -144,8 +147,8 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
 
     def wrong() -> str | None:
         expect_order(execution, point)
-        found = expect_once(execution, point, extents, walk.values) or _wrong_start(execution, point)
-        return found or _wrong_padding(execution, point, extents) or _wrong_result(of, walk)
+        found = expect_once(execution, point, extents, walk.values) or _wrong_start(execution, point, extents, walk)
+        return found or _wrong_padding(execution, point, extents, walk) or _wrong_result(of, walk)
 
     return _concluded(of, extents, "parts" if of.of_parts else "products" if _multiplies(execution) else "terms", wrong)
 
@@ -178,7 +181,7 @@ def _multiplies(execution: Executes) -> bool:
     return any(inner.operation.name.startswith("arith.mul") for inner in body_of(execution.op).operations)
 
 
-def _wrong_start(execution: Executes, point: Coordinates) -> str | None:
+def _wrong_start(execution: Executes, point: Coordinates, extents: Sequence[Linear], walk: Walk) -> str | None:
     """Results begin with what the payload fills them with, or with what changes nothing, which that is added to later; parts of
     them with that, or with the same where a term that comes again makes nothing of it."""
     of = execution.of
@@ -186,6 +189,8 @@ def _wrong_start(execution: Executes, point: Coordinates) -> str | None:
         if label is not None and label.key is not None:
             if label.key[0] not in ("returned", "argument", BEFORE) and label.key != of.writes[number].key:
                 raise Unclear("its results begin with those of another op")
+            if label.key[0] in ("returned", "argument"):
+                _expect_own_start(execution, number, point, extents, walk)
             continue
         held = None if label is None else value_of(label.outside)
         if held is None or start is None:
@@ -204,8 +209,32 @@ def _wrong_start(execution: Executes, point: Coordinates) -> str | None:
     return None
 
 
-def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear]) -> str | None:
-    """What is read outside, by a result that there is, leaves it as it is: as the term of the reduction, or as a factor of it."""
+def _expect_own_start(
+    execution: Executes, number: int, point: Coordinates, extents: Sequence[Linear], walk: Walk
+) -> None:
+    """Each result begins with the element of a tensor that the payload's does.
+
+    Raises:
+        Unclear: the forms do not show it.
+    """
+    of, cell, label = execution.of, execution.cells[number], execution.started[number]
+    read = None if cell is None or label is None else label.read(cell[1])
+    if read is None or read.key is None or number >= len(of.begins):
+        return
+    returned = walk.payload.result(*read.key[1:]) if read.key[0] == "returned" else None
+    found = Element(read.key, read.at) if returned is None else returned(read.at)
+    own = [each for each in (of.begins[number], of.writes[number]) if each is not None and each.key == found.key]
+    table, executed = dict(zip(of.dims, point, strict=True)), [*execution.guards, execution.rows]
+    masks = [each.when for each in execution.reads if each is not None]
+    if own and not all(is_zero(a - put_in(b, table), [*executed, *masks]) for a, b in zip(found.at, own[0].at, strict=True)):
+        raise Unclear("its results are not known to begin with their own elements")
+    if own and reads_outside(execution, point, extents, read, execution.rows):
+        raise Unclear("some of its results begin with what is read outside")
+
+
+def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], walk: Walk) -> str | None:
+    """What is read outside, by a result that there is, leaves it as it is: as the term of the reduction, or as a factor of it. In
+    rows beyond what a tile is of it may be anything, where no such result is used."""
     arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
     loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
     for value, read in zip([*arguments, *loads], execution.reads, strict=True):
@@ -217,6 +246,9 @@ def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequen
         neutral = _changes_nothing(execution.op, padding) if role == "term" and padding is not None else None
         own = _own_padding(execution, point, read, padding)
         if neutral or not reads_outside(execution, point, extents, read, own):
+            continue
+        rows = both(own, execution.rows)
+        if rows != own and not reads_outside(execution, point, extents, read, rows) and not walk.held.uses_others():
             continue
         if neutral is None:
             raise Unclear(f"what is read outside is {'not known' if padding is None else padding}")

@@ -1,18 +1,22 @@
-"""Loops of the host around a launch that are the payload's own: a launch is one iteration of each of them.
+"""Loops of the host around a launch. Of those that are the payload's own, a launch is one iteration; those around an op that the
+payload has in none are as loops of the kernel around all of it: a tile is launched on its own.
 
     for t in 0 … 4: launch …                            the payload's loops over t, of which the kernel executes the ones inside
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...indices.linear import NOTHING, Linear
+from ...indices.linear import NOTHING, Formula, Linear
 from ...indices.values import Values
 from ...ir.functions import symbol
-from ...ir.mlir import ancestors, ir
+from ...ir.mlir import ancestors, ir, ops_of
 from ...ir.structured import body_of
+from ...memory.table import ALLOCATIONS
+from ...memory.views import is_view
+from .untouched import Untouched
 
 
 @dataclass
@@ -21,31 +25,41 @@ class HostLoops:
 
     Args:
         values: forms of the payload's values and the host's.
-        loops: of the host.
+        loops: of the host, the payload's own.
         counters: which iteration of each of them it is.
+        tiles: the loops around an op that the payload has in none, and their counters; guards: when these are of an iteration.
     """
 
     values: Values
     loops: Sequence[ir.Operation] = ()
     counters: list[Linear] = field(default_factory=list)
+    tiles: dict[ir.Operation, Linear] = field(default_factory=dict)
+    guards: list[Formula] = field(default_factory=list)
 
     @classmethod
-    def around(cls, launched: ir.Operation, functions: Mapping[str, ir.Operation], values: Values) -> HostLoops:
+    def around(cls, launched: ir.Operation, untouched: Untouched, values: Values) -> HostLoops:
         """Those around what is to be launched; none where anything else is around it."""
         *loops, function = [each for each in ancestors(launched) if each.name != "builtin.module"]
         if not loops or any(loop.name not in ("scf.for", "affine.for") for loop in loops):
             return cls(values)
-        if (payload := functions.get(symbol(function))) is not None:
+        if (payload := untouched.functions.get(symbol(function))) is not None:
             for mine, its in zip(body_of(function).arguments, body_of(payload).arguments, strict=False):
                 if isinstance(mine.type, ir.ShapedType) and isinstance(its.type, ir.ShapedType):
                     values.share_extents(mine, its)
                 elif mine.type == its.type:
                     values.bind(mine, values.linear(its))
-        made = cls(values, loops[::-1])
+        of = untouched.places.get(str(launched.location))
+        tiled = of is not None and of.parent.operation.name == "func.func" and all(map(_goes_on, loops, (launched, *loops)))
+        made = cls(values, () if tiled else loops[::-1])
         for loop in made.loops:
             form = Linear.of(values.fresh("parameter", NOTHING))
             values.bind(body_of(loop).arguments[0], form)
             made.counters.append(form)
+        for loop in loops[::-1] if tiled else ():
+            low, high, step = (values.linear(v) for v in list(loop.operands)[:3])
+            made.tiles[loop], form, below = values.counter(low, [high], step)
+            values.bind(body_of(loop).arguments[0], form)
+            made.guards += below
         return made
 
     def inside(self, loops: Sequence[ir.Operation]) -> Sequence[ir.Operation]:
@@ -72,3 +86,11 @@ class HostLoops:
         if any(bound.n_inputs or len(bound.results) != 1 for bound in maps):
             return None
         return [*(self.values.affine_map(bound, [])[0] for bound in maps), Linear.of(ir.IntegerAttr(loop.attributes["step"]).value)]
+
+
+def _goes_on(loop: ir.Operation, inner: ir.Operation) -> bool:
+    """Whether a loop does nothing to memory but what is inside does."""
+    beside = (op for op in ops_of(body_of(loop)) if op != inner)
+    dialects, harmless = ("arith", "affine", "index"), (*ALLOCATIONS, "memref.dim", "memref.dealloc", "scf.yield")
+    idle = all(is_view(op) or op.name in harmless or op.name.split(".")[0] in dialects for op in beside)
+    return loop.name == "scf.for" and not loop.results and idle

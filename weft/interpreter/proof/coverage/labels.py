@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from math import prod
 
 from ....dsl.records import record
@@ -28,6 +29,7 @@ class Read:
         parts: of a sum that is not complete, the forms that tell one part of it from another.
         since: the loops in which a sum has begun anew.
         each: how many iterations each part has, one after the other; 0 where that is not known.
+        rows: when it is that result; of rows of a tile that are beyond what that is a tile of, it is anything.
     """
 
     key: Key | None
@@ -37,6 +39,7 @@ class Read:
     parts: Coordinates = ()
     since: tuple[Symbol, ...] = ()
     each: int = 0
+    rows: Formula = TRUE
 
 
 @record
@@ -49,7 +52,7 @@ class Label:
             where the label is of that coordinate alone.
         at: the element of the payload, in terms of the cells and of counters of loops.
         when: where it is that element; elsewhere it is padding, of the value `outside`.
-        parts, since, each: as of `Read`, in terms of the cells.
+        parts, since, each, rows: as of `Read`, in terms of the cells.
     """
 
     key: Key | None
@@ -61,21 +64,17 @@ class Label:
     parts: Coordinates = ()
     since: tuple[Symbol, ...] = ()
     each: int = 0
+    rows: Formula = TRUE
 
     def read(self, coordinates: Coordinates) -> Read | None:
         """What the element at these coordinates is; None where the label is of others."""
-        if (table := self.within(coordinates)) is None:
+        table = self.within(coordinates)
+        if table is None:
             return None
         at, parts = (tuple(put_in(form, table) for form in forms) for forms in (self.at, self.parts))
-        return Read(
-            self.key,
-            at,
-            self.when.changed(lambda form: put_in(form, table)),
-            self.outside,
-            parts,
-            self.since,
-            self.each,
-        )
+        change = partial(put_in, table=table)
+        when, rows = self.when.changed(change), self.rows.changed(change)
+        return Read(self.key, at, when, self.outside, parts, self.since, self.each, rows)
 
     def within(self, coordinates: Coordinates) -> dict[Symbol, Linear] | None:
         """What the cells are at these coordinates; None where the label is of others."""
@@ -105,7 +104,7 @@ def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
     """A label of all stages, of those that are labelled one by one: what is in stage n moves on with n. For an element in one of
     these."""
     staged = [label for label in labels if any(isinstance(cell, Linear) and cell.is_constant for cell in label.cells)]
-    if len(staged) < 2 or any(label.key != staged[0].key for label in staged):
+    if len(staged) < 2 or any(label.key != staged[0].key or label.rows != TRUE for label in staged):
         return []
     first = staged[0]
     axes = [n for n, cell in enumerate(first.cells) if isinstance(cell, Linear)]
@@ -150,7 +149,7 @@ def agreed(label: Label, others: Sequence[Label], coordinates: Coordinates) -> R
             continue
         at = tuple(cell if isinstance(cell, Linear) else Linear.of(cell) for cell in other.cells)
         there = label.read(at)
-        if there is None or (there.key, there.at) != (other.key, other.at):
+        if there is None or (there.key, there.at, there.rows) != (other.key, other.at, other.rows):
             return None
         if _parts(there.when) != _parts(other.when):
             wholes = [table[cell] if isinstance(cell, Symbol) else cell for cell in label.cells]
@@ -255,12 +254,6 @@ def _floor_in_terms(floor: Floor, ways: Sequence[tuple[Symbol, Linear]]) -> Line
         if whole.terms and rest.content % floor.divisor == 0:
             return Linear.of(cell).floordiv(floor.divisor) - rest.floordiv(floor.divisor)
     return in_terms(floor.numerator, ways).floordiv(floor.divisor)
-
-
-def trips_of(low: Linear, high: Linear, step: Linear) -> Linear | None:
-    if not step.is_constant or step.constant < 1:
-        return None
-    return (high - low + (step.constant - 1)).floordiv(step.constant)
 
 
 def remainder_of(coordinate: Linear, divisor: int) -> Linear | None:

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ....dsl.records import record
+from ...indices.algebra import trips_of
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
-from ...ir.mlir import ancestors, ir, made_by, operations, producer, users
+from ...ir.mlir import ancestors, ir, made_by, operations, users
 from ...ir.structured import body_of
 from ...loops.forall import without_affine_loops
 from ...memory.effects import combiner
@@ -24,8 +25,8 @@ from ...memory.table import ATOMIC
 from ...memory.views import way
 from ..kernels.roots import RootBuffer
 from .contents import Contents
-from .labels import Read, trips_of, value_of
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
+from .labels import Read, value_of
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps, is_of_data, put_in
 from .points import Executes, solution
 from .untouched import NESTED
 
@@ -108,6 +109,8 @@ class Nests:
         indices, wanted = ([values.linear(v) for v in list(each.operands)[number + 1 :]] for each in (op, of))
         place = self.held.place(op.operands[number], indices)
         read, element = self.held.at(op.operands[number], indices), self.payload.element_of(of.operands[number])(tuple(wanted))
+        if number == 0 and read is not None:
+            self.held.use(read.rows)
         if number == 0 and read is not None and read.key is not None:
             told = element.at, read.at
             if read.key != element.key:
@@ -212,16 +215,9 @@ class Nests:
         else:
             count = 1 if loop.name == "scf.for" else len(body_of(loop).arguments)
             operands = list(loop.operands)[: 3 * count]
-            forms = [[self._extremes(v, n == 0) for v in operands[n * count : (n + 1) * count]] for n in range(3)]
+            ends = ("affine.max", "affine.min", "affine.min")
+            forms = [[frozenset(values.extremes(v, end)) for v in operands[n * count :][:count]] for n, end in enumerate(ends)]
         return [(low, high, next(iter(step))) for low, high, step in zip(*forms, strict=True)]
-
-    def _extremes(self, value: ir.Value, most: bool) -> frozenset[Linear]:
-        """Forms of which a bound is the largest, or the smallest."""
-        made = made_by(value, "affine.max" if most else "affine.min")
-        if made is None:
-            return frozenset({self.held.values.linear(value)})
-        operands = [self.held.values.linear(v) for v in made.operands]
-        return frozenset(self.held.values.affine_map(ir.AffineMapAttr(made.attributes["map"]).value, operands))
 
     def _point(self, step: NestAccess) -> Coordinates | None:
         """The iteration that a kernel's access is one of, in terms of its counters; None where that is not known, or where a loop
@@ -243,7 +239,7 @@ class Nests:
                 inner[dim] = same[0]
                 variable = self.held.values.linear(body_of(same[0][0]).arguments[0])
                 kept[dim.symbol] = _form(same[0][1]) if len(dim.bounds[0]) == 1 else variable
-            if other.of.name != ATOMIC or not any(map(_is_of_data, list(other.of.operands)[2:])):
+            if other.of.name != ATOMIC or not any(map(is_of_data, list(other.of.operands)[2:])):
                 equations += [(put_in(wanted, kept), at) for wanted, at in zip(other.wanted, other.at, strict=True)]
         found = solution(equations, symbols)
         if found is None:
@@ -277,9 +273,3 @@ class Nests:
 
 def _form(counter: Linear) -> Linear:
     return Linear.of(0) if counter.bounds() == (0, 0) else counter
-
-
-def _is_of_data(index: ir.Value) -> bool:
-    """Whether an index is computed of what was read."""
-    made = producer(index)
-    return made is not None and (made.name == "memref.load" or any(map(_is_of_data, made.operands)))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...indices.algebra import Algebra
-from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less
+from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less, redefined
 from ..kernels.model import digits_of
 from ..solver import Unknown
 from .labels import Read, collect_radices
@@ -182,9 +182,10 @@ def _in_digits(
         collect_radices(form, radices)
     split = {s: made for s, found in radices.items() if (made := digits_of(s, sorted(found))) is not None}
     own = [part for s in symbols for part in (split[s].symbols() if s in split else (s,))]
+    ends = [at_least(made * -1, -(s.high or 0)) for s, made in split.items() if made.bounds()[1] != s.high]
+    split = redefined(split, (s for part in (*point, *guards) for s in part.symbols()))
     parts = [guard.changed(lambda form: put_in(form, split)) for guard in guards]
-    parts += [at_least(made * -1, -(s.high or 0)) for s, made in split.items() if made.bounds()[1] != s.high]
-    return [put_in(form, split) for form in point], own, parts
+    return [put_in(form, split) for form in point], own, [*parts, *ends]
 
 
 def _joined(
@@ -221,7 +222,7 @@ def _count(form: Linear, guards: Sequence[Formula]) -> tuple[Linear, list[Formul
     total, lower, below = 1, Linear.of(0), list[Formula]()
     if len(digits) < len(form.terms):
         raise Unclear("its place is not made of digits, one for each loop")
-    for place, (n, symbol) in enumerate(sorted(digits, key=lambda each: each[0])):
+    for place, (n, symbol) in enumerate(sorted(digits, key=lambda each: (each[0], each[1].high is None))):
         if total > n > 0 and point_where([*guards, at_least(lower, n)]) is None:
             total, below = n, [*below, less(lower, Linear.of(n))]
         if n != total and point_where([*guards, at_least(Linear.of(symbol), 1)]) is None:

@@ -20,7 +20,7 @@ from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths, size_behind
-from ...ir.structured import Structure, body_of, element_type, is_read, is_structured, structure, subscripts, yielded
+from ...ir.structured import Structure, body_of, is_read, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...reductions.identities import update
 from .hosts import HostLoops
@@ -57,6 +57,7 @@ class PayloadOp:
         extents: sizes of the dimensions; None where no operand tells.
         reads, writes: the elements of operands in an iteration; of an input that is a scalar, nothing.
         starts: the constant that an output is filled with before, by output; None where it is none.
+        begins: the element that an output is updated of, by output.
         copies: it hands on what it reads, and makes nothing of it.
         computes: the arithmetic of its body, by name: how often.
         chooses: its body has conditions of its own.
@@ -81,6 +82,7 @@ class PayloadOp:
     divisor: Key | None = None
     unread: frozenset[int] = frozenset()
     of_parts: bool = False
+    begins: tuple[Element | None, ...] = ()
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
@@ -115,7 +117,7 @@ class PayloadOps:
     def of(cls, untouched: Untouched, launched: ir.Operation) -> PayloadOps:
         """Of the payload of a session, for a launch; ops are read when they are asked for."""
         made = cls(Values(LaunchShape(), lambda _: NOTHING), untouched)
-        made.around = HostLoops.around(launched, untouched.functions, made.values)
+        made.around = HostLoops.around(launched, untouched, made.values)
         return made
 
     def result(self, function: str, number: int) -> Callable[[Coordinates], Element] | None:
@@ -201,6 +203,7 @@ class PayloadOps:
             all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
             None if combined is None else combined.combiner,
             _divisor(op, elements), frozenset(n for n in range(space.inputs) if not is_read(op, n)),
+            begins=tuple(elements[space.inputs :]),
         )  # fmt: skip
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
@@ -318,16 +321,26 @@ _OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", 
                "minnumf", "maxsi", "maxui", "minsi", "minui", "andi", "ori", "xori", "remf", "cmpf")  # fmt: skip
 
 
+def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
+    """Whether a value is made of what was read, or of what a body is passed."""
+    made = producer(value)
+    if made is None:
+        return value.owner == body
+    return made.name in ("memref.load", "scf.if") or any(is_of_data(operand, body) for operand in made.operands)
+
+
 def computes(op: ir.Operation) -> Counter[str]:
-    """The arithmetic on numbers in the body of a structured op: not that of indices and masks."""
+    """The arithmetic on numbers in the body of a structured op, and the choices by them: not that of indices and masks."""
     found: Counter[str] = Counter()
     for view in body_of(op).operations:
         inner = view.operation
         dialect, _, name = inner.name.partition(".")
-        flag = len(inner.results) and str(inner.results[0].type) in ("i1", "index") and name != "cmpf"
-        wide = not flag or all(str(element_type(v)) == "i1" for v in op.operands)
-        if (dialect == "math" or (dialect == "arith" and name in _OF_NUMBERS)) and wide:
-            found[inner.name] += 1
+        chooses = inner.name in ("arith.cmpi", "arith.select")
+        if not chooses and dialect != "math" and (dialect != "arith" or name not in _OF_NUMBERS):
+            continue
+        flag = chooses or str(inner.results[0].type) in ("i1", "index")
+        asked = list(inner.operands)[: 1 if inner.name == "arith.select" else None]
+        found[inner.name] += not flag or any(is_of_data(operand, body_of(op)) for operand in asked)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ....dsl.records import record
-from ...indices.linear import Floor, Formula, Linear, Symbol
+from ...indices.linear import TRUE, Floor, Formula, Linear, Symbol
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
 from .labels import Label, Read, is_within
@@ -41,10 +41,12 @@ class Executes(Iterations):
     Args:
         op: of the kernel.
         started: by output, what the buffer holds before.
+        rows: what holds of each result that there is, where it is executed for others, too.
     """
 
     op: ir.Operation
     started: tuple[Label | None, ...]
+    rows: Formula = TRUE
 
     def parted(self, point: Coordinates, output: int) -> Coordinates:
         """What tells the parts of a sum from one another: loops in which its result begins anew, or has an element of its own; but

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ...indices.algebra import LaunchShape, Sizes
-from ...indices.linear import NOTHING, Floor, Formula, Linear, Symbol
+from ...indices.algebra import LaunchShape
+from ...indices.linear import NOTHING, Floor, Formula, Linear, Symbol, reached, redefined
 from ...indices.values import Values
 from ...mapping.shares import Owned
 from ..solver import Unknown
 from .once import Unclear, expect_once
-from .payloads import PayloadOp
+from .payloads import PayloadOp, put_in
 from .points import Iterations
 
 
@@ -39,15 +39,16 @@ def unclear(share: Owned) -> str | None:
     every = PayloadOp(
         str(share.op), str(share.op), tuple(range(len(dims))), dims, share.extents, (), (), (), False, Counter(), False, None
     )
-    change = _by_linear_id(share.block, values)
-    at, guards = tuple(map(change, share.at)), tuple(guard.changed(change) for guard in share.guards)
+    change = _by_linear_id(share, values)
+    at, extents = tuple(map(change, share.at)), tuple(map(change, share.extents))
+    guards = tuple(guard.changed(change) for guard in share.guards)
     own, alone = (
         tuple(dict.fromkeys(s for one in some for s in change(Linear.of(one)).symbols()))
         for some in (share.own, share.alone)
     )
     execution = Iterations(every, (*own, *alone), guards, (), (), alone)
     try:
-        return expect_once(execution, at, share.extents, values)
+        return expect_once(execution, at, extents, values)
     except Unclear as error:
         return str(error) if (counted := _counted(at, share.extents, own, alone, guards)) is None else counted or None
     except Unknown:
@@ -113,12 +114,15 @@ def _forms(formula: Formula) -> Iterator[Linear]:
         yield from _forms(part)
 
 
-def _by_linear_id(block: Sizes, values: Values) -> Callable[[Linear], Linear]:
+def _by_linear_id(share: Owned, values: Values) -> Callable[[Linear], Linear]:
     """Numbers of threads along x, y and z as digits of the one that hardware counts, of which warps and lanes are digits, too."""
-    sizes = [n for n in block if n is not None]
+    sizes = [n for n in share.block if n is not None]
     if len(sizes) < 3 or sum(n > 1 for n in sizes) < 2:
         return lambda form: form
     thread = Linear.of(values.fresh("loop", NOTHING, 0, prod(sizes) - 1))
     x, y, _ = sizes
     ids = {"tx": thread.modulo(x), "ty": thread.floordiv(x).modulo(y), "tz": thread.floordiv(x * y)}
-    return lambda form: form.replaced(lambda s: ids.get(s.name, Linear.of(s)) if s.kind == "thread" else Linear.of(s))
+    parts = (*share.at, *share.extents, *share.guards)
+    used = reached((*share.own, *share.alone, *(s for part in parts for s in part.symbols())))
+    table = redefined({s: ids[s.name] for s in used if s.kind == "thread" and s.name in ids}, used)
+    return lambda form: put_in(form, table)

@@ -6,7 +6,8 @@ from dataclasses import field
 
 from ....dsl.records import record
 from ...ir.functions import symbol
-from ...ir.mlir import ancestors, ir, operations
+from ...ir.mlir import ancestors, ir, maker, operations
+from ...ir.sizes import Axis, equal_sizes
 
 
 @record
@@ -25,6 +26,7 @@ class Untouched:
     nested: dict[str, ir.Operation | None]
     lowered: dict[ir.Operation, tuple[ir.Operation, dict[str, ir.Operation]]] = field(default_factory=dict, repr=False)
     _numbers: dict[ir.Operation, dict[ir.Value, int]] = field(default_factory=dict, repr=False)
+    _sizes: dict[ir.Operation, list[dict[Axis, None]]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, module: ir.Module) -> Untouched:
@@ -42,6 +44,13 @@ class Untouched:
                     where = str(op.location)
                     nested[where] = op if where not in nested and "unknown" not in where else None
         return cls(functions, places, nested)
+
+    def same_sizes(self, value: ir.Value, axis: int) -> list[Axis]:
+        """The axes of a function's arguments that are as long as this one."""
+        if (function := maker(value)) not in self._sizes:
+            self._sizes[function] = equal_sizes(function)
+        groups = (group for group in self._sizes[function] if (value, axis) in group)
+        return list(next(groups, [(value, axis)]))
 
     def number(self, value: ir.Value) -> int:
         """The number of a value in its function, one of these or a lowered one: its name in the text would take a walk for each."""

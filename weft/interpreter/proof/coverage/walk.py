@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ...hardware.queries import VALUELESS
-from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
+from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less, reached
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.mlir import children, ir, made_by, ops_of, producer, users
@@ -26,8 +26,9 @@ from ...memory.views import is_view
 from ...reductions.identities import combination
 from ..kernels.model import digits_of
 from ..kernels.roots import RootBuffer
+from .bodies import choice_of, conjuncts, inside
 from .contents import Contents
-from .labels import Label, Read, collect_radices, trips_of, value_of
+from .labels import Label, Read, collect_radices, value_of
 from .nests import Nests
 from .payloads import (
     BEFORE,
@@ -37,6 +38,7 @@ from .payloads import (
     PayloadOps,
     extents_of,
     hands_on,
+    is_of_data,
     put_in,
     through_casts,
 )
@@ -65,9 +67,21 @@ class Walk:
         self.nests = Nests(self.payload, self.held)
         self.strangers: dict[ir.Operation, None] = {}
         self._around: list[tuple[ir.Operation, tuple[Linear, ...]]] = []
+        self._ends: list[Formula] = []
         self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
 
     # ---- the walk ------------------------------------------------------------------------------------------------------
+
+    def all_of(self, kernel: ir.Block) -> None:
+        """A kernel, in the loops of the host that tile what it executes."""
+        around = self.payload.around
+        self._loops += (symbol for counter in around.tiles.values() for symbol in counter.symbols())
+        self._guards += around.guards
+        if around.tiles:
+            self._twice, self._recording = True, False
+            self._body(kernel)
+            self._twice, self._recording = False, True
+        self._body(kernel)
 
     def visit(self, op: ir.Operation) -> None:
         """An op of the kernel, and all that is inside."""
@@ -83,11 +97,13 @@ class Walk:
             self.held.depth[self.held.views.of(op.results[0])[0].root] = len(self._loops)
             return
         if op.name == "memref.copy":
+            self.held.expose(op.operands[0])
             return self.held.forget_value(op.operands[1])
         if is_view(op) or op.name in _HARMLESS or op.name.split(".")[0] in ("arith", "affine", "math", "index"):
             return
         for operand in op.operands:
             if is_memref(operand):
+                self.held.expose(operand)
                 self.held.forget_value(operand)
         for inner in children(op):
             self.visit(inner)
@@ -103,20 +119,16 @@ class Walk:
             made: list[Linear] = []
             within: list[Formula] = []
             for variable, low, high, step in zip(body.arguments, *bounds, strict=False):
-                trips = trips_of(low, high, step)
-                known = trips.constant if trips is not None and trips.is_constant else None
-                most = None if trips is None else trips.bounds()[1]
-                symbol = self.values.fresh("loop", NOTHING, 0, None if most is None else max(most - 1, 0))
-                counter = Linear.of(symbol)
+                counter, form, below = self.values.counter(low, [high], step)
+                (symbol,) = counter.symbols()
                 parallel = op.name == "scf.forall"  # of those in order, such numbers are stages of a buffer
-                digits = self._digits(variable, symbol, low + self.values.product(counter, step)) if parallel else None
-                if digits is not None:
+                if parallel and (digits := self._digits(variable, symbol, form)) is not None:
                     within += [at_least(digits * -1, -(symbol.high or 0))] if digits.bounds()[1] != symbol.high else []
-                    counter = digits
+                    table = {symbol: digits}
+                    counter, form = digits, put_in(form, table)
+                    below = [each.changed(lambda part, table=table: put_in(part, table)) for each in below]
                 made.append(counter)
-                form = low if known == 1 else low + self.values.product(counter, step)
-                if known is None:
-                    within.append(less(form, high))
+                within += below
                 self.values.bind(variable, form)
             self._around_of[op] = tuple(made)
             self._counters[op] = tuple(symbol for counter in made for symbol in counter.symbols())
@@ -177,6 +189,14 @@ class Walk:
     def _structured(self, op: ir.Operation) -> None:
         space = structure(op)
         dims, extents = self._dimensions(op, space)
+        open_ends = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None and not n.is_constant)
+        around = len(self._guards)
+        self._ends = [less(Linear.of(d), n) for d, n in open_ends]
+        self._guards += self._ends
+        self._iterations(op, space, dims)
+        del self._guards[around:]
+
+    def _iterations(self, op: ir.Operation, space: Structure, dims: Sequence[Symbol]) -> None:
         forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
         for index in inside(body_of(op), "linalg.index"):
             self.values.bind(index.results[0], forms[index_dimension(index)])
@@ -186,8 +206,6 @@ class Walk:
         of = self._executed(op, space, reads, inner)
         outputs = range(space.inputs, space.inputs + space.outputs)
         cells = [self._cell_of(op.operands[n], space, n, forms) for n in outputs]
-        open_ends = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None and not n.is_constant)
-        ranges = tuple(less(Linear.of(d), n) for d, n in open_ends)
         before = [self.held.label_of(op.operands[n]) for n in outputs]
         if of is None:
             updated = any(is_read(op, n) for n in outputs) and "reduction" in space.iterators
@@ -202,21 +220,46 @@ class Walk:
         ]
         started = self._starts.setdefault(op, tuple(labels[-1] if labels else None for labels in before))
         execution = Executes(
-            of, (*self._loops, *dims), (*self._guards, *ranges, *masks), (*reads, *inner), tuple(cells),
+            of, (*self._loops, *dims), (*self._guards, *masks), (*reads, *inner), tuple(cells),
             tuple(dict.fromkeys(s for each in since for s in each)), op, started,
         )  # fmt: skip
         point = solved(execution, self.payload)
+        rows = self._rows(execution, point, before)
         if self._recording and of.reductions:
-            self.executions.append(execution)
+            always = both(*(part for part in rows[0] if all(part in each for each in rows)))
+            self.executions.append(replace(execution, rows=always))
         for number, cell in enumerate(cells):
             if cell is None:
                 continue
             begun = self.held.since(cell[0], before[number])
-            what = None if point is None else self._made(execution, number, point, reads, begun)
+            what = None if point is None else self._made(execution, number, point, reads, begun, both(*rows[number]))
             if what is None:
                 self.held.forget(cell[0])
             else:
                 self.held.write(cell, what, dims)
+
+    def _rows(
+        self, execution: Executes, point: Coordinates | None, before: Sequence[Sequence[Label]]
+    ) -> list[list[Formula]]:
+        """By output, what tells of an element of it whether it is a result that there is, of a tile's row and not of one beyond."""
+        of, op = execution.of, execution.op
+        reads = [read for read in execution.reads if read is not None and read.key is not None]
+        masks = dict.fromkeys(part for read in reads for part in _parts(read.when))
+        others = {part: read.when for read in reads for part in _parts(read.rows)}
+        summed = {s for d in of.reductions for s in (() if point is None else point[d].symbols())}
+        asked = [part for part in (masks | others) if summed.isdisjoint(reached(part.symbols()))]
+        found: list[list[Formula]] = []
+        for number, (cell, labels) in enumerate(zip(execution.cells, before, strict=True)):
+            known = [] if cell is None or point is None else self.held.told(cell, asked)
+            if cell is not None and is_read(op, structure(op).inputs + number):
+                already = (label.read(cell[1]) for label in labels if label.rows != TRUE)
+                known += (part for read in already if read is not None for part in _parts(read.rows) if part not in known)
+            found.append(known)
+        left = [part for part in others if not all(part in known for known in found)]
+        left += [] if of.reductions else [part for part in masks if not all(part in known for known in found)]
+        for part in left:
+            self.held.use(part, (*execution.guards, others.get(part, TRUE)))
+        return found
 
     def _carried(self, op: ir.Operation, space: Structure) -> None:
         """In a loop of the host, a buffer of the host that nothing is known of is what the payload's op has for that operand: how
@@ -234,17 +277,18 @@ class Walk:
         point: Coordinates,
         reads: Sequence[Read | None],
         since: tuple[Symbol, ...],
+        rows: Formula,
     ) -> Read | None:
         """What an execution leaves in an output."""
         op, of = execution.op, execution.of
         if number >= len(of.writes):  # beside the sum of all parts, that of those before
             so_far = yielded(op)[number] == body_of(op).arguments[structure(op).inputs]
             each = next((read.each for read in reads if read is not None), 0)
-            return Read((BEFORE, of.location, 0), point, TRUE, None, each=each) if so_far and len(point) == 1 else None
+            known = so_far and len(point) == 1
+            return Read((BEFORE, of.location, 0), point, TRUE, None, each=each, rows=rows) if known else None
         at = tuple(put_in(form, dict(zip(of.dims, point, strict=True))) for form in of.writes[number].at)
-        return Read(
-            of.writes[number].key, at, TRUE, None, execution.parted(point, number), since, execution.each(point)
-        )
+        parts, each = execution.parted(point, number), execution.each(point)
+        return Read(of.writes[number].key, at, TRUE, None, parts, since, each, rows)
 
     def _merges(self, op: ir.Operation, read: Read) -> bool:
         """Whether an op combines a result, or a part of one, with what is there, as the payload combines its terms."""
@@ -259,17 +303,18 @@ class Walk:
         return found.combiner in _ADDING or (of.combiner is not None and found.combiner == of.combiner)
 
     def _masked(self, op: ir.Operation, space: Structure) -> list[Formula]:
-        """When an iteration counts whose update is masked: where it does not, the results stay as they are."""
+        """When an iteration counts whose update is masked: where it does not, the results stay as they are. What the payload's
+        own conditions on numbers leave as it is has counted."""
         out: list[Formula] = []
         for value, before in zip(yielded(op), list(body_of(op).arguments)[space.inputs :], strict=True):
-            made = producer(value)
-            if made is not None and made.name == "arith.select" and made.operands[2] == before:
-                condition = made_by(made.operands[0], "arith.cmpi", "arith.andi")
-                out += [] if condition is None else [self.values.condition(made.operands[0])]
-            elif made is not None and made.name == "scf.if" and len(made.regions) == 2:
-                number = list(made.results).index(value)
-                kept = ops_of(made.regions[1].blocks[0])[-1].operands[number]
-                out += [self.values.condition(made.operands[0])] if kept == before else []
+            if (made := producer(value)) is None:
+                continue
+            kept = made.operands[2:3] if made.name == "arith.select" else []
+            if made.name == "scf.if" and len(made.regions) == 2:
+                kept = [ops_of(made.regions[1].blocks[0])[-1].operands[list(made.results).index(value)]]
+            if before in kept:
+                parts = (part for part in conjuncts(made.operands[0]) if not is_of_data(part, body_of(op)))
+                out += map(self.values.condition, parts)
         return out
 
     def _executed(
@@ -326,7 +371,7 @@ class Walk:
     def _chosen(self, value: ir.Value, found: Read | None) -> Read | None:
         """What is read, where the body takes it only under conditions, and one constant elsewhere: `select(%inside, %value, 0)`;
         None where there are several constants."""
-        while found is not None and (choice := _choice_of(value)) is not None:
+        while found is not None and (choice := choice_of(value)) is not None:
             taken, arm, other = choice
             condition = self.values.condition(taken.operands[0])
             when, known = condition if arm == 0 else condition.negate(), value_of(found.outside)
@@ -348,6 +393,9 @@ class Walk:
             return self.held.forget_value(op.operands[space.inputs + number])
         known = [read for read in reads if read is not None and read.key is not None]
         dims = self._counters[op]
+        if not (len(known) == 1 and len(reads) == 1 and hands_on(op, number)):
+            for read in known:
+                self.held.use(read.rows)
         if is_read(op, space.inputs + number):  # what is there stays what it is; a constant becomes what is added to it
             adds = len(known) == 1 and (self._merges(op, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None)
             if adds and labels and labels[-1].key == known[0].key:  # each term once
@@ -357,6 +405,7 @@ class Walk:
                 self.held.add(cell, known[0], self.held.since(cell[0], labels), dims)
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
+            self.held.hand_on(known[0].rows, self._ends)
             return self.held.write(cell, known[0], dims)
         if (divided := self._divided(op, number, reads)) is not None:
             return self.held.write(cell, divided, dims)
@@ -392,32 +441,5 @@ _HARMLESS = frozenset({
 _ADDING = ("arith.addf", "arith.addi")
 
 
-def inside(block: ir.Block, name: str) -> list[ir.Operation]:
-    """The ops of a name in a body, in program order."""
-    found: list[ir.Operation] = []
-    for op in ops_of(block):
-        found += [op] if op.name == name else []
-        found += [inner for region in op.regions for nested in region.blocks for inner in inside(nested, name)]
-    return found
-
-
-def _choice_of(value: ir.Value) -> tuple[ir.Operation, int, ir.Attribute | None] | None:
-    """The choice, a `select` or a branch, that takes a value or what is made of it alone; which arm the value is of; and the
-    constant that the other one is, if it is one."""
-    while len(asked := users(value)) == 1:
-        (user,) = asked
-        if user.name == "arith.select" and value in list(user.operands)[1:]:
-            arm = list(user.operands)[1:].index(value)
-            other = made_by(user.operands[2 - arm], "arith.constant")
-            return None if other is None else (user, arm, other.attributes["value"])
-        if user.name == "scf.yield" and user.parent.operation.name == "scf.if":
-            choice, number = user.parent.operation, list(user.operands).index(value)
-            blocks = [region.blocks[0] for region in choice.regions if len(region.blocks)]
-            arm = blocks.index(user.block)
-            ends = ops_of(blocks[1 - arm])[-1] if len(blocks) == 2 else None
-            other = None if ends is None else made_by(ends.operands[number], "arith.constant")
-            return choice, arm, None if other is None else other.attributes["value"]
-        if len(user.results) != 1 or len(user.regions):
-            break
-        value = user.results[0]
-    return None
+def _parts(formula: Formula) -> tuple[Formula, ...]:
+    return formula.parts if formula.kind == "and" else (formula,)
