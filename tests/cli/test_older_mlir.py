@@ -309,3 +309,34 @@ def test_payloads_for_other_machines_run_and_have_a_reference(header: str, targe
     loop += " %b = arith.addf %a, %a : f32\n affine.store %b, %x[%i] : memref<64xf32>\n }\n return\n}"
     schedule = "schedule s() {\nlet loop = match affine.for\nmap loop to grid(x) cyclic\nlaunch loop\n}"
     assert weft.run(schedule, payload=f"module attributes {{{header}}} {{\n{loop}\n}}", target=target).ok
+
+
+TENSOR = "tensor<8x16xf32>"
+OTHERWISE_WRITTEN = {
+    "sizes that the type tells": (
+        f"%r = tensor.expand_shape %a [[0, 1], [2]] : {TENSOR} into tensor<2x4x16xf32>",
+        "output_shape [2, 4, 16]",
+    ),
+    "the cast before what is computed": (
+        "%r = linalg.elemwise_binary {cast = #linalg.type_fn<cast_signed>, fun = #linalg.binary_fn<max_signed>} "
+        f"ins(%a, %a : {TENSOR}, {TENSOR}) outs(%a : {TENSOR}) -> {TENSOR}",
+        "<max_signed>",
+    ),
+    "the cast behind it": (
+        "%r = linalg.elemwise_binary {fun = #linalg.binary_fn<mul>, cast = #linalg.type_fn<cast_signed>} "
+        f"ins(%a, %a : {TENSOR}, {TENSOR}) outs(%a : {TENSOR}) -> {TENSOR}",
+        "<mul>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERWISE_WRITTEN)
+def test_what_was_written_otherwise_is_read(name: str) -> None:
+    line, kept = OTHERWISE_WRITTEN[name]
+    assert kept in str(parse_payload(Source("p.mlir", f"func.func @f(%a: {TENSOR}) {{\n{line}\nreturn\n}}")))
+
+
+def test_a_cast_that_todays_op_does_not_make_is_not_left_out() -> None:
+    line = OTHERWISE_WRITTEN["the cast behind it"][0].replace("cast_signed", "cast_unsigned")
+    with pytest.raises(WeftError, match="W0487"):
+        parse_payload(Source("p.mlir", f"func.func @f(%a: {TENSOR}) {{\n{line}\nreturn\n}}"))

@@ -362,6 +362,6 @@ def test_gathers_of_odd_sizes_compile_at_once(b: int, t: int) -> None:
     code = io.BytesIO()
     parse(text).operation.write_bytecode(code)
     before = time.process_time()
-    found = computed(code.getvalue(), "main", {"table": table, "ids": places})
+    found = computed(code.getvalue(), "main", {"arg0": table, "arg1": places})
     assert time.process_time() - before < 1.0
     np.testing.assert_array_equal(found["result0"], table[places])

@@ -72,8 +72,8 @@ def lower(module: ir.Module) -> None:
 
 
 def forget_machines(module: ir.Module) -> None:
-    """What a payload says of the machine that it was written for is not this one: here an index has 64 bits, as it has elsewhere."""
-    for op in (module.operation, *operations(module.operation)):
+    """What a payload says of the machine that it was written for is not this one: here an index has 64 bits."""
+    for op in operations(module.operation):
         for name in ("dlti.dl_spec", "dlti.target_system_spec", "llvm.data_layout", "llvm.target_triple"):
             if name in op.attributes:
                 del op.attributes[name]

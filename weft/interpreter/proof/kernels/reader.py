@@ -45,6 +45,13 @@ _FOLLOWED = FORM | {PREFETCH}
 _PENDING = {"copy": copies.may_pend, "store": stores_may_pend, "product": may_pend}
 """How many of its thread's last groups a wait leaves pending, by the agent."""
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
+_INLINED = "inline the call, or bring the kernel to gpu, scf, affine, memref and vector ops first"
+_REWRITE = "write it with ops of gpu, scf, affine, memref and vector, or with those of nvgpu and nvvm that docs/house.md lists"
+_WAYS_OUT = {
+    "nvvm.barrier.arrive": "let all of these threads wait, `nvvm.barrier id = … number_of_threads = …`; or arrive at a"
+    " memory barrier, `nvgpu.mbarrier.arrive`, that the others wait for",
+}
+"""Of ops that have a near one that is known."""
 MOMENTS = 3
 """Places of an op in its block: where it begins; of one that works on, where it is committed; and where it has waited."""
 
@@ -141,7 +148,7 @@ class Reader:
             raise fail(
                 "W0640",
                 f"the race analysis does not know what {describe(op)} does to memory",
-                hint="inline the call, or bring the kernel to gpu, scf, affine, memref and vector ops first",
+                hint=_WAYS_OUT.get(name, _INLINED if name in _CALLS or name.startswith("llvm.") else _REWRITE),
             )
         else:
             if not all(map(effects.only_computes, children(op))):
