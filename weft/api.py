@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Union, Unpack
 
 from .dsl import tree
-from .dsl.diagnostics import Source, Span, fail
+from .dsl.diagnostics import Source, Span, fail, plain
 from .execution import build_bundle, run_recipe
 from .pipeline import Applied, Choice, Recipe, applied
 from .process import interruptible
@@ -57,7 +57,10 @@ def load(schedule: Name, **choice: Unpack[Choices]) -> Recipe:
     text = Source("<schedule>", str(schedule)) if _is_text(schedule) else None
     file, unproven = "" if text else str(schedule), choice.get("unproven", False)
     unchecked, assumed = choice.get("unchecked", False), choice.get("assumed", False)
-    return Choice(file, payload, settings, choice.get("layer"), unproven, text, program, unchecked, assumed).open()
+    recipe = Choice(file, payload, settings, choice.get("layer"), unproven, text, program, unchecked, assumed).open()
+    for warning in recipe.warnings:
+        warnings.warn(plain(warning), stacklevel=5)  # beyond `load`, `apply` and their wrappers
+    return recipe
 
 
 def _payload(given: object) -> tuple[Path | None, Source | tree.Payload | None]:

@@ -101,14 +101,14 @@ class Choice:
         clock = clock or Clock()
         with clock.phase("parse"):
             named = self.text or self.file
-            file = read_schedule(named) if named else parse_text(EMPTY, TYPED)
+            file, warnings = checked_schedule(named) if named else (parse_text(EMPTY, TYPED), ())
         with clock.phase("payload"):
             text = self.program if isinstance(self.program, Source) else None
             if isinstance(self.program, tree.Payload):
                 file = replace(file, payload=self.program)
             mine = distribute(self.settings, file.main, None if text else builder_of(file, self.payload), self.layer)
             source, made_of = (text, {}) if text else payload_source(file, self.payload, mine.payload, mine.layer)
-        return Recipe(self, file, source, bind(file.main, mine.schedule), made_of, clock)
+        return Recipe(self, file, source, bind(file.main, mine.schedule), made_of, clock, warnings)
 
 
 TYPED = "<typed>"
@@ -127,6 +127,7 @@ class Recipe:
         values: the main schedule's parameters, bound.
         payload_values: the builder's parameters, where a builder made the payload.
         clock: keeps the time of each phase.
+        warnings: what the checker finds odd in the schedule.
     """
 
     choice: Choice
@@ -135,6 +136,7 @@ class Recipe:
     values: Mapping[str, Any]
     payload_values: Mapping[str, int | str]
     clock: Clock = field(repr=False)
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def name(self) -> str:

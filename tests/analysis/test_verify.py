@@ -610,3 +610,17 @@ def test_what_swapped_buffers_carry_to_the_next_iteration_is_read_after_it_is_wr
     p, q = (r for r in verify_source(Source("m.mlir", text)).kernels[0].races)
     assert (p["kind"], p["buffer"], q["kind"], q["buffer"]) == ("WAR", "p", "RAW", "q")
     assert "iteration 0: memref.store" in q["first"] and "iteration 1: memref.load" in q["second"]
+
+
+OPS_WITH_A_WAY_OUT = {
+    "an arrival at a numbered barrier": ("nvvm.barrier.arrive number_of_threads = %n", "nvvm.barrier id ="),
+    "another op of the hardware": ("nvvm.fence.sc.cluster", "write it with ops of gpu"),
+}
+
+
+@pytest.mark.parametrize("name", OPS_WITH_A_WAY_OUT)
+def test_ops_that_are_not_followed_have_a_way_out(name: str) -> None:
+    op, way = OPS_WITH_A_WAY_OUT[name]
+    text = host(f"    %n = arith.constant 64 : i32\n    {op}\n    memref.store %zero, %A[%tx] : {V}")
+    (judged,) = verify_source(Source("k.mlir", text)).kernels
+    assert [d.code for d in judged.diagnostics] == ["W0640"] and way in (judged.diagnostics[0].hint or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import weft
 from weft.dsl.diagnostics import Source, WeftError
 from weft.interpreter.ir.misnamed import misnamed_op
 from weft.interpreter.ir.mlir import operations
@@ -12,6 +13,7 @@ from weft.payloads.edits import Edit, Older
 from weft.payloads.older_mlir import rewritten
 from weft.payloads.payload import parse_payload
 from weft.runtime.cpu.reference import reference
+from weft.runtime.run.execution import Target
 
 LOOPS = """\
 func.func @f(%A: memref<64xf32>, %n: index) {
@@ -290,3 +292,51 @@ def test_what_is_wrong_under_an_older_header_has_its_place() -> None:
     with pytest.raises(WeftError) as caught:
         parse_payload(Source("p.mlir", text))
     assert (span := caught.value.diagnostics[0].span) is not None and span.line == 5
+
+
+MACHINES = [
+    "dlti.dl_spec = #dlti.dl_spec<#dlti.dl_entry<index, 32>>",
+    "dlti.dl_spec = #dlti.dl_spec<index = 16>",
+    "dlti.dl_spec = #dlti.dl_spec<f32 = dense<64> : vector<2xi64>>",
+    'dlti.dl_spec = #dlti.dl_spec<index = 32>, llvm.data_layout = "e-p:32:32-i64:64", llvm.target_triple = "i686-linux-gnu"',
+]
+
+
+@pytest.mark.parametrize("target", ["sim", "cpu"])
+@pytest.mark.parametrize("header", MACHINES)
+def test_payloads_for_other_machines_run_and_have_a_reference(header: str, target: Target) -> None:
+    loop = "func.func @f(%x: memref<64xf32>) {\n affine.for %i = 0 to 64 {\n %a = affine.load %x[%i] : memref<64xf32>\n"
+    loop += " %b = arith.addf %a, %a : f32\n affine.store %b, %x[%i] : memref<64xf32>\n }\n return\n}"
+    schedule = "schedule s() {\nlet loop = match affine.for\nmap loop to grid(x) cyclic\nlaunch loop\n}"
+    assert weft.run(schedule, payload=f"module attributes {{{header}}} {{\n{loop}\n}}", target=target).ok
+
+
+TENSOR = "tensor<8x16xf32>"
+OTHERWISE_WRITTEN = {
+    "sizes that the type tells": (
+        f"%r = tensor.expand_shape %a [[0, 1], [2]] : {TENSOR} into tensor<2x4x16xf32>",
+        "output_shape [2, 4, 16]",
+    ),
+    "the cast before what is computed": (
+        "%r = linalg.elemwise_binary {cast = #linalg.type_fn<cast_signed>, fun = #linalg.binary_fn<max_signed>} "
+        f"ins(%a, %a : {TENSOR}, {TENSOR}) outs(%a : {TENSOR}) -> {TENSOR}",
+        "<max_signed>",
+    ),
+    "the cast behind it": (
+        "%r = linalg.elemwise_binary {fun = #linalg.binary_fn<mul>, cast = #linalg.type_fn<cast_signed>} "
+        f"ins(%a, %a : {TENSOR}, {TENSOR}) outs(%a : {TENSOR}) -> {TENSOR}",
+        "<mul>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERWISE_WRITTEN)
+def test_what_was_written_otherwise_is_read(name: str) -> None:
+    line, kept = OTHERWISE_WRITTEN[name]
+    assert kept in str(parse_payload(Source("p.mlir", f"func.func @f(%a: {TENSOR}) {{\n{line}\nreturn\n}}")))
+
+
+def test_a_cast_that_todays_op_does_not_make_is_not_left_out() -> None:
+    line = OTHERWISE_WRITTEN["the cast behind it"][0].replace("cast_signed", "cast_unsigned")
+    with pytest.raises(WeftError, match="W0487"):
+        parse_payload(Source("p.mlir", f"func.func @f(%a: {TENSOR}) {{\n{line}\nreturn\n}}"))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import io
 import pkgutil
+from pathlib import Path
 
 import pytest
 import torch_mlir.dialects
 from torch_mlir import passmanager
 
+import weft
+from weft import cli
 from weft.dsl.checker import check
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.parameters import bind_parameters
@@ -106,3 +110,25 @@ def test_the_names_are_those_of_the_bindings() -> None:
             except ValueError as error:
                 assert "does not refer to a registered pass" not in str(error), name
             assert misnamed_pass(name, "run-pass") is None
+
+
+ODD = {name: body for name, (body, _, severity) in NAMED_WRONG.items() if severity == "warning"}
+
+
+@pytest.mark.parametrize("command", ["run", "apply", "emit", "repl"])
+@pytest.mark.parametrize("name", ODD)
+def test_what_is_odd_is_shown_by_every_command_that_applies_it(
+    name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "s.weft").write_text(text(f"{ODD[name]}\nmap op to threads(x: 1) cyclic\nlaunch op"))
+    (tmp_path / "p.mlir").write_text(PAYLOAD)
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
+    cli.run([command, str(tmp_path / "s.weft"), "--payload", str(tmp_path / "p.mlir")])
+    said = capsys.readouterr()
+    assert (said.out + said.err).count("warning[W0241]") == 1
+
+
+def test_what_is_odd_is_a_warning_of_python_where_it_is_called() -> None:
+    with pytest.warns(UserWarning, match="(?s)W0241: .*did you mean `linalg.fill`") as found:
+        weft.apply(text(ODD["no such op, which may be absent"]), payload=PAYLOAD)
+    assert [Path(said.filename).name for said in found] == [Path(__file__).name]

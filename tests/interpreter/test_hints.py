@@ -124,7 +124,9 @@ def test_a_loop_that_a_pass_removed(tmp_path: Path) -> None:
     body = f"{HEAD}let (t, o) = tile gemm [16, 16]\nfuse init into t\nlet (k, step) = tile o [_, _, 32]\n{canonical}print k\n"
     body += LANES.format(op="step", more="map init to threads(*) cyclic\n")
     found = refused(MATMUL, body, tmp_path, "W0310")
-    assert found.hint == "`match` it again; or use the handle before the rewrite"
+    assert found.hint == (
+        "`match` it again, or use the handle before the rewrite; what no result and no memory depends on is removed"
+    )
     expect_followed(MATMUL, body.replace(f"{canonical}print k\n", f"print k\n{canonical}"), tmp_path)
 
 
@@ -199,3 +201,16 @@ def test_larger_tiles_than_shared_memory_holds(tmp_path: Path) -> None:
     found = refused(MATMUL, body(32), tmp_path, "W0355")
     assert found.hint == "take smaller tiles"
     expect_followed(MATMUL, body(8), tmp_path)
+
+
+def test_an_op_that_nothing_depends_on(tmp_path: Path) -> None:
+    """What is put into a tensor argument, and not used as the result of that, is lost."""
+    kind = "tensor<8x8xf32>"
+    text = f"""func.func @f(%x: {kind}, %y: {kind}) {{
+      %e = tensor.empty() : {kind}
+      %r = linalg.exp ins(%x : {kind}) outs(%e : {kind}) -> {kind}
+      %d = bufferization.materialize_in_destination %r in %y : ({kind}, {kind}) -> {kind}
+      return
+    }}"""
+    found = refused(text, "let op = match linalg.exp\nmap op to grid(x) cyclic\nlaunch op", tmp_path, "W0310")
+    assert found.hint is not None and found.hint.endswith("what no result and no memory depends on is removed")

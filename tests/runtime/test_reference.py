@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -338,3 +339,29 @@ def test_wrong_inputs_never_reach_the_payload() -> None:
     payload = parse(matmul(4, 4, 4, "f32", "f32"))
     with pytest.raises(WeftError, match="W0717: `arg0` is 2x4xfloat32, expected 4x4xf32"):
         reference(payload, None, {"arg0": np.zeros((2, 4), np.float32), "arg1": np.zeros((4, 4), np.float32)})
+
+
+@pytest.mark.parametrize(("b", "t"), [(4, 37), (3, 41)])
+def test_gathers_of_odd_sizes_compile_at_once(b: int, t: int) -> None:
+    """LLVM's last level of effort takes seconds for these, and runs no faster."""
+    ids, out = f"tensor<{b}x{t}xi32>", f"tensor<{b}x{t}x64xf32>"
+    text = f"""func.func @main(%table: tensor<1000x64xf32>, %ids: {ids}) -> {out} {{
+      %e = tensor.empty() : {out}
+      %r = linalg.generic {{iterator_types = ["parallel", "parallel", "parallel"],
+          indexing_maps = [affine_map<(b, t, d) -> (b, t)>, affine_map<(b, t, d) -> (b, t, d)>]}}
+          ins(%ids : {ids}) outs(%e : {out}) {{
+        ^bb0(%i: i32, %o: f32):
+          %d = linalg.index 2 : index
+          %row = arith.index_cast %i : i32 to index
+          %v = tensor.extract %table[%row, %d] : tensor<1000x64xf32>
+          linalg.yield %v : f32
+      }} -> {out}
+      return %r : {out} }}"""
+    table = np.random.default_rng(5).random((1000, 64), np.float32)
+    places = np.random.default_rng(6).integers(0, 1000, (b, t), np.int32)
+    code = io.BytesIO()
+    parse(text).operation.write_bytecode(code)
+    before = time.process_time()
+    found = computed(code.getvalue(), "main", {"arg0": table, "arg1": places})
+    assert time.process_time() - before < 1.0
+    np.testing.assert_array_equal(found["result0"], table[places])

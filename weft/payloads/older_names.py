@@ -55,7 +55,9 @@ _FORMS = re.compile(
       | "(?:[^"\\\n]|\\.)*+"?
       | {_NAME}(?:{_BUFFER}|{_TENSOR})(?P<operand>[^:\n]{{0,999}}+:\s*+)
       | {_NAME}linalg\.elemwise_(?P<arity>unary|binary)(?![\w.])
-        (?:\s*+\{{\s*+fun\s*+=\s*+\#linalg\.(?:unary|binary)_fn<(?P<fun>\w+)>\s*+\}})?+(?=\s*+ins\b)
+        (?:\s*+\{{(?P<kinds>[^{{}}\n]*+)\}})?+(?=\s*+ins\b)
+      | {_NAME}(?:tensor|memref)\.expand_shape\s++%[\w.$\#-]++\s*+(?P<groups>\[[\d\s,\[\]]*+)
+        (?=:[^\n]{{0,999}}?\binto\s(?:tensor|memref)<(?P<into>(?:\d++x)++)[^\d?])
       | {_NAME}linalg\.fill(?P<fill>\s*+\((?P<filled>[^()]*+)\))\s*+:(?P<kind>[^,\n]*+),(?=(?P<types>[^\n]*+))
       | (?P<strided>,\s*+offset\s*+:\s*+(?P<offset>\d++|\?)\s*+,\s*+strides\s*+:\s*+(?P<strides>\[[^\[\]]*+\]))(?=\s*+[,>])
       | {_NAME}linalg\.init_tensor\s*+\[(?P<sizes>[^\[\]]*+)\]
@@ -66,6 +68,11 @@ _FORMS = re.compile(
 )
 """Comments and texts, which hold nothing; headers; and ops."""
 
+_CAST = r"cast\s*=\s*#linalg\.type_fn<cast_signed>"
+_KINDS = re.compile(
+    rf"\s*(?:{_CAST}\s*,?\s*)?(?:fun\s*=\s*#linalg\.(?:unary|binary)_fn<(\w+)>\s*(?:,\s*{_CAST}\s*)?)?"
+)
+"""The attributes of `linalg.elemwise_*` that today's op has, too: what it computes, and the cast that it makes."""
 _INDEX = re.compile(r"(?:<|,)\s*index\s*[=,]\s*(\d+)(?:\s*:\s*i\d+)?")
 _OLDER_SPEC = re.compile(r"dlti\.dl_entry\s*<")
 _TYPE_STEP = re.compile(r'->|"(?:[^"\\\n]|\\.)*+"|[<>]')
@@ -96,8 +103,12 @@ def edits(text: str) -> Iterator[Edit]:
                 return  # it does not end: the parser says so
             yield from _conversion(text, form, done)
         elif form["arity"] is not None:
-            kind = form["fun"] or {"unary": "exp", "binary": "add"}[form["arity"]]
-            yield Edit(*form.span(), f"linalg.elementwise kind=#linalg.elementwise_kind<{kind}>")
+            written = _KINDS.fullmatch(form["kinds"] or "")
+            if written is not None:
+                kind = written[1] or {"unary": "exp", "binary": "add"}[form["arity"]]
+                yield Edit(*form.span(), f"linalg.elementwise kind=#linalg.elementwise_kind<{kind}>")
+        elif form["into"] is not None:
+            yield Edit(form.end(), form.end(), f"output_shape [{', '.join(form['into'].split('x')[:-1])}] ")
         elif form["sizes"] is not None:
             dynamic = [size.strip() for size in form["sizes"].split(",") if size.strip().startswith("%")]
             yield Edit(*form.span(), f"tensor.empty({', '.join(dynamic)})")

@@ -218,6 +218,8 @@ def start(choice: Choice, resume: str | None = None) -> int:
     console = Console(file=sys.stdout, highlight=False, markup=False)
     if resume is None:
         shell = Shell(Workbench.open(choice), console, interactive=interactive)
+        if warnings := shell.desk.bench.recipe.warnings:
+            shell.desk.show(warnings)
         if interactive:
             if found := cut_off():
                 more = f" ({len(found)} of them; `weft repl --resume NAME` goes on with another)" if len(found) > 1 else ""

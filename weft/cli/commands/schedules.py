@@ -20,8 +20,8 @@ from ...runtime.run.execution import TARGETS
 from .. import completion
 
 if TYPE_CHECKING:
-    from ...pipeline import Applied, Choice
-    from ...runtime.run.execution import Reference, Target
+    from ...pipeline import Applied, Choice, Recipe
+    from ...runtime.run.execution import Clock, Reference, Target
 
 Function = Callable[..., Any]
 
@@ -161,7 +161,7 @@ def run(
 
         listed = sizes_of_sweep(sweep)
         with progress(f"weft run {chosen.file}") as clock:
-            ran = run_sweep(chosen.open(clock), entry, options, listed)
+            ran = run_sweep(_opened(chosen, clock), entry, options, listed)
             found = [{"size": n} | done.report.to_json() for n, done in ran]
         if as_json:
             emit(found)
@@ -176,7 +176,7 @@ def run(
                 )
             done = run_bundle(Path(chosen.file), options, clock)
         else:
-            done = run_recipe(chosen.open(clock), entry, options)
+            done = run_recipe(_opened(chosen, clock), entry, options)
     if done.warnings:
         show(done.warnings)
     if as_json:
@@ -190,6 +190,16 @@ def run(
     return 1 if done.report.ok is False else 0
 
 
+def _opened(chosen: Choice, clock: Clock) -> Recipe:
+    """Read the schedule and its payload; what is odd in the schedule is shown at once, before a step that fails for it."""
+    from ...output.console import show
+
+    recipe = chosen.open(clock)
+    if recipe.warnings:
+        show(recipe.warnings)
+    return recipe
+
+
 def _predict(chosen: Choice, entry: str | None, sizes: Mapping[str, str], chip: str, as_json: bool) -> int:
     from ...execution import predicted
     from ...output.console import emit, progress, stderr
@@ -199,7 +209,7 @@ def _predict(chosen: Choice, entry: str | None, sizes: Mapping[str, str], chip: 
     if Path(chosen.file).is_dir():
         raise click.UsageError("--predict takes a schedule, not a bundle")
     with progress(f"weft run {chosen.file} --predict") as clock:
-        found = predicted(planned(applied(chosen.open(clock)), entry), chip, sizes)
+        found = predicted(planned(applied(_opened(chosen, clock)), entry), chip, sizes)
     if as_json:
         emit(found.to_json())
     else:
@@ -214,7 +224,7 @@ def applied_with_progress(chosen: Choice, command: str, output: Path | None = No
     from ...runtime.files.writing import Output, expect_outputs
 
     with progress(f"weft {command} {chosen.file}") as clock:
-        recipe = chosen.open(clock)
+        recipe = _opened(chosen, clock)
         if output is not None:
             expect_outputs([Output("-o", output, kind)], recipe.reads)
         return applied(recipe)
@@ -297,7 +307,7 @@ def build(
     wanted, open_ = parse_settings(asked, "--input"), parse_settings(sizes, "--size")
     with progress(f"weft build {chosen.file}") as clock:
         data_seed = (seed or 0) if with_data else None
-        done, compared = build_bundle(chosen.open(clock), entry, output, data_seed, inputs, wanted, open_)
+        done, compared = build_bundle(_opened(chosen, clock), entry, output, data_seed, inputs, wanted, open_)
     for remark in done.unproven:
         say(remark)
     if compared.line is not None:

@@ -54,7 +54,15 @@ CLUSTER_WIDE = named(lambda row: row.takes == "cluster")
 FENCES = named(lambda row: row.does and row.orders == "fence" and not row.agent)
 OF_GROUPS = named(lambda row: row.since >= 90 or row.takes == "group")
 """Ops of kernels whose warp groups may be at different places."""
-_AT_ONCE = named(lambda row: row.takes == "warp" or row.agent == "copy" or (row.takes == "cluster" and row.orders == "arrive"))
+_AT_ONCE = named(
+    lambda row: row.takes == "warp" or row.agent == "copy" or (row.takes == "cluster" and row.orders == "arrive")
+)
 _WAITS = {*named(lambda row: row.orders in ("arrive", "wait", "drain", "meet", "registers")), *warpgroups.PRODUCTS}
 YIELDING = (FORM & _WAITS) - _AT_ONCE
 """Ops in which a warp group waits for others or for what it has started, and those before which others may be first."""
+
+WAYS_OUT = {
+    "nvvm.barrier.arrive": "let all of these threads wait, `nvvm.barrier id = … number_of_threads = …`; or arrive at a"
+    " memory barrier, `nvgpu.mbarrier.arrive`, that the others wait for",
+}
+"""What does the same in another way, of ops that no record is of."""

@@ -115,7 +115,8 @@ class Rewriter:
         found = self.tagged(handle.tag)
         if len(found) != 1:
             what = "the op of this handle is gone: a rewrite removed it" if not found else f"this handle names {len(found)} ops"
-            raise self.error("W0310", what, hint="`match` it again; or use the handle before the rewrite")
+            hint = "`match` it again, or use the handle before the rewrite; what no result and no memory depends on is removed"
+            raise self.error("W0310", what, hint=hint)
         return found[0]
 
     def tagged(self, tag: str) -> list[ir.Operation]:

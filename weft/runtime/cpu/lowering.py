@@ -54,6 +54,7 @@ PARALLEL_TILE, INNER_TILE, REDUCTION_TILE = 64, 256, 64
 def lower(module: ir.Module) -> None:
     """Lower the module in place. Raises `ir.MLIRError` where upstream cannot. Verified once, at the end: between two of these many
     passes that takes longer than the passes."""
+    forget_machines(module)
     decompose(module)
     crop_before_padding(module)
     values = (value for op in operations(module.operation) for value in (*op.operands, *op.results))
@@ -68,6 +69,14 @@ def lower(module: ir.Module) -> None:
     _run(module, GENERALIZE)
     tile_contractions(module)
     lower_ops(module)
+
+
+def forget_machines(module: ir.Module) -> None:
+    """What a payload says of the machine that it was written for is not this one: here an index has 64 bits."""
+    for op in operations(module.operation):
+        for name in ("dlti.dl_spec", "dlti.target_system_spec", "llvm.data_layout", "llvm.target_triple"):
+            if name in op.attributes:
+                del op.attributes[name]
 
 
 def lower_ops(module: ir.Module) -> None:

@@ -76,7 +76,7 @@ class CompiledPayload:
     `reference` does. Globals that it writes keep what it wrote until the next call. Errors: those of `reference`, where
     it is made."""
 
-    def __init__(self, code: bytes, entry: str, floats: Floats = "f32", effort: int = 3) -> None:
+    def __init__(self, code: bytes, entry: str, floats: Floats = "f32", effort: int = 2) -> None:
         begin("the reading")
         module = ir.Module.parse(code, context())
         self.named, self.wide = signature(module, entry), "f64" if floats == "f64" else "f32"

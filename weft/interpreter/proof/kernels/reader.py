@@ -14,7 +14,7 @@ from ...hardware.hopper.warpgroups import GROUP, PRODUCTS, may_pend
 from ...hardware.instructions import DIALECTS, INSTRUCTIONS, Instruction
 from ...hardware.lanes import BARRIERS
 from ...hardware.limits import WARP
-from ...hardware.queries import AGENTS, CLUSTER_WIDE, FENCES, FORM, GROUP_WIDE, SIGNALS, WARP_WIDE
+from ...hardware.queries import AGENTS, CLUSTER_WIDE, FENCES, FORM, GROUP_WIDE, SIGNALS, WARP_WIDE, WAYS_OUT
 from ...indices.algebra import AXES, LaunchShape, MadeUp, at_or_above, id_symbol
 from ...indices.integers import in_kernel
 from ...indices.linear import THREAD, Depends, Formula, Linear, at_least, both, equal, less
@@ -45,6 +45,10 @@ _FOLLOWED = FORM | {PREFETCH}
 _PENDING = {"copy": copies.may_pend, "store": stores_may_pend, "product": may_pend}
 """How many of its thread's last groups a wait leaves pending, by the agent."""
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
+_INLINED = "inline the call, or bring the kernel to gpu, scf, affine, memref and vector ops first"
+_REWRITE = (
+    "write it with ops of gpu, scf, affine, memref and vector, or with those of nvgpu and nvvm that docs/house.md lists"
+)
 MOMENTS = 3
 """Places of an op in its block: where it begins; of one that works on, where it is committed; and where it has waited."""
 
@@ -141,7 +145,7 @@ class Reader:
             raise fail(
                 "W0640",
                 f"the race analysis does not know what {describe(op)} does to memory",
-                hint="inline the call, or bring the kernel to gpu, scf, affine, memref and vector ops first",
+                hint=WAYS_OUT.get(name, _INLINED if name in _CALLS or name.startswith("llvm.") else _REWRITE),
             )
         else:
             if not all(map(effects.only_computes, children(op))):
