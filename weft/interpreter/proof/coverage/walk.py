@@ -189,7 +189,8 @@ class Walk:
     def _structured(self, op: ir.Operation) -> None:
         space = structure(op)
         dims, extents = self._dimensions(op, space)
-        open_ends = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None and not n.is_constant)
+        known = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None)
+        open_ends = ((d, n) for d, n in known if not n.is_constant or n.constant < 1)
         around = len(self._guards)
         self._ends = [less(Linear.of(d), n) for d, n in open_ends]
         self._guards += self._ends
