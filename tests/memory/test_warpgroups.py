@@ -48,7 +48,7 @@ def test_swizzles_exchange_pieces_as_the_figures_of_the_ptx_isa_show() -> None:
 
 def test_a_matrix_consists_of_boxes_as_wide_as_the_swizzle() -> None:
     tile = _map(64, 128)
-    places = warpgroups.panel_layout(tile, 512)
+    places = warpgroups.panel_layout(tile, 64, 512)
 
     def place(row: int, byte: int) -> int:
         return swizzles.exchanged(places.at("address", row=row, byte=byte), tile.swizzle)

@@ -21,7 +21,7 @@ from weft.runtime.host.functions import signature
 from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
-from weft.runtime.simulator.roles import products
+from weft.runtime.simulator.machine import fragments
 
 SOAK = "WEFT_SOAK" in os.environ
 TILES = [  # a block's, a warp group's rows, and stages
@@ -134,7 +134,7 @@ def test_parts_are_of_tf32(monkeypatch: pytest.MonkeyPatch) -> None:
     done = made(type="f32", m=64, n=64, k=40, bm=64, bn=64, stages=2)
     arrays = random_inputs(signature(done.applied.payload), 1)
     before = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text).outputs["C"]
-    monkeypatch.setattr(products, "to_tf32", lambda x: x)
+    monkeypatch.setattr(fragments, "to_tf32", lambda x: x)
     after = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text).outputs["C"]
     assert (before == after).all()
 

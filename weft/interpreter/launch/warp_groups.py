@@ -194,7 +194,7 @@ class _GroupProduct:
             at = list[ir.Value]()
             for first, lies in matrices:
                 assert lies is not None, "a descriptor has a tensor map"
-                more = panel_layout(lies, depth // step * SUM_BYTES).at("address", byte=number * SUM_BYTES) // STEP
+                more = panel_layout(lies, 1, depth // step * SUM_BYTES).at("address", byte=number * SUM_BYTES) // STEP
                 at.append(arith.AddIOp(first, arith.constant(word, more)).result if more else first)
             sums = ir.Operation.create(MMA_ASYNC, [sums.type], [sums, *at], given).results[0]
         ir.Operation.create(COMMIT)

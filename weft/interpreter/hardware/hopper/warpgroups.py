@@ -208,7 +208,7 @@ def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value
     if held is None or tile is None:
         return described, None
     row_bytes = getattr(held, along) * element_bytes(held.element)
-    places = panel_layout(tile, row_bytes)
+    places = panel_layout(tile, 1, row_bytes)
     return described, after if after in [places.at("address", byte=step) for step in range(0, row_bytes, SUM_BYTES)] else None
 
 
@@ -327,15 +327,15 @@ def sum_layout(rows: int, columns: int) -> Layout:
     return Layout((*digits, *Layout.of(warps, pieces, ("row", ROWS, "register", 2 * wide, rows // ROWS)).digits))
 
 
-def panel_layout(tile: TensorMap, row_bytes: int) -> Layout:
+def panel_layout(tile: TensorMap, rows: int, row_bytes: int) -> Layout:
     """The `address` of a `byte` of a `row`, from the beginning of a matrix, before the swizzle.
 
     Rows are those of the memory, and so columns of the product where the right operand is not
     transposed. A panel has as many bytes of each row as the swizzle.
     """
-    span, rows = span_of(tile), prod(tile.box[:-1])
+    span = span_of(tile)
     return Layout.of(
-        ("address", rows * span, "byte", span, -(-row_bytes // span)), ("address", span, "row", 1, rows),
+        ("address", prod(tile.box[:-1]) * span, "byte", span, -(-row_bytes // span)), ("address", span, "row", 1, rows),
         ("address", 1, "byte", 1, span if tile.swizzle else min(span, row_bytes)),
     )  # fmt: skip
 

@@ -160,13 +160,13 @@ def _lines(
     if each is None or start is None or view.flat or root.strides is None or len(box.box) != 2 or view.sizes:
         return None
     rows, columns = (held.rows, held.columns) if rows_first else (held.columns, held.rows)
-    places = panel_layout(box, columns * each)
+    places = panel_layout(box, rows, columns * each)
     position = root.position(start)
     assert position is not None
     group = LINES * box.swizzle  # bytes after which a swizzle begins again
     if box.swizzle and (rows % LINES or position.content * each % group):
         return None
-    parts = [(rows if d.of == "row" else d.count, d.stride) for d in places.digits]
+    parts = [(d.count, d.stride) for d in places.digits]
     parts = [(count, stride // each) for count, stride in parts[:-1]] + [(parts[-1][0] // each, 1)]
     return _placed(root, start, parts, values, inside) or ((position + _sum(parts, values),), True)
 

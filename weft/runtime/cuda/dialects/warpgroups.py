@@ -118,5 +118,6 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
 
 def place(matrix: GroupMatrix, row: int, number: int, *, rows: bool) -> int:
     """In bytes from the matrix's beginning: what the `number`th instruction along the sum reads from there on."""
-    held = panel_layout(matrix.box, matrix.columns * matrix.bytes)
+    most = max(matrix.rows, matrix.columns)  # whichever of them the memory has as rows
+    held = panel_layout(matrix.box, most, most * matrix.bytes)
     return held.at("address", row=number * matrix.steps) if rows else held.at("address", row=row, byte=number * SUM_BYTES)

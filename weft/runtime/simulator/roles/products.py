@@ -63,7 +63,7 @@ class GroupProductForm:
 
 def _elements(matrix: GroupMatrix, rows: int, columns: int, start: int = 0) -> np.ndarray:
     row, column = np.indices((rows, columns))
-    plain = panel_layout(matrix.box, columns * matrix.bytes).at("address", row=row, byte=column * matrix.bytes)
+    plain = panel_layout(matrix.box, rows, columns * matrix.bytes).at("address", row=row, byte=column * matrix.bytes)
     return exchanged(plain + start, matrix.box.swizzle) // matrix.bytes
 
 

@@ -81,5 +81,5 @@ def test_panels_are_a_bijection_of_rows_and_bytes() -> None:
     text = f"!nvgpu.tensormap.descriptor<tensor = memref<64x64xbf16, 3>, {how}>"
     tile = tensor_maps.tensor_map(mlir.ir.Type.parse(text, one_context()))
     assert tile is not None
-    where = warpgroups.panel_layout(tile, 512).table("row", "byte")
+    where = warpgroups.panel_layout(tile, 64, 512).table("row", "byte")
     assert np.array_equal(np.sort(where["address"].ravel()), np.arange(64 * 512))
