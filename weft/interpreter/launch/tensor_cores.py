@@ -218,18 +218,13 @@ class _Product:
             return self._elements(tile, operand)
         addresses = fragments.rows_read(held, along)
         places = self._subscripts(tile, operand, [self._of_lane(addresses, axis) for axis in ("row", "column")])
-        transposed = (
-            held.at(along, lane=4) != 0
-        )  # the lanes that have a row of the instruction's matrix run along the memory's
+        transposed = held.at(along, lane=4) != 0  # lanes with other rows of the instruction have neighbors in memory
         return nvgpu.LdMatrixOp(ir.VectorType.get(part, element_type(tile)), tile, places, transposed, part[0]).result
 
     def _elements(self, tile: ir.Value, operand: int) -> ir.Value:
         """Load them one by one, or those of a register at once. What lanes add has the same factors always."""
-        held, (registers, each), kind = (
-            self.product.fragments[operand],
-            self.product.vectors[operand],
-            element_type(tile),
-        )
+        held, kind = self.product.fragments[operand], element_type(tile)
+        registers, each = self.product.vectors[operand]
 
         def place(register: int, element: int) -> list[ir.Value]:
             first = {axis: held.at(axis, register=register, element=element) for axis in ("row", "column")}
@@ -301,7 +296,10 @@ def _row(tile: ir.Value, axis: int, count: int) -> tuple[ir.Value, list[int]] | 
 
 
 def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:
-    """Whether `ldmatrix` loads the tile, and along which of row and column elements are neighbors in memory. `axes`: of both."""
+    """The one of row and column along which elements are neighbors in memory, if `ldmatrix` loads the tile.
+
+    `axes`: those of the tile that rows and columns are counted along.
+    """
     kind = ir.MemRefType(tile.type)
     if not is_shared(kind) or element_bytes(kind.element_type) != 2 or kind.rank - 1 not in axes:
         return None
