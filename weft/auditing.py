@@ -1,5 +1,4 @@
-"""Is a bundle what its module makes? Its kernels are proven again, and its text and its plan emitted again and
-compared.
+"""Is a bundle what its module makes? Its kernels are proven, its text and its plan emitted again, and compared.
 
 What a bundle computes is in its module alone; the simulator and the CPU run that, a GPU runs `kernels.cu` as
 `plan.json` says. So a bundle is of one piece where both follow from the module. Whose program it is, and whether it is
@@ -36,13 +35,10 @@ class Audit:
     Args:
         path: the bundle's folder.
         verdict: of the module's kernels and functions, as `weft verify` judges them.
-        different: the files that are not what the module makes; `module.mlir`, where it says more than kernels and
-            plans do.
-        indices: of loads and stores, how many are shown to be inside of their buffers, and how many there are. Of the
-            others the simulator tells.
+        different: files that are not what the module makes; `module.mlir`, where it says more than kernels and plans.
+        indices: how many of loads and stores are shown to be inside of their buffers, and of how many.
         unproven: the kernels that the bundle says were let through without a proof.
-        unchecked: why the bundle says that its kernels were not compared with the payload; None where it says that they
-            were.
+        unchecked: why the bundle says that its kernels were not compared with the payload; None: they were.
         diagnostics: all that is wrong.
     """
 
@@ -101,8 +97,7 @@ def audit_bundle(path: Path | str) -> Audit:
 
 @lru_cache(KEPT)
 def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tuple[int, int]]:
-    """What a module says that its text and its plan do not show; the proof of the rest; its indices. Raises what does
-    not parse."""
+    """What a module says that its text and plan do not show; the proof of the rest; its indices."""
     from .interpreter.ir import mlir
     from .interpreter.proof.inside import index_uses
     from .runtime.cpu.admitted import NotLoopsError, expect_finished

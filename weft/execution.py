@@ -41,8 +41,7 @@ def run_recipe(recipe: Recipe, entry: str | None, options: RunOptions) -> Execut
 def run_sweep(
     recipe: Recipe, entry: str | None, options: RunOptions, sizes: Iterable[int | None]
 ) -> Iterator[tuple[int | None, Executed]]:
-    """As `run_recipe`, with each of the sizes in the place of all that the payload and the options leave open: the
-    schedule is applied once."""
+    """As `run_recipe`, for each of the sizes in the place of all that is left open: applied once."""
     options.expect_outputs(recipe.reads)
     if options.reference == "jit":
         _prepare_reference(recipe.clock)
@@ -65,8 +64,7 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
 
 
 def _program(done: Applied, entry: str | None, against: Reference, *, text: bool) -> Program:
-    """What is run of a scheduled module, and compared with what its payload gives. `text`: the device runs the CUDA
-    text."""
+    """What is run of a scheduled module, and compared with what its payload gives. `text`: as CUDA text."""
     from .runtime.host import functions
 
     made = planned(done, entry, text=text)
@@ -136,8 +134,7 @@ def _prepare_reference(clock: Clock) -> None:
 
 
 def predicted(made: Planned, chip: str, sizes: Mapping[str, str] | None = None) -> Prediction:
-    """The time of the launches on a chip, by a model that runs their machine code. `sizes`: of what the payload leaves
-    open.
+    """The time of the launches on a chip, by a model that runs their machine code. `sizes`: those left open.
 
     Errors: W0780 … W0782, and W0505, W0726, W0727; W0719 where a size is left open.
     """
@@ -172,8 +169,7 @@ def build_bundle(
     """Write a bundle, once its kernels are compared with their payload; with a `data_seed`, inputs and the outputs that
     the payload gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`.
 
-    Raises W0080, W0081 where they are not equal, W0082 where it is not proven what they combine, and nothing is written
-    then.
+    Raises W0080, W0081 where they are not equal, W0082 where it is not proven what they combine: nothing is written.
     """
     from .comparison import once
     from .runtime.cpu.reference import reference

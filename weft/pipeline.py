@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 
 def resolve_schedule(name: str, *, shipped: bool = False) -> Path:
-    """The path of a schedule: a path as it is, or a recipe that ships, by its name. `shipped`: no path. Raises
-    W0050."""
+    """The path of a schedule, or of a recipe that ships, by its name. `shipped`: no path. Raises W0050."""
     from .dsl.diagnostics import did_you_mean
     from .recipes import schedules
 
@@ -149,8 +148,7 @@ class Recipe:
 
     @property
     def open_axes(self) -> dict[str, str]:
-        """The parameters of the payload's builder that are sizes which are known at run time only, and the axes that
-        have them."""
+        """The parameters of the payload's builder that are run-time sizes, and the axes that have them."""
         from .payloads.settings import builder_of
 
         builder = builder_of(self.file, self.choice.payload) if self.payload_values else None
@@ -200,8 +198,7 @@ class Applied:
 
     @property
     def assumed(self) -> list[str]:
-        """Of each reduction of which it is not proven that kernels execute it as the payload does, a line that says
-        why."""
+        """Of each reduction that is not proven to be executed as the payload does, a line that says why."""
         from .interpreter.ir.cloning import COMBINED
         from .interpreter.ir.mlir import ir, operations
 
@@ -216,8 +213,7 @@ class Applied:
 
 
 def load_statements(*more: str) -> None:
-    """Import all that statements use, or its import would count as the first one's work; and `more` of the
-    interpreter."""
+    """Import all that statements use, or that would count as the first one's work; and `more` of the interpreter."""
     from .interpreter.ir import mlir
 
     mlir.load()
@@ -302,8 +298,7 @@ def bundled(made: Planned) -> tuple[Plan, str, str]:
 def planned(done: Applied, entry: str | None = None, *, text: bool = True) -> Planned:
     """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels.
 
-    Without `text`, what only the simulator knows has none, and a comment that states why. Raises W05xx of kernels
-    otherwise.
+    Without `text`, what only the simulator knows has none, and a comment that states why; else W05xx is raised.
     """
     from .runtime.cuda.module import emit
     from .runtime.host.agreements import agreements

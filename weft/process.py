@@ -1,5 +1,4 @@
-"""What a process that does one command line tells its parent (`cli/supervisor.py`), should it be ended; and Ctrl-C,
-made safe.
+"""What a process that does one command line tells its parent, should it be ended; and Ctrl-C, made safe.
 
 Without such a parent nothing is told, and Ctrl-C is safe all the same: the Python API has no other process.
 """
@@ -86,8 +85,7 @@ change what versions of a module share."""
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Handle SIGINT this way inside; a no-op where the host has a handler of its own, and off the main thread, where
-    Python allows none."""
+    """Handle SIGINT this way inside; a no-op where the host has its own handler, and off the main thread."""
     default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if threading.current_thread() is not threading.main_thread() or not default:
         yield
@@ -112,8 +110,7 @@ _again: threading.Timer | None = None
 
 
 def raise_what_was_put_off() -> None:
-    """At the end of what can be interrupted: a signal that came in time is not lost because all that was left was
-    delicate."""
+    """At the end of what can be interrupted: a signal that came in time is not lost."""
     global _put_off
     if _again is not None:
         _again.cancel()

@@ -1,5 +1,4 @@
-"""Judging a complete module that was written elsewhere: every kernel, as its launches use it, and the order of the
-launches."""
+"""Judging a complete module from elsewhere: each kernel, as its launches use it, and the order of the launches."""
 
 from __future__ import annotations
 
@@ -31,8 +30,7 @@ Sizes = tuple[int | None, int | None, int | None]
 
 @record(kw_only=True)
 class _Part:
-    """A part of a module that was judged. `distinct`: what was taken as distinct memory, of buffers from outside or
-    arguments."""
+    """A judged part of a module. `distinct`: buffers from outside, or arguments, taken as distinct memory."""
 
     name: str
     place: str
@@ -81,8 +79,7 @@ class Judged(_Part):
         )  # fmt: skip
 
     def launched_by(self, place: str, said: bool) -> Judged:
-        """The same of another launch. `said`: each diagnostic names it, because the kernel is launched more than
-        once."""
+        """The same of another launch. `said`: each diagnostic names it, as the kernel has several launches."""
         noted = tuple(replace(d, notes=(*d.notes, f"as launched by {place}")) for d in self.diagnostics)
         return replace(self, place=place, diagnostics=noted if said else self.diagnostics)
 
@@ -113,8 +110,7 @@ class Verdict:
     kernels: tuple[Judged, ...]
     hosts: tuple[JudgedHost, ...] = ()
     compiled: tuple[str, ...] = ()
-    """Kernels that are launched and compiled already (`gpu.binary`): assumed to read and write what they get, and
-    nothing else."""
+    """Kernels compiled already (`gpu.binary`) that are launched: assumed to read and write what they get, no more."""
     multiples: tuple[str, ...] = ()
     """What was taken of sizes that a run knows alone, such as `A.1 % 16 == 0`: the host checks it before a run."""
     refused: tuple[Diagnostic, ...] = ()
@@ -161,8 +157,7 @@ def verify_source(
         share: is told how much of the launches is judged, 0 to 1.
 
     Raises:
-        WeftError: W0487, W0625 to W0628 where it does not parse. What of it cannot be judged (W0611 to W0613, W0634,
-            W0640) is in the verdict.
+        WeftError: W0487, W0625 to W0628 where it does not parse. What cannot be judged is in the verdict.
     """
     module = parse_module(source)
     called = _inline_launchers(module)

@@ -1,6 +1,5 @@
 """What a shell completes: recipes, parameters and their values, codes, statements, payloads, layers. Click asks these
-functions; it knows commands, options and their choices itself. While a line is typed nothing is said of what is wrong
-with it."""
+functions; it knows commands, options and choices itself. Nothing is said of what is wrong with a line being typed."""
 
 from __future__ import annotations
 

@@ -21,8 +21,7 @@ def key_of(*parts: str) -> str:
 
 
 def found(key: str) -> tuple[str, ...] | None:
-    """What an equal comparison said of where it was made; None where none was, or what is there has not been written by this user's
-    processes. Raises W0749."""
+    """What an equal comparison said of where it was made; None where none was, or another user's is. Raises W0749."""
     if (where := place("compared")) is None:
         return None
     with suppress(OSError, ValueError, KeyError, TypeError):

@@ -206,8 +206,7 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnc
 def _tried(
     made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Sequence[int | None], simulated: int = MOST_WORK
 ) -> ComparedRuns:
-    """What runs beside the payload gave; of more than `simulated` operations, the simulator runs none. Raises W0081 where one of
-    both does not run."""
+    """What runs beside the payload gave; the simulator runs at most `simulated` operations. Raises W0081."""
     from ..runtime.cpu.worker import Died, call
 
     payload = made.applied.payload

@@ -55,9 +55,8 @@ class Field:
         unless: the flags with any of which there is no `maximum`.
         permutation: a list has each of 0 … n-1 once.
         hint: what to write instead of a value out of range.
-        written: the word that stands in front of it, where that is not its name.
-        judge: what is wrong with a word or a text, and the nearest name, where that shows without a payload; it gets the
-            statement's keyword, too.
+        written: the word in front of it, where that is not its name.
+        judge: of a word or a text and the statement's keyword, what is wrong without a payload, and the nearest name.
     """
 
     name: str

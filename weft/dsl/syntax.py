@@ -1,11 +1,9 @@
 """Text → Lark's tree and its tokens: the grammar, loaded once, and the drive through it.
 
-Before the parser, raw text is blanked and idle line ends go; limits keep every later walk over the tree well inside Python's
-recursion limit.
+Before the parser, raw text is blanked and idle line ends go; limits keep walks over the tree inside Python's recursion.
 
-Making the parse tables takes longer than all of a parse. A wheel brings them along, for the Lark that it was built with; otherwise
-Lark keeps them beside the compiled Python files, and makes them anew where they are missing, damaged, or of another grammar, Lark
-or Python. No other place is read.
+Making the parse tables takes longer than a parse. A wheel brings them along, for the Lark that it was built with; else
+Lark keeps them beside the compiled Python files, and makes them anew where they are damaged, or of other versions.
 """
 
 from __future__ import annotations

@@ -275,8 +275,7 @@ class Schedule(Node):
 
 @record
 class File(Node):
-    """One parsed file. `schedules` holds included ones too (their spans say where they stand); the last one written in
-    this file is its main schedule."""
+    """One parsed file, with the schedules that it includes; the last one written in this file is its main one."""
 
     source: Source
     includes: tuple[Include, ...]

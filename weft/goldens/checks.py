@@ -6,8 +6,7 @@
     // CHECK-NOT: memref.alloc
     // CHECK-DAG: …   CHECK-COUNT-3: …   CHECK-LABEL: …   CHECK-EMPTY:   CHECK{LITERAL}: …
 
-The matching is that of the package `filecheck`. What it would pass over in silence (`CHECK-NXT`, a file without a
-check) is refused here first.
+The package `filecheck` does the matching. What it passes over in silence (`CHECK-NXT`, no check) is refused here first.
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ class Directive:
 
 
 def directives(source: Source) -> list[Directive]:
-    """The CHECK lines of a file. Raises W0906 for a line that is neither one nor a comment, and for a file without
-    one."""
+    """The CHECK lines of a file. Raises W0906 for a line that is neither one nor a comment, and where none is."""
     found: list[Directive] = []
     for number, line in enumerate(source.text.split("\n"), 1):
         whole = Span(source, number, 1, number, len(line) + 1)
@@ -64,8 +62,7 @@ def directives(source: Source) -> list[Directive]:
 
 
 def check(golden: Golden, text: str) -> None:
-    """Try the CHECK lines of a file on a text. Raises W0906 for a file that is wrong in itself, W0907 where
-    one does not hold."""
+    """Try the CHECK lines of a file on a text. Raises W0906 for a wrong file, W0907 where one does not hold."""
     from filecheck.error import CheckError
     from filecheck.finput import FInput
     from filecheck.matcher import Matcher

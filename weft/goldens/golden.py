@@ -150,8 +150,7 @@ GENERATED = frozenset({"build", "dist", "node_modules", "__pycache__"})
 
 
 def golden_paths(file: str) -> list[Path]:
-    """The goldens that FILE means: a golden, a schedule, a folder, or a recipe's name. Raises W0901 where there are
-    none."""
+    """The goldens that FILE means: a golden, a schedule, a folder, or a recipe's name. Raises W0901: none."""
     path = Path(file)
     if path.is_dir():
         if not (found := list(below(path))):

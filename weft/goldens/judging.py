@@ -6,8 +6,7 @@ its `let` binds, or by how the statement begins:
     let (a, copy_a) = promote-to-shared step.lhs     a, copy_a, promote-to-shared, "promote-to-shared step.lhs"
     map copy_a to threads(*) cyclic                  "map copy_a"
 
-Not by number: a statement put before it would make it mean another one. Where several fit, `#2` behind it is the
-    second:
+Not by number: a statement put before it would make it mean another one. Where several fit, `#2` is the second:
 `--after "map lanes #2"`, for a statement in a `foreach` or in a schedule called twice.
 """
 
@@ -173,8 +172,7 @@ class GoldenChange:
 
 
 def compare(golden: Golden, maker: Maker) -> GoldenChange | None:
-    """None where all is as kept; else the difference. Raises W0906, W0907 for checks that do not hold, and what making
-    the text raises."""
+    """None where all is as kept; else the difference. Raises W0906, W0907, and what making the text raises."""
     now = maker.text(golden)
     if golden.kind == "checks":
         checks.check(golden, now)
@@ -183,9 +181,8 @@ def compare(golden: Golden, maker: Maker) -> GoldenChange | None:
 
 
 def update(golden: Golden, maker: Maker) -> GoldenChange | None:
-    """Write it anew where it differs, and say what changed. Never a file of checks: those are written by hand; nor one
-    that is no golden, or that the golden is made of; nor what computes something else than its payload. Raises W0902,
-    W0714, W0080, W0081."""
+    """Write it anew where it differs, and say what changed; never a file of checks, one that is no golden, or what the
+    golden is made of; nor what computes something else than its payload. Raises W0902, W0714, W0080, W0081."""
     now = maker.text(golden)
     expect_apart([Output("--update", golden.path, golden.path.suffix)], maker.reads(golden))
     new = not golden.path.exists()

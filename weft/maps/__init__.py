@@ -1,2 +1,1 @@
-"""Which processor owns which element: the maps of a schedule, evaluated by a launch, and shown in a terminal or as a
-picture."""
+"""Which processor owns which element: the maps of a schedule, evaluated by a launch, as text and as a picture."""

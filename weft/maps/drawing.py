@@ -52,8 +52,7 @@ class Cells:
 
 
 def cells(array: np.ndarray, *, merge: bool = True) -> Cells:
-    """Lay out an array of any rank: the last dimension along a row, all others down. `merge`: equal neighbours as one
-    cell."""
+    """Lay out an array of any rank: the last dimension along a row. `merge`: equal neighbours as one cell."""
     leading = array.shape[:-1]
     flat = array.reshape(math.prod(leading), -1)
     rows = _uniform(flat) if merge else 1

@@ -1,9 +1,7 @@
-"""Ownership by trial: a kernel in which each iteration notes who runs it, made by the code that launches, run on the
-simulator.
+"""Ownership by trial: a kernel in which each iteration notes who runs it, launched as usual, on the simulator.
 
-The mapped loop is outlined as `launch` does it, with the launch's own geometry. Then its body is exchanged for a store
-of the processor's number, all other work is dropped, and what is left is run as a kernel. There is no second formula
-for who owns what.
+The mapped loop is outlined as `launch` does it, with the launch's geometry. A store of the processor's number takes the
+place of its body, all other work is dropped, and the rest is run: there is no second formula for who owns what.
 """
 
 from __future__ import annotations
@@ -72,12 +70,10 @@ class LiveMap:
 
 
 def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
-    """The maps of a session that ran to its end, in the order in which the schedule made their handles; or those of
-    `names`.
+    """The maps of a session that ran to its end, in the order of their handles; or those of `names`.
 
     Raises:
-        WeftError: W0970 for a name that is not a handle, W0971 for a handle that is never mapped, W0972 where nothing
-            is.
+        WeftError: W0970 for a name that is not a handle, W0971 for one that is never mapped, W0972: none is.
     """
     found, handles = dict[str, LiveMap](), set[str]()
     for state in reversed(session.states):
@@ -111,9 +107,8 @@ class Ownership:
         name: the handle. `map`: as it is spelled; with the maps around it within the block, outermost first.
         what: the op.
         space: whose numbers the owners are: `blocks`, `threads`, `warps`, `lanes` or `grid`.
-        owners: per iteration, the processor's linear number (x runs fastest); `NOBODY` for one that nobody has. `grid`:
-            the number of the thread among all of the grid. Maps within maps: dimension by dimension, the outer
-            iterations major.
+        owners: per iteration, the processor's linear number (x fastest), of `grid` among all threads; `NOBODY`: none.
+            Maps within maps: dimension by dimension, the outer iterations major.
         dims: what the dimensions count. Loops of other ranks around it come first, dimension after dimension.
         block, grid: sizes (x, y, z) of the launch; None where only the host knows.
         banks: of an op that fills shared memory: the bank of each element.
@@ -310,8 +305,7 @@ class _Trial:
         op.erase()
 
     def _window(self, probe: ir.Value, extents: list[Bound]) -> ir.Value:
-        """The part of the array that the op fills in the iteration of the maps around it, as large as the op is
-        there."""
+        """The part of the array that the op fills in the iteration of the maps around it, as large as the op is."""
         outer = self._place()
         sizes = [DYNAMIC if isinstance(extent, ir.Value) else extent for extent in extents]
         strides = [math.prod(self.shape[axis + 1 :]) for axis in range(len(outer), len(self.shape))]

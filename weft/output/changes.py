@@ -96,8 +96,7 @@ def around(text: str, above: Iterable[tuple[int, str]]) -> Iterator[int]:
 
 
 def _opener(lines: list[Line], index: int) -> int | None:
-    """The line that opens the block of `lines[index]`, or the op that the `}` there ends; None for functions and
-    modules."""
+    """The line that opens the block of `lines[index]`, or of the `}` there; None for functions and modules."""
     line = lines[index]
     above = ((n, lines[n].text) for n in range(index - 1, -1, -1) if lines[n].kind in (" ", line.kind))
     outer = around(line.text, above)

@@ -1,5 +1,4 @@
-"""The two streams of the command line: results on stdout, everything else on stderr; and the one place that ends a
-command.
+"""The two streams of the command line: results on stdout, all else on stderr; and the one place that ends a command.
 
 IR and `--json` go through `emit`; diagnostics, reports and progress go to `stderr()`. `guarded` turns whatever ends a
 command into an exit code: 0 right, 1 wrong, 2 usage, 130 interrupted.
@@ -137,8 +136,7 @@ def guarded(command: Callable[[], int | None]) -> int:
 
 
 def each(things: Iterable[T], do: Callable[[T], object]) -> int:
-    """Do something with each thing, whatever is wrong with others: that is shown, and the exit code then 1, as it is
-    where `do` gives something true."""
+    """Do something with each thing, whatever is wrong with others; exit code 1 if anything was, or `do` was true."""
     wrong = 0
     for thing in things:
         try:
@@ -201,8 +199,7 @@ def progress(title: str, *, console: Console | None = None, patience: float = 0.
 
 
 def share_done(done: float, seconds: float) -> str:
-    """`42 %`, and what is left at the same speed, where a second or more has shown how fast that is: `42 %, 12 s
-    left`."""
+    """`42 %, 12 s left`: what is left at the same speed, if a second or more has shown how fast that is."""
     text = f"{done:.0%}".replace("%", " %")
     if seconds < 1 or done <= 0:
         return text
@@ -227,17 +224,15 @@ class _Pipe(io.FileIO):
 
 
 def open_what_is_closed() -> None:
-    """A stream that the caller closed (`>&-`) is as good as none: Python has None for it, on which everything would
-    fail."""
+    """A stream that the caller closed (`>&-`): Python has None for it, on which everything would fail."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - it stays open
 
 
 def outlive_readers() -> None:
-    """A reader that has seen enough (`weft golden igemm 2>&1 | head -2`) ends what is printed, not what is done: the
-    command goes on to its own exit code. This is done below Python's streams: Click and Rich end the process with 1 at
-    a closed pipe."""
+    """A reader that has seen enough (`weft golden igemm 2>&1 | head -2`) ends what is printed, not what is done: below
+    Python's streams, since Click and Rich end the process with 1 at a closed pipe."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if not isinstance(stream, io.TextIOWrapper):

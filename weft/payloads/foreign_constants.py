@@ -119,8 +119,7 @@ class _Constant:
         return value if resource is None else self.blob(resource[1].strip('"'), wanted)
 
     def blob(self, key: str, type_: ir.RankedTensorType) -> ir.Attribute:
-        """The elements of a `dense_resource<key>`, from the hex digits at the end of the text (the bindings don't show
-        them)."""
+        """The elements of a `dense_resource<key>`, from the hex digits at the end of the text."""
         digits = _resources(self.source.text).get(key)
         if digits is None:
             hint = "print the module without eliding its constants"

@@ -27,8 +27,7 @@ intr.sin=math.sin intr.cos=math.cos intr.tan=math.tan intr.asin=math.asin intr.a
 intr.atan2=math.atan2 intr.sinh=math.sinh intr.cosh=math.cosh intr.tanh=math.tanh
 """
 _SAME = {pair.partition("=")[0]: pair.partition("=")[2] for pair in _WRITTEN.split()}
-"""Op of the LLVM dialect → the same in arith or math. `rint` and `nearbyint` round as is set, which is to nearest
-even."""
+"""Op of the LLVM dialect → the same in arith or math. `rint` and `nearbyint` round to nearest even, as is set."""
 
 _FUSED = "llvm.intr.fmuladd"
 _ANY = ("llvm.mlir.zero", "llvm.mlir.undef", "llvm.mlir.poison")
@@ -39,8 +38,7 @@ _KEPT = ("predicate", "value")
 
 
 def in_plain_ops(module: ir.Module) -> None:
-    """Rewrite, in place, the ops of `_SAME` in functions, where neither an operand nor a result is of a type of
-    LLVM's."""
+    """Rewrite, in place, the ops of `_SAME` in functions, where no operand or result is of a type of LLVM's."""
     for op in list(operations(module.operation)):
         new = _SAME.get(op.name.removeprefix("llvm.")) if op.name.startswith("llvm.") else None
         if (new is None and op.name not in (_FUSED, *_ANY)) or not _plain(op):
@@ -69,8 +67,7 @@ def _zero(kind: ir.Type) -> ir.Attribute:
 
 
 def _value_of(value: ir.Attribute, kind: ir.Type) -> ir.Attribute:
-    """The value of a constant of type `kind`: `3 : index` is written for an i64, too, with its sign extended or cut
-    off."""
+    """The value of a constant of type `kind`: `3 : index` is written for an i64, too, sign-extended or cut off."""
     if not isinstance(value, ir.IntegerAttr) or not isinstance(kind, ir.IntegerType) or value.type == kind:
         return value
     return ir.IntegerAttr.get(kind, (value.value + (1 << kind.width - 1)) % (1 << kind.width) - (1 << kind.width - 1))

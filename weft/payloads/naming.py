@@ -1,5 +1,4 @@
-"""What a module's text calls its values, and where it has its ops. The parser drops SSA names, but keeps the place of
-every op."""
+"""What a module's text calls its values, and where it has its ops. The parser drops SSA names, but keeps places."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ def span_of(location: ir.Location, source: Source, width: int = 1) -> Span | Non
 
 
 def argument_names(text: str, start: int = 0) -> list[str]:
-    """The names with a type in the brackets in front of an op's body: `@f(%a: f32) … workgroup(%b : memref<4xf32>) …
-    {`."""
+    """The typed names in the brackets in front of an op's body: `@f(%a: f32) … workgroup(%b : memref<4xf32>) … {`."""
     found: list[str] = []
     around = ""
     for token in _HEADER.finditer(text, start):
@@ -61,8 +59,7 @@ class WrittenNames:
         return names[number] if 0 <= number < len(names) else None
 
     def at(self, place: ir.Location) -> list[str]:
-        """The names that the text, or the place itself, gives to the results of the op at a place, as identifiers;
-        nothing where they are numbers."""
+        """The names that the text, or the place, gives the results of the op there; none where they are numbers."""
         at, named = self._offset(place), _NAMED.match(str(place))
         if named is not None:  # a statement's
             return [named[1]]

@@ -32,16 +32,14 @@ _FORMS = re.compile(
     """,
     re.VERBOSE,
 )
-"""Comments and texts, which hold nothing; maps with a name; and the ops, as they are written in general and for
-people."""
+"""Comments and texts, which hold nothing; named maps; and ops, in the general form and in people's."""
 
 _PARTS = re.compile(r"affine_map\s*<\s*\(([^()]*)\)\s*+(?:\[([^\[\]]*)\]\s*+)?->\s*(.*)>", re.DOTALL)
 _OPERAND = re.compile(rf"\bsymbol{_GAP}\({_GAP}(?P<symbol>{_VALUE}){_GAP}\)|(?P<dimension>{_VALUE})")
 
 
 def rewritten(source: Source, *, symbols: bool = True) -> Older | None:
-    """`source` with names and headers of today and, where `symbols`, those of affine accesses made dimensions; None
-    where there is nothing to make."""
+    """`source` with today's names and headers and, with `symbols`, those of accesses as dimensions; None: as it is."""
     from .older_names import edits as names
 
     context = mlir.context()

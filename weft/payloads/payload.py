@@ -48,8 +48,7 @@ def parse_payload(source: Source) -> ir.Module:
 def parse_module(source: Source) -> ir.Module:
     """Parse and verify any module in a fresh context; its ops bear `source`'s name in their locations.
 
-    Text of older MLIR is read where it can be (`older_mlir.py`, `foreign_constants.py`). Raises W0487, W0625 … W0628,
-    W0410 … W0413.
+    Text of older MLIR is read where it can be. Raises W0487, W0625 … W0628, W0410 … W0413.
     """
     from .foreign_constants import read_constants
     from .llvm_ops import in_plain_ops
@@ -90,8 +89,7 @@ def parse_module(source: Source) -> ir.Module:
 
 
 def _drop_unused_globals(module: ir.Module) -> None:
-    """Private globals of `ml_program` that no op names go: torch-mlir writes the state of a random generator into each
-    module."""
+    """Private globals of `ml_program` that no op names go: torch-mlir writes a random generator's state everywhere."""
     declared = [op for op in module.body.operations if op.operation.name == "ml_program.global"]
     for op in declared:
         name, visible = (op.attributes[key] for key in ("sym_name", "sym_visibility"))
@@ -139,8 +137,7 @@ _OF_ARGUMENTS = ("arg_attrs", "res_attrs", *ATTRIBUTIONS)
 
 
 def _expect_no_marks(module: ir.Module) -> None:
-    """Weft marks ops with attributes of its own; a payload that has them already, or has one that says nothing, would
-    be misread. Raises W0489."""
+    """Weft marks ops with its own attributes; a payload that has them, or unknown ones, would be misread: W0489."""
     from ..interpreter.ir.refusing import describe
 
     for op in operations(module.operation):
@@ -157,8 +154,7 @@ def _expect_no_marks(module: ir.Module) -> None:
 
 
 def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute, int]]:
-    """The attributes in Weft's name on an op and, of names and sizes, those on its arguments and results, with their
-    rank."""
+    """The attributes in Weft's name on an op and, of names and sizes, on its arguments and results, with rank."""
     for name in op.attributes:
         if name.startswith("weft."):
             yield name, op.attributes[name], 0
@@ -194,11 +190,9 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
 
 
 def _name_values(module: ir.Module, written: WrittenNames) -> None:
-    """Set `weft.name` on the arguments and results of every function, and on what kernels declare, that does not have
-    it.
+    """Set `weft.name` on arguments and results of functions, and on what kernels declare, where it is missing.
 
-    An argument's is its SSA name in the text (`%lhs` → `lhs`), where that shows it, else it is `arg0`, `arg1`, …; a
-    result is `result0`, `result1`, ….
+    An argument's is its SSA name in the text (`%lhs` → `lhs`), else `arg0`, `arg1`, …; a result is `result0`, ….
     """
     for op in operations(module.operation, "func.func", "gpu.func"):
         types = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)

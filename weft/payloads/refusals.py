@@ -1,9 +1,8 @@
-"""Refusals of payloads by upstream's verifier: its words, with our code, the place, what is meant in the text and the
-way out.
+"""Refusals of payloads by upstream's verifier: its words, with our code, the place, what is meant and the way out.
 
 Two things it does not survive or does not see are looked for here: a launch inside an op that is not registered (it
-    asks that op
-for its symbols, and ends the process), and tokens outside of functions, where nothing stands before or after anything.
+asks that op for its symbols, and ends the process), and tokens outside of functions, where nothing stands before or
+after anything.
 """
 
 from __future__ import annotations
@@ -176,8 +175,7 @@ def expect_order(module: ir.Module, source: Source) -> None:
 
 
 def expect_known_holders(source: Source, context: ir.Context) -> None:
-    """Refuse a launch in the region of an op that is not registered (W0628): `"test.region"() ({ gpu.launch_func @k::@f
-    … })`."""
+    """Refuse a launch in the region of an op that is not registered (W0628): `"a.b"() ({ gpu.launch_func @k … })`."""
     text, holders = source.text, list[str | None]()
     op = closed = None
     for token in _NESTING.finditer(text) if _LAUNCH in text else ():

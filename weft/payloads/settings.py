@@ -1,5 +1,4 @@
-"""What a payload's builder is given: by the schedule's `payload` line, by `--layer`, by `--set`; and whether it goes
-together.
+"""What a payload's builder is given: by the schedule's `payload` line, by `--layer`, by `--set`; do they go together?
 
 A value that is not given is the parameter's default; `--set` wins over `--layer`, and that over the schedule.
 """
@@ -53,8 +52,7 @@ def builder_of(file: tree.File, override: Path | None) -> Builder | None:
 
 
 def find_layer(name: str, builder: Builder | None) -> Layer:
-    """The layer of this name. Raises W0491 where there is none of this name, W0492 where the payload has none at
-    all."""
+    """The layer of this name. Raises W0491 where there is none of it, W0492 where the payload has none."""
     layers = builder.layers if builder is not None else {}
     if (values := layers.get(name)) is not None:
         return Layer(name, values)
@@ -145,8 +143,7 @@ DIGITS = 40
 
 @record
 class Settings:
-    """The user's settings, sorted out. A name that both sides have reaches both; a layer's values are the payload's
-    alone."""
+    """The user's settings, sorted out: a name of both sides reaches both; a layer's values are the payload's."""
 
     schedule: Mapping[str, str]
     payload: Mapping[str, Value]

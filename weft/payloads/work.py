@@ -1,5 +1,4 @@
-"""How much arithmetic a payload says to do, by its own count: what its iteration spaces hold, whatever kernels do of
-it."""
+"""How much arithmetic a payload says to do: what its iteration spaces hold, whatever kernels do of it."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ OPERATIONS: Mapping[str, int] = {
     **dict.fromkeys(("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.addi", "arith.subi", "arith.muli"), 1),
     **dict.fromkeys(("math.fma", "vector.fma", "complex.add", "complex.sub"), 2), "complex.mul": 6,
 }  # fmt: skip
-"""Operations of an op on a number: those that a GPU's rate is given in. Comparisons, conversions and functions are
-none."""
+"""Operations of an op on a number, as a GPU's rate is given. Comparisons, conversions and functions are none."""
 UPDATES = frozenset({"addf", "addi", "mulf", "muli"})
 """Kinds of a `memref.atomic_rmw` that are one."""
 NONE = frozenset({"arith", "math", "affine", "scf", "func", "tensor", "memref", "bufferization", "index", "ub", "vector"})

@@ -120,8 +120,7 @@ class Desk:
             self.say(line)
 
     def show(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Write diagnostics as every command does; what explains itself on a command line does so here by the same
-        words."""
+        """Write diagnostics as every command does, and explain them by the same words."""
         text = rendered(diagnostics, not self.plain, self.width if self.interactive else None)
         for elsewhere, here in (("`weft statements", "`help"), ("`weft explain", "`explain")):
             text = text.replace(elsewhere, here)

@@ -1,5 +1,4 @@
-"""The commands save and quit; and what was done, as a schedule that does it again: what was typed included, what was
-undone not."""
+"""The commands save and quit; and what was done, and not undone, as a schedule that does it again."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """The journal of a session: what was done in it, line by line, so that a session that is cut off can go on.
 
 Each REPL on a terminal keeps a file of JSON lines in the user's state folder and locks it as long as it lives: one that
-    nobody
-holds is that of a session which was cut off. The first line says what is worked on; then stand `do` (a line is begun),
-`done` (it has changed something: this does it again) and `end` (it has not). A session that is left as usual takes its
-journal with it.
+nobody holds is that of a session which was cut off. The first line says what is worked on; then stand `do` (a line is
+begun), `done` (it has changed something: this does it again) and `end` (it has not). A session that is left as usual
+takes its journal with it.
 """
 
 from __future__ import annotations
@@ -148,8 +147,7 @@ class Journal:
 
 
 def cut_off() -> list[CutOffSession]:
-    """The sessions that were cut off, the newest first. Journals in which nothing was done, and old ones, are taken
-    away."""
+    """The sessions that were cut off, the newest first. Old journals, and those of nothing done, are removed."""
     found: list[CutOffSession] = []
     for path in folder().glob("*.journal"):
         try:

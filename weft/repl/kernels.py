@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 @command("sync", "the current conflicts between threads, and the barriers that separate them")
 def sync(desk: Desk, text: str) -> None:
-    """What is mapped is judged as if it were launched now. Raises W0605 where nothing is mapped or launched, and what
-    keeps it from being launched."""
+    """What is mapped is judged as if it were launched now. Raises W0605, and what keeps it from being launched."""
     from ..interpreter.mapping.preconditions import independent
     from ..interpreter.proof.kernels.kernels import kernel_model
     from ..interpreter.proof.races.proof import Findings

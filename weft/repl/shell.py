@@ -181,8 +181,7 @@ def continuation(prompt: str) -> str:
 
 
 def plain_ask(shell: Shell) -> Callable[[str], str]:
-    """A prompt for terminals that can do no more than print: no editing, no colors, the next statement on a line
-    above."""
+    """A prompt for terminals that only print: no editing, no colors, the next statement on a line above."""
     console = shell.desk.console
 
     def ask(prompt: str) -> str:

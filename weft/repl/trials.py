@@ -1,8 +1,6 @@
-"""Which statements are legal now: each is tried on a fork of the session, with arguments that make sense for its
-handle.
+"""Which statements are legal now: each is tried on a fork of the session, with arguments fit for its handle.
 
-How a statement is written comes from the grammar, what its fields are from its signature: a new statement is tried as
-    well.
+How a statement is written comes from the grammar, what its fields are from its signature: new ones are tried, too.
 """
 
 from __future__ import annotations
@@ -120,8 +118,7 @@ class _Trials:
         return Tried(keyword, tuple(legal.values()), reason if not legal else "")
 
     def _texts(self, wording: Wording, signature: Signature) -> Iterator[str]:
-        """The ways to write it that are worth a try. The handle fills one of the roles, the other live ones the
-        others."""
+        """The ways to write it that are worth a try. The handle fills one role, other live ones the others."""
         fields = {f.name: f for f in signature.fields}
         roles = [n for _, n in wording if n is not None and n in fields and fields[n].kind in ("handle", "operand")]
         for role in roles or [None]:

@@ -93,8 +93,7 @@ class Workbench:
                 raise fail("W0060", f"there is no position {number}: the schedule ends at {end}", hint=f"`goto {end}`")
 
     def type(self, text: str) -> tuple[Step, ...]:
-        """Do what was typed: everything, or nothing and raise. What the schedule goes on with anyway is a step of
-        it."""
+        """Do what was typed: everything, or nothing and raise. The schedule's own next statement is a step of it."""
         items = parse_items("\n" * self.lines + text, TYPED)
         if len(items) == 1 and statement_text(items[0]) == self.coming:
             step = self.session.step()

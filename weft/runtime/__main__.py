@@ -1,5 +1,4 @@
-"""`python -m weft.runtime DIR`: run a bundle on a GPU. Needs NumPy and CuPy, and nothing else of Weft's
-dependencies."""
+"""`python -m weft.runtime DIR`: run a bundle on a GPU. Of Weft's dependencies it needs NumPy and CuPy alone."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The long form of the codes of plans, bundles, inputs and devices (W07xx), of memory (W0490), and of the reference
-(W08xx)."""
+"""The codes of plans, bundles, inputs and devices (W07xx), of memory (W0490), of the reference (W08xx), explained."""
 
 from ..dsl.diagnostics import explanations
 

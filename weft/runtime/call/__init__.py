@@ -1,2 +1,1 @@
-"""A scheduled program as a function of arrays. NumPy and CuPy alone are needed here; MLIR where the program runs on the
-CPU."""
+"""A scheduled program as a function of arrays. It needs NumPy and CuPy; MLIR where it runs on the CPU."""

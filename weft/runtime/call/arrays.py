@@ -1,8 +1,7 @@
 """Arrays of other libraries, without a copy: where their elements lie, and new ones for results.
 
 NumPy, CuPy, PyTorch and JAX are asked in their own words, which is quickest; all others through DLPack or CUDA's array
-interface (https://dmlc.github.io/dlpack; Numba, "CUDA Array Interface"). No library is imported that the caller has
-not.
+interface (https://dmlc.github.io/dlpack; Numba). No library is imported that the caller has not imported.
 """
 
 from __future__ import annotations
@@ -95,8 +94,7 @@ class Library:
 
     Args:
         read: the address and the layout of one of its arrays. Raises W0740.
-        empty: a new array of a shape and NumPy type on a device, for results, and what `finish` makes the caller's
-            array of.
+        empty: a new array for results, of a shape and NumPy type on a device; `finish`: makes the caller's of it.
         finish: the caller's array, once the result is in it.
         stream: the handle of the CUDA stream that the library works on now.
     """

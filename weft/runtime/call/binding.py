@@ -1,5 +1,4 @@
-"""What a call is given against what the kernel takes: diagnostics, one for each thing that does not fit, before
-anything runs."""
+"""What a call is given against what the kernel takes: a diagnostic for each misfit, before anything runs."""
 
 from __future__ import annotations
 
@@ -48,8 +47,7 @@ def misfits(argument: Argument, found: ArrayLayout, *, written: bool, device: in
 
 
 def number(value: Any) -> tuple[Any, ...]:
-    """A scalar with its type, since 1, 1.0 and True are equal; NumPy's, and an array of one element, as Python's
-    number."""
+    """A scalar with its type, since 1, 1.0 and True are equal; NumPy's, and one-element arrays, as Python's."""
     if not isinstance(value, int | float) and hasattr(value, "item") and getattr(value, "size", 1) == 1:
         value = value.item()
     if isinstance(value, float):
@@ -73,8 +71,7 @@ def number_misfits(argument: Argument, found: tuple[Any, ...]) -> Iterator[Diagn
 
 
 def version_for(plan: Plan, signature: FunctionSignature, given: Sequence[Any]) -> int | None:
-    """Which of a plan's versions these arguments take, from 1; None where there are not several. Raises what sizes do
-    not fit."""
+    """Which of a plan's versions these arguments take, from 1; None: it has one. Raises what sizes do not fit."""
     shapes: dict[str, tuple[int, ...]] = {}
     scalars: dict[str, Any] = {}
     for argument, value in zip(signature.arguments, given, strict=True):
@@ -120,8 +117,7 @@ class Ready:
         """Layouts of arrays for the results that were found to fit."""
 
     def check(self, addresses: Sequence[int]) -> None:
-        """W0740 for a null pointer, W0742 for one that is not aligned, W0744 where what is written overlaps
-        something."""
+        """W0740: a null pointer; W0742: not aligned; W0744: what is written overlaps something."""
         if addresses == self.prepared.at:
             return  # as before
         sizes, mask, there = self._sizes, self._mask, len(addresses)

@@ -158,8 +158,7 @@ class Kernel:
         return f"<weft.Kernel {self.name}: {self.signature} on {self._target.device.name}>"
 
     def __reduce__(self) -> NoReturn:
-        """A kernel holds a device's memory and streams, so that neither `pickle` nor `copy` make another one. Raises
-        W0768."""
+        """A kernel holds memory and streams of a device: `pickle` and `copy` make no other. Raises W0768."""
         hint = "`weft.build(…)` writes a bundle, and `weft.load_bundle(folder)` makes a kernel of it, in any process"
         raise fail("W0768", f"the kernel {self.name} is this process's own: it cannot be pickled or copied", hint)
 
@@ -177,8 +176,7 @@ class Kernel:
         return out if out is not None else _one(call.results())
 
     def version(self, *args: Any, **named: Any) -> int | None:
-        """The number, from 1, of the version that a call with these arguments takes; None where there are not
-        several."""
+        """The number, from 1, of the version that a call with these arguments takes; None: there is one."""
         return version_for(self.plan, self.signature, self._in_order(args, named))
 
     def graph(self, *args: Any, out: Any = None, **named: Any) -> CapturedGraph:

@@ -73,8 +73,7 @@ class Prepared:
         self._moving = [moving[name] for name in names]
 
     def run(self, addresses: Sequence[int], numbers: Numbers) -> None:
-        """Issue everything to the stream, for arrays at these addresses and with these numbers. One call after the
-        other: they share temporaries."""
+        """Issue everything to the stream, for these addresses and numbers. Calls share temporaries: one by one."""
         self._move(addresses, numbers)
         for action in self.actions:
             action()

@@ -18,8 +18,7 @@ from .kernel import Kernel
 
 
 def torch_op(kernel: Kernel, name: str) -> Callable[..., Any]:
-    """Register `kernel` as the operator `name` (`"namespace::name"`), with a function that gives the shapes of its
-    results.
+    """Register `kernel` as the operator `name` (`"namespace::name"`), with a function of its results' shapes.
 
     Arrays that the kernel writes are declared as mutated. The operator has no gradient.
 

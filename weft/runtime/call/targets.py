@@ -1,5 +1,4 @@
-"""Where a kernel runs when it is called: a GPU through CuPy, or this machine's processor. What the two have to be asked
-for."""
+"""Where a kernel runs when it is called: a GPU through CuPy, or this machine's processor; what each is asked for."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ class CallDevice(Device, Protocol):
 
 
 class Target(Protocol):
-    """One place to run. `alignment`: bytes, of the first element of each array. `number`: of the CUDA device, None for
-    the CPU."""
+    """One place to run. `alignment`: bytes, of each array's first element. `number`: CUDA's, None: the CPU."""
 
     device: CallDevice
     alignment: int

@@ -1,2 +1,1 @@
-"""What compiled code on a CPU does: kernels as loops, payloads as they are (the reference), and one way to machine
-code."""
+"""Compiled code on a CPU: kernels as loops, payloads as they are (the reference), one way to machine code."""

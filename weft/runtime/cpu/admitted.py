@@ -1,8 +1,7 @@
 """What may be compiled natively and run: lists of the ops, attributes and types of kernels and of payloads.
 
 What is on none of them is refused, wherever it comes from. Upstream lowers more: `llvm.inline_asm`, a pointer made of
-    an integer,
-the call of a function that the module only declares would run as they are.
+an integer, the call of a function that the module only declares would run as they are.
 
 The lists keep foreign *code* out. Whether an index is inside of its buffer only the simulator tells.
 """
@@ -39,8 +38,7 @@ KERNEL_OPS = (
     | KNOWN_GPU_OPS
     | _named(gpu="return", scf="yield condition", affine="yield", vector="yield", ub="poison", memref="view")
 )
-"""The ops of kernels: the normal form, what is lowered to it, what ends their regions, and views of dynamic shared
-memory."""
+"""The ops of kernels: the normal form, what is lowered to it, terminators, views of dynamic shared memory."""
 
 _DIALECTS = frozenset(
     [
@@ -93,8 +91,7 @@ _OF_LLVM = _named(
     llvm="align data_layout dereferenceable emit_c_interface linkage mlir.name noalias nocapture nofree nonnull noundef readnone"
     " readonly signext target_triple writeonly zeroext"
 )
-"""Attributes in LLVM's name that state something of arguments, and those that name a function's interface or the
-machine."""
+"""LLVM's attributes that state something of arguments, or name a function's interface or the machine."""
 
 _NO_FLAGS = {
     "fastmath": "#arith.fastmath<none>", "fastmathFlags": "#llvm.fastmath<none>", "overflowFlags": "#arith.overflow<none>",
@@ -134,8 +131,7 @@ def expect_finished(module: ir.Module) -> None:
 
 
 def without_freedom(module: ir.Module) -> None:
-    """Take out what a payload lets compilers assume: texts say nothing of it, and so the module of a bundle does not,
-    either."""
+    """Take out what a payload lets compilers assume: texts, and so a bundle's module, say nothing of it."""
     for op in operations(module.operation):
         for name in list(_freedom(op)):
             if name.endswith("_attrs"):
@@ -190,8 +186,7 @@ def expect_payload(module: ir.Module) -> None:
 
 
 def _of_hosts(name: str) -> bool:
-    """Whether functions of the host may have it: those of a payload compute with it, a scheduled one's plan knows
-    it."""
+    """Whether functions of the host may have it: a payload's compute with it, a scheduled one's plan knows it."""
     return name in _HOST_OPS or (name.partition(".")[0] in _DIALECTS and name not in _NOT)
 
 
@@ -254,8 +249,7 @@ def _unknown(op: ir.Operation, name: str) -> str | None:
 
 
 def _foreign(op: ir.Operation, name: str) -> bool:
-    """Whether an attribute in a dialect's name says something to what makes machine code. Nothing reads those of
-    dialects that are not registered."""
+    """Whether an attribute in a dialect's name says something to what makes machine code: registered ones may."""
     dialect, _, rest = name.partition(".")
     if not rest or dialect in _OTHERS or name in _OF_LLVM:
         return False

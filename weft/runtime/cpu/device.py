@@ -1,5 +1,4 @@
-"""`CpuDevice`: the plan runner's device that runs the scheduled kernels natively, as loops, their blocks on several
-threads."""
+"""`CpuDevice`: runs the scheduled kernels natively, as loops, their blocks on several threads."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ from .threads import ALIGNMENT
 
 @dataclass(eq=False)
 class CpuMemory:
-    """Memory of this process. What works on it reads `address` each time that it is done, so that it may be changed in
-    between.
+    """Memory of this process. Work reads `address` each time, so that it may be changed in between.
 
     Args:
         address: of the first byte.
@@ -167,8 +165,7 @@ def _fits(
 
 
 class _Launch:
-    """A launch, to be called as often as one likes: the arguments lie in memory, where addresses and some numbers
-    change.
+    """A launch, to be called repeatedly: the arguments lie in memory, where addresses and some numbers change.
 
     Args:
         sizes: the grid's, the block's, and the bytes of dynamic shared memory.

@@ -1,11 +1,8 @@
-"""Loops that all threads of a block do in step: sums in order, of which LLVM makes vectors over threads once threads
-are innermost.
+"""Loops that all threads of a block do in step: with threads innermost, LLVM makes vectors over threads of such sums.
 
-    for each thread: for k: sum += a[k] * b[k][thread]        →        for k: for each thread: sum[thread] += a[k] *
-        b[k][thread]
+    for each thread: for k: sum += a[k] * b[k][thread]   →   for k: for each thread: sum[thread] += a[k] * b[k][thread]
 
-Between two barriers threads may take turns as they like: no two of them touch the same element then, unless nobody
-    writes it.
+Between two barriers threads may take turns as they like: what one writes no other touches.
 """
 
 from __future__ import annotations

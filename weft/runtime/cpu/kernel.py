@@ -1,5 +1,4 @@
-"""A kernel as a function of loops: over a range of the grid's blocks and, between two barriers, over the threads of the
-block.
+"""A kernel as loops: over a range of the grid's blocks and, between two barriers, over the threads of the block.
 
 All threads of a block do what stands in front of a barrier before any goes on behind it, so the kernel's body is cut at
 its barriers, each piece becomes a loop over the threads, and a loop or a branch with a barrier in it goes around such
@@ -8,9 +7,8 @@ thread carries from one piece into another stands in an array with an element pe
 block share are computed once, outside of the loops over threads; so are the bounds and conditions around a barrier,
 which must be such values.
 
-A piece in which warps do something together is a loop over the warps, cut once more in there, into loops over the
-lanes. All lanes of a warp are taken to have the bounds and conditions around such an op that its first one has, as the
-op demands.
+A piece in which warps do something together is a loop over the warps, cut into loops over the lanes. All lanes are
+taken to have the bounds and conditions around such an op that the first one has, as the op demands.
 """
 
 from __future__ import annotations
@@ -41,11 +39,10 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.
     """A private `func.func` that does what some blocks of a launch of `kernel` do; the kernel's ops have moved into it.
 
     Its arguments: the first block's number (x fastest) and the one behind the last, the grid's sizes x, y, z, the
-        block's, the
-    bytes of dynamic shared memory, and the kernel's. What a block or a thread has for itself is allocated in each call.
+    block's, the bytes of dynamic shared memory, and the kernel's. What a block or a thread has for itself is allocated
+    in each call.
 
-    Raises `NotLoopsError` for a barrier that not certainly all threads reach, and for what threads do together
-    otherwise.
+    Raises `NotLoopsError` for a barrier that may not be reached by all, and for what threads else do together.
     """
     if len(kernel.regions[0].blocks) != 1:
         raise NotLoopsError(kernel, "the kernel branches between blocks: on the CPU control flow has to be structured")
@@ -137,8 +134,7 @@ class NativeKernel:
     # ---- what outlives a piece --------------------------------------------------------------------------------------------
 
     def prepare(self, module: ir.Module) -> None:
-        """What warps do together takes and gives, and what loops and branches around edges carry and make, stands in
-        arrays from now on."""
+        """What warps do together takes and gives, and what control flow around edges carries, is in arrays now."""
         for op in operations(self.kernel):
             if EDGE not in op.attributes or op.name in ("gpu.barrier", "gpu.func"):
                 continue
@@ -225,8 +221,7 @@ class NativeKernel:
     # ---- pieces between barriers ----------------------------------------------------------------------------------------
 
     def sequence(self, block: ir.Block, stop: ir.Operation | None = None) -> None:
-        """Move the ops of a block here, in pieces that all threads do, or all lanes of a warp: those in front of
-        `stop`, or of the terminator."""
+        """Move the ops of a block here, in pieces that all threads, or lanes, do: those in front of `stop`."""
         stop = stop or ops_of(block)[-1]
         while ops := list(takewhile(lambda op: op != stop, ops_of(block))):
             in_warp = self.first is not None
@@ -271,8 +266,7 @@ class NativeKernel:
                 op.erase()
 
     def _let_out(self, op: ir.Operation, thread: Triple) -> None:
-        """Let later pieces have the op's results: the arrays that hold them, or the op again, where it is a view or an
-        index."""
+        """Let later pieces have the op's results: the arrays that hold them; of a view or an index the op again."""
         for number, value in enumerate(op.results):
             uses = [use for use in value.uses if not is_within(use.owner.operation, self.loop)]
             if not uses:

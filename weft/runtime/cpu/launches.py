@@ -1,7 +1,6 @@
 """A module that launches kernels, made one that a CPU runs: launches become calls of loops over the grid and the block.
 
-Tokens vanish: program order is what the operations mean, and whether the tokens keep to it is for `weft verify` to
-    judge.
+Tokens vanish: program order is what the operations mean; `weft verify` judges whether tokens keep to it.
 What is made here shares nothing with the simulator, so that each is a witness against the other.
 """
 
@@ -64,8 +63,7 @@ def keep_kernels(module: ir.Module, symbols: Sequence[str]) -> list[func.FuncOp]
 
 
 def _plain(module: ir.Module) -> None:
-    """No affine ops, no asynchronous copies, no `ldmatrix` and no shuffles in kernels, and one kind of memory
-    everywhere."""
+    """No affine ops, asynchronous copies, `ldmatrix` or shuffles in kernels, and one kind of memory everywhere."""
     copy_at_once(module)
     split_matrices(module)
     split_shuffles(module)

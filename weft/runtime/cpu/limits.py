@@ -1,5 +1,4 @@
-"""What compiled code on a CPU cannot do: ops that only a GPU has, and what threads do together other than by
-barriers."""
+"""What compiled code on a CPU cannot do: ops of GPUs alone, and what threads do together but barriers."""
 
 from __future__ import annotations
 
@@ -93,8 +92,7 @@ def expect_loop_or_branch(op: ir.Operation) -> None:
 
 
 def controls(op: ir.Operation, same: Collection[ir.Value]) -> list[ir.Value]:
-    """What says how often what is in an edge is done; refused where that is not among `same`, what all threads
-    share."""
+    """What says how often an edge's contents are done; refused where not among `same`, which all threads share."""
     found = list(op.operands)[: CONTROLS.get(op.name, 0)]
     if not all(value in same for value in found):
         inner, what = _edge_in(op)

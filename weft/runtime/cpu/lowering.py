@@ -1,5 +1,4 @@
-"""A payload as LLVM dialect for the CPU: bufferized, its contractions tiled for the caches, lowered by upstream's
-passes."""
+"""A payload as LLVM dialect for the CPU: bufferized, contractions tiled for the caches, lowered by upstream."""
 
 from __future__ import annotations
 
@@ -37,8 +36,7 @@ LOWER = (
     "convert-vector-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=true},convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
     "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts,cse"
 )
-"""Halves that are left (a payload that looks at their bits) are computed in f32, op by op: the JIT has no
-compiler-rt."""
+"""Halves that are left (a payload reads their bits) are computed in f32, op by op: the JIT has no compiler-rt."""
 
 GIVEN = "weft.given"
 """On an allocation that was there before upstream's passes."""
@@ -108,8 +106,7 @@ def allocate_once(module: ir.Module) -> None:
 
 
 def by_rows(module: ir.Module) -> None:
-    """LLVM loads and stores vectors of one dimension; upstream takes transfers of others apart, and no loads and
-    stores."""
+    """LLVM accesses vectors of one dimension; upstream decomposes transfers of others, but no loads and stores."""
     for op in list(operations(module.operation, "vector.load", "vector.store")):
         stores, (memory, *at) = op.name == "vector.store", list(op.operands)[op.name == "vector.store" :]
         kind = ir.VectorType((op.operands if stores else op.results)[0].type)
@@ -127,8 +124,7 @@ def by_rows(module: ir.Module) -> None:
 
 
 def round_always(module: ir.Module) -> None:
-    """The passes allow the conversions that they make to be left out between two ops. A half is rounded by each of
-    them."""
+    """The passes' conversions may be left out between two ops. A half is rounded by each of them."""
     with module.context:
         for op in operations(module.operation, "arith.extf", "arith.truncf"):
             op.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<none>")
@@ -168,8 +164,7 @@ def tile_contractions(module: ir.Module) -> None:
     """Tile and interchange large reductions, so that the innermost loop is contiguous and its data in the cache.
 
     No element's accumulation order changes: only the outermost reduction dimension is tiled, reductions keep their
-        order
-    among each other, and tiles run in ascending order.
+    order among each other, and tiles run in ascending order.
     """
     script: list[str] = []
     for number, op in enumerate(operations(module.operation, "linalg.generic")):

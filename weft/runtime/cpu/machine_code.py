@@ -1,6 +1,5 @@
-"""The one way to machine code of this CPU, through LLVM: functions of a lowered module, their addresses, a call with
-arrays in and arrays out (also of results whose shape is dynamic); and kernels of a scheduled module, a function of
-loops each."""
+"""The one way to machine code of this CPU, through LLVM: functions of a lowered module, their addresses, calls with
+arrays in and out (also of results of dynamic shape); and kernels of a scheduled module, a function of loops each."""
 
 from __future__ import annotations
 
@@ -100,9 +99,8 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool, effort: int) 
 
 
 def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct: bool) -> None:
-    """What LLVM would not find out: that no two arguments point to the same, which upstream forgets where it takes
-    memrefs apart; and that a second copy of each of these functions, in the one that unpacks its arguments, is not
-    worth the time."""
+    """What LLVM would not find out: no two arguments point to the same, which upstream forgets when it decomposes
+    memrefs; and a second copy of these functions, in those that unpack their arguments, is not worth the time."""
     with module.context:
         mark, nothing = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()} if distinct else {}), ir.DictAttr.get({})
         for function in operations(module.operation, "llvm.func"):

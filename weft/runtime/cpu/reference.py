@@ -41,8 +41,7 @@ def reference(
         floats: `f64`: all floats are computed in f64; `own`: as they are written, halves rounded by each op.
 
     The payload is not changed, and neither are the inputs. It is compiled and run in a worker: a payload that divides
-        by zero
-    ends that, and not this process.
+    by zero ends that, and not this process.
 
     Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU cannot run), W0803
         (one that ended the worker).
@@ -58,8 +57,7 @@ def reference(
 
 
 def prepare() -> None:
-    """Have a worker ready that has imported what `reference` needs. See `worker.fork_early` for when this may be
-    called."""
+    """Have a worker ready that has imported what `reference` needs; when: see `worker.fork_early`."""
     load_jit()
     fork_early()
 

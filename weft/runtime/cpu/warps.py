@@ -128,8 +128,7 @@ class Together:
     """One of `TOGETHER`, with the memory that it takes, made here.
 
     Attributes:
-        given, made: what all threads of a block have of each operand, and get of each result; none of what the warp
-            gets once.
+        given, made: what a block's threads have of each operand, and get of each result; none that a warp gets once.
     """
 
     def __init__(self, op: ir.Operation, module: ir.Module, block: Triple, owned: list[ir.Value]) -> None:

@@ -60,8 +60,7 @@ class _WasGone(Exception):
 
 
 def call(function: Callable[..., T], *arguments: object) -> T:
-    """`function(*arguments)`, done in a worker. The function stands at the top of a module; arguments and result are
-    pickled.
+    """`function(*arguments)`, of a module's top level, done in a worker; arguments and result are pickled.
 
     Raises what the function raises of `HANDED_BACK`, and `Died`.
     """
@@ -82,9 +81,8 @@ def call(function: Callable[..., T], *arguments: object) -> T:
 
 
 def fork_early() -> None:
-    """Have a worker ready that shares what is imported here. To be called before anything makes a thread that can hold
-    a lock which the worker needs: before the first MLIR context. Where processes can't be forked, a fresh one is
-    started later."""
+    """Have a worker ready that shares what is imported here: before a thread can hold a lock which the worker needs, so
+    before the first MLIR context. Where processes can't be forked, a fresh one is started later."""
     if sys.platform == "linux" and not any(worker.owner == os.getpid() for worker in _idle):
         _idle.append(forked())
 
@@ -261,8 +259,7 @@ def _receive(requests: IO[bytes], inbox: queue.SimpleQueue) -> None:
 
 
 def main() -> NoReturn:
-    """Of a fresh interpreter: requests come in through standard input. What compiled code prints must not be taken for
-    a reply."""
+    """Of a fresh interpreter: requests come through standard input; output of compiled code is no reply."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     serve(sys.stdin.buffer, replies)
@@ -270,8 +267,7 @@ def main() -> NoReturn:
 
 @record
 class Death:
-    """`signal`: `SIGFPE (arithmetic error)`, or the exit code. `cause`: what it probably was; empty where that can't be
-    told."""
+    """`signal`: `SIGFPE (arithmetic error)`, or the exit code. `cause`: the likely one; empty where unknown."""
 
     signal: str
     cause: str

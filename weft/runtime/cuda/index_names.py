@@ -22,8 +22,7 @@ def first_index(op: ir.Operation, operand: int | None = None) -> int | None:
 
 
 _AXES = {1: ("idx",), 2: ("row", "col"), 3: ("plane", "row", "col")}
-"""What the indices of an access are called, by its rank; `d0`, `d1`, … where that is more: which axes of an image are its rows is
-not to be seen."""
+"""What the indices of an access are called, by its rank; `d0`, `d1`, … beyond: rows of an image are not to be told."""
 
 
 def index_name(value: ir.Value) -> str:

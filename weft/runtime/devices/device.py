@@ -1,5 +1,4 @@
-"""What the runner needs of a device. `CupyDevice`, `CpuDevice` and `SimDevice` implement it, so that one runner drives
-all.
+"""What the runner needs of a device: `CupyDevice`, `CpuDevice` and `SimDevice` implement it.
 
 No MLIR here: a bundle's runner imports this file on a machine that has NumPy and CuPy alone.
 """
@@ -38,8 +37,7 @@ Replayed = tuple[str, LaunchReport]
 
 
 class Number:
-    """A scalar argument whose value may change from one call to the next: it is read each time that a kernel is
-    launched.
+    """A scalar argument that may change from call to call: it is read each time that a kernel is launched.
 
     Attributes:
         value, passed, bits: the value in its type, as CuPy takes it, and as an unsigned integer.
@@ -167,8 +165,7 @@ class Device(Protocol):
 
     @property
     def unordered(self) -> Sequence[Race]:
-        """What operations on different streams do to the same memory with nothing to order them, as far as the device
-        looks."""
+        """What unordered operations on different streams do to the same memory, as far as the device looks."""
         ...
 
     def create_stream(self) -> Stream: ...
@@ -193,8 +190,7 @@ class Device(Protocol):
     # the capture joins it; it has to be joined to the first stream, by an event, before the capture ends.
 
     def begin_capture(self, stream: Stream) -> None:
-        """From now on, nothing is allocated, freed, filled with poison, moved to or from the host, or waited for by the
-        host."""
+        """From now on, nothing is allocated, freed, poisoned, moved to or from the host, or waited for by it."""
 
     def end_capture(self, stream: Stream) -> Graph:
         """What was captured, ready to be launched. On failure nothing is left of it, nor of the capture."""

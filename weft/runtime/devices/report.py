@@ -95,8 +95,7 @@ class Operation:
 
 @record
 class Race:
-    """Two accesses of one element, at least one a write, by two threads, or by operations on two streams, that nothing
-    orders.
+    """Two accesses of one element, at least one a write, by two threads, or two streams, that nothing orders.
 
     Args:
         kind: `RAW`, `WAR` or `WAW`: second after first, in the order in which the simulator met them; `in-flight`: the
@@ -120,8 +119,7 @@ class Race:
 
 @record
 class Fault:
-    """Something a thread must not do. `access` is the first thread that did it; `buffer` and `element` where there are
-    any."""
+    """Something a thread must not do. `access`: the first that did it; `buffer`, `element`: where there are any."""
 
     kind: FaultKind
     message: str
@@ -155,10 +153,9 @@ class BankUse:
     Args:
         buffer, kind, op, location: which access; `site` is the op's number in the kernel.
         width: bytes of a lane.
-        executions: how often a warp executed it; lanes masked off take no part, and a warp without any is not counted.
+        executions: how often a warp executed it, with any lane active.
         wavefronts, ideal: how many it took, and the fewest possible for an access of that width and those lanes.
-        pad: elements a row of the buffer should be longer, where it was tried and the buffer's accesses take fewer
-            wavefronts so.
+        pad: elements by which longer rows were tried and the buffer's accesses take fewer wavefronts.
         padded: the wavefronts of this access then.
     """
 
@@ -186,8 +183,7 @@ class BankUse:
 
 @record
 class Traffic:
-    """What lanes read, or wrote, of one buffer in global memory. Counted exactly, over all threads of the launch; an
-    atomic reads and writes.
+    """What lanes read, or wrote, of a buffer in global memory, over all threads of the launch; atomics do both.
 
     Args:
         size: of the buffer, in elements.

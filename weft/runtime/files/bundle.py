@@ -46,11 +46,9 @@ class Bundle:
 
     @property
     def edited(self) -> tuple[str, ...] | None:
-        """The files that are not those that were written with the plan; None where the plan does not say (an older
-        bundle).
+        """The files that are not as written with the plan; None where that does not say (an older bundle).
 
-        What the simulator finds out about the module does not hold for kernels that were edited, and the other way
-        round.
+        What the simulator finds out about the module does not hold for kernels that were edited, nor vice versa.
         """
         if not self.plan.texts:
             return None
@@ -123,8 +121,7 @@ def write_bundle(
 
 
 def expect_place(target: Path) -> None:
-    """Refuse a place that no bundle can be written to. Only a bundle or an empty folder is overwritten. Raises
-    W0711."""
+    """Refuse a place for a bundle: only a bundle or an empty folder is overwritten. Raises W0711."""
     if not target.absolute().parent.exists():
         raise fail("W0711", f"cannot write the bundle {target}: the folder `{target.parent}` does not exist")
     if target.is_symlink() or (target.exists() and not target.is_dir()):

@@ -1,8 +1,7 @@
 """The cache folder, which is the user's own, and the seal of each of its entries.
 
 A seal is a digest that is keyed with a number which only this user can read, and which does not lie in the cache:
-    whoever writes
-an entry there can't make one that fits. An entry whose seal does not fit is made anew.
+whoever writes an entry there can't make one that fits. An entry whose seal does not fit is made anew.
 """
 
 from __future__ import annotations
@@ -84,8 +83,7 @@ def _not_own(made: Path, why: str, hint: str) -> WeftError:
 
 
 def seal(*parts: str | bytes) -> bytes | None:
-    """32 bytes that these parts alone have, and that only this user's processes can make; None where no key can be
-    kept."""
+    """32 bytes that these parts alone have, and only this user's processes can make; None without a key."""
     if (key := _key(state_folder())) is None:
         return None
     made = hmac.new(key, digestmod="sha256")

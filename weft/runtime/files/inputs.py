@@ -21,13 +21,11 @@ from ..plan.signature import Argument, FunctionSignature, type_text
 from .writing import open_regular, reason, unwritable, write_whole
 
 SMALL_INTEGERS = (-8, 8)
-"""Random integers, the upper end excluded: small enough that sums of products stay exact in 32 bits, and mostly in
-f32."""
+"""Random integers, the upper end excluded: sums of products stay exact in 32 bits, and mostly in f32."""
 
 
 def random_inputs(signature: FunctionSignature, seed: int = 0) -> dict[str, np.ndarray]:
-    """An array per argument: floats standard normal, integers in -8 … 7, booleans. The same seed gives the same
-    numbers.
+    """An array per argument: floats standard normal, integers in -8 … 7, booleans; the same for a seed.
 
     Errors: W0719 for a dynamic dimension.
     """
@@ -150,8 +148,7 @@ def _asked(argument: Argument, text: str, generator: np.random.Generator) -> np.
 
 
 def _number(argument: Argument, text: str, option: str) -> int | float:
-    """An end of a range, or a constant, as a number of the argument's type. The upper end of a range may be one
-    beyond."""
+    """An end of a range, or a constant, as a number of the argument's type; an upper end may be one beyond."""
     dtype = argument.dtype
     try:
         number = float(text) if is_float(dtype) else int({"true": "1", "false": "0"}.get(text.strip(), text))

@@ -1,6 +1,5 @@
-"""Files that are read: regular ones (a pipe or a device would be read for ever, or wait for somebody to write); and
-files that a command writes: whole, or not at all; apart from what it reads; and refused before it begins, where that
-can be known."""
+"""Files that are read: regular ones, since a pipe or a device may never end; and files that a command writes: whole or
+not at all, apart from what it reads, and refused before it begins where that can be known."""
 
 from __future__ import annotations
 
@@ -56,8 +55,7 @@ class Output:
 
 
 def expect_apart(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
-    """Refuse an output that would overwrite what the command reads, another output, or a file of another kind. Raises
-    W0714.
+    """Refuse an output that would overwrite an input, another output, or a file of another kind: W0714.
 
     Paths count as the same where they lead to the same file, however they are spelled and through whatever links.
 

@@ -39,8 +39,7 @@ _Wanted = tuple[Size | None, Relation, Size | None]
 
 
 def agreements(payload: ir.Module, entry: str | None) -> tuple[Agreement, ...]:
-    """What has to hold of sizes and scalars, as far as the entry function, and those that it calls, say it of its
-    arguments."""
+    """What has to hold of sizes and scalars, as far as the entry function, and its callees, say it."""
     module = clone_module(payload)
     if any(operations(module.operation, "func.call")):
         run_passes(module, "inline")
@@ -183,8 +182,7 @@ def _if_any(numbers: Sequence[Size], size: Size) -> Size:
 
 
 def _needed(first: Size | None, numbers: Sequence[Size | None], steps: Sequence[Size | None]) -> Size | None:
-    """How many elements there have to be for so many in each dimension, so far apart, from the first on; None where
-    that is not known."""
+    """How many elements so many in each dimension take, so far apart; None where that is not known."""
     last, known = first, [n for n in numbers if n is not None]
     for number, step in zip(numbers, steps, strict=True):
         if last is None or number is None or step is None:

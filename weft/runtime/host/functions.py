@@ -80,8 +80,7 @@ def versions_of(module: ir.Module, function: ir.Operation) -> list[ir.Operation]
 
 
 def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
-    """Names, types and roles of what a function takes and gives, in a payload (tensors or memrefs) or a scheduled
-    module.
+    """Names, types and roles of what a function takes and gives, in a payload or a scheduled module.
 
     Trailing out-arguments that stand for results (`bufferize.result`) are results here, so that both sides of a
     comparison use the same names. Errors: W0732, W0733 (a type that no array can be passed for).
@@ -128,8 +127,7 @@ def out_arguments(function: ir.Operation) -> list[bool]:
 
 
 def array_type(type_: ir.Type, what: str) -> tuple[str, tuple[int | None, ...] | None]:
-    """The element type and the shape (None: a scalar) of a memref, tensor or scalar type. W0733 if it is none of
-    them."""
+    """The element type and the shape (None: a scalar) of a memref, tensor or scalar; W0733 for any other type."""
     element, shape = type_, None
     if isinstance(type_, ir.MemRefType | ir.RankedTensorType):
         element = type_.element_type
@@ -208,8 +206,7 @@ def constant_array(attribute: ir.Attribute | None, dtype: str) -> np.ndarray | N
 
 
 def _bf16(text: str) -> np.ndarray:
-    """The numbers of a printed bf16 attribute (the bindings give no access to them): all bytes in hex, or one by
-    one."""
+    """The numbers of a printed bf16 attribute (the bindings give none): all bytes in hex, or one by one."""
     raw = RAW.match(text)
     if raw is not None:
         return widen(np.frombuffer(bytes.fromhex(raw[1]), "<u2"), "bf16")

@@ -1,5 +1,4 @@
-"""The kernels of a module, the names by which the host plan, the CUDA text and the simulator all know them, and their
-launches."""
+"""The kernels of a module, the names by which plan, CUDA text and simulator know them, and their launches."""
 
 from __future__ import annotations
 
@@ -131,8 +130,7 @@ def _reciprocals(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tup
 
 
 def _small(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tuple[Size, ...]:
-    """What has to be small at a launch, without what something else is at least as large as: of `n + 1` and `n + 3` the
-    latter."""
+    """What has to be small at a launch, without what is at most something else: of `n + 1` and `n + 3` the latter."""
     most: dict[Size, int] = {}
     for number in text.small:
         part, more = _sum(_at_launch(number, known))

@@ -94,8 +94,7 @@ class Host:
     taken: Set[str] = frozenset()
     """Names of buffers of other versions of the program."""
     is_version: bool = False
-    """There are others: what is assumed of a size that the program says may not hold, and then a run takes another
-    one."""
+    """There are others: where what is assumed of a size does not hold, a run takes another one."""
     buffers: dict[str, Buffer] = field(default_factory=dict)
     scalars: list[Scalar] = field(default_factory=list)
     steps: list[AnyStep] = field(default_factory=list)

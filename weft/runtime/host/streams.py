@@ -95,8 +95,7 @@ def _switch(
 
 
 def greedy_chains(needs: Sequence[Collection[int]]) -> tuple[list[int], int]:
-    """A chain cover in one pass, and a lower bound of any: the most operations of equal depth, which are all
-    unordered."""
+    """A chain cover in one pass, and a lower bound of any: the most operations of equal depth, all unordered."""
     before = list(closed(needs)) if len(needs) <= CLOSED else None
     follows: list[int | None] = [None] * len(needs)
     depth: list[int] = []
@@ -182,8 +181,7 @@ def on_streams(
     Args:
         steps: in program order.
         needs: by step, those that must be done before.
-        kept: by step, whether a free stays where it is: behind the last use, where tokens put it. All others move
-            there.
+        kept: by step, whether a free stays behind the last use, where tokens put it; others move there.
         most: how many streams there may be.
     """
     order = _frees_moved(steps, kept)
@@ -224,8 +222,7 @@ def _uses_before_frees(issued: Sequence[AnyStep]) -> list[tuple[int, list[int]]]
 
 
 def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | None) -> tuple[list[int], int]:
-    """A stream for each step, and the fewest that could do: launches and copies by their chains, memory by its
-    users."""
+    """A stream for each step, and the fewest that could do: launches and copies by chains, memory by users."""
     work = [i for i, step in enumerate(issued) if not isinstance(step, Alloc | Free)]
     number = {i: n for n, i in enumerate(work)}
     streams_of_work, fewest = assign_streams(_needs_of_work(behind, number), min(most or MAX_STREAMS, MAX_STREAMS))

@@ -364,8 +364,7 @@ Fault = tuple[str, str]
 
 
 def map_faults(arg: TensorMapOf, param: Param, buffer: Buffer | None) -> Iterator[tuple[str, str, str, str | None]]:
-    """What is wrong with a tensor map of a buffer as the argument for a parameter: a code, where, what, and what to
-    do."""
+    """What is wrong with a tensor map of a buffer as a parameter's argument: a code, where, what, a way out."""
     if buffer is None:
         return
     if param.boxes != arg.layout or param.dtype != buffer.dtype:

@@ -51,8 +51,7 @@ FLOATS = ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2")
 """From the highest precision to the lowest."""
 
 Floats = Literal["f32", "f64", "own"]
-"""What a payload is computed in for comparison: its halves in f32, all its floats in f64, or each op in its own
-types."""
+"""What a payload is computed in for comparison: halves in f32, all floats in f64, or each op's own types."""
 
 HALVES = ("f16", "bf16", "f8E4M3FN", "f8E5M2")
 """The floats that are narrower than f32."""
@@ -68,8 +67,7 @@ POISON_INTEGER = 0xA5
 
 
 def holds_bits(element: object, dtype: str) -> bool:
-    """Whether an array of that element type may hold the bits of numbers of `dtype`. (NumPy finds f64 equal to
-    None.)"""
+    """Whether such an array may hold the bits of numbers of `dtype`. (NumPy finds f64 equal to None.)"""
     return dtype in BITS and element == BITS[dtype]
 
 
@@ -140,8 +138,7 @@ _OF_E4M3 = _e4m3()
 
 
 def _nearest(array: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """The bytes of the numbers that are nearest, of two the even one; beyond the last by half a step what comes behind
-    that.
+    """The bytes of the nearest numbers, of two the even one; beyond the last by half a step, of what follows.
 
     Args:
         numbers: those of the bytes 0 … 127, as far as they are finite in ascending order.

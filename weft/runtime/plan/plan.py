@@ -1,11 +1,9 @@
 """The host plan: which buffers there are, and what is done with them in which order. Data only, and no MLIR.
 
-A size, an offset or a launch dimension is an `int`, or an `Expr` over the inputs' dimensions and the scalars where
-the payload is dynamic; `resolve` makes a plan of plain numbers of it. `codec.py` reads and writes it,
-`check.py` validates it.
+A size, an offset or a launch dimension is an `int`, or an `Expr` over the inputs' dimensions and the scalars; `resolve`
+makes a plan of plain numbers of it. `codec.py` reads and writes it, `check.py` validates it.
 
-How the CUDA text takes kernel arguments stands in `runtime/cuda/__init__.py`; `Param` says which parts of a memref are
-dynamic.
+How the CUDA text takes kernel arguments: `runtime/cuda/__init__.py`; `Param` says what of a memref is dynamic.
 """
 
 from __future__ import annotations
@@ -77,8 +75,7 @@ class ScalarValue:
 
 @record
 class Boxes:
-    """What a tensor map says beside the tensor: the boxes that are copied to and from shared memory, and how they lie
-    there.
+    """What a tensor map says beside the tensor: the boxes that are copied, and how they lie in shared memory.
 
     Args:
         box: elements along each dimension, outermost first.
@@ -182,8 +179,7 @@ class KernelEntry:
         return not self.requires.endswith("a") and _capability(chip) >= _capability(self.requires)
 
     def lacking(self, name: str, chip: str) -> tuple[str, str] | None:
-        """W0727 where a device of that name and chip lacks instructions: the message, and what a schedule has to do
-        without."""
+        """W0727 where such a device lacks instructions: the message, and what a schedule has to do without."""
         if self.runs_on(chip):
             return None
         have, without = f"chips have from {self.requires} on", "asynchronous copies"
@@ -200,9 +196,8 @@ def _capability(chip: str) -> int:
 class PlanStep:
     """One thing to do on `stream`, once the steps with the indices `after` (all smaller than its own) are done.
 
-    Steps of one stream are done in order, so `after` names steps of other streams only. `in_version`: the version of
-        the plan that
-    it is a step of; None: of the only one.
+    Steps of one stream are done in order, so `after` names steps of other streams only. `in_version`: the version of the
+    plan that it is a step of; None: of the only one.
     """
 
     stream: int = 0
@@ -242,8 +237,7 @@ class Fill(PlanStep):
 
 @record
 class Narrow:
-    """The kernel whose text has indices of 32 bits: it is launched instead where these hold all of the `small`
-    numbers."""
+    """The kernel whose text has indices of 32 bits, launched instead where these hold all `small` numbers."""
 
     kernel: str
     small: tuple[Size, ...]
@@ -252,8 +246,7 @@ class Narrow:
 
 @record
 class Folded:
-    """The kernel whose text is for grids with more blocks along y or z than hardware numbers there: it is launched for
-    these."""
+    """The kernel whose text is for grids with more blocks along y or z than hardware numbers, launched for these."""
 
     kernel: str
     reciprocals: tuple[Size, ...] = ()
@@ -261,8 +254,7 @@ class Folded:
 
 @record(kw_only=True)
 class Launch(PlanStep):
-    """`shared_bytes`: dynamic shared memory, on top of the kernel's own; `reciprocals`: what its text takes behind
-    `args`."""
+    """`shared_bytes`: dynamic shared memory, on top of the kernel's; `reciprocals`: what its text takes, too."""
 
     kernel: str
     grid: tuple[Size, Size, Size]
@@ -353,8 +345,7 @@ def triple(sizes: Sequence[object]) -> tuple[int, int, int]:
 
 
 def is_contiguous(shape: Sequence[Size], strides: Sequence[Size]) -> bool:
-    """Whether a window's elements lie side by side in row-major order; the stride of a dimension of one element says
-    nothing."""
+    """Whether a window's elements lie side by side, row-major; dimensions of one element may have any stride."""
     counts = integers(shape)
     return 0 in counts or all(
         n == 1 or stride == prod(counts[i + 1 :]) for i, (n, stride) in enumerate(zip(counts, strides, strict=True))

@@ -1,5 +1,4 @@
-"""From a plan with symbols to one of plain numbers: the dimensions come from the inputs' shapes, the scalars from
-their values.
+"""From a plan with symbols to plain numbers: dimensions come from the inputs' shapes, scalars from their values.
 """
 
 from __future__ import annotations
@@ -57,8 +56,7 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
 
 
 def _chosen(step: AnyStep) -> AnyStep:
-    """A launch of the text for a grid that is folded, where it must be; of that with indices of 32 bits, where these
-    suffice."""
+    """A launch of the text for a folded grid, where it must be; of that with indices of 32 bits, where it can."""
     if not isinstance(step, Launch):
         return step
     text = step.folded if step.folded is not None and limits.is_folded(triple(step.grid)) else None
@@ -70,8 +68,7 @@ def _chosen(step: AnyStep) -> AnyStep:
 
 
 def deciding(plan: Plan) -> set[str]:
-    """The scalars that sizes, offsets or steps depend on: all but those whose values are passed to kernels as they
-    are."""
+    """The scalars that sizes, offsets or steps depend on: all but those that are just passed to kernels."""
 
     def within(node: Any) -> Iterator[str]:
         if isinstance(node, ScalarOf):
@@ -157,8 +154,7 @@ NARROW_DIVIDENDS, WIDE_DIVIDENDS = 31, 56
 
 
 def _reciprocal(divisor: int, bits: int) -> int:
-    """By what `n / divisor` is a product and a shift, for all 0 <= n < 2^bits: the factor ceil(2^s / divisor), and
-    above it s.
+    """By what `n / divisor` is a product and a shift, for all 0 <= n < 2^bits: ceil(2^s / divisor), above it s.
 
     Let 2^(l-1) < divisor <= 2^l and s = bits + l. The factor is (2^s + e) / divisor with 0 <= e < divisor <= 2^l, so
     that n * factor / 2^s exceeds n / divisor by n * e / (divisor * 2^s) < 1 / divisor: too little to reach the next

@@ -1,5 +1,4 @@
-"""What a function takes and gives, by name: shared by the inputs, the reference, the host plan and the bundle. No
-MLIR."""
+"""What a function takes and gives, by name: for inputs, reference, host plan and bundle. No MLIR."""
 
 from __future__ import annotations
 

@@ -47,8 +47,7 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 @record
 class Agreement:
-    """What has to hold between two integers for `op` to mean something: sizes are equal, or no more is read than there
-    is."""
+    """What has to hold between two integers for `op` to mean something: equal sizes, or no reads beyond an end."""
 
     left: Size
     right: Size

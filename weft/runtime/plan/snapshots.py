@@ -1,5 +1,4 @@
-"""What launches leave in buffers, beside the values of the payload: errors that later launches hide, found where they
-are made.
+"""What launches leave in buffers, beside the values of the payload: it shows errors that later launches hide.
 
 A plan with snapshots copies what a launch has written into an output of its own, right after it. Plans with one launch
 have none: what that writes is an output, or nothing reads it.
@@ -41,8 +40,7 @@ class Snapshot:
 
 
 def with_snapshots(plan: Plan, snapshots: Sequence[Snapshot]) -> Plan:
-    """The plan that copies each snapshot's buffer after its launch, on the launch's stream; what waits for the launch
-    waits for the copies of it."""
+    """The plan that copies each snapshot's buffer after its launch, on its stream; who waits for one waits for both."""
     if not snapshots:
         return plan
     buffers = {b.name: b for b in plan.buffers}

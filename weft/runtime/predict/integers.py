@@ -298,8 +298,7 @@ def _absolute(state: Registers, x: MachineInstruction) -> Outcome:
 
 
 def _checked(_: Registers, x: MachineInstruction) -> Outcome:
-    """`FCHK P0, R2, R9`: whether a quotient needs more than a reciprocal and a few multiplications. Of numbers that are neither
-    tiny nor huge it does not."""
+    """`FCHK P0, R2, R9`: whether a quotient needs more than a reciprocal and a few products: not of moderate size."""
     return {x.arguments[0]: False}
 
 

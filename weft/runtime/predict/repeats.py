@@ -18,8 +18,7 @@ FEWEST = 6 * WINDOW
 
 @record
 class Repeat:
-    """Where a warp stands: in the loop whose iterations begin with instruction `head`; how many instructions one of them has,
-    and how many follow."""
+    """Where a warp stands: in the loop at instruction `head`; how many instructions an iteration has, and follow it."""
 
     head: int
     length: int

@@ -1,7 +1,6 @@
 """Memory barriers and what is counted on them: what a trace notes of each, and when their phases end.
 
-A phase ends when all arrivals have been made and all bytes are there. Bytes are on their way from when their copy was issued: when
-they come is known then.
+A phase ends when all arrivals are made and all bytes are there, whose time is known from when their copy was issued.
 """
 
 from __future__ import annotations

@@ -69,8 +69,7 @@ class Execution:
         self.plain = self._stretches()
 
     def first_accesses(self) -> tuple[list[int], list[int]]:
-        """Execute all threads until they access memory: which blocks do (by number), and of which others that is not known, since
-        they went along with these."""
+        """Execute all threads until they access memory: which blocks do, and for which others it is unknown."""
         self.probing = True
         count = len(self.grid.blocks)
         accessing, along = np.zeros(count, bool), np.zeros(count, bool)

@@ -1,5 +1,4 @@
-"""Outputs against the reference: max|got − ref| / max|ref|, per output and the worst, and whether that is good
-enough."""
+"""Outputs against the reference: max|got − ref| / max|ref|, per output and the worst; is that good enough?"""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ TOLERANCES: Mapping[str, float] = MappingProxyType(
 """Two parts of bf16 have an f32 but for 2^-16 of it; of a product, that is left out for both, and small by small: 3 *
 2^-16. Tensor cores add up products of f8 with fewer digits than f32 has."""
 DOUBTFUL = 0.1
-"""Below this error, it may be the reference that is off: it adds up long sums one by one, in the payload's own
-types."""
+"""Below this error, the reference may be off: it adds up long sums one by one, in the payload's own types."""
 
 
 @record
@@ -32,8 +30,7 @@ class OutputComparison:
     """How one output compares.
 
     Args:
-        error: max|got − ref| / max|ref|, exact for integers; inf if it cannot be compared; None where nobody has
-            compared.
+        error: max|got − ref| / max|ref|, exact for integers; inf if it cannot be compared; None: not compared.
         ok: None likewise.
         reason: why it is not ok; None if it is.
         worst: the index of the worst element, with what stands there and what should.
@@ -66,8 +63,7 @@ class Comparison:
 
     @property
     def rounding(self) -> bool:
-        """Whether no more is wrong than that floats differ by less than `DOUBTFUL`: which of both is off is not known
-        then."""
+        """Whether all that is wrong are floats that differ by less than `DOUBTFUL`: by whose fault is not known."""
         wrong = [output for output in self.outputs if not output.ok]
         return bool(wrong) and all(output.dtype in FLOATS and (output.error or 0.0) < DOUBTFUL for output in wrong)
 

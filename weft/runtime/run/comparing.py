@@ -40,8 +40,7 @@ class Task:
         plan, module: of the kernels; the module as text.
         payload, signature: of the payload, as bytecode.
         sizes: the sizes to try, each in the place of all that is open; (None,) where nothing is.
-        work: operations of the payload, at the largest of the sizes; `most_simulated`: up to so many the simulator runs
-            it.
+        work: operations of the payload, at the largest size; `most_simulated`: up to so many the simulator runs it.
         indexed: numbers of arrays say where others are: they are taken from below the smallest of all sizes.
         most: inputs are integers of at most this magnitude, and outputs have to be equal; None: random numbers, and
             equal as far as `weft run` asks for it.
@@ -64,8 +63,7 @@ class Task:
 
 @record
 class LaunchComparison:
-    """A snapshot beside the payload's value `of` which it is, or has to be. `comparison` has a reason where it
-    differs."""
+    """A snapshot beside the payload's value `of`; `comparison` has a reason where it differs."""
 
     snapshot: Snapshot
     of: str
@@ -107,9 +105,8 @@ class ComparedRun:
 
 @record
 class ComparedRuns:
-    """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: there are
-    none, because the simulator alone can run the kernels, and would take too long. `exact`: inputs were integers, and
-    outputs had to be equal."""
+    """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: none, as only
+    the simulator can run the kernels, for too long. `exact`: inputs were integers, outputs had to be equal."""
 
     done: tuple[ComparedRun, ...]
     refused: tuple[int | None, ...] = ()

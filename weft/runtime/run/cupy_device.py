@@ -1,9 +1,7 @@
 """`CupyDevice`: the plan runner's device on an NVIDIA GPU, through CuPy. The only file that imports CuPy.
 
-Kernels are functions of a `cupy.RawModule`, which loads a cubin from the cache folder. It does not compile the text: it
-    would add
-`-ftz=true`, which changes f32 results, and drop the `a` of `sm_90a`. `cupy.cuda.nvrtc` compiles it with exactly our
-options.
+Kernels are functions of a `cupy.RawModule`, which loads a cubin from the cache folder. `cupy.cuda.nvrtc` compiles it with
+exactly our options: `RawModule` would add `-ftz=true`, which changes f32 results, and drop the `a` of `sm_90a`.
 """
 
 from __future__ import annotations
@@ -116,8 +114,7 @@ class CupyDevice(CupyWork):
         return self._modules[cubin]
 
     def compiled(self, text: str, *, folded: bool = True) -> Path:
-        """The cubin of a text, compiled unless it is kept from before. Threads may do that side by side. Raises W0721,
-        W0054.
+        """The cubin of a text, compiled unless it is kept from before, by threads side by side. Raises W0721, W0054.
 
         `folded`: with its kernels for grids that are folded.
         """
@@ -228,8 +225,7 @@ class CupyDevice(CupyWork):
                 runtime.graphDestroy(captured)
 
     def abandon_capture(self, stream: Stream) -> None:
-        """What CUDA says to it matters no more: another failure led here. It gives no graph for a capture that is
-        broken."""
+        """Another failure led here: what CUDA says to it does not matter. It gives no graph for a broken capture."""
         runtime = self._cupy.cuda.runtime
         with suppress(*self._errors):
             captured = runtime.streamEndCapture(stream.ptr)

@@ -42,8 +42,7 @@ class CupyWork:
         raise NotImplementedError
 
     def _function(self, module: Any, name: str) -> Any:
-        """A `RawKernel`, loaded: CUDA otherwise does that at its first launch, and makes all streams wait; captures
-        fail."""
+        """A `RawKernel`, loaded: at its first launch CUDA would do that, all streams wait, and captures fail."""
         with self._failures(f"looking for the kernel `{name}`"):
             function = module.get_function(name)
             _ = function.num_regs  # to be asked for an attribute, it must be loaded

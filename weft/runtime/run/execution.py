@@ -42,8 +42,7 @@ UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing:
 
 @record
 class RunOptions:
-    """How to run: where, on which inputs (a file, or arrays by name; random ones of this seed for the rest), compared
-    with what."""
+    """How to run: where, on which inputs (a file, or arrays by name; random ones for the rest), compared with what."""
 
     target: Target = "auto"
     seed: int = 0
@@ -59,14 +58,12 @@ class RunOptions:
     asked: Mapping[str, str] = field(default_factory=dict)
     """Inputs by name: a range of random numbers, a constant, a file (`files/inputs.py`)."""
     sizes: Mapping[str, str] = field(default_factory=dict)
-    """Sizes of inputs that the payload leaves open, by argument and axis, or by the name that the payload's builder has
-    for it."""
+    """Sizes of inputs that the payload leaves open, by argument and axis, or by its builder's name for them."""
     rest: int | None = None
     """The size of all else that is open."""
 
     def expect_outputs(self, read: Mapping[Path, str]) -> None:
-        """Refuse `save` and `trace` where they can't be written, or would overwrite what is read. Raises W0054,
-        W0714."""
+        """Refuse `save` and `trace` where they can't be written, or would overwrite what is read: W0054, W0714."""
         from ..trace.text import expect_results
 
         files = {Path(text): "--input" for text in self.asked.values() if text.endswith(".npy")}
@@ -118,8 +115,7 @@ class Program:
     steps: Sequence[Any] = ()
 
     def run(self, options: RunOptions, device: Device) -> Executed:
-        """Run it, compare, save. Right means: nothing raced, nothing faulted, and the outputs match; None if nothing
-        contradicts but none was compared."""
+        """Run it, compare, save. Right: nothing raced or faulted, and the outputs match; None if none was compared."""
         from ..files.inputs import chosen_inputs, sized, write_npz
         from .compare import OutputComparison, compare
         from .judging import Arbiter
@@ -270,8 +266,7 @@ def physical_memory() -> int | None:
 
 
 def _traced(path: Path | None, result: RunResult, plan: Plan, counted: bool) -> Timeline | None:
-    """Write the timeline and its picture, if they are asked for. On the simulator, steps are counted: it has no
-    clock."""
+    """Write the timeline and its picture, if asked for. On the simulator, steps are counted: it has no clock."""
     from ..files.writing import write_file
     from ..trace.text import trace_files
     from ..trace.timeline import timeline

@@ -1,5 +1,4 @@
-"""Whether outputs are right where the payload's own rounding has a say: a payload may add up in bf16, and be off by
-that.
+"""Whether outputs are right where the payload's own rounding has a say: it may add up in bf16, and be off by that.
 
 A payload is computed without rounding to speak of (its halves in f32, or all floats in f64), and as it is written, each
 op in its own types. A schedule may keep that order and these types, or accumulate in f32: outputs are right within the
@@ -134,8 +133,7 @@ class Arbiter:
         return accurate
 
     def _own_error(self, inputs: Arrays) -> tuple[bool, bool]:
-        """Whether the payload is exact in its own types, and whether it is off by less than a quarter of the
-        tolerance."""
+        """Whether the payload is exact in its own types; whether off by less than a quarter of the tolerance."""
         own, plain = self.computed(inputs, "own"), self.computed(inputs, "f32")
         if not any(np.any(plain[o.name]) for o in self.signature.outputs):  # a missing term would not show
             return False, False
@@ -148,8 +146,7 @@ class Arbiter:
 
 
 def own_outputs(signature: FunctionSignature, own: Callable[[], Arrays], expected: Arrays) -> Arrays | None:
-    """What the payload computes in its own types, where that is off by more than what is allowed; None where it is
-    not."""
+    """What the payload computes in its own types, where that is off by more than is allowed; else None."""
     if signature.lowest_precision in HALVES:
         with suppress(WeftError):
             made = own()

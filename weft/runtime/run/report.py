@@ -47,14 +47,11 @@ class Report:
         kernels: the launches, in order.
         graphs_created: 1 where the plan was captured and replayed.
         version: which one ran, of several; else None.
-        fewest_streams: so many it takes at least for all to run at once that tokens allow; None where there are no
-            tokens.
+        fewest_streams: the fewest for all to run at once that tokens allow; None where there are no tokens.
         seconds: by phase, in order.
         compared: of a bundle, on what its kernels were compared with their payload when it was built.
-        unchecked: of a bundle, why its kernels were not compared with their payload when it was built; None where they
-            were.
-        edited: of a bundle, the files that are not as they were built; None where that can't be known, or nothing was
-            read from one.
+        unchecked: of a bundle, why its kernels were not compared with their payload when it was built; None: they were.
+        edited: of a bundle, the files that are not as built; None where unknown, or nothing was read from one.
     """
 
     ok: bool | None
@@ -143,8 +140,7 @@ def buffer_traffic(uses: Sequence[tuple[str, Traffic]] | None) -> tuple[BufferTr
 
 @record(kw_only=True)
 class BankAccess(BankUse):
-    """What an op on shared memory cost, over all launches of its kernel. `statement`: that which made the buffer, where
-    known."""
+    """What an op on shared memory cost, over all launches of its kernel. `statement`: which made the buffer."""
 
     kernel: str
     statement: str | None

@@ -25,8 +25,7 @@ from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved
 
 @record
 class KernelRun:
-    """One launch of the plan, as reports show it. `shared_bytes` is all of a block's shared memory; `unproven` the
-    kernel's."""
+    """One launch of the plan. `shared_bytes`: all of a block's shared memory; `unproven`: the kernel's."""
 
     name: str
     grid: tuple[int, int, int]

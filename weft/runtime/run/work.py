@@ -1,5 +1,4 @@
-"""What a plan's steps take of a device: functions that do the work on streams, memory that comes and goes, events and
-graphs.
+"""What a plan's steps take of a device: functions that do the work, memory that comes and goes, events and graphs.
 
 A step that others wait for on other streams has an event, recorded right behind it, which is used again when the last
 of them has been issued: CUDA lets the waits stand when an event is recorded anew (`cudaStreamWaitEvent`).
@@ -85,8 +84,7 @@ class Pool:
         self._free += events
 
     def capture(self, stream: Stream, actions: Sequence[Action]) -> Graph:
-        """The graph of what `actions` issue to `stream`, and to others that it joins. If that fails, nothing is left of
-        it."""
+        """The graph of what `actions` issue to `stream`, and to others that join; nothing is left of a failed one."""
         with ExitStack() as stack:
             stack.callback(self.device.abandon_capture, stream)
             self.device.begin_capture(stream)
@@ -159,8 +157,7 @@ class Work:
 
     def once(self, *, poison: bool) -> Iterator[tuple[int | None, Action]]:
         """All that is to be issued for a run of the steps, each to be called before the next is asked for: memory comes
-        and goes. With each the number of the step that it does; None of an event. `poison`: what is allocated is filled
-        with it."""
+        and goes. With each the step's number, None of an event. `poison`: what is allocated is filled with it."""
         last_wait = {earlier: i for i in self.order for earlier in self._awaited(self.plan.steps[i])}
         events: dict[int, Event] = {}
         for i in self.order:
@@ -186,9 +183,8 @@ class Work:
         return [earlier for earlier in dict.fromkeys(step.after) if self.plan.steps[earlier].stream != step.stream]
 
     def again(self, *, poison: bool) -> list[Action]:
-        """All that is to be issued for a run of the steps, in order, to be called as often as one likes. All
-        temporaries are allocated now, to stay. All streams start behind the first one, which ends behind all of
-        them."""
+        """All that is to be issued for a run of the steps, in order, to be called repeatedly. Temporaries are allocated
+        now, to stay. All streams start behind the first one, which ends behind all of them."""
         first, record, wait = self.pool.stream(WHOLE_DEVICE), self.device.record, self.device.wait
         for step in self.plan.steps:
             if isinstance(step, Alloc):
@@ -245,8 +241,7 @@ def scalar(arg: ScalarValue) -> np.generic:
 def interleaved(steps: Sequence[AnyStep], seed: int) -> list[int]:
     """The numbers of the steps in one legal order, chosen by `seed`.
 
-    Every second seed lets a stream run on as long as it can, so that others lag far behind; the others change streams
-    at every step.
+    Every second seed lets a stream run on as long as it can; the others change streams at every step.
     """
     draw = random.Random(seed)
     queues: dict[int, list[int]] = {}

@@ -1,5 +1,4 @@
-"""What streams and events order, and what they leave open: launches, copies and fills on different streams that touch the same
-elements, one of them writing.
+"""What streams and events leave unordered: launches, copies, fills that touch the same elements, one of them writing.
 
 Every stream has a clock, which counts its operations, and knows how far the others were when it waited for them (vector
 clocks: C. J. Fidge, F. Mattern, 1988). Per element stands the time of the last read and the last write by each stream, so

@@ -176,8 +176,7 @@ class _Picture:
 
 
 def ticks(span: float, most: int, *, whole: bool = False) -> list[float]:
-    """At most `most` steps of 1, 2 or 5 times a power of ten, from 0 to the last that is inside; `whole`: of
-    integers."""
+    """At most `most` steps of 1, 2 or 5 times a power of ten, from 0 on, all inside; `whole`: of integers."""
     if span <= 0:
         return [0.0]
     raw = span / most

@@ -53,8 +53,7 @@ def plain(shown: Timeline, width: int) -> list[str]:
 
 
 def _cells(shown: Timeline, stream: int, plot: int) -> Row:
-    """Bars that are next to each other differ in shade; one that is shorter than a cell still has one, if that is
-    free."""
+    """Neighbouring bars differ in shade; one that is shorter than a cell still has one, if that is free."""
     found: list[Piece] = []
     at = 0
     bars = sorted((bar for bar in shown.bars if bar.stream == stream), key=lambda bar: (bar.begin, bar.end))
@@ -99,8 +98,7 @@ def picture_path(trace: Path) -> Path:
 
 
 def outputs(trace: Path) -> tuple[Output, ...]:
-    """Both files, for a `trace` that is not a folder. Raises W0714 for a place that leaves no room beside it for the
-    picture."""
+    """Both files, for a `trace` that is not a folder. Raises W0714 where there is no room for the picture."""
     if trace.suffix.lower() == ".svg":
         wanted = trace.with_suffix(".json")
         hint = f"`--trace {wanted}` writes the timeline there, and the picture to `{picture_path(wanted)}`"

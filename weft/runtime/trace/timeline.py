@@ -1,5 +1,4 @@
-"""When each launch and copy of a run began and ended, on which stream; what overlapped; and the same in Chrome's trace
-format.
+"""When each launch and copy of a run began and ended, on which stream; what overlapped; in Chrome's format, too.
 
 `chrome://tracing` and https://ui.perfetto.dev show it: a row per stream (the Trace Event Format, "complete events", and
 a "flow" for each dependence between streams). `timeline_svg.py` draws it, `timeline_text.py` lays it out in characters.
@@ -217,8 +216,7 @@ def _event(timed: Timed) -> dict[str, Any]:
 
 
 def _flow(number: int, by_step: Mapping[int, Timed], first: int, second: int) -> Iterator[dict[str, Any]]:
-    """An arrow from the end of one step to the begin of another. It starts inside the first, or viewers don't find
-    that."""
+    """An arrow from one step's end to another's begin; it starts inside the first, or viewers don't find that."""
     source, target = by_step[first], by_step[second]
     common = {"cat": "wait", "name": "waits for", "id": number, "pid": 0}
     inside = max(_microseconds(source.begin), _microseconds(source.end - 1e-9))

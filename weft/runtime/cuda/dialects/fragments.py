@@ -66,8 +66,7 @@ def _goes_on(op: ir.Operation) -> bool:
 
 
 def _is_in_place(kernel: KernelWriter, op: ir.Operation) -> bool:
-    """Whether C was loaded from a thread's own array for this op alone, and D is stored there at once; several products in a row
-    may add to it."""
+    """Whether C was loaded from a thread's own array for this op (or a row of products), and D stored there at once."""
     first = last = op
     while (before := made_by(first.operands[2], MMA)) is not None and len(users(first.operands[2])) == 1:
         first = before

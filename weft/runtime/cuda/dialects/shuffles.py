@@ -20,8 +20,7 @@ _ALL = Expr("0xffffffff", "unsigned", atom=True)
 
 @writes(SHUFFLE)
 def shuffle(kernel: KernelWriter, op: ir.Operation) -> None:
-    """All lanes of a warp take part; a half travels as its bits. What a lane gets is a variable even if it is used once: some lanes
-    would not come to an arm of `?:`."""
+    """All lanes of a warp take part; a half travels as bits. The result is a variable: not all come to arms of `?:`."""
     asked, (got, valid), kind = expected_shuffle(op, "W0503"), op.results, scalar(op.results[0].type, op)
     offset = kernel.atom(op.operands[1], "offset") if is_used(got) and is_used(valid) else kernel.expr(op.operands[1])
     if is_used(got):

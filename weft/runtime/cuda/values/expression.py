@@ -200,8 +200,7 @@ class NameScope:
         return name in self.taken or (self.parent is not None and self.parent.has(name))
 
     def fresh(self, base: str, *, given: bool = False) -> str:
-        """`base` if it is free, else `base1`, `base2`, …; `v`, `s` (shared) and `r` (registers) are always numbered, unless the
-        user has `given` them."""
+        """`base` if it is free, else `base1`, …; `v`, `s` (shared) and `r` (registers) are numbered, unless `given`."""
         candidate, number = (f"{base}0", 0) if base in ("v", "s", "r") and not given else (base, 0)
         while self.has(candidate) or candidate in KEYWORDS:
             number += 1

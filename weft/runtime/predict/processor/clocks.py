@@ -67,8 +67,7 @@ class Warp:
     """A warp: where it stands, from when on it may go on, and why not before.
 
     Args:
-        block: which of the blocks it is of; `order`: how many of its multiprocessor's blocks begin before that; `start`: when the
-            first does.
+        block: which block it is of; `order`: how many of its processor's begin before; `start`: when the first does.
         unit: on which of the multiprocessors it is.
 
     Attributes:

@@ -211,8 +211,7 @@ class Lanes:
             self.intervals[space] = self.intervals[space] + some.astype(np.int64)
 
     def meet(self, passed: int | np.ndarray) -> None:
-        """The lanes of some warps meet (1 for each lane of those, else 0); all that they did before is ordered with what they do
-        behind. Raises W0757."""
+        """Some warps meet (1 for each of their lanes, else 0), which orders what they did before. Raises W0757."""
         _expect_fewer(self.turns, self.most_turns, "barriers of its warp")
         for memory in self.memories:
             memory.barrier(everyone=False)

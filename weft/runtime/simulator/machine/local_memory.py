@@ -26,8 +26,7 @@ def _window(name: str, shape: tuple[int, ...], parts: WindowParts | None) -> Mem
 class Shared(Tracked):
     """Workgroup memory as an array (elements, blocks): an access whose element all blocks agree on moves whole rows.
 
-    As long as all blocks do the same, one shadow stands for all of them; the first access that differs gives each
-    block its own.
+    As long as all blocks do the same, they share one shadow; the first access that differs gives each its own.
     """
 
     space = "shared"

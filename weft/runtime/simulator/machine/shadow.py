@@ -33,8 +33,7 @@ Report = Callable[[RaceKind, np.ndarray, np.ndarray, np.ndarray], None]
 
 @record
 class KeyLayout:
-    """How many bits of a key say what. `block` is 0 for shared memory, where all accesses are of one block; `turn` where warps have
-    no barriers of their own."""
+    """Bits of a key, by meaning. `block`: 0 for shared memory, of one block; `turn`: 0 without barriers of warps."""
 
     site: int
     thread: int

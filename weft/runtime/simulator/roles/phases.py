@@ -76,8 +76,7 @@ class BarrierGroup:
         return True
 
     def expect_fenced(self, number: int, group: GroupLanes, lane: int, site: int) -> None:
-        """A fault where a copy or another block is to arrive at a barrier, and its thread knows of no fence behind the
-        initialization."""
+        """A fault where a copy or another block is to arrive at a barrier without a fence known behind its init."""
         fence, row = self.all[number].fenced, group.rows[lane]
         if fence is None or group.cluster.clocks.known[SHARED][row, fence[0]] < fence[1]:
             said = f"{self.named(number)} is used by copies or another block, and no fence is behind its initialization"
@@ -216,8 +215,7 @@ def landed(barriers: BarrierGroup, at: int, flight: Flight, count: int) -> None:
 def _expect_known(
     barriers: BarrierGroup, at: int, rows: np.ndarray, group: GroupLanes, lanes: np.ndarray, site: int
 ) -> None:  # fmt: skip
-    """A fault where somebody arrives, or bytes come, and nothing orders that behind the end of the phase before: another time that
-    may still be under way."""
+    """A fault where nothing orders an arrival, or bytes, behind the end of the phase before, which may be under way."""
     one = barriers.all[at]
     if one.told is not None and len(found := group.cluster.clocks.strangers(rows, one.told)):
         said = f"an arrival in phase {one.phase} of {barriers.named(at)}, and nothing orders it behind the end of the phase before"
