@@ -28,8 +28,8 @@ class ArgumentType:
 
     `strides`: in elements; empty ones: row by row, whatever the sizes are; None: any.
 
-    `root`: the variable of its buffer in the generated code; `changes`: the kernel may write it; `boxes`: of a tensor map, which
-    takes the place of the tensor that it was made of.
+    `root`: the variable of its buffer in the generated code; `changes`: the kernel may write it; `boxes`: of a tensor
+    map, which takes the place of the tensor that it was made of.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""`SimDevice`: the plan runner's device where there is no GPU. Everything is done at once, in the order of the calls."""
+"""`SimDevice`: the plan runner's device where there is no GPU. All is done at once, in the order of the calls."""
 
 from __future__ import annotations
 
@@ -33,11 +33,6 @@ class Allocation:
     freed: bool = False
 
 
-@dataclass(eq=False)
-class SimStream:
-    destroyed: bool = False
-
-
 class SimDevice(Replay):
     """Runs kernels on the simulator.
 
@@ -66,12 +61,14 @@ class SimDevice(Replay):
         self._texts: dict[str, dict[str, SimKernel]] = {}
         self._kernels: dict[str, SimKernel] = {}
 
-    # ---- kernels --------------------------------------------------------------------------------------------------------
+    # ---- kernels ---------------------------------------------------------------------------------
 
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         symbols = dict.fromkeys(kernel.symbol for kernel in kernels)
         if not symbols.keys() <= self._texts.get(text, {}).keys():
-            self._texts[text] = _translate(text, [*symbols])
+            module = kernel_module(text, [*symbols])  # which must live as long as its kernels are translated
+            found = (each for each in kernel_functions(module) if each.symbol in symbols)
+            self._texts[text] = {each.symbol: SimKernel(each.op) for each in found}
         self._kernels |= {symbol: self._texts[text][symbol] for symbol in symbols}
 
     def launch(
@@ -104,7 +101,7 @@ class SimDevice(Replay):
         self.reports.append((kernel.name, made))
         return made
 
-    # ---- memory ---------------------------------------------------------------------------------------------------------
+    # ---- memory ----------------------------------------------------------------------------------
 
     def alloc(self, name: str, dtype: str, count: int) -> Allocation:
         data = np.empty(count, NUMPY[dtype])
@@ -145,7 +142,7 @@ class SimDevice(Replay):
         into_mask[...] = True
         self._enter(stream, f"fill of {target.name}", write=target)
 
-    # ---- what streams and events order ------------------------------------------------------------------------------------
+    # ---- what streams and events order -----------------------------------------------------------
 
     @property
     def unordered(self) -> Sequence[Race]:
@@ -166,13 +163,16 @@ class SimDevice(Replay):
             _strided(found.touched.setdefault(does, np.zeros(view.memory.data.size, np.bool_)), view)[...] = True
         self.streams.enter(stream, what, touched)
 
-    # ---- device work, now or, while a stream captures, whenever the graph is launched ----------------------------------
+    # ---- device work, now or, while a stream captures, whenever the graph is launched ------------
 
     def launcher(
         self, kernel: KernelEntry, grid: Triple, block: Triple, shared: int, args: Sequence[Passed], stream: device.Stream
     ) -> device.Action:
         def launch() -> LaunchReport | None:
-            return self.launch(kernel, grid, block, [_given(arg) for arg in args], stream)
+            # for a tensor map, the tensor: the kernel's own type says the rest
+            tensors = [arg.tensor if isinstance(arg, device.MappedView) else arg for arg in args]
+            given = [arg.value if isinstance(arg, device.Number) else arg for arg in tensors]
+            return self.launch(kernel, grid, block, given, stream)
 
         return partial(self._issue, launch, kernel.name)
 
@@ -183,29 +183,28 @@ class SimDevice(Replay):
     def destroy_graph(self, graph: Recorded) -> None:
         self.alive["graphs"] -= 1
 
-    # ---- streams and events: all is done when the call returns ----------------------------------------------------------
+    # ---- streams and events: all is done when the call returns -----------------------------------
 
-    def create_stream(self) -> SimStream:
+    def create_stream(self) -> device.Stream:
         if not self.alive["streams"]:
             self.streams = StreamOrder()
         self.alive["streams"] += 1
-        made = SimStream()
+        made = object()
         self.streams.open(made)
         return made
 
-    def destroy_stream(self, stream: SimStream) -> None:
-        stream.destroyed = True
+    def destroy_stream(self, stream: device.Stream) -> None:
         self.alive["streams"] -= 1
 
     def create_event(self) -> Instant:
         self.alive["events"] += 1
         return super().create_event()
 
-    def _reach(self, event: Instant, stream: SimStream) -> None:
+    def _reach(self, event: Instant, stream: device.Stream) -> None:
         super()._reach(event, stream)
         self.streams.record(event, stream)
 
-    def wait(self, stream: SimStream, event: Instant) -> None:
+    def wait(self, stream: device.Stream, event: Instant) -> None:
         """The event was reached before this call could be made."""
         self._issue(partial(self.streams.wait, stream, event))
 
@@ -215,12 +214,6 @@ class SimDevice(Replay):
     def synchronize(self) -> None:
         """Nothing is ever under way."""
         self.streams.synchronize()
-
-
-def _translate(text: str, symbols: Sequence[str]) -> dict[str, SimKernel]:
-    """The kernels of a module by symbol."""
-    module = kernel_module(text, symbols)
-    return {found.symbol: SimKernel(found.op) for found in kernel_functions(module) if found.symbol in symbols}
 
 
 def _alive(memory: Allocation) -> None:
@@ -246,13 +239,6 @@ def _strided(flat: np.ndarray, view: device.DeviceView) -> np.ndarray:
 
 def _named(view: device.DeviceView) -> MemoryWindow:
     return MemoryWindow(view.name, view.offset, view.shape, view.strides)
-
-
-def _given(arg: device.Passed) -> device.DeviceView | np.generic:
-    """What a kernel is launched with: for a tensor map, the tensor, as the kernel's own type says the rest."""
-    if isinstance(arg, device.Number):
-        return arg.value
-    return arg.tensor if isinstance(arg, device.MappedView) else arg
 
 
 def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequence[Global]) -> dict[Hashable, Footprint]:

@@ -1,4 +1,4 @@
-"""A kernel that can be launched on the CPU, and tells what was wrong; a launch that would go on for hours is refused early."""
+"""A kernel launched on the CPU, which tells what was wrong; a launch that would take hours is refused early."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Budget:
     told: Callable[[float], None] = lambda _: None
 
     def spent(self, done: int, total: int) -> float | None:
-        """Seconds that the whole launch will take if it goes on as in its first `done` blocks; None while that is fine."""
+        """Seconds that the whole launch will take if it goes on as in its first `done` blocks; None: few enough."""
         self.told(done / total)
         elapsed = time.perf_counter() - self.start
         if done >= total or elapsed < min(self.probe, self.seconds):
@@ -80,7 +80,7 @@ class Budget:
 
     @property
     def is_over(self) -> bool:
-        """Whether the launch has taken all that it may: for loops, which may go on for long within one batch of blocks."""
+        """Whether the launch has taken all that it may: for loops, which may take long within one batch of blocks."""
         return time.perf_counter() - self.start > self.seconds
 
 
@@ -183,11 +183,11 @@ class SimKernel:
             names: what reports call the arguments; by default their `weft.name`, else `arg0`, ….
             written: per argument a boolean array of its shape (laid out like it) that tells which elements have been
                 written, or None: all. Updated in place.
-            order: in which order lanes of one op act, blocks included: a number shuffles them. A ranking says which warp groups
-                go on, where each may be elsewhere.
+            order: in which order lanes of one op act, blocks included: a number shuffles them. A ranking says which
+                warp groups go on, where each may be elsewhere.
             batch: how many lanes run at a time.
             budget: how long it may take; None: any time.
-            banks: count the bank conflicts of shared memory, and the traffic of global memory; None: where `check` is set.
+            banks: count bank conflicts of shared memory, and traffic of global memory; None: where `check` is set.
             touched: gets the memory behind the arguments, which knows then which of its elements were read and written.
 
         Raises:

@@ -1,8 +1,8 @@
 """What streams and events leave unordered: launches, copies, fills that touch the same elements, one of them writing.
 
 Every stream has a clock, which counts its operations, and knows how far the others were when it waited for them (vector
-clocks: C. J. Fidge, F. Mattern, 1988). Per element stands the time of the last read and the last write by each stream, so
-the cost is the same however many operations there are. Operations of one stream are in order.
+clocks: C. J. Fidge, F. Mattern, 1988). Per element stands the time of the last read and the last write by each stream,
+so the cost is the same however many operations there are. Operations of one stream are in order.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Clock = dict[int, int]
 
 @dataclass(eq=False)
 class Footprint:
-    """The elements of one memory that an operation touches, by what it does: `read`, `write`, or an atomic update of that name,
-    which commutes with its like. `window` numbers them for whoever reads the report."""
+    """The elements of one memory that an operation touches, by what it does: `read`, `write`, or an atomic update of
+    that name, which commutes with its like. `window` numbers them for whoever reads the report."""
 
     window: MemoryWindow
     touched: dict[str, np.ndarray]

@@ -1,7 +1,7 @@
 """`gpu.func` → Python source: one function that runs a batch of lanes through the kernel.
 
-Each SSA value becomes a Python variable. A pure op whose operands are older than the loop it stands in is moved in front
-of that loop, address arithmetic included. Masks are variables too: None where all lanes are active.
+Each SSA value becomes a Python variable. A pure op whose operands are older than the loop it stands in is moved in
+front of that loop, address arithmetic included. Masks are variables too: None where all lanes are active.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Val:
     Args:
         text: a variable, or a literal.
         depth: the scope where it is defined; 0 is the whole batch.
-        uniform: known to be one scalar for all lanes. A uniform 64-bit integer is a Python int, a uniform i1 any boolean.
+        uniform: known to be one scalar for all lanes; one of 64 bits is a Python int, an i1 any boolean.
         shape: of its vector type.
         const: its value if that is a known integer.
     """
@@ -126,7 +126,7 @@ class Translator:
         self.mask = "None"
         self._count = 0
 
-    # ---- names and lines ------------------------------------------------------------------------------------------------
+    # ---- names and lines -------------------------------------------------------------------------
 
     def fresh(self, prefix: str = "v") -> str:
         self._count += 1
@@ -188,7 +188,7 @@ class Translator:
         self.sites.append(Site(len(self.sites), self.names.get(where, op.name) if where else op.name, where, aligned))
         return len(self.sites) - 1
 
-    # ---- values ---------------------------------------------------------------------------------------------------------
+    # ---- values ----------------------------------------------------------------------------------
 
     def value(self, operand: ir.Value) -> Val:
         found = self.values[operand]
@@ -202,11 +202,8 @@ class Translator:
             raise refuse("W0750", "a number is used where a memref is expected", self.function)
         return found
 
-    def operands(self, op: ir.Operation) -> list[Val]:
-        return [self.value(operand) for operand in op.operands]
-
-    def operands_from(self, op: ir.Operation, first: int) -> list[Val]:
-        return [self.value(operand) for operand in op.operands[first:]]
+    def operands(self, op: ir.Operation, first: int = 0) -> list[Val]:
+        return [self.value(operand) for operand in list(op.operands)[first:]]
 
     def result(self, op: ir.Operation, expression: str, operands: Sequence[Val], *, pure: bool = True) -> Val:
         """A new variable for an expression of the type of the op's single result."""
@@ -218,7 +215,7 @@ class Translator:
         text = f"L.nonzero({divisor.text}, {self.mask}, {self.site(op)})"
         return self.define(text, [divisor], divisor.dtype, divisor.shape, pure=False)
 
-    # ---- index arithmetic -------------------------------------------------------------------------------------------------
+    # ---- index arithmetic ------------------------------------------------------------------------
 
     def add(self, a: Val, b: Val) -> Val:
         if a.const is not None and b.const is not None:
@@ -243,7 +240,7 @@ class Translator:
             found = self.add(found, term)
         return found
 
-    # ---- regions --------------------------------------------------------------------------------------------------------
+    # ---- regions ---------------------------------------------------------------------------------
 
     def run(self, block: ir.Block) -> list[ir.Value]:
         """Translate the ops of a block; returns the operands of its terminator."""

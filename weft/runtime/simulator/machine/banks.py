@@ -1,17 +1,17 @@
-"""Bank conflicts of shared memory, counted as the kernel runs: wavefronts that a warp's access takes, and the fewest it could.
+"""Bank conflicts of shared memory, counted as the kernel runs: wavefronts of a warp's access, and the fewest.
 
-The model is the documented one. Shared memory has 32 banks; successive 32-bit words stand in successive banks; lanes that touch
-the same word do not conflict: a load hands it to all of them, of a store one lane wins (CUDA C++ Programming Guide, Shared Memory
-of compute capability 5.x). An access of up to 4 bytes a lane is served for the warp at once, one of 8 bytes in two halves, one of
-16 in four quarters of eight lanes, and only lanes of the same part can conflict (the Guide's 64-bit and 128-bit accesses). A part
-takes as many wavefronts as its worst bank has different words.
+The model is the documented one. Shared memory has 32 banks; successive 32-bit words stand in successive banks; lanes
+that touch the same word do not conflict: a load hands it to all of them, of a store one lane wins (CUDA C++ Programming
+Guide, Shared Memory of compute capability 5.x). An access of up to 4 bytes a lane is served for the warp at once, one
+of 8 bytes in two halves, one of 16 in four quarters of eight lanes, and only lanes of the same part can conflict (the
+Guide's 64-bit and 128-bit accesses). A part takes as many wavefronts as its worst bank has different words.
 
-Hardware may do better: from compute capability 7.0 on two parts of a wide load merge where neighbouring lanes read the same
-address (NVIDIA's engineers in forums.developer.nvidia.com/t/77228). Nobody documents all of it, so it is not counted on; the fewest
-possible are counted by the same rule, which leaves such loads without a conflict either way.
+Hardware may do better: from compute capability 7.0 on two parts of a wide load merge where neighbouring lanes read the
+same address (NVIDIA's engineers in forums.developer.nvidia.com/t/77228). Nobody documents all of it, so it is not
+counted on; the fewest possible are counted by the same rule, which leaves such loads without a conflict either way.
 
-The pattern of an access repeats: from warp to warp, iteration to iteration and batch to batch it is the same but for where it
-begins, and a shift of all lanes leaves conflicts as they are. So each pattern is counted once, exactly, and then looked up.
+The pattern of an access repeats: from warp to warp, iteration to iteration, batch to batch it is the same but for
+where it begins, and a shift of all lanes leaves conflicts alike. So each is counted once, exactly, then looked up.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WORD = 4
 WIDEST = 16
 """Bytes that one instruction moves for a lane; wider vectors take several."""
 MOST_PATTERNS = 64
-"""Patterns of one op that are remembered at a time. A data-dependent access has more: it is counted, but nothing is advised."""
+"""Patterns remembered of an op. A data-dependent access has more: it is counted, but nothing is advised."""
 
 MOST_PENDING = 32
 LARGE = 4096
@@ -61,7 +61,7 @@ def count(elements: np.ndarray, active: np.ndarray, itemsize: int) -> Count:
     """One execution of an access by whole blocks.
 
     Args:
-        elements: (threads, blocks, …): the element numbers that each lane touches, threads in the order of their linear ids.
+        elements: (threads, blocks, …): the element numbers that each lane touches, threads by their linear ids.
         active: (threads, blocks): which lanes take part.
         itemsize: bytes of an element. The memory begins at a multiple of 16 bytes.
     """
@@ -106,7 +106,7 @@ def _instruction(words: np.ndarray, here: np.ndarray, width: int) -> Count:
 
 @record(eq=False)
 class Pattern:
-    """What one execution touches, from its first lane's element on, for `columns` blocks; and how often it began where in a row."""
+    """What an execution touches, from its first lane's element on, for `columns` blocks; how often it began where."""
 
     elements: np.ndarray
     mask: np.ndarray | None
@@ -142,8 +142,8 @@ class Tally:
         self.together = max(WORD // self.itemsize, 1)
 
     def note(self, flat: np.ndarray, mask: np.ndarray | None, blocks: int) -> None:
-        """An execution by a batch of `blocks` blocks. Called for every access: what is done here is done a million times, so
-        small accesses wait for others of their kind and are looked at together. (No array of the generated code changes later.)"""
+        """An execution by a batch of `blocks` blocks. Called for every access, so small ones wait for others of their
+        kind and are looked at together. (No array of the generated code changes later.)"""
         pending = self._pending
         same = mask is self._mask and flat.shape == self._shape and blocks == self._blocks
         if not same or len(pending) == MOST_PENDING:
@@ -267,7 +267,7 @@ def bank_uses(counter: BankCounter, sites: Sequence[Site]) -> tuple[BankUse, ...
 
 
 def _padding(tallies: Sequence[Tally]) -> int | None:
-    """The least padding with the fewest wavefronts, of those that keep the buffer's accesses aligned; None where none helps."""
+    """The least padding with the fewest wavefronts, of those that keep accesses aligned; None where none helps."""
     now = sum((tally.total() for tally in tallies), Count())
     shape, itemsize = tallies[0].shape, tallies[0].itemsize
     trials = sum(tally.begins for tally in tallies)

@@ -1,9 +1,9 @@
 """Asynchronous copies: what the threads of a batch have started and not waited for yet.
 
-A copy may end at any time between its start and its thread's wait, so it ends at an adversarial one: by a seeded draw its values
-arrive when it is started, or its source is read when the thread waits; until then the destination holds what a reader would
-notice. Whoever touches the destination meanwhile, or writes the source, is in a race with it. What it wrote counts as written by
-its thread when that waits: others see it behind the next barrier.
+A copy may end at any time between its start and its thread's wait, so it ends at an adversarial one: by a seeded draw
+its values arrive when it is started, or its source is read when the thread waits; until then the destination holds what
+a reader would notice. Whoever touches the destination meanwhile, or writes the source, is in a race with it. What it
+wrote counts as written by its thread when that waits: others see it behind the next barrier.
 """
 
 from __future__ import annotations
@@ -101,17 +101,14 @@ class CopiesUnderWay:
                 ended, waiting = self.lanes.split(ended, mask)
                 rest = waiting if rest is False else rest if waiting is False else self.lanes.full(rest) | waiting
             if ended is not False:
-                self._end(replace(copy, mask=ended))
+                if copy.late:
+                    copy.target.put(copy.to, copy.values(), ended, None)
+                copy.target.end(copy.to, ended, copy.site)
+                if copy.source.shadow is not None and (readers := replace(copy, mask=ended).readers) is not False:
+                    copy.source.shadow.end(copy.begin, readers, copy.site, write=False)
             if rest is not False:
                 kept.append(replace(copy, mask=rest))
         self.copies = kept
-
-    def _end(self, copy: StartedCopy) -> None:
-        if copy.late:
-            copy.target.put(copy.to, copy.values(), copy.mask, None)
-        copy.target.end(copy.to, copy.mask, copy.site)
-        if copy.source.shadow is not None and copy.readers is not False:
-            copy.source.shadow.end(copy.begin, copy.readers, copy.site, write=False)
 
     def _overwrites(self, source: Global, flat: Index, mask: Mask, site: int, write: bool) -> None:
         """A write to global memory meets the copies that may still read there."""
@@ -135,7 +132,7 @@ def noticed(values: np.ndarray) -> np.ndarray:
     return np.full_like(values, np.nan)
 
 
-# ---- what generated code calls -----------------------------------------------------------------------------------------
+# ---- what generated code calls -------------------------------------------------------------------
 
 
 def start(
@@ -143,8 +140,8 @@ def start(
     source: Global, begin: Index, indices: tuple[Lane, ...], sizes: tuple[int, ...], inside: bool,
     count: int, read: Lane | None, mask: Mask, site: int,
 ) -> None:  # fmt: skip
-    """A copy of `count` elements, of which `read` are read (None: all), to `to`, where indices `at` have so many starts, and from
-    `begin`, where `indices` have such sizes. `fine`, `inside`: all lanes are known to be inside of the target, the source."""
+    """A copy of `count` elements, `read` of them read (None: all), to `to`, where indices `at` have so many starts, and
+    from `begin`, where `indices` have such sizes. `fine`, `inside`: all lanes are inside of the target, the source."""
     active: Any = mask
     reads, there, more = None, None, count - 1
     if not fine:
@@ -183,11 +180,3 @@ def _expect_count(lanes: Lanes, read: np.ndarray, count: int, mask: Any, site: i
     if bad.any():
         lanes.fault("out-of-bounds read", bad, site, MISUSED.format(int(np.broadcast_to(read, lanes.shape)[bad][0]), count))
     return lanes.split(mask, good)[0]
-
-
-def commit(lanes: Lanes, mask: Mask) -> None:
-    CopiesUnderWay.of(lanes).commit(mask)
-
-
-def wait(lanes: Lanes, most: int, mask: Mask) -> None:
-    CopiesUnderWay.of(lanes).wait(most, mask)

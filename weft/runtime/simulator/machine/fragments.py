@@ -1,6 +1,6 @@
-"""What the lanes of a warp deal out to each other: matrices read by rows, and products of tiles that they hold together.
+"""What the lanes of a warp deal out to each other: matrices read by rows, and products of tiles held together.
 
-Vectors are (threads, blocks, registers, elements); the layouts of `hardware/ampere/fragments.py` say which element a lane has.
+Vectors are (threads, blocks, registers, elements); who has an element: `hardware/ampere/fragments.py`.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Lanes:
         """Called every so often while loops run; raises where that takes too long."""
         self._turns = 0
 
-    # ---- masks --------------------------------------------------------------------------------------------------------
+    # ---- masks -----------------------------------------------------------------------------------
 
     @staticmethod
     def split(mask: Any, condition: Lane) -> tuple[Any, Any]:
@@ -95,9 +95,9 @@ class Lanes:
 
     @staticmethod
     def choose(where: Any, a: Any, b: Any, rank: int | None, taken: Any = None, other: Any = None) -> Any:
-        """`a` in the lanes of `where`, `b` elsewhere. Where that is a condition, `taken` and `other` are the lanes of its arms.
+        """`a` in the lanes of `where`, `b` elsewhere. If that is a condition, `taken`, `other`: the lanes of its arms.
 
-        `rank`: that of the values' vector type; None for a part of a memref, which lanes that go on together share: else W0755.
+        `rank`: of the values' vector type; None for a part of a memref, which lanes that go on together share: W0755.
         """
         if taken is False:
             return b
@@ -113,11 +113,7 @@ class Lanes:
         """The mask with all its lanes."""
         return np.broadcast_to(True if mask is None else mask, self.shape)
 
-    # ---- who is who ---------------------------------------------------------------------------------------------------
-
-    def thread(self, row: int) -> Triple:
-        x, y, z = _split(self.threads[row], self.block)
-        return int(x), int(y), int(z)
+    # ---- who is who ------------------------------------------------------------------------------
 
     def block_at(self, linear: int) -> Triple:
         x, y, z = _split(np.int64(linear), self.grid)
@@ -157,7 +153,7 @@ class Lanes:
             self.fault("division by zero", bad, site, "an integer is divided by zero")
         return np.where(zero, np.asarray(divisor).dtype.type(1), divisor)
 
-    # ---- what the generated code asks for -------------------------------------------------------------------------------
+    # ---- what the generated code asks for --------------------------------------------------------
 
     def steps(self, counted: range) -> Iterable[int]:
         """The turns of a `for`, watched."""
@@ -182,33 +178,28 @@ class Lanes:
             self.watch()
         return rounds + 1
 
-    # ---- barriers -----------------------------------------------------------------------------------------------------
+    # ---- barriers --------------------------------------------------------------------------------
 
     def barrier(self, mask: Any, spaces: tuple[str, ...], site: int) -> None:
         """All threads of each block meet; accesses of `spaces` before are ordered with those behind. Raises W0757."""
         _expect_fewer(self.executed, self.most_barriers, "barriers")
-        if mask is None:
-            self.executed = self.executed + 1
-            for memory in self.memories:
-                if memory.space in spaces:
-                    memory.barrier(everyone=True)
-            for space in spaces:
-                self.intervals[space] = self.intervals[space] + 1
-            return
-        here = self.full(mask)
-        reached, some = np.all(here, axis=0, keepdims=True), np.any(here, axis=0, keepdims=True)
-        divergent = some & ~reached
-        if divergent.any():
-            missing = ~here & divergent
-            row, _ = first_lane(missing)
-            absent = f"thread {self.thread(row)} of its block does not reach this barrier together with it"
-            self.fault("divergent barrier", here & divergent, site, absent)
-        self.executed = self.executed + some.astype(np.int64)
+        passed: Any = 1
+        if mask is not None:
+            here = self.full(mask)
+            reached, some = np.all(here, axis=0, keepdims=True), np.any(here, axis=0, keepdims=True)
+            divergent = some & ~reached
+            if divergent.any():
+                row, _ = first_lane(~here & divergent)
+                x, y, z = (int(n) for n in _split(self.threads[row], self.block))
+                absent = f"thread {(x, y, z)} of its block does not reach this barrier together with it"
+                self.fault("divergent barrier", here & divergent, site, absent)
+            passed = some.astype(np.int64)
+        self.executed = self.executed + passed
         for memory in self.memories:
             if memory.space in spaces:
-                memory.barrier(everyone=False)
+                memory.barrier(everyone=mask is None)
         for space in spaces:
-            self.intervals[space] = self.intervals[space] + some.astype(np.int64)
+            self.intervals[space] = self.intervals[space] + passed
 
     def meet(self, passed: int | np.ndarray) -> None:
         """Some warps meet (1 for each of their lanes, else 0), which orders what they did before. Raises W0757."""

@@ -105,10 +105,10 @@ class Shared(Tracked):
         if self.written is not None and self.written.all():
             self.written = None
 
-    # ---- asynchronous copies into it ----------------------------------------------------------------------------------
+    # ---- asynchronous copies into it -------------------------------------------------------------
 
     def begin(self, flat: Index, mask: Mask, site: int) -> None:
-        """A copy to these elements begins: it is checked like a write, and whatever touches them before its end meets it."""
+        """A copy to these elements begins: checked like a write; what touches them before its end meets it."""
         if self.shadow is None:
             return
         elements, keys, _ = self.shadow.meet(flat, mask, site)
@@ -181,8 +181,8 @@ def _alike(flat: Index, mask: Mask) -> bool:
 class Private(Memory):
     """A thread's own memory: per element one value of all lanes, never changed in place.
 
-    An access whose elements all lanes agree on (a scalar's, or a vector's) moves these values. The first whose element differs
-    between lanes puts all of them into one array, until a value is stored otherwise.
+    An access whose elements all lanes agree on (a scalar's, or a vector's) moves these values. The first whose element
+    differs between lanes puts all of them into one array, until a value is stored otherwise.
     """
 
     def __init__(

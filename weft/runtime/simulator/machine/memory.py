@@ -196,7 +196,7 @@ class Tracked(Memory):
             self.lanes.found.fault_count += int(np.count_nonzero(unwritten)) - 1
 
     def where(self, key: Any, position: int) -> tuple[int, int]:
-        """The element that a shadow position stands for, and the linear id of the block whose access has this key there."""
+        """The element of a shadow position, and the linear id of the block whose access has this key there."""
         raise NotImplementedError
 
     def report(self, kind: RaceKind, positions: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
@@ -244,7 +244,7 @@ class Global(Tracked):
                 yield tally.traffic(name, kind, self.size, self.dtype.itemsize, sites)
 
     def remember(self, updates: dict[int, str]) -> None:
-        """Keep which elements are touched. `updates`: sites of atomics that commute with their like, and what they do."""
+        """Keep which elements are touched. `updates`: sites of atomics that commute with their like: what they do."""
         self.touched = {does: np.zeros(self.size, np.bool_) for does in ("read", "write", *updates.values())}
         self.updates = updates
 

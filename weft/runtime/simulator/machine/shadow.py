@@ -1,13 +1,14 @@
 """Shadow memory: who touched each element last, precisely enough to miss no race.
 
-Per element it keeps the last writer; the last reader and one reader distinct from it (a write conflicts with *any* other
-reader of the interval, and one of two distinct readers is not the writer); and, for global memory, one reader of another
-block than the last reader's. This is FastTrack's idea (Flanagan, Freund, PLDI 2009) with barrier intervals for clocks.
+Per element it keeps the last writer; the last reader and one reader distinct from it (a write conflicts with *any*
+other reader of the interval, and one of two distinct readers is not the writer); and, for global memory, one reader of
+another block than the last reader's. This is FastTrack's idea (Flanagan, Freund, PLDI 2009) with barrier intervals for
+clocks.
 
-An access is one 64-bit key: barrier interval | block | turn | thread | site. Two accesses are unordered if they come from
-different blocks, or from different threads of one block in the same interval; but not if the threads are of one warp, and it
-has passed a barrier of its own in between: then it has had another turn. Where warps have such barriers, a reader of another
-warp than the last reader's is kept, too.
+An access is one 64-bit key: barrier interval | block | turn | thread | site. Two accesses are unordered if they come
+from different blocks, or from different threads of one block in the same interval; but not if the threads are of one
+warp, and it has passed a barrier of its own in between: then it has had another turn. Where warps have such barriers, a
+reader of another warp than the last reader's is kept, too.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class KeyLayout:
 class Slots:
     """Up to four accesses an element that stand for a whole set of accesses which do not conflict among themselves.
 
-    The last one; one of another thread of its block in its interval (where warps have turns: of its warp in its turn, and one of
+    The last one; one of another thread of its block in its interval (with turns: of its warp in its turn, and one of
     another warp); one of another block. Whatever conflicts with some access of the set conflicts with one of these.
     """
 
@@ -207,7 +208,7 @@ class Shadow:
             self.held = (flat, mask)
 
     def meet(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Check a write against what came before, and do not enter it: its elements and keys, and whether it is in a race."""
+        """Check a write against what came before, and do not enter it: its elements, keys, and whether it races."""
         self.release()
         self.flush()
         elements, keys = self.address(flat, mask, site)
@@ -234,7 +235,7 @@ class Shadow:
             self._wait(flat, mask, site)
 
     def barrier(self, everyone: bool) -> None:
-        """A barrier is about to end the interval. `everyone`: what came before is ordered for all who may come after."""
+        """A barrier is about to end the interval. `everyone`: what came before is ordered for all that may follow."""
         if everyone:
             self.pending.clear()
             self.held, self.repeated = None, {}

@@ -1,8 +1,9 @@
-"""Traffic of global memory, counted as the kernel runs: what lanes read and write of each buffer, and in accesses how wide.
+"""Traffic of global memory, counted as the kernel runs: what lanes read and write of a buffer, and how widely.
 
-An access of a lane moves 16 bytes at most; a vector that is wider takes several. What a cache serves, and what lanes of a warp that
-read the same sector share, is not looked at: these are the bytes that the kernel asks for, which the memory moves where each
-element is asked for once. Whether it is, is told for as long as it may be: elements are marked until more were met than there are.
+An access of a lane moves 16 bytes at most; a vector that is wider takes several. What a cache serves, and what lanes of
+a warp that read the same sector share, is not looked at: these are the bytes that the kernel asks for, which the memory
+moves where each element is asked for once. Whether it is, is told for as long as it may be: elements are marked until
+more were met than there are.
 """
 
 from __future__ import annotations

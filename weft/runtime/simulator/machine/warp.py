@@ -50,7 +50,7 @@ def barrier(lanes: Lanes, named: Lane, mask: Any, site: int) -> None:
 
 
 def shuffle(lanes: Lanes, value: Lane, offset: Lane, asked: WarpShuffle, mask: Any, site: int) -> tuple[Lane, Lane]:
-    """`gpu.shuffle`: the value of another lane of the warp, and whether that lane is in the group; poison where it is not."""
+    """`gpu.shuffle`: the value of another lane of the warp, and whether it is in the group; else poison."""
     whole_warps(lanes, mask, site)
     table = by_thread(lanes, numeric.typed(value))
     thread = lanes.local[:, None].astype(np.int64)

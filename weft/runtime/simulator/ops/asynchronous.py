@@ -32,11 +32,11 @@ def copy(t: Translator, op: ir.Operation) -> Val:
 @handles(GROUP)
 def group(t: Translator, op: ir.Operation) -> Val:
     if not t.grouped:  # no copies are in such a kernel: its groups are empty
-        t.emit(f"A.commit(L, {t.mask})")
+        t.emit(f"A.CopiesUnderWay.of(L).commit({t.mask})")
     return literal(0)
 
 
 @handles(WAIT)
 def wait(t: Translator, op: ir.Operation) -> None:
     if not t.grouped:
-        t.emit(f"A.wait(L, {may_pend(op)}, {t.mask})")
+        t.emit(f"A.CopiesUnderWay.of(L).wait({may_pend(op)}, {t.mask})")

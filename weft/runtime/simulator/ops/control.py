@@ -1,4 +1,4 @@
-"""`scf` and `gpu`: loops and branches, with masks where lanes part ways and without where they don't; threads and barriers."""
+"""`scf` and `gpu`: loops and branches, with masks where lanes part ways, without where not; threads and barriers."""
 
 from __future__ import annotations
 

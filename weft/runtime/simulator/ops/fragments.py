@@ -14,7 +14,7 @@ from .memory import load
 def load_matrices(t: Translator, op: ir.Operation) -> Val:
     """Each lane reads the row whose address it has, of its own matrix; those behind the last matrix read nothing."""
     (count, transposed), mem, site = matrices(op), t.memref(op.operands[0]), t.site(op)
-    at, (dtype, shape) = t.operands_from(op, 1), value_type(row_of(op), op)
+    at, (dtype, shape) = t.operands(op, 1), value_type(row_of(op), op)
     t.emit(f"W.whole_warps(L, {t.mask}, {site})")
     if count == 4:
         rows = load(t, op, mem, at, site, shape)

@@ -1,4 +1,4 @@
-"""`nvgpu` and `nvvm`: memory barriers, boxes of tensors, products of warp groups. Who waits is a generator that goes on later."""
+"""`nvgpu` and `nvvm`: memory barriers, boxes of tensors, products of warp groups. Waits are generators."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _where(t: Translator, predicate: ir.Value | None) -> Iterator[None]:
         yield
 
 
-# ---- memory barriers ------------------------------------------------------------------------------------------------------
+# ---- memory barriers -----------------------------------------------------------------------------
 
 
 @handles(mbarriers.MAKE)
@@ -94,16 +94,13 @@ def numbered_barrier(t: Translator, op: ir.Operation) -> None:
     t.emit(f"yield from G.numbered_barrier(L, {number or 0}, {count}, {t.mask}, {t.site(op)})")
 
 
-# ---- boxes of tensors -----------------------------------------------------------------------------------------------------
+# ---- boxes of tensors ----------------------------------------------------------------------------
 
 
-def _box(t: Translator, op: ir.Operation, memref: ir.Value) -> str:
-    """The tile's buffer and its first element, the tensor map, and the coordinates."""
-    boxed(op, memref, "W0750")
-    mem, seen = t.memref(memref), op.opview
-    first = flat_index(t, mem, [literal(0)] * len(mem.sizes))
-    coordinates = [t.value(value) for value in seen.coordinates]
-    return f"{mem.root.text}, {first.text}, {t.value(seen.tensorMapDescriptor).text}, {listed(coordinates)}"
+def _begin(t: Translator, memref: ir.Value) -> str:
+    """A memref's buffer, and its first element."""
+    mem = t.memref(memref)
+    return f"{mem.root.text}, {flat_index(t, mem, [literal(0)] * len(mem.sizes)).text}"
 
 
 @handles(*tensor_maps.LOADS)
@@ -111,20 +108,22 @@ def load(t: Translator, op: ir.Operation) -> None:
     blocks = op.opview.multicastMask
     several = "None" if blocks is None else f"N.unsigned({t.value(blocks).text})"
     load = expected_load(op, "W0750")
-    mem, offsets = t.memref(load.tile), [f"N.unsigned({t.value(offset).text})" for offset in load.offsets]
-    t.stored.add(mem.root.text)
-    first = flat_index(t, mem, [literal(0)] * len(mem.sizes)).text
+    offsets = [f"N.unsigned({t.value(offset).text})" for offset in load.offsets]
+    t.stored.add(t.memref(load.tile).root.text)
     place = listed([t.value(value) for value in load.coordinates])
-    box = f"{mem.root.text}, {first}, {t.value(load.map).text}, {place}, [{', '.join(offsets)}]"
+    box = f"{_begin(t, load.tile)}, {t.value(load.map).text}, {place}, [{', '.join(offsets)}]"
     with _where(t, load.predicate):
         t.emit(f"X.load(L, {box}, {_barrier(t, op)}, {several}, {t.mask}, {t.site(op)})")
 
 
 @handles(tensor_maps.STORE)
 def store(t: Translator, op: ir.Operation) -> None:
-    box = _box(t, op, op.opview.src)
-    t.stored.add(t.value(op.opview.tensorMapDescriptor).text)
-    with _where(t, op.opview.predicate):
+    seen = op.opview
+    boxed(op, seen.src, "W0750")
+    into, place = t.value(seen.tensorMapDescriptor).text, listed([t.value(value) for value in seen.coordinates])
+    t.stored.add(into)
+    box = f"{_begin(t, seen.src)}, {into}, {place}"
+    with _where(t, seen.predicate):
         t.emit(f"X.store(L, {box}, {t.mask}, {t.site(op)})")
 
 
@@ -139,15 +138,13 @@ def drain(t: Translator, op: ir.Operation) -> None:
     t.emit(f"yield from X.drain(L, {most}, {'read' in op.attributes}, {t.mask})")
 
 
-# ---- products -------------------------------------------------------------------------------------------------------------
+# ---- products ------------------------------------------------------------------------------------
 
 
 @handles(warpgroups.DESCRIBE)
 def describe(t: Translator, op: ir.Operation) -> Val:
     group_matrix(op, "W0750")
-    mem = t.memref(op.opview.tensor)
-    first = flat_index(t, mem, [literal(0)] * len(mem.sizes))
-    return t.define(f"Q.DescribedMatrix({mem.root.text}, {first.text})", [], INT64, pure=False)
+    return t.define(f"Q.DescribedMatrix({_begin(t, op.opview.tensor)})", [], INT64, pure=False)
 
 
 @handles(warpgroups.ZERO)
@@ -181,7 +178,7 @@ def multiply(t: Translator, op: ir.Operation) -> Val:
     return t.result(op, call, [], pure=False)
 
 
-# ---- clusters -------------------------------------------------------------------------------------------------------------
+# ---- clusters ------------------------------------------------------------------------------------
 
 _PLACES = {mbarriers.RANK: "L.rank_in_cluster", mbarriers.BLOCKS: "L.cluster_dim"}
 

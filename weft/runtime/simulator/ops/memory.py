@@ -24,7 +24,7 @@ from ....interpreter.memory.layouts import (
 )
 from ...form.kernel_form import integers, refuse
 from ...host.functions import constant_array
-from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal
+from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal, value_type
 from ..values.numeric import COMBINE
 
 
@@ -54,21 +54,8 @@ _WIDEST = 16
 """Bytes that one access of a thread moves at most; wider vectors are several accesses."""
 
 
-def _spread(t: Translator, mem: Mem, flat: Val, shape: tuple[int, ...]) -> Val:
-    strides = mem.strides[len(mem.strides) - len(shape) :]
-    text = ", ".join(s.text for s in strides)
-    made = f"N.spread({flat.text}, {shape!r}, ({text}{',' if len(shape) == 1 else ''}))"
-    return t.define(made, [flat, *strides], INT64, shape, uniform=False)
-
-
-def _reduced(t: Translator, mem: Mem, shape: tuple[int, ...]) -> list[Val]:
-    """How many starts each dimension has for a vector of that shape."""
-    lead = len(mem.sizes) - len(shape)
-    return [t.add(size, literal(1 - count)) for size, count in zip(mem.sizes, (1,) * lead + shape, strict=True)]
-
-
 def expect_aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[int, ...], site: int) -> None:
-    """Check that the access starts where the hardware can. Sizes that are not powers of two are moved element by element."""
+    """Check that the access starts where hardware can. Sizes that are no powers of two are moved one by one."""
     needed = int(np.prod(shape, dtype=np.int64)) * mem.dtype.itemsize
     if "alignment" in op.attributes:
         needed = ir.IntegerAttr(op.attributes["alignment"]).value
@@ -82,12 +69,15 @@ def expect_aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: 
 
 
 def reach(t: Translator, mem: Mem, at: list[Val], shape: tuple[int, ...]) -> tuple[Val, Val, list[Val], str]:
-    """Of an access to a vector of that shape (a scalar's is empty): the number of its first element, those of all, how many starts
-    each dimension has, and a boolean expression: every lane is inside."""
+    """Of an access to a vector of that shape (a scalar's is empty): the number of its first element, those of all,
+    how many starts each dimension has, and a boolean expression: every lane is inside."""
     flat, sizes = flat_index(t, mem, at), list(mem.sizes)
     where = flat
     if shape:
-        sizes, where = _reduced(t, mem, shape), _spread(t, mem, flat, shape)
+        lead = len(mem.sizes) - len(shape)
+        sizes = [t.add(size, literal(1 - count)) for size, count in zip(sizes, (1,) * lead + shape, strict=True)]
+        spread = f"N.spread({flat.text}, {shape!r}, {listed(mem.strides[lead:])})"
+        where = t.define(spread, [flat, *mem.strides[lead:]], INT64, shape, uniform=False)
     fine = bounds_hold(t, mem, at, sizes, flat)
     if shape and not mem.exact:
         last = t.define(f"int({where.text}.max()) < {mem.root.text}.size", [where, mem.root], BOOL, uniform=True)
@@ -98,7 +88,7 @@ def reach(t: Translator, mem: Mem, at: list[Val], shape: tuple[int, ...]) -> tup
 def _access(
     t: Translator, op: ir.Operation, mem: Mem, at: list[Val], site: int, shape: tuple[int, ...], value: Val | None
 ) -> str:
-    """The call that loads, or stores a value: the quick one where every lane is inside, else the one that looks at each."""
+    """The call that loads, or stores a value: the quick one where every lane is inside, else one that checks each."""
     does, root = "load" if value is None else "store", mem.root.text
     flat, where, sizes, fine = reach(t, mem, at, shape)
     if shape:
@@ -119,22 +109,34 @@ def store(t: Translator, op: ir.Operation, mem: Mem, at: list[Val], site: int, v
     t.emit(_access(t, op, mem, at, site, value.shape, value))
 
 
-@handles("memref.load")
-def memref_load(t: Translator, op: ir.Operation) -> Val:
-    return load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1), t.site(op))
+@handles("memref.load", "vector.load")
+def load_value(t: Translator, op: ir.Operation) -> Val:
+    shape = _moved(op, op.results[0].type)
+    return load(t, op, t.memref(op.operands[0]), t.operands(op, 1), t.site(op), shape)
 
 
-@handles("memref.store")
-def memref_store(t: Translator, op: ir.Operation) -> None:
-    store(t, op, t.memref(op.operands[1]), t.operands_from(op, 2), t.site(op), t.value(op.operands[0]))
+@handles("memref.store", "vector.store")
+def store_value(t: Translator, op: ir.Operation) -> None:
+    _moved(op, op.operands[0].type)
+    store(t, op, t.memref(op.operands[1]), t.operands(op, 2), t.site(op), t.value(op.operands[0]))
+
+
+def _moved(op: ir.Operation, kind: ir.Type) -> tuple[int, ...]:
+    """The shape of what is loaded or stored, empty for a scalar."""
+    _, shape = value_type(kind, op)
+    if not shape and isinstance(kind, ir.VectorType):
+        raise refuse("W0750", "a vector of rank 0", op)
+    return shape
 
 
 @handles("memref.atomic_rmw")
 def atomic(t: Translator, op: ir.Operation) -> Val:
-    value, mem, indices = t.value(op.operands[0]), t.memref(op.operands[1]), t.operands_from(op, 2)
-    kind = atomic_kind(op)
-    flat = flat_index(t, mem, indices)
-    site = t.site(op)
+    value, mem, indices = t.value(op.operands[0]), t.memref(op.operands[1]), t.operands(op, 2)
+    word = combiner(op)
+    kind = next((kind for kind in (word, f"{word}i", word[:-1]) if kind in COMBINE), None)  # `maxs`, `addf`
+    if kind is None:
+        raise refuse("W0750", f"the simulator has no atomic `{word}`", op)
+    flat, site = flat_index(t, mem, indices), t.site(op)
     t.atomics.add(site)
     if (update := update_of(op)) != "":
         t.updates[site] = update
@@ -143,18 +145,7 @@ def atomic(t: Translator, op: ir.Operation) -> Val:
     return t.define(f"W.atomic({mem.root.text}, {where})", [], mem.dtype, pure=False)
 
 
-def atomic_kind(op: ir.Operation) -> str:
-    """The combining function."""
-    word = combiner(op)
-    names = {"addf": "add", "addi": "add", "mulf": "mul", "muli": "mul", "ori": "or", "andi": "and", "xori": "xor",
-             "maxs": "maxsi", "maxu": "maxui", "mins": "minsi", "minu": "minui"}  # fmt: skip
-    word = names.get(word, word)
-    if word not in COMBINE:
-        raise refuse("W0750", f"the simulator has no atomic `{word}`", op)
-    return word
-
-
-# ---- windows ----------------------------------------------------------------------------------------------------------
+# ---- windows -------------------------------------------------------------------------------------
 
 
 def _entries(t: Translator, op: ir.Operation, *attributes: str) -> list[list[Val]]:
@@ -212,7 +203,7 @@ def metadata(t: Translator, op: ir.Operation) -> None:
     t.values.update(zip(op.results, found, strict=True))
 
 
-# ---- memory made in the kernel ------------------------------------------------------------------------------------------
+# ---- memory made in the kernel -------------------------------------------------------------------
 
 
 @handles("memref.alloca", "memref.alloc")

@@ -8,55 +8,31 @@ import numpy as np
 
 from ....interpreter.ir.mlir import DYNAMIC, ir
 from ...form.kernel_form import ARRANGING, arranged, integers, kind_of, refuse
-from ..translate import BOOL, INT64, Mem, Translator, Val, handles, literal, value_type
+from ..translate import BOOL, INT64, Translator, Val, handles, literal, value_type
 from ..values.numeric import COMBINE
 from .memory import load, store
 
 
-@handles("vector.load")
-def vector_load(t: Translator, op: ir.Operation) -> Val:
-    shape = _shape(op, op.results[0])
-    return load(t, op, t.memref(op.operands[0]), t.operands_from(op, 1), t.site(op), shape)
-
-
-@handles("vector.store")
-def vector_store(t: Translator, op: ir.Operation) -> None:
-    _shape(op, op.operands[0])
-    store(t, op, t.memref(op.operands[1]), t.operands_from(op, 2), t.site(op), t.value(op.operands[0]))
-
-
-def _shape(op: ir.Operation, moved: ir.Value) -> tuple[int, ...]:
-    _, shape = value_type(moved.type, op)
-    if not shape:
-        raise refuse("W0750", "a vector of rank 0", op)
-    return shape
-
-
 def gather(t: Translator, op: ir.Operation, parts: Sequence[Val]) -> Val:
     """The op's result is a vector of these scalars, row-major."""
-    _, shape = value_type(op.results[0].type, op)
+    dtype, shape = value_type(op.results[0].type, op)
     listed = " ".join(f"{p.text}," for p in parts)
-    return t.result(op, f"V.gather(({listed}), {shape!r}, {_name(t, op)})", parts, pure=False)
+    return t.result(op, f"V.gather(({listed}), {shape!r}, {t.constant(dtype, INT64).text})", parts, pure=False)
 
 
-def _name(t: Translator, op: ir.Operation) -> str:
-    dtype, _ = value_type(op.results[0].type, op)
-    return t.constant(dtype, INT64).text
-
-
-# ---- values -----------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 
 @handles("vector.broadcast")
 def broadcast(t: Translator, op: ir.Operation) -> Val:
     (value,) = t.operands(op)
-    _, shape = value_type(op.results[0].type, op)
-    return t.result(op, f"V.broadcast({value.text}, {value.rank}, {shape!r}, {_name(t, op)})", [value])
+    dtype, shape = value_type(op.results[0].type, op)
+    return t.result(op, f"V.broadcast({value.text}, {value.rank}, {shape!r}, {t.constant(dtype, INT64).text})", [value])
 
 
 def _position(t: Translator, op: ir.Operation, first: int) -> tuple[str, list[Val], bool]:
     """The index of an extract or insert, its values, and whether it is static."""
-    dynamic = t.operands_from(op, first)
+    dynamic = t.operands(op, first)
     entries = [dynamic.pop(0) if p == DYNAMIC else literal(p) for p in integers(op.attributes["static_position"])]
     return "".join(f"{v.text}, " for v in entries), entries, all(v.const is not None for v in entries)
 
@@ -83,10 +59,7 @@ def extract(t: Translator, op: ir.Operation) -> Val:
     if not entries:  # all of it
         return value
     rest = ":, " * (value.rank - len(entries))
-    if static:
-        made = f"{value.text}[:, :, {position}{rest}]"
-    else:
-        made = f"V.extract({value.text}, ({position}), L)"
+    made = f"{value.text}[:, :, {position}{rest}]" if static else f"V.extract({value.text}, ({position}), L)"
     return t.result(op, made, [value, *entries])
 
 
@@ -116,7 +89,8 @@ def to_elements(t: Translator, op: ir.Operation) -> None:
 @handles("vector.bitcast")
 def bitcast(t: Translator, op: ir.Operation) -> Val:
     (value,) = t.operands(op)
-    return t.result(op, f"np.ascontiguousarray({value.text}).view({_name(t, op)})", [value])
+    dtype, _ = value_type(op.results[0].type, op)
+    return t.result(op, f"np.ascontiguousarray({value.text}).view({t.constant(dtype, INT64).text})", [value])
 
 
 def _kind(op: ir.Operation) -> str:
@@ -157,17 +131,20 @@ def step(t: Translator, op: ir.Operation) -> Val:
 
 
 def _elements(t: Translator, op: ir.Operation) -> Iterator[tuple[list[Val], Val, Val]]:
-    """Per vector element: its indices, what says whether it is there, and the element of the value or of what else is read."""
+    """Per vector element: its indices, what says whether it is there, the element of the value or of what else is."""
     first = int(op.name == "vector.transfer_write")
-    mem, shape = _memref(t, op), value_type(op.results[0].type, op)[1] if op.results else t.value(_stored(op)).shape
-    indices, rest = t.operands_from(op, first + 1)[: len(mem.sizes)], t.operands_from(op, first + 1)[len(mem.sizes) :]
+    # the last operand of `maskedstore`, the first of `transfer_write`
+    stored = None if op.results else t.value(op.operands[0 if first else len(op.operands) - 1])
+    mem, shape = t.memref(op.operands[first]), value_type(op.results[0].type, op)[1] if stored is None else stored.shape
+    others = t.operands(op, first + 1)
+    indices, rest = others[: len(mem.sizes)], others[len(mem.sizes) :]
     if op.name.startswith("vector.masked"):
         mask, other = rest
         if len(shape) > len(indices):
             raise refuse("W0750", f"`{op.name}` of a vector with more dimensions than the memref", op)
         axes, inside = list(range(len(indices)))[-len(shape) :], [True] * len(shape)
     else:
-        other, mask = (t.value(_stored(op)) if first else rest.pop(0)), (rest or [None])[0]
+        other, mask = rest.pop(0) if stored is None else stored, (rest or [None])[0]
         mapping = ir.AffineMapAttr(op.attributes["permutation_map"]).value.results
         axes = [node.position if isinstance(node, ir.AffineDimExpr) else None for node in mapping]  # None: broadcast
         inside = [bool(ir.BoolAttr(b).value) for b in ir.ArrayAttr(op.attributes["in_bounds"])]
@@ -188,18 +165,9 @@ def _elements(t: Translator, op: ir.Operation) -> Iterator[tuple[list[Val], Val,
         yield at, there, part
 
 
-def _memref(t: Translator, op: ir.Operation) -> Mem:
-    return t.memref(op.operands[int(op.name == "vector.transfer_write")])
-
-
-def _stored(op: ir.Operation) -> ir.Value:
-    """The last operand of `maskedstore`, the first of `transfer_write`."""
-    return op.operands[0 if op.name == "vector.transfer_write" else len(op.operands) - 1]
-
-
 @handles("vector.transfer_read", "vector.maskedload")
 def read(t: Translator, op: ir.Operation) -> Val:
-    mem, site, parts = _memref(t, op), t.site(op), []
+    mem, site, parts = t.memref(op.operands[0]), t.site(op), []
     for at, there, other in _elements(t, op):
         if there.text == "True":
             parts.append(load(t, op, mem, at, site))
@@ -217,7 +185,7 @@ def read(t: Translator, op: ir.Operation) -> Val:
 
 @handles("vector.transfer_write", "vector.maskedstore")
 def write(t: Translator, op: ir.Operation) -> None:
-    mem, site = _memref(t, op), t.site(op)
+    mem, site = t.memref(op.operands[int(op.name == "vector.transfer_write")]), t.site(op)
     for at, there, part in _elements(t, op):
         here = t.fresh("m")
         t.emit(f"{here} = L.split({t.mask}, {there.text})[0]")

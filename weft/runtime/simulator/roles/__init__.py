@@ -1,4 +1,4 @@
-"""Kernels whose warp groups go each their own way: memory barriers, asynchronous operations, and the clocks that order them."""
+"""Kernels whose warp groups go each their own way: memory barriers, asynchronous operations, clocks for both."""
 
 from . import boxes, meeting, phases, products, registers
 from .clocks import MOST_OPERATIONS, Ranking

@@ -1,7 +1,7 @@
-"""Boxes of tensors that the tensor memory accelerator copies (`hardware/hopper/tensor_maps.py`), each an asynchronous operation.
+"""Boxes of tensors that the tensor memory accelerator copies (`hardware/hopper/tensor_maps.py`), asynchronously.
 
-A load owns its tile from when it is issued until somebody has waited for the phase of its barrier; until its bytes are there, the
-tile holds what a reader would notice. A store reads its tile until its thread has waited for that.
+A load owns its tile from when it is issued until somebody has waited for the phase of its barrier; until its bytes are
+there, the tile holds what a reader would notice. A store reads its tile until its thread has waited for that.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class TensorBoxes:
         return f"pixels that are {far[0]} away, where at most {(1 << OFFSETS[self.shape.rank]) - 1} can be said" if far else None
 
     def pixels(self, coordinates: Sequence[int], offsets: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers of the elements of pixels in global memory, channels innermost, and which of them are in the tensor."""
+        """The numbers of the elements of pixels in global memory, channels innermost; which are in the tensor."""
         window = self.shape.window
         assert window is not None
         image, *first = reversed(coordinates[1:])
@@ -149,8 +149,8 @@ def load(
     group: GroupLanes, memory: Shared, first: Lane, boxes: TensorBoxes, coordinates: Sequence[Lane], offsets: Sequence[Lane],
     barriers: BarrierGroup, number: Lane, multicast: Lane | None, mask: Mask, site: int,
 ) -> None:  # fmt: skip
-    """`nvgpu.tma.async.load`, and the load of pixels, which has offsets: each active lane issues one. `multicast`: a bit for each
-    block of the cluster to which it goes."""
+    """`nvgpu.tma.async.load`, and the load of pixels, which has offsets: each active lane issues one. `multicast`: a
+    bit for each block of the cluster to which it goes."""
     cluster, own = group.cluster, group.home.rank
     for lane, (begin, at, bits, *where_to) in _each_lane(
         group, mask, [first, number, 1 << own if multicast is None else multicast, *coordinates, *offsets]
@@ -166,7 +166,8 @@ def load(
             said = f"a box goes to block {outside[0]} of a cluster that has {len(cluster.blocks)}"
             cluster.fault("out-of-bounds write", group, lane, site, said)
             continue
-        targets = [_there(group, memory, barriers, rank) for rank in ranks]
+        targets = [(memory, barriers) if rank == own else
+                   (cluster.blocks[rank].groups[0].shared(*memory.origin), of_rank(group, barriers, rank)) for rank in ranks]
         if to is None or not all(signal.usable(at, group, lanes, site) for _, signal in targets):
             continue
         where, there = boxes.at(place, away)
@@ -174,17 +175,11 @@ def load(
         _note_global(boxes.memory, where[there], flight, write=False)
         for target, signal in targets:
             signal.expect_fenced(at, group, lane, site)
-            _note_tile(target, begin, len(to), flight, write=True)
+            if target.shadow is not None:  # within a tile elements are exchanged
+                note(target, slice(begin, begin + len(to)), flight, write=True)
             target.data.reshape(-1)[to] = noticed(_box(boxes, where, there))
             cluster.owe(signal.home, flight.row, flight.epoch, flight.witness(), f"a box comes to `{target.name}`")
         cluster.begin(flight)
-
-
-def _there(group: GroupLanes, memory: Shared, barriers: BarrierGroup, rank: int) -> tuple[Shared, BarrierGroup]:
-    """The same buffer and barriers, of a block of the cluster."""
-    if rank == group.home.rank:
-        return memory, barriers
-    return group.cluster.blocks[rank].groups[0].shared(*memory.origin), of_rank(group, barriers, rank)
 
 
 def _box(boxes: TensorBoxes, where: np.ndarray, there: np.ndarray) -> np.ndarray:
@@ -201,14 +196,6 @@ def _land(
     for memory, barriers in targets:
         memory.data.reshape(-1)[to] = _box(boxes, where, there)
         landed(barriers, at, flight, boxes.shape.bytes)
-
-
-def _note_tile(memory: Shared, first: int, count: int, flight: Flight, *, write: bool) -> None:
-    """An operation touches a tile, whose elements are exchanged among themselves."""
-    if memory.shadow is None:
-        return
-    elements = slice(first, first + count)
-    note(memory, elements, flight, write=write)
 
 
 def note(memory: Shared | Global, elements: Elements, flight: Flight, *, write: bool) -> None:
@@ -245,7 +232,7 @@ def _note_global(memory: Global, elements: np.ndarray, flight: Flight, *, write:
         memory.traffic["store" if write else "load"].note_box(elements, flight.site, memory.dtype.itemsize)
 
 
-# ---- stores ---------------------------------------------------------------------------------------------------------------
+# ---- stores --------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -285,7 +272,8 @@ def store(
         StoreGroups.of(group).open.setdefault(lane, []).append(made)
         said = f"a box of `{memory.name}` is stored"
         group.cluster.owe(group.home, flight.row, flight.epoch, flight.witness(), said)
-        _note_tile(memory, begin, len(source), flight, write=False)
+        if memory.shadow is not None:
+            note(memory, slice(begin, begin + len(source)), flight, write=False)
         _note_global(boxes.memory, where[there], flight, write=True)
         boxes.memory.data[where[there]] = noticed(boxes.memory.data[where[there]])
         group.cluster.begin(flight)
@@ -295,16 +283,14 @@ def _read_tile(
     made: StoredBox, boxes: TensorBoxes, memory: Shared, source: np.ndarray, where: np.ndarray, there: np.ndarray,
     flight: Flight,
 ) -> None:  # fmt: skip
-    values = memory.data.reshape(-1)[source][there]
-    cluster = flight.group.cluster
+    values, cluster = memory.data.reshape(-1)[source][there], flight.group.cluster
     made.moments.append(cluster.clocks.ended(flight.row))
-    last = replace(flight, finish=partial(_write_box, made, boxes, where[there], values), over=False)
-    cluster.begin(last)
 
+    def write(flight: Flight) -> None:
+        boxes.memory.data[where[there]] = values
+        made.moments.append(cluster.clocks.ended(flight.row))
 
-def _write_box(made: StoredBox, boxes: TensorBoxes, where: np.ndarray, values: np.ndarray, flight: Flight) -> None:
-    boxes.memory.data[where] = values
-    made.moments.append(flight.group.cluster.clocks.ended(flight.row))
+    cluster.begin(replace(flight, finish=write, over=False))
 
 
 def commit(group: GroupLanes, mask: Mask) -> None:

@@ -1,8 +1,8 @@
-"""Vector clocks: which thread, and which asynchronous operation, knows of what others did (Fidge, Mattern, 1988; FastTrack, 2009).
+"""Vector clocks: which thread, and asynchronous operation, knows what others did (Fidge, Mattern, 1988; FastTrack).
 
-Who acts is a row: the threads of a cluster, one block after the other, and behind them the asynchronous operations. A row knows of
-each other one up to which epoch what that did is ordered before what it does itself; at its own place stands its own epoch, which
-ends whenever it tells others something. An operation starts with what all of the threads know that issue it.
+Who acts is a row: the threads of a cluster, block by block, and behind them the asynchronous operations. A row
+knows of each other one up to which epoch its acts are ordered before its own; at its own place stands its epoch,
+which ends whenever it tells others something. An operation starts with what all threads know that issue it.
 
 What is known to be over in time is more than what is known of memory: arrivals that are relaxed say nothing else.
 """
@@ -33,14 +33,14 @@ class Moment:
 
     def joined(self, other: Moment | None) -> Moment:
         """What both knew."""
-        return self if other is None else Moment(tuple(map(_most, self.tables, other.tables)))
-
-
-def _most(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    short, long = sorted((one, other), key=len)
-    made = long.copy()
-    np.maximum(made[: len(short)], short, out=made[: len(short)])
-    return made
+        if other is None:
+            return self
+        tables = []
+        for one in zip(self.tables, other.tables, strict=True):
+            short, long = sorted(one, key=len)
+            tables.append(long.copy())
+            np.maximum(tables[-1][: len(short)], short, out=tables[-1][: len(short)])
+        return Moment(tuple(tables))
 
 
 class VectorClocks:
@@ -99,11 +99,11 @@ class VectorClocks:
             self.fenced[space][rows, rows] = self.epochs(rows)
         self._end(rows)
 
-    # ---- asynchronous operations ---------------------------------------------------------------------------------------
+    # ---- asynchronous operations -----------------------------------------------------------------
 
     def start(self, rows: np.ndarray, kind: OperationKind) -> int:
-        """The row of an operation that the threads issue together: it knows what all of them know, and it is behind what is over
-        for any, since it begins once all have come. Their epochs end."""
+        """The row of an operation that the threads issue together: it knows what all of them know, and it is behind
+        what is over for any, since it begins once all have come. Their epochs end."""
         common = [*(table[rows].min(axis=0) for table in self.tables[:-1]), self.over[rows].max(axis=0)]
         row = self._free(np.minimum(common[0], common[1]), common[-1], kind)
         epoch = self.epochs(np.array([row]))[0] + 1

@@ -1,7 +1,7 @@
 """A cluster of blocks in flight: its warp groups as coroutines, its asynchronous operations, and who goes on next.
 
-A group runs until it waits. `GroupTurns` says who goes on then, and when an operation ends that is under way: at once, or as late
-as possible, when nobody can go on without it. Where nobody can go on at all, that is a deadlock.
+A group runs until it waits. `GroupTurns` says who goes on then, and when an operation ends that is under way: at once,
+or as late as possible, when nobody can go on without it. Where nobody can go on at all, that is a deadlock.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class GroupLanes(Lanes):
     def label(self) -> tuple[int, int]:
         return self.home.rank, self.number
 
-    # ---- order --------------------------------------------------------------------------------------------------------
+    # ---- order -----------------------------------------------------------------------------------
 
     def stamp(self, space: str, layout: KeyLayout, site: int) -> np.ndarray:
         return (self.cluster.clocks.epochs(self.rows).astype(np.int64)[:, None] << layout.interval) + site
@@ -119,7 +119,7 @@ class GroupLanes(Lanes):
     def block_of(self, number: int) -> int:
         return self.home.number
 
-    # ---- memory -------------------------------------------------------------------------------------------------------
+    # ---- memory ----------------------------------------------------------------------------------
 
     def shared(
         self, number: int, name: str, shape: tuple[int, ...], dtype: np.dtype, window: WindowParts | None = None
@@ -160,7 +160,7 @@ class GroupLanes(Lanes):
             order, cluster.clocks, cluster.number, self.label, port.address, found, unfenced, space
         )
 
-    # ---- findings ------------------------------------------------------------------------------------------------------
+    # ---- findings --------------------------------------------------------------------------------
 
     def _race(self, memory: Tracked, kind: RaceKind, elements: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
         """Record the races of one op, one for each op that it meets."""
@@ -371,7 +371,7 @@ class Cluster:
         if self.turns.pauses:
             yield None
 
-    # ---- asynchronous operations ----------------------------------------------------------------------------------------
+    # ---- asynchronous operations -----------------------------------------------------------------
 
     def issue(
         self, kind: OperationKind, group: GroupLanes, lanes: np.ndarray, site: int, finish: Callable[[Flight], None]
@@ -403,7 +403,7 @@ class Cluster:
             self.launch.owners[made] = flight.witness()
         return made
 
-    # ---- who is who -------------------------------------------------------------------------------------------------------
+    # ---- who is who ------------------------------------------------------------------------------
 
     def is_operation(self, key: int, layout: KeyLayout) -> bool:
         return int(layout.threads_of(key)) >= self.clocks.threads

@@ -35,18 +35,14 @@ class BlockBarrier:
     passed: bool = False
 
     def ready(self) -> bool:
-        if not self.passed:
-            self._meet()
+        here = [] if self.passed else self._others()
+        if sum(len(w.group.active(w.mask)) for w in here) == self.group.cluster.threads and len({w.site for w in here}) == 1:
+            self._pass(here)
         return self.passed
 
     def _others(self) -> list[BlockBarrier]:
         found = (one.waits for one in self.group.cluster.coroutines)
         return [w for w in found if isinstance(w, BlockBarrier) and w.group.home is self.group.home and not w.passed]
-
-    def _meet(self) -> None:
-        here = self._others()
-        if sum(len(w.group.active(w.mask)) for w in here) == self.group.cluster.threads and len({w.site for w in here}) == 1:
-            self._pass(here)
 
     @staticmethod
     def _pass(here: Sequence[BlockBarrier]) -> None:
@@ -75,7 +71,7 @@ def barrier(lanes: GroupLanes, mask: Mask, spaces: Sequence[str], site: int) -> 
     yield BlockBarrier(lanes, mask, site, spaces)
 
 
-# ---- barriers with a number ---------------------------------------------------------------------------------------------------
+# ---- barriers with a number ----------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -138,7 +134,7 @@ def numbered_barrier(group: GroupLanes, number: Lane, count: Lane | None, mask: 
     yield NumberedBarrier(group, mask, at, most, site)
 
 
-# ---- clusters ---------------------------------------------------------------------------------------------------------------
+# ---- clusters ------------------------------------------------------------------------------------
 
 
 @record(eq=False)

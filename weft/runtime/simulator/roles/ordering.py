@@ -1,10 +1,11 @@
 """Shadow memory of kernels with memory barriers: who touched each element last, by vector clocks.
 
-Per element stand the last write, and of each warp group (and of each kind of operation that it issued) the last read, with one
-more that is not ordered before it. An access is a number as `KeyLayout` says: the epoch of a row, the cluster, the row, the op. It
-is ordered before another one of its cluster if the row of that one knows of its epoch, and unordered with those of other clusters.
-What an ordinary store wrote must also be fenced for whoever reads it, or writes it again, through the async proxy. What a product
-has read needs only be over, in time, before another writes there; and so does a box that has come before another one comes.
+Per element stand the last write, and of each warp group (and of each kind of operation that it issued) the last read,
+with one more that is not ordered before it. An access is a number as `KeyLayout` says: the epoch of a row, the cluster,
+the row, the op. It is ordered before another one of its cluster if the row of that one knows of its epoch, and
+unordered with those of other clusters. What an ordinary store wrote must also be fenced for whoever reads it, or writes
+it again, through the async proxy. What a product has read needs only be over, in time, before another writes there; and
+so does a box that has come before another one comes.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class ClockShadow:
 
     flush = release
 
-    # ---- what asynchronous operations do: `key` is that of all of their elements ----------------------------------------
+    # ---- what asynchronous operations do: `key` is that of all of their elements -----------------
 
     def operation_reads(self, elements: Elements, key: int) -> None:
         if self.memory.writer is not None:
@@ -113,7 +114,8 @@ class ClockShadow:
     def operation_writes(self, elements: Elements, key: int) -> None:
         if self.memory.writer is not None:
             old = self.memory.writer[elements]
-            self._expect_fenced(elements, old, key, self._compare("WAW", elements, old, key, self._boxes(old)))
+            boxes = self.space == SHARED and self.layout.threads_of(old) >= self.clocks.threads
+            self._expect_fenced(elements, old, key, self._compare("WAW", elements, old, key, boxes))
         self._compare_others("WAR", self.memory.readers, elements, key)
         self._compare_others("WAW", self.memory.updaters, elements, key)
         self._writer()[elements] = key
@@ -128,7 +130,7 @@ class ClockShadow:
             if (bad := stored & ours & ~fenced).any():
                 self.unfenced(self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))
 
-    # ---- order --------------------------------------------------------------------------------------------------------
+    # ---- order -----------------------------------------------------------------------------------
 
     def _writer(self) -> np.ndarray:
         if self.memory.writer is None:
@@ -139,13 +141,9 @@ class ClockShadow:
         """Which keys are of this cluster; shared memory has no others."""
         return self.layout.blocks_of(keys) == self.cluster if self.layout.block else np.True_
 
-    def _boxes(self, written: np.ndarray) -> np.ndarray | bool:
-        """Of writes, which are boxes that came to shared memory."""
-        return self.space == SHARED and self.layout.threads_of(written) >= self.clocks.threads
-
     def _unordered(self, old: np.ndarray, new: np.ndarray | int, lasting: np.ndarray | bool = False) -> np.ndarray:
-        """Which pairs nothing orders. A key of -1 (nobody) is ordered with everything. `lasting`: of which of the first ones it is
-        enough that they are over."""
+        """Which pairs nothing orders. A key of -1 (nobody) is ordered with everything. `lasting`: of which of the
+        first ones it is enough that they are over."""
         layout, known = self.layout, self.clocks.known[self.space]
         who = np.minimum(layout.threads_of(old), len(known) - 1)
         row = layout.threads_of(new)

@@ -1,4 +1,4 @@
-"""Memory barriers: arrivals, bytes and phases, as `interpreter/hardware/hopper/mbarriers.py` says, and what they order."""
+"""Memory barriers: arrivals, bytes and phases (`interpreter/hardware/hopper/mbarriers.py`), and what they order."""
 
 from __future__ import annotations
 
@@ -86,8 +86,7 @@ class BarrierGroup:
         """The block ends: no bytes may be missing, or have come too many."""
         for number, one in enumerate(self.all):
             if one.bytes and self.last is not None:
-                what = f"{one.bytes} bytes are missing" if one.bytes > 0 else f"{-one.bytes} bytes more came than were expected"
-                _misused(*self.last, f"{self.named(number)}: at the end of the block {what}", self.name)
+                _misused(*self.last, f"{self.named(number)}: at the end of the block {_bytes(one)}", self.name)
 
 
 def _misused(group: GroupLanes, lane: int, site: int, message: str, name: str) -> bool:
@@ -107,7 +106,7 @@ def by_number(group: GroupLanes, mask: Mask, number: Lane, *others: Lane) -> Ite
         yield tuple(int(n) for n in each), active[(together == each).all(axis=1)]
 
 
-# ---- what generated code calls ------------------------------------------------------------------------------------------
+# ---- what generated code calls -------------------------------------------------------------------
 
 
 def make(group: GroupLanes, key: int, name: str, count: int) -> BarrierGroup:
@@ -165,7 +164,7 @@ def arrive(group: GroupLanes, barriers: BarrierGroup, number: Lane, bytes_: Lane
 def arrive_there(
     group: GroupLanes, barriers: BarrierGroup, number: Lane, rank: Lane, relaxed: bool, mask: Mask, site: int
 ) -> Steps:
-    """`nvvm.mbarrier.arrive` at a barrier of a block of the cluster; one that is relaxed tells what is over, and nothing else."""
+    """`nvvm.mbarrier.arrive` at a barrier of a block of the cluster; a relaxed one tells what is over, no more."""
     yield from group.cluster.pause()
     for (at, other), lanes in by_number(group, mask, number, rank):
         if not 0 <= other < len(group.cluster.blocks):
@@ -228,7 +227,7 @@ def _bytes(one: PhasedBarrier) -> str:
 
 @dataclass(eq=False)
 class PhaseWait:
-    """Lanes that wait for phases: of each barrier and parity, which lanes, and the phase that was under way when they came."""
+    """Lanes that wait for phases: of each barrier and parity, which lanes, and the phase when they came."""
 
     releases: ClassVar[bool] = False
     group: GroupLanes

@@ -1,4 +1,4 @@
-"""Products of warp groups (`hardware/hopper/warpgroups.py`), which read both matrices asynchronously until the group has waited."""
+"""Products of warp groups (`hardware/hopper/warpgroups.py`), which read their matrices until the group has waited."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ class ProductsOver:
         return iter(())
 
 
-# ---- what generated code calls ------------------------------------------------------------------------------------------
+# ---- what generated code calls -------------------------------------------------------------------
 
 
 def multiply(
     group: GroupLanes, left: DescribedMatrix, right: DescribedMatrix, before: Lane, form: GroupProductForm, mask: Mask, site: int
 ) -> Any:
-    """`nvgpu.warpgroup.mma`, and its wait: a generator whose value is what each thread has of the sums, once it has ended."""
+    """`nvgpu.warpgroup.mma`, and its wait: a generator of what each thread has of the sums, once it has ended."""
     whole(group, mask, site, "multiplies together")
     operands: list[tuple[Shared, np.ndarray]] = []
     for given, said, elements in ((left, form.said.left, form.left), (right, form.said.right, form.right)):

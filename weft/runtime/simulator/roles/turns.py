@@ -1,7 +1,7 @@
 """Whose turn it is in a cluster, and when what is under way ends: drawn from a seed, or as a `Ranking` says.
 
-In order, or in reverse, each runs until it waits. Of other seeds half draw each time; the others draw who (and what) goes first,
-for a while, which finds what needs a thread that is slow.
+In order, or in reverse, each runs until it waits. Of other seeds half draw each time; the others draw who (and what)
+goes first, for a while, which finds what needs a thread that is slow.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def bitcast(value: Any, dtype: np.dtype) -> Any:
 
 
 def odd(near: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """A rounded number, less than the exact one by `error`, rounded to odd instead: a second rounding then can't tie wrongly."""
+    """A rounded number, less than the exact one by `error`, rounded to odd instead: no second rounding ties wrongly."""
     bits = near.view(np.dtype(f"i{near.itemsize}"))
     inexact = (error != 0) & np.isfinite(near) & ((bits & 1) == 0)
     away = np.where(np.signbit(error) == np.signbit(near), 1, -1)

@@ -17,7 +17,7 @@ from ...form.kernel_form import FORM, ON_BITS
 from . import numeric
 from .conversion import beside, convert, odd, signed, typed, unsigned
 
-# ---- integers ---------------------------------------------------------------------------------------------------------
+# ---- integers ------------------------------------------------------------------------------------
 
 
 def wrap(value: int) -> int:
@@ -73,7 +73,7 @@ def ipow(base: Any, exponent: Any) -> Any:
     return np.where(exponent < 0, inverse, power)[()]
 
 
-# ---- floats -----------------------------------------------------------------------------------------------------------
+# ---- floats --------------------------------------------------------------------------------------
 
 
 def maximum(a: Any, b: Any) -> Any:
@@ -189,7 +189,7 @@ MATH: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 """The ops of the `math` dialect by name."""
 
-# ---- choosing ---------------------------------------------------------------------------------------------------------
+# ---- choosing ------------------------------------------------------------------------------------
 
 
 def select(condition: Any, a: Any, b: Any, rank: int) -> Any:
