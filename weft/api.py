@@ -1,11 +1,11 @@
 """The Python API: what the command line does, as functions.
 
-Each takes a schedule (a path, a recipe's name, or the text itself), `payload` (instead of the schedule's own: the path of an
-`.mlir` file, a builder's name, MLIR text, an `ir.Module`, or a function that returns one of these), `settings` (parameters of the
-schedule and of its payload, as values or as text) and `layer` (sizes of the payload by name), and raises `WeftError` with
-diagnostics. Kernels that are not proven race-free are refused, unless `unproven` lets them through. What is built or compiled is
-compared with its payload before, unless `unchecked` lets it through. Where it is not proven what kernels combine, `build` refuses
-them and `compile` warns, unless `assumed` accepts that.
+Each takes a schedule (a path, a recipe's name, or the text itself), `payload` (instead of the schedule's own: the path
+of an `.mlir` file, a builder's name, MLIR text, an `ir.Module`, or a function that returns one of these), `settings`
+(parameters of the schedule and of its payload, as values or as text) and `layer` (sizes of the payload by name), and
+raises `WeftError` with diagnostics. Kernels that are not proven race-free are refused, unless `unproven` lets them
+through. What is built or compiled is compared with its payload before, unless `unchecked` lets it through. Where it is
+not proven what kernels combine, `build` refuses them and `compile` warns, unless `assumed` accepts that.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ def run(
 
     Args:
         seed: of the random inputs; on the simulator, also of the order of streams.
-        inputs: NumPy arrays by argument name, or an `.npz` file with them; they are not changed. What is not among them is random.
-        sizes: of `"A.0"`, the first axis of the argument `A`, or of `"m"`, as the payload's builder calls it, where the payload
-            leaves it open; what has to agree with it follows.
+        inputs: NumPy arrays by argument name, or an `.npz` file with them; they are not changed. All others are random.
+        sizes: of `"A.0"`, the first axis of the argument `A`, or of `"m"`, as the payload's builder calls it, where the
+            payload leaves it open; what has to agree with it follows.
         save: an `.npz` file for the outputs, which `report.outputs` has as well, each in its `array`.
     """
     given = inputs if inputs is None or isinstance(inputs, Mapping) else Path(inputs)
@@ -142,7 +142,7 @@ def compile(
 ) -> Kernel:
     """A schedule applied to its payload, as a function of arrays: `kernel(a, b)`.
 
-    It is compiled once for each schedule, payload, settings and device: kept in memory, and on disk (`$WEFT_CACHE_DIR`).
+    It is compiled once for each schedule, payload, settings and device: kept in memory and on disk (`$WEFT_CACHE_DIR`).
 
     Args:
         entry: the payload's function; None: the only one that launches.

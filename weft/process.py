@@ -59,7 +59,7 @@ def read(page: mmap.mmap, at: int) -> str:
     return page[at : page.find(b"\0", at)].decode("utf-8", "surrogateescape")
 
 
-# ---- Ctrl-C, made safe: a `KeyboardInterrupt` must not fly through compiled code that does not expect it -----------------
+# ---- Ctrl-C, made safe: a `KeyboardInterrupt` must not fly through compiled code that does not expect it ---
 #
 # While modules are imported (NumPy and the bindings crash), while the bindings call back into Python (they turn it into another
 # error), while a weak reference is dropped and while a process is forked (what Python calls then may not raise), the signal is put

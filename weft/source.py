@@ -12,8 +12,8 @@ __version__ = "0.1.0"
 
 @cache
 def source() -> str:
-    """What tells this source of Weft from one that was edited: a digest of what its files are called, how long they are, and when
-    they were changed. The newest time alone would not do: a file that is copied or moved here may keep an older one."""
+    """What tells this source of Weft from one that was edited: a digest of its files' names, lengths, times of change.
+    The newest time alone would not do: a file that is copied or moved here may keep an older one."""
     files = sorted(_files(os.path.dirname(os.path.abspath(__file__)), ""))
     return hashlib.sha256(repr(files).encode()).hexdigest()
 

@@ -1,9 +1,9 @@
 """Which value of the payload a buffer holds after a launch: of ops that the launch's kernel executes, and has finished.
 
-Ops are found again by their locations, which all statements of Weft keep. A part of the payload is an op in the entry function's
-own block, with all that is in it; a kernel executes the parts that its ops come from. What it writes has to be a value of one of
-these, of the buffer's type and shape, if no later launch executes that part as well: two launches that share an op (parts of a sum,
-and their sum) are judged together by what the last of them writes.
+Ops are found again by their locations, which all statements of Weft keep. A part of the payload is an op in the entry
+function's own block, with all that is in it; a kernel executes the parts that its ops come from. What it writes has to
+be a value of one of these, of the buffer's type and shape, if no later launch executes that part as well: two launches
+that share an op (parts of a sum, and their sum) are judged together by what the last of them writes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class PayloadValue:
     before: frozenset[int] = frozenset()
 
     def is_passed_on(self, own: Iterable[PayloadValue], executed: Set[int]) -> bool:
-        """Whether it is more than a step to another of the values that a kernel makes `own`; `executed`: all its parts."""
+        """Whether it is more than a step to another value that a kernel makes `own`; `executed`: all its parts."""
         if self.buffer is None:
             return not self.users <= executed
         return not any(other.buffer == self.buffer and other.part > self.part for other in own)
@@ -156,7 +156,7 @@ def _return(function: ir.Operation, end: ir.Operation, more: Sequence[ir.Value],
         end.erase()
 
 
-# ---- launches ----------------------------------------------------------------------------------------------------------
+# ---- launches ------------------------------------------------------------------------------------
 
 
 @record
@@ -242,7 +242,7 @@ def _fit(shape: Sequence[int | None], sizes: Sequence[object]) -> bool:
 
 
 def _executed(kernel: ir.Operation, parts: Mapping[str, int]) -> frozenset[int]:
-    """The parts of the payload that ops of a kernel come from; of equal constants and indices of several, one alone is left."""
+    """The parts of the payload that a kernel's ops come from; of equal constants and indices of several, one."""
     found: set[int] = set()
     for where in {str(op.location) for op in operations(kernel) if not _is_shared(op)}:
         if where in parts:

@@ -104,7 +104,7 @@ def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
 
 
 def expect_proven(done: Applied, found: ComparedOnce) -> None:
-    """Equal values at some sizes do not make up for a proof of what kernels combine, unless that is accepted. Raises W0082."""
+    """Equal values at some sizes are no proof of what kernels combine, unless that is accepted. Raises W0082."""
     choice, assumed = done.recipe.choice, done.assumed
     if not assumed or choice.assumed or choice.unchecked:
         return
@@ -169,7 +169,7 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
 
 
 def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnce:
-    """Compare what the same schedule makes of a smaller payload of the same builder; best one of which it does the same."""
+    """Compare what the same schedule makes of a smaller payload of the same builder; best one treated alike."""
     from ..runtime.host.functions import signature
 
     recipe = made.applied.recipe

@@ -1,5 +1,5 @@
-"""Which sizes kernels are compared at: the built ones; where they are open, those at which tiles begin and end; where they are
-too large, smaller ones that the payload's builder makes."""
+"""Which sizes kernels are compared at: the built ones; where they are open, those at which tiles begin and end;
+where they are too large, smaller ones that the payload's builder makes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIES = 3
 
 
 def open_sizes(plan: Plan) -> tuple[int, ...]:
-    """Sizes for all that is open: 0, 1, a prime, one less and one more than whole tiles; and such as each version assumes."""
+    """Sizes for all that is open: 0, 1, a prime, one less and more than whole tiles; and as each version assumes."""
     tiles = sorted(_tiles(plan))
     wanted = {0, 1, PRIME, *(tile + more for tile in {tiles[0], tiles[-1]} for more in (-1, 1))} if tiles else {0, 1, PRIME}
     multiples = {lcm(*(a.multiple for a in (*plan.assumptions, *one))) for one in plan.versions or ((),)}
@@ -33,7 +33,7 @@ def open_sizes(plan: Plan) -> tuple[int, ...]:
 
 
 def _tiles(plan: Plan) -> set[int]:
-    """What the grids of launches divide sizes by; and how many threads a launch has, or a block, where the grid does not ask."""
+    """What grids of launches divide sizes by; and the threads of a launch, or a block, where the grid does not ask."""
     divisors = [n for step in plan.launches for size in step.grid for n in _divisors(size)]
     threads = [prod(n for n in (*step.block, *step.grid) if isinstance(n, int)) for step in plan.launches]
     return {n for n in divisors or threads if 1 < n <= LARGEST_TILE}
@@ -47,8 +47,8 @@ def _divisors(size: Any) -> Iterator[int]:
 
 
 def smaller(recipe: Recipe) -> Iterator[Recipe]:
-    """The recipe with smaller payloads of its builder, the schedule's parameters as they are: sizes are what they are modulo a
-    power of two, so that tiles that divide them still do, and others do not."""
+    """The recipe with smaller payloads of its builder, the schedule's parameters as they are: sizes are what they
+    are modulo a power of two, so that tiles that divide them still do, and others do not."""
     builder = builder_of(recipe.file, recipe.choice.payload) if recipe.payload_values else None
     if builder is None:
         return

@@ -38,7 +38,7 @@ def not_proven(name: str, assumed: Sequence[str]) -> str:
 
 
 def _summary(made: Planned, named: FunctionSignature, runs: ComparedRuns, smaller: bool) -> str:
-    """`exactly, on integers; A: 4x8xf32, B: 8x4xf32; on the CPU; 1 of 1 kernel`; and what is only assumed of kernels."""
+    """`exactly, on integers; A: 4x8xf32, B: 8x4xf32; on the CPU; 1 of 1 kernel`; and what is assumed of kernels."""
     first, *more = runs.done
     sizes = _sizes(made, named, first)
     if more:

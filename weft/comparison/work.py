@@ -19,7 +19,7 @@ INTEGERS = {"f64": 1 << 53, "f32": 1 << 24, "f16": 1 << 11, "bf16": 1 << 8, "f8E
 FEW_DIGITS = 1 << 13
 """The same of what tensor cores add up of products of f8."""
 MAGNITUDES = tuple(1 << n for n in (20, 16, 13, 11, 8, 7, 6, 5, 4, 3, 2, 1, 0))
-"""Of inputs; the largest that is exact is taken: among few numbers the largest of a row is the same as that of its half."""
+"""Of inputs; the largest exact one is taken: among few numbers a row's largest is the same as that of its half."""
 
 _EXACT = frozenset(
     f"arith.{name}"
@@ -123,7 +123,7 @@ def _count(first: ir.Value, end: ir.Value, step: ir.Value, size: int) -> int:
     return size or GUESSED if most is None else max(0, -(-most // max(1, constant_of(step) or 1)))
 
 
-# ---- exactness ---------------------------------------------------------------------------------------------------------
+# ---- exactness -----------------------------------------------------------------------------------
 
 
 def _most(steps: Iterable[_Step], signature: FunctionSignature) -> int | None:
@@ -162,7 +162,7 @@ def _constant(op: ir.Operation) -> int | None:
 
 
 def _holds(steps: Iterable[_Step], most: int) -> bool:
-    """Whether integers of this magnitude make none that is too large to be exact, whatever is added up in whichever order."""
+    """Whether integers of this magnitude make none that is too large to be exact, in whichever order they are added."""
     bound, rounded = most, False
     for step in steps:
         kinds = {str(element_type(value)) for value in (*step.op.operands, *step.op.results)} & set(FLOATS)

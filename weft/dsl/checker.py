@@ -21,7 +21,7 @@ from .signature import Signature, check_count, check_statement
 
 
 def check(file: tree.File, signatures: Mapping[str, Signature], *, defaults: bool = False) -> list[Diagnostic]:
-    """All that is wrong with a file, in the order of its text; with `defaults`, of its main schedule with these, too."""
+    """All that is wrong with a file, in the order of its text; with `defaults`, of its main schedule with these."""
     found: list[Diagnostic] = []
     for settled in (None, file.main.name) if defaults else (None,):
         checker = _Checker(file, signatures, settled)
@@ -100,7 +100,7 @@ class _Checker:
             message = f"`{schedule.name}` is a statement: a schedule of that name can't be called"
             check.error("W0205", message, schedule.span, "give it another name")
 
-    # ---- schedules --------------------------------------------------------------------------------------------------------
+    # ---- schedules -------------------------------------------------------------------------------
 
     def interface(self, schedule: tree.Schedule) -> Interface:
         """Check a schedule, once, and say what callers see of it."""
@@ -154,7 +154,7 @@ class _Checker:
             case tree.Return():
                 self._return(item, check, last)
 
-    # ---- statements and calls ---------------------------------------------------------------------------------------------
+    # ---- statements and calls --------------------------------------------------------------------
 
     def _let(self, let: tree.Let, check: ScopeCheck) -> None:
         if isinstance(let.value, tree.StatementNode):
@@ -247,7 +247,7 @@ class _Checker:
                 check.consume(part, ref, gone)
         return interface
 
-    # ---- control ----------------------------------------------------------------------------------------------------------
+    # ---- control ---------------------------------------------------------------------------------
 
     def _condition(self, condition: tree.Expr | tree.HandleRef, what: str, check: ScopeCheck) -> Any:
         value = check.value(condition)

@@ -1,4 +1,4 @@
-"""The long form of the codes for files (W00xx), syntax (W01xx) and checking (W02xx). `weft explain CODE` prints them."""
+"""The long form of the codes of files (W00xx), syntax (W01xx) and checking (W02xx), for `weft explain CODE`."""
 
 from .diagnostics import explanations
 

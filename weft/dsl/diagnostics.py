@@ -1,7 +1,7 @@
 """The one diagnostic type, used by the checker, the statements, the runtime, the command line and editors alike.
 
-A `Diagnostic` is data, and `render` makes text of it. Reading a file stands here, too: what is wrong with one is a diagnostic.
-Code ranges, one room each:
+A `Diagnostic` is data, and `render` makes text of it. Reading a file stands here, too: what is wrong with one is a
+diagnostic. Code ranges, one room each:
 
 | codes | what |
 |---|---|
@@ -46,7 +46,7 @@ class Source:
         return [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     def line(self, number: int) -> str:
-        """The text of 1-based line `number`, without its end; empty past the end of the text. Only `\\n` ends a line."""
+        """The text of 1-based line `number`, without its end; empty past the text's end. Only `\\n` ends a line."""
         if not 1 <= number <= len(self.starts):
             return ""
         start, *end = self.starts[number - 1 : number + 1]
@@ -131,7 +131,7 @@ class Explanation:
 
 
 def explanations(text: str) -> dict[str, Explanation]:
-    """Code → explanation, of a text in which each begins with a line `W0101 its title` and goes on in indented paragraphs.
+    """Code → explanation, of a text in which each begins with a line `W0101 its title`, then indented paragraphs.
 
     The lines of a paragraph are one, but for those that are indented further or begin with `wrong:` or `right:`.
     """
@@ -150,7 +150,7 @@ class WeftError(Exception):
         self.diagnostics: tuple[Diagnostic, ...] = diagnostics
 
     def __str__(self) -> str:
-        """What the command line shows, for a script or a notebook: place, notes and hint, after each `Wnnnn: message`."""
+        """What the command line shows, for a script or a notebook: place, notes, hint, after each `Wnnnn: message`."""
         return "\n\n".join(map(plain, self.diagnostics))
 
     def __reduce__(self) -> tuple[type[WeftError], tuple[Diagnostic, ...]]:
@@ -241,7 +241,7 @@ def decode(data: bytes, name: str, at: Span | None = None) -> str:
         raise fail("W0005", message, span=at, hint="save it as UTF-8") from error
 
 
-# ---- a diagnostic as text ------------------------------------------------------------------------------------------------
+# ---- a diagnostic as text ------------------------------------------------------------------------
 #
 # Message, place, source line with carets, payload, notes, hint. The plain form needs nothing; colors are ANSI codes by rich.
 # Control characters in what users wrote are shown, not sent.
@@ -255,7 +255,7 @@ _WIDTH = 140
 
 
 def render(diagnostic: Diagnostic, color: bool = False, width: int | None = None) -> str:
-    """The text of a diagnostic, without a line end at its end; message, notes and hint in lines of at most `width` columns."""
+    """The text of a diagnostic, without a last line end; message, notes, hint in lines of at most `width` columns."""
     lines = list(_lines(diagnostic, width))
     if not color:
         return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)

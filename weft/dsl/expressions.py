@@ -52,7 +52,7 @@ UNKNOWN = UnknownValue()
 
 @record
 class KnownValue(UnknownValue):
-    """A value that does not have to wait for the run: what a name is bound to by `let`, or a parameter by its default."""
+    """A value that need not wait for the run: what a name is bound to by `let`, or a parameter by its default."""
 
     value: Any = None
 
@@ -282,7 +282,7 @@ FUNCTIONS: Mapping[str, Builtin] = {
     "bits": Builtin("type", 1, lambda kind: 64 if kind == "index" else int(kind.lstrip("bfit").partition("E")[0])),
     "select": Builtin("bool", 3, lambda condition, a, b: a if condition else b),
 }
-"""`pow2(n)` is the least power of two that is ≥ n, `bits(type)` the width of an element; `select` takes two of any kind, too."""
+"""`pow2(n)`: the least power of two ≥ n; `bits(type)`: the width of an element; `select` takes two of any kind."""
 
 
 def _call(expr: tree.CallExpr, arguments: list[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Prints a schedule text in its one form: two spaces per level, one space between words, at most one empty line in a row.
+"""Prints a schedule in its one form: two spaces per level, one between words, at most one empty line in a row.
 
 Works on the grammar's tokens and the comments between them, so that every comment stays where it is and a new statement
 needs nothing here. Line breaks inside brackets and after operators are the writer's; all others follow from the text.

@@ -1,5 +1,5 @@
-"""The parameters of a schedule: how they get their values (defaults, arguments of a call, the texts of `--set`), and what is wrong
-with them or with the arguments of a call before there are values."""
+"""The parameters of a schedule: how they get their values (defaults, arguments of a call, the texts of `--set`), and
+what is wrong with them or with the arguments of a call before there are values."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def bind_parameters(schedule: tree.Schedule, settings: Mapping[str, object]) -> 
     """Parameter name → value; parameters that are handles are left out.
 
     Args:
-        settings: name → value, or a text (`--set bm=64`) that is read as the parameter's type says. Defaults fill in the
-            rest; they may use the parameters before them.
+        settings: name → value, or a text (`--set bm=64`) that is read as the parameter's type says. Defaults fill in
+            the rest; they may use the parameters before them.
 
     Raises:
         WeftError: W0210 not of the parameter's type, W0211 not in its domain, W0213 no value, W0214 unknown name.
@@ -128,7 +128,7 @@ def _unknown(schedule: tree.Schedule, name: str, known: list[str]) -> WeftError:
 
 
 def check_parameters(schedule: tree.Schedule, check: ScopeCheck, *, settled: bool = False) -> None:
-    """Put the parameters that are values into the scope; report what is wrong with any of them. `settled`: with their defaults."""
+    """Put the parameters that are values into the scope; report what is wrong. `settled`: with their defaults."""
     seen: set[str] = set()
     for parameter in schedule.parameters:
         name = parameter.name

@@ -1,7 +1,7 @@
 """Text → `tree.File`: one file with what it includes, or the items of a REPL line.
 
-Lark's parse tree becomes the syntax tree of `tree.py` from the leaves up. Nothing here knows a statement: the children of the
-grammar's `statement` are rules named after the fields they fill.
+Lark's parse tree becomes the syntax tree of `tree.py` from the leaves up. Nothing here knows a statement: the children
+of the grammar's `statement` are rules named after the fields they fill.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class TreeBuilder:
             text = self.source.text[(token.start_pos or 0) + 1 : (token.end_pos or 0) - 1]
         return tree.Word(self.span(token), text)
 
-    # ---- top level --------------------------------------------------------------------------------------------------------
+    # ---- top level -------------------------------------------------------------------------------
 
     def _file(self, span: Span, *items: tree.Node) -> tree.File:
         payloads = [item for item in items if isinstance(item, tree.Payload)]
@@ -126,7 +126,7 @@ class TreeBuilder:
         parts = {part.name: part.value for part in rest}
         return tree.Parameter(span, name, kind, parts.get("default"), parts.get("domain"))
 
-    # ---- items ------------------------------------------------------------------------------------------------------------
+    # ---- items -----------------------------------------------------------------------------------
 
     def _let_one(self, span: Span, target: tree.Binding, value: Any) -> tree.Let:
         if isinstance(value, tree.CallExpr) and value.function not in FUNCTIONS:
@@ -178,7 +178,7 @@ class TreeBuilder:
             raise fail("W0109", "what is assumed of a size is that a number divides it", span=span, hint=hint)
         return " ".join(written)
 
-    # ---- values -----------------------------------------------------------------------------------------------------------
+    # ---- values ----------------------------------------------------------------------------------
 
     def _said(self, _: Span, word: str) -> Any:
         return word

@@ -1,7 +1,7 @@
 """Frozen data classes that cost a start little: one generated method each, not six.
 
-`dataclasses` writes and compiles six methods for a frozen class: 0.5 ms at each start, and Weft has hundreds. A record has its own
-`__init__`, and shares the others. That nothing sets its fields is for the type checker to see.
+`dataclasses` writes and compiles six methods for a frozen class: 0.5 ms at each start, and Weft has hundreds. A record
+has its own `__init__`, and shares the others. That nothing sets its fields is for the type checker to see.
 """
 
 from __future__ import annotations

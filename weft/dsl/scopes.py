@@ -1,4 +1,4 @@
-"""Names of a schedule while it is checked: what each stands for, which handles are gone, and look-ups that report what is wrong."""
+"""Names of a schedule that is checked: what each stands for, which handles are gone; look-ups report what is wrong."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Scope:
     loops: int = 0
 
     def copy(self, *, unknown: bool = False) -> Scope:
-        """The scope of a block. `unknown`: one that is not gone through with the values that are known, but with others."""
+        """The scope of a block. `unknown`: one that is not gone through with the known values, but with others."""
         names = {n: UnknownValue(v.kind) if unknown and isinstance(v, KnownValue) else v for n, v in self.names.items()}
         return Scope(names, dict(self.gone), self.loops)
 
@@ -101,7 +101,7 @@ class Scope:
 
 
 def written_handles(listed: tree.ListExpr, is_handle: Callable[[str], bool]) -> tuple[tree.HandleRef, ...] | None:
-    """The handles of a list that is written out; None for one of values. Raises W0233 for one of both. `is_handle`: of a name."""
+    """The handles of a written list; None: of values. Raises W0233 for one of both. `is_handle`: of a name."""
     items = [tree.HandleRef(i.span, i.name) if isinstance(i, tree.NameRef) else i for i in listed.items]
     refs = tuple(item for item in items if isinstance(item, tree.HandleRef))
     if not any(ref.fields or is_handle(ref.name) for ref in refs):
@@ -145,7 +145,7 @@ def names_of(let: tree.Let | None, results: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{let.targets[0].name}.{result}" for result in results)
 
 
-# ---- look-ups, and what is wrong with them ----------------------------------------------------------------------------------
+# ---- look-ups, and what is wrong with them -------------------------------------------------------
 
 
 class ScopeCheck:
@@ -156,7 +156,7 @@ class ScopeCheck:
         self.report = report
         self.keyword = keyword
         self.each: str | None = None
-        """The one name of all ops that matched which the statement may take, to be done with each of them; empty: any."""
+        """The one name of all matched ops that the statement may take, to be done with each of them; empty: any."""
         self.evaluator = Evaluator(self._lookup, self._report_all)
         self.value = self.evaluator.value
 
@@ -175,7 +175,7 @@ class ScopeCheck:
         except WeftError as error:
             self._report_all(error)
 
-    # ---- look-ups, which raise ----------------------------------------------------------------------------------------------
+    # ---- look-ups, which raise -------------------------------------------------------------------
 
     def _lookup(self, ref: tree.NameRef) -> Any:
         found = self.scope.names.get(ref.name)
@@ -236,7 +236,7 @@ class ScopeCheck:
         return part
 
     def written(self, iterable: tree.Expr) -> list[tuple[Part, tree.HandleRef]] | None:
-        """The handles of a list that is written out, as far as they are live; None of values. What is wrong is reported."""
+        """The handles of a written list, as far as they are live; None of values. What is wrong is reported."""
         if not isinstance(iterable, tree.ListExpr):
             return None
         parts: list[tuple[Part, tree.HandleRef]] = []

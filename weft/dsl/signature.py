@@ -1,7 +1,7 @@
 """A statement as data: its signature, the values of its fields, and what is wrong with one before it is applied.
 
-The registry of statements makes signatures; nothing reaches back. Fields are evaluated for a statement, and checked before it, by
-the same walk.
+The registry of statements makes signatures; nothing reaches back. Fields are evaluated for a statement, and checked
+before it, by the same walk.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _counts(space: tree.Space, evaluator: Evaluator) -> Iterator[Any]:
             yield evaluator.expect(dimension.count, "int", f"the count of `{dimension.axis}`", 1)
 
 
-# ---- a statement against its signature ---------------------------------------------------------------------------------------
+# ---- a statement against its signature -----------------------------------------------------------
 
 
 def check_statement(node: tree.StatementNode, signature: Signature, check: ScopeCheck, names: tuple[str, ...]) -> None:

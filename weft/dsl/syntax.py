@@ -50,8 +50,8 @@ class LimitError(Exception):
 
 
 class OfState(BasicLexer):
-    """The terminals that a state of the parser accepts, the first that matches. Lark makes one pattern of all of them, for each
-    state, which takes longer than a parse; here a terminal is compiled where a text has its first letters. None has a callback.
+    """The terminals that a state of the parser accepts, the first that matches. Lark makes one pattern of all of them,
+    for each state, slower than a parse; here a terminal is compiled where a text has its first letters. No callbacks.
     """
 
     def __init__(self, conf: LexerConf, comparator: object = None) -> None:
@@ -128,7 +128,7 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
 def blank_raw_texts(text: str) -> tuple[str, int | None]:
-    """Replace what stands between the braces of every `transform { … }` by blanks, so that a regular terminal can match it.
+    """Blank what stands between the braces of every `transform { … }`, so that a regular terminal can match it.
 
     Positions stay as they are. The second value is where a `{` stands that is never closed.
     """

@@ -40,7 +40,7 @@ class Literal(Node):
 
 @record
 class NameRef(Node):
-    """A parameter, a loop variable of `foreach`, an element type (`f32`, `i8`, …), or a handle where that can stand, too."""
+    """A parameter, a loop variable of `foreach`, an element type (`f32`, `i8`, …), or a handle where that can be."""
 
     name: str
 
@@ -85,7 +85,7 @@ class ListExpr(Node):
 Expr = Literal | NameRef | Unary | Binary | CallExpr | Skip | ListExpr
 
 
-# ---- what statements are made of --------------------------------------------------------------------------------------
+# ---- what statements are made of -----------------------------------------------------------------
 
 
 @record
@@ -102,7 +102,7 @@ class HandleRef(Node):
 
 @record
 class Dimension(Node):
-    """One dimension of a space: `x`, `x: 16`, `x: ?`. `count` is None where none is given, `"?"` where it is symbolic."""
+    """One dimension of a space: `x`, `x: 16`, `x: ?`. `count`: None where none is given, `"?"` if symbolic."""
 
     axis: Lit["x", "y", "z"]
     count: Expr | Lit["?"] | None = None
@@ -110,8 +110,8 @@ class Dimension(Node):
 
 @record
 class Space(Node):
-    """`blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)`, `warpgroups(y)`, `quarters`, `warps(x: 4)`, `lanes`, `lanes(x: 4)`,
-    `registers`, `grid(x)`, `tma`. `all` is the `*`."""
+    """`blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)`, `warpgroups(y)`, `quarters`, `warps(x: 4)`, `lanes`,
+    `lanes(x: 4)`, `registers`, `grid(x)`, `tma`. `all` is the `*`."""
 
     kind: Lit["blocks", "threads", "warpgroups", "quarters", "warps", "lanes", "registers", "grid", "tma"]
     dimensions: tuple[Dimension, ...] = ()
@@ -128,8 +128,8 @@ class Distribution(Node):
 
 @record
 class Word(Node):
-    """A bare word that is neither a handle nor an expression: an op name (`linalg.matmul`), a function (`@f`); or the text
-    between the braces of `transform { … }`, as it stands."""
+    """A bare word that is neither a handle nor an expression: an op name (`linalg.matmul`), a function (`@f`); or
+    the text between the braces of `transform { … }`, as it stands."""
 
     text: str
 
@@ -139,7 +139,7 @@ FieldValue = Expr | HandleRef | Space | Distribution | Word | bool
 
 @record
 class StatementNode(Node):
-    """Any statement of the registry: `tile gemm [bm, bn]` is `Statement("tile", {"target": HandleRef, "sizes": ListExpr})`.
+    """Any statement of the registry: `tile gemm [bm, bn]` is `Statement("tile", {"target": …, "sizes": ListExpr})`.
 
     A field that was not written is absent; a flag (`transpose`) that was written is `True`.
     """
@@ -148,7 +148,7 @@ class StatementNode(Node):
     fields: Mapping[str, FieldValue]
 
 
-# ---- control ----------------------------------------------------------------------------------------------------------
+# ---- control -------------------------------------------------------------------------------------
 
 
 @record
@@ -176,7 +176,7 @@ class Binding(Node):
 
 @record
 class Let(Node):
-    """`let x = …` (destructured False: x is the only result, or all of them: `x.loop`), `let (a, b) = …` (True); or a value."""
+    """`let x = …` (destructured False: x is the result, or all: `x.loop`), `let (a, b) = …` (True); or a value."""
 
     targets: tuple[Binding, ...]
     destructured: bool
@@ -202,8 +202,8 @@ class If(Node):
 
 @record
 class Foreach(Node):
-    """`foreach op in ops { … }` over the handles of a `match*`, `foreach op in [a, t.op] { … }` over handles written out, or
-    `foreach n in [1, 2] { … }` over values."""
+    """`foreach op in ops { … }` over the handles of a `match*`, `foreach op in [a, t.op] { … }` over handles written
+    out, or `foreach n in [1, 2] { … }` over values."""
 
     variable: Binding
     iterable: Expr | HandleRef
@@ -212,8 +212,8 @@ class Foreach(Node):
 
 @record
 class Versions(Node):
-    """`versions { … } else { … }`: the payload is scheduled once through each block and what stands behind them, and a run takes
-    the first version whose assumptions hold. `values`: what all blocks name, each of them its own, is known behind them."""
+    """`versions { … } else { … }`: the payload is scheduled once through each block and what follows, and a run takes
+    the first version whose assumptions hold. `values`: what each block names, for itself, and is known after them."""
 
     blocks: tuple[tuple[Item, ...], ...]
 
@@ -234,7 +234,7 @@ class Return(Node):
 Item = StatementNode | Call | Let | Require | If | Foreach | Versions | Return
 
 
-# ---- top level --------------------------------------------------------------------------------------------------------
+# ---- top level -----------------------------------------------------------------------------------
 
 
 @record
@@ -249,7 +249,7 @@ class Parameter(Node):
 
 @record
 class Payload(Node):
-    """`payload matmul(m = 512, type = f32)` (a builder that ships) or `payload "model.mlir"` (a path, beside the file)."""
+    """`payload matmul(m = 512, type = f32)` (a builder that ships) or `payload "model.mlir"` (a path from the file)."""
 
     builder: str | None
     path: str | None

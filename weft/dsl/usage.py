@@ -1,4 +1,4 @@
-"""How statements are written, for readers: from the grammar's text. `"unroll" target [factor]` → `unroll TARGET [by n]`."""
+"""How statements are written, from the grammar's text: `"unroll" target [factor]` → `unroll TARGET [by n]`."""
 
 from __future__ import annotations
 

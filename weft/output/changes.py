@@ -107,7 +107,7 @@ def _opener(lines: list[Line], index: int) -> int | None:
     return None if at is None or lines[at].text.lstrip().startswith(("func.func", "module")) else at
 
 
-# ---- lines that say the same -----------------------------------------------------------------------------------------------
+# ---- lines that say the same ---------------------------------------------------------------------
 
 
 def compared(before: str, after: str) -> list[Line]:

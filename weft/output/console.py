@@ -207,7 +207,7 @@ def share_done(done: float, seconds: float) -> str:
     return f"{text}, {left // 60} min {left % 60} s left" if left >= 60 else f"{text}, {left} s left"
 
 
-# ---- streams that are closed, that nobody reads any more, that take no more --------------------------------------------
+# ---- streams that are closed, that nobody reads any more, that take no more ----------------------
 
 
 class _Pipe(io.FileIO):

@@ -229,7 +229,7 @@ def listing(style: str = "") -> Table:
     return Table.grid(Column(no_wrap=True, style=style), Column(overflow="fold"), padding=(0, 2, 0, 0))
 
 
-# ---- the steps alone --------------------------------------------------------------------------------------------------
+# ---- the steps alone -----------------------------------------------------------------------------
 
 
 def show_steps(done: Applied, console: Console, *, snapshots: bool, diffs: bool) -> None:

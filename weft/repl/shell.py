@@ -86,7 +86,7 @@ class Shell:
         self.journal: Journal | None = None
         self.notes: list[Text] = []
 
-    # ---- one input ------------------------------------------------------------------------------------------------------
+    # ---- one input -------------------------------------------------------------------------------
 
     def handle(self, text: str) -> bool:
         """Do one input: a command, or statements. Whatever goes wrong is shown; False then."""
@@ -142,7 +142,7 @@ class Shell:
             self.desk.say(*colors.wrapped(help, self.desk.width, 2))
         self.desk.say(*(row for note in self.notes for row in colors.wrapped(note, self.desk.width, 2)))
 
-    # ---- the two loops --------------------------------------------------------------------------------------------------
+    # ---- the two loops ---------------------------------------------------------------------------
 
     def converse(self, ask: Callable[[str], str]) -> int:
         """With a person at a terminal: an empty input is a step. Only `quit` and Ctrl-D end it."""

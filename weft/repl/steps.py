@@ -116,7 +116,7 @@ def typed(desk: Desk, text: str) -> None:
         desk.note("nothing to do: that holds")
 
 
-# ---- what a step did -------------------------------------------------------------------------------------------------------
+# ---- what a step did -----------------------------------------------------------------------------
 
 
 def report(desk: Desk, number: int, brief: bool = False) -> None:
@@ -278,7 +278,7 @@ def _hanging(line: str) -> int:
     return min(changes.indent(line) + 6, 24)
 
 
-# ---- one op inside the IR around it ----------------------------------------------------------------------------------------
+# ---- one op inside the IR around it --------------------------------------------------------------
 
 
 def _marked(module: ir.Module, op: ir.Operation, tag: str, most: int | None) -> Iterator[tuple[str | None, bool]]:

@@ -56,7 +56,7 @@ class Workbench:
         """What was done so far, by a clock of its own."""
         return replace(self.applied, recipe=replace(self.recipe, clock=clock))
 
-    # ---- where it stands ------------------------------------------------------------------------------------------------
+    # ---- where it stands -------------------------------------------------------------------------
 
     @property
     def position(self) -> int:
@@ -76,7 +76,7 @@ class Workbench:
             raise fail("W0060", f"there is no position {number}: {done}", hint="`step` goes on")
         return states[number].module
 
-    # ---- moving ---------------------------------------------------------------------------------------------------------
+    # ---- moving ----------------------------------------------------------------------------------
 
     def goto(self, number: int) -> None:
         """To where `number` statements are done: back, forth over what was undone, and on from there."""
@@ -122,7 +122,7 @@ class Workbench:
         if wrong := [d for d in found if d.severity == "error" and d.span is not None and d.span.source == mine]:
             raise WeftError(*wrong)
 
-    # ---- settings -------------------------------------------------------------------------------------------------------
+    # ---- settings --------------------------------------------------------------------------------
 
     def set(self, settings: Mapping[str, str]) -> int:
         """Other settings: what was done is done again from the start with them. Returns how many statements that were.
@@ -144,7 +144,7 @@ class Workbench:
         return number
 
 
-# ---- sessions, and what is tried on copies of them --------------------------------------------------------------------------
+# ---- sessions, and what is tried on copies of them -----------------------------------------------
 
 
 def do(fork: Session, text: str) -> tuple[Step, ...]:

@@ -191,7 +191,7 @@ def run(
 
 
 def _opened(chosen: Choice, clock: Clock) -> Recipe:
-    """Read the schedule and its payload; what is odd in the schedule is shown at once, before a step that fails for it."""
+    """Read the schedule and its payload; what is odd in the schedule is shown at once, before a step fails for it."""
     from ...output.console import show
 
     recipe = chosen.open(clock)

@@ -85,7 +85,7 @@ def _dtype(element: Hashable) -> str | None:
     return words.get(name) or {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)}.get(name)
 
 
-# ---- libraries -----------------------------------------------------------------------------------------------------------
+# ---- libraries -----------------------------------------------------------------------------------
 
 
 @record
@@ -188,7 +188,7 @@ def _finish_jax(array: Any) -> Any:
     return jax.numpy.asarray(array) if isinstance(array, np.ndarray) else jax.dlpack.from_dlpack(array)
 
 
-# ---- anything else, by the protocols ---------------------------------------------------------------------------------------
+# ---- anything else, by the protocols -------------------------------------------------------------
 
 _CPU, _CUDA, _PINNED, _MANAGED = 1, 2, 3, 13
 """DLPack's numbers of kinds of devices."""

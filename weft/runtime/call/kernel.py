@@ -107,7 +107,7 @@ class Kernel:
         self._ready: OrderedDict[Any, Ready] = OrderedDict()
         self._lock = threading.Lock()
 
-    # ---- what it is ----------------------------------------------------------------------------------------------------------
+    # ---- what it is ------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -116,7 +116,7 @@ class Kernel:
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Of each reduction of the payload of which it is not proven that each iteration is executed once, a line that says why."""
+        """Of each reduction of the payload not proven to be executed once per iteration, a line that says why."""
         return self._made.assumed
 
     @property
@@ -162,7 +162,7 @@ class Kernel:
         hint = "`weft.build(…)` writes a bundle, and `weft.load_bundle(folder)` makes a kernel of it, in any process"
         raise fail("W0768", f"the kernel {self.name} is this process's own: it cannot be pickled or copied", hint)
 
-    # ---- calling it ----------------------------------------------------------------------------------------------------------
+    # ---- calling it ------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
         given, outs = self._in_order(args, named), _many(out)
@@ -219,7 +219,7 @@ class Kernel:
             device.destroy_event(event)
         return spent if timed is None else timed
 
-    # ---- arguments -----------------------------------------------------------------------------------------------------------
+    # ---- arguments -------------------------------------------------------------------------------
 
     def _in_order(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
         if not named and len(args) == len(self.signature.arguments):

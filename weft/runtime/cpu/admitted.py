@@ -172,8 +172,8 @@ def _is_natural(op: ir.Operation, alignment: ir.Attribute) -> bool:
 
 
 def _is_known(op: ir.Operation, name: str) -> bool:
-    """Whether a finished module may have an attribute of a dialect, of an op or of an argument: text and plan follow from it, or it
-    says what every module with kernels does."""
+    """Whether a finished module may have an attribute of a dialect, of an op or of an argument: text and plan follow
+    from it, or it says what every module with kernels does."""
     return name.startswith("weft.") or name == "gpu.container_module" or (op.name == "func.func" and name in OWN)
 
 

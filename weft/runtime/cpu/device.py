@@ -62,7 +62,7 @@ class CpuDevice(Replay):
         self.effort = effort
         self._loaded: dict[str, tuple[str, tuple[KernelEntry, ...]]] = {}
 
-    # ---- kernels --------------------------------------------------------------------------------------------------------
+    # ---- kernels ---------------------------------------------------------------------------------
 
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         """Compile the kernels, for arguments that share no memory."""
@@ -89,7 +89,7 @@ class CpuDevice(Replay):
         launch = _Launch(found, (*grid, *block, shared), plain, self.threads)
         return partial(self._issue, launch, kernel.name)
 
-    # ---- memory ---------------------------------------------------------------------------------------------------------
+    # ---- memory ----------------------------------------------------------------------------------
 
     def alloc(self, name: str, dtype: str, count: int) -> CpuMemory:
         size = count * itemsize(dtype)
@@ -126,7 +126,7 @@ class CpuDevice(Replay):
     def fill(self, target: DeviceView, value: np.generic, stream: Stream) -> None:
         _elements(target)[...] = value
 
-    # ---- streams and events: all is done when the call returns ----------------------------------------------------------
+    # ---- streams and events: all is done when the call returns -----------------------------------
 
     def create_stream(self) -> Stream:
         return None

@@ -131,7 +131,7 @@ class NativeKernel:
         value.replace_all_uses_with(found)
         self.uniform.add(found)
 
-    # ---- what outlives a piece --------------------------------------------------------------------------------------------
+    # ---- what outlives a piece -------------------------------------------------------------------
 
     def prepare(self, module: ir.Module) -> None:
         """What warps do together takes and gives, and what control flow around edges carries, is in arrays now."""
@@ -218,7 +218,7 @@ class NativeKernel:
             for use in group:
                 use.owner.operation.operands[use.operand_number] = made
 
-    # ---- pieces between barriers ----------------------------------------------------------------------------------------
+    # ---- pieces between barriers -----------------------------------------------------------------
 
     def sequence(self, block: ir.Block, stop: ir.Operation | None = None) -> None:
         """Move the ops of a block here, in pieces that all threads, or lanes, do: those in front of `stop`."""
@@ -299,7 +299,7 @@ class NativeKernel:
             with self._front:
                 op.results[0].replace_all_uses_with(threads.turn_memory(op.results[0].type, self.owned))
 
-    # ---- edges ----------------------------------------------------------------------------------------------------------
+    # ---- edges -----------------------------------------------------------------------------------
 
     def _cross(self, op: ir.Operation, given: Sequence[ir.Value]) -> None:
         """A barrier, what a warp does together, or a loop or a branch around pieces. `given`: its `controls`."""

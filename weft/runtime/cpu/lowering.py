@@ -50,8 +50,8 @@ PARALLEL_TILE, INNER_TILE, REDUCTION_TILE = 64, 256, 64
 
 
 def lower(module: ir.Module) -> None:
-    """Lower the module in place. Raises `ir.MLIRError` where upstream cannot. Verified once, at the end: between two of these many
-    passes that takes longer than the passes."""
+    """Lower the module in place. Raises `ir.MLIRError` where upstream cannot. Verified once, at the end: between two
+    of these many passes that takes longer than the passes."""
     forget_machines(module)
     decompose(module)
     crop_before_padding(module)

@@ -86,7 +86,7 @@ def split_shuffles(module: ir.Module) -> None:
             op.erase()
 
 
-# ---- what all threads of a block have, side by side -----------------------------------------------------------------------
+# ---- what all threads of a block have, side by side ----------------------------------------------
 
 
 def side_by_side(kind: ir.Type, block: Triple) -> ir.Value:
@@ -121,7 +121,7 @@ def _flat(kind: ir.VectorType) -> ir.VectorType:
     return ir.VectorType.get([_count(kind)], kind.element_type)
 
 
-# ---- what becomes of it ---------------------------------------------------------------------------------------------------
+# ---- what becomes of it --------------------------------------------------------------------------
 
 
 class Together:

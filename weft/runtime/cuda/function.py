@@ -60,7 +60,7 @@ class FunctionText(NamedTuple):
 
     Args:
         name: the function's.
-        reciprocals: the parameters behind those for the arguments, and what they are: what it divides by, numbers of blocks.
+        reciprocals: the parameters behind the arguments', and what they are: what it divides by, numbers of blocks.
         small: the numbers that 32 bits have to hold for it to be right.
         folds: it is for grids that are folded.
 
@@ -133,16 +133,17 @@ def _opening(kernel: KernelWriter, kernel_name: str, parameters: list[str], capp
 def _bounds(kernel: KernelWriter, capped: bool) -> str:
     """`__launch_bounds__(256, 2) `: the size of the block, and how many registers a thread may take.
 
-    ptxas gives each thread 65,536 / (threads * blocks) registers, in steps of 8, if it is asked for that many blocks at once. Where
-    no number of blocks makes just the wanted cap, `__maxnreg__` says it; the two do not go together.
+    ptxas gives each thread 65,536 / (threads * blocks) registers, in steps of 8, if it is asked for that many blocks at
+    once. Where no number of blocks makes just the wanted cap, `__maxnreg__` says it; the two do not go together.
 
-    255 is what an instruction can name, and no limit: it asks for more registers than ptxas takes of its own accord. Where no loop
-    has steps and no lanes combine, ptxas would fill them with loads far ahead, and spill: there its own choice is the better one.
+    255 is what an instruction can name, no limit: it asks for more registers than ptxas takes of its own accord.
+    Where no loop has steps and no lanes combine, ptxas would fill them with early loads, and spill: its own choice is
+    better there.
 
-    Where no cap is wanted, one block at once is asked for if threads keep sums of tiles: of its own accord ptxas may spill some of
-    them for another block. With more than four warps it is not asked for, since half of the warps would be lost for it. The text
-    for arrays that 32 bits do not number has no cap, since its indices take more registers; there one block is asked for where
-    there are steps, or lanes combine what they have loaded.
+    Where no cap is wanted, one block at once is asked for if threads keep sums of tiles: of its own accord ptxas may
+    spill some of them for another block. With more than four warps it is not asked for, since half of the warps would
+    be lost for it. The text for arrays that 32 bits do not number has no cap, since its indices take more registers;
+    there one block is asked for where there are steps, or lanes combine what they have loaded.
     """
     threads = None if kernel.block is None else math.prod(kernel.block)
     cap = register_cap(kernel.func)
@@ -169,7 +170,7 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
 
 
 def _keeps_sums(func: ir.Operation, threads: int) -> bool:
-    """Whether a thread of as many keeps 16 numbers or more in arrays of its own: from step to step, or once for tensor cores."""
+    """Whether such a thread keeps 16 numbers or more in own arrays: from step to step, or once for tensor cores."""
     if kept_numbers(func) < TILE:
         return False
     return threads <= FULL_WARPS if has_steps(func) else next(operations(func, MMA), None) is not None
@@ -201,7 +202,7 @@ def _parameter(p: KernelParameter, written: bool, overlaps: bool) -> str:
     return f"{'' if written else 'const '}{p.cxx}*{'' if overlaps else ' __restrict__'} {p.name}"
 
 
-# ---- arguments --------------------------------------------------------------------------------------------------------
+# ---- arguments -----------------------------------------------------------------------------------
 
 
 def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -> list[KernelParameter]:
@@ -267,7 +268,7 @@ def _row_major(kernel: KernelWriter, variable: str, sizes: tuple[Expr, ...]) -> 
     return tuple(strides)
 
 
-# ---- shared memory ----------------------------------------------------------------------------------------------------
+# ---- shared memory -------------------------------------------------------------------------------
 
 
 def _shared_memory(kernel: KernelWriter) -> list[str]:

@@ -1,8 +1,8 @@
 """One `gpu.func` as the text of one `__global__` function.
 
 Ops are written in program order. A value becomes part of the expression that uses it if that is its only use; others
-become `const` variables. A load is never moved across a store, a barrier or a loop: before each of these, loads that wait
-for their use are written down (`flush`).
+become `const` variables. A load is never moved across a store, a barrier or a loop: before each of these, loads that
+wait for their use are written down (`flush`).
 """
 
 from __future__ import annotations
@@ -310,7 +310,7 @@ class KernelWriter:
 
 WRITERS: dict[str, Callable[[KernelWriter, ir.Operation], Binding | None]] = {}
 writes = registrar(WRITERS)
-"""Register a function of a `KernelWriter` and an op as the writer of the ops with these names; `dialects` has all of them.
+"""Register a function of a `KernelWriter` and an op as the writer of ops of these names; `dialects` has all.
 
 It returns what the op's result is, unless it has bound the results itself.
 """

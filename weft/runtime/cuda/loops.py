@@ -38,7 +38,7 @@ class Carried:
     sums: Lanes = ()
 
     def lanes(self, *, inside: bool) -> Lanes:
-        """As the body sees it, at the end of each iteration of which it changes, or as what comes behind the loop does."""
+        """As the body sees it, where each iteration changes it in the end, or as what comes after the loop does."""
         return self.sums or tuple(name(v, self.kind.cxx, self.kind.full_range, mutable=inside) for v in self.variables)
 
 
@@ -60,14 +60,14 @@ def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Valu
 
 
 def registers(kernel: KernelWriter, kind: ScalarType, lanes: Lanes, base: str) -> str:
-    """A new array of these elements, which is in registers: all of its subscripts are numbers once loops are unrolled."""
+    """A new array of these elements, in registers: all its subscripts are numbers once loops are unrolled."""
     variable, zero = kernel.fresh(base), {e.text for e in lanes} <= {"0.0f", "0"}
     kernel.line(f"{kind.cxx} {variable}[{len(lanes)}] = {{{'' if zero else ', '.join(e.text for e in lanes)}}};")
     return variable
 
 
 def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
-    """May an inner loop go on in the outer loop's variable? Yes if it starts from it and the outer loop yields its result.
+    """May an inner loop use the outer loop's variable? Yes if it starts from it and the outer loop yields its result.
 
     `acc` carried by both k loops of a tiled reduction is then one variable.
     """
@@ -143,11 +143,11 @@ def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: E
 
 
 def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
-    """`#pragma unroll`, with a number or without: what the schedule says (`weft.unroll`), else what private arrays need.
+    """`#pragma unroll`, with a number or without: as the schedule says (`weft.unroll`), else as private arrays need.
 
-    Registers have no addresses: an array is in registers only if every subscript is a number, once its loops are unrolled. Where
-    that does not ask for it, steps of a sum that stand in no loop are unrolled by 8 at most if a thread keeps many sums: of more
-    steps in a row ptxas loads the operands so far ahead that it spills sums.
+    Registers have no addresses: an array is in registers only if every subscript is a number, once its loops are
+    unrolled. Where that does not ask for it, steps of a sum that stand in no loop are unrolled by 8 at most if a thread
+    keeps many sums: of more steps in a row ptxas loads the operands so far ahead that it spills sums.
     """
     if UNROLL in op.attributes:
         said = op.attributes[UNROLL]

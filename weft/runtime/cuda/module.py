@@ -95,7 +95,7 @@ def _initializer(values: list[str], shape: list[int]) -> str:
 class KernelFunction:
     """A `gpu.func … kernel`.
 
-    `symbol` is `gpu_module::function`; `name` is its name in the text and in the plan: its own, unless another module has it too.
+    `symbol`: `gpu_module::function`; `name`: in the text and the plan, its own, unless another module has it too.
     """
 
     op: ir.Operation
@@ -167,8 +167,8 @@ def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
 
 
 def texts_of(kernel: KernelFunction, unit: Unit, overlapping: list[set[int]]) -> list[FunctionText]:
-    """A kernel's text for all sizes; behind it that with indices of 32 bits, where it is for small sizes alone, and that for grids
-    that are folded, where some may be.
+    """A kernel's text for all sizes; behind it that with indices of 32 bits, where it is for small sizes alone, and
+    that for grids that are folded, where some may be.
 
     Where there is one with 32 bits, `max-registers` limits its registers: indices of 64 bits take twice as many.
     """
@@ -181,7 +181,7 @@ def texts_of(kernel: KernelFunction, unit: Unit, overlapping: list[set[int]]) ->
 
 
 def emit(module: ir.Module, *, only: str | None = None) -> str:
-    """All kernels of all `gpu.module`s as one text, or one of them. Raises `WeftError` (W05xx) for what has no CUDA C++ here."""
+    """All kernels of all `gpu.module`s as one text, or one of them. Raises W05xx for what has no CUDA C++ here."""
     unit, overlapping, kernels = Unit(), overlapping_arguments(module), kernel_functions(module)
     if only is not None:
         kernels = [_named(only, kernels)]

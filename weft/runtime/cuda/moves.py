@@ -1,7 +1,7 @@
-"""CUDA text for copies and fills that `cudaMemcpy` and `cudaMemset` cannot do: strided ones, and values of several bytes.
+"""CUDA text for copies and fills that `cudaMemcpy` and `cudaMemset` cannot do: strided, or values of several bytes.
 
-CuPy's own element-wise kernels would do, too, but they may compile, synchronize and allocate when they are called: a stream
-capture can hold none of that (CUDA C++ Programming Guide, "Prohibited and Unhandled Operations").
+CuPy's own element-wise kernels would do, too, but they may compile, synchronize and allocate when they are called: a
+stream capture can hold none of that (CUDA C++ Programming Guide, "Prohibited and Unhandled Operations").
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def move_name(move: Move, width: int, rank: int) -> str:
 
 
 def move_text(move: Move, width: int, rank: int) -> str:
-    """A kernel that takes the target, the source (or the value), and per dimension its size and the strides, in elements."""
+    """A kernel that takes the target, the source (or the value), and each dimension's size and strides, in elements."""
     word = WORDS[width]
     source = f"const {word}* from" if move == "copy" else f"{word} value"
     sizes = [f"long long n{d}, long long t{d}" + (f", long long f{d}" if move == "copy" else "") for d in range(rank)]

@@ -21,15 +21,16 @@ ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a")
 
 
 UNFOLDED = "WEFT_UNFOLDED"
-"""The macro without which a text has kernels for grids that are folded, too (`values/blocks.py`): few launches take them."""
+"""The macro without which a text has kernels for folded grids, too (`values/blocks.py`): few launches take them."""
 
 
 def compile_options() -> tuple[str, ...]:
     """The options that kernels are compiled with, here and on a device. The architecture comes on top.
 
-    `--fmad=true` lets the compiler contract a product and a sum into one rounding: wanted for speed, and closer to the exact
-    result. f16 and bf16 are not affected (each of their operations ends with a conversion), nor are integers.
-    Denormals are kept and division and square root are IEEE's: NVRTC's defaults, spelled out because CuPy adds `-ftz=true`.
+    `--fmad=true` lets the compiler contract a product and a sum into one rounding: wanted for speed, and closer to the
+    exact result. f16 and bf16 are not affected (each of their operations ends with a conversion), nor are integers.
+    Denormals are kept and division and square root are IEEE's: NVRTC's defaults, spelled out because CuPy adds
+    `-ftz=true`.
     """
     return ("--std=c++17", "--fmad=true", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
 

@@ -1,4 +1,4 @@
-"""Device functions for tensor cores: one instruction each, in inline PTX. A header for the CPU has functions of these names."""
+"""Device functions for tensor cores: an instruction each, in inline PTX. A header for the CPU has the same names."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def product_name(product: TileProduct) -> str:
 
 
 def sums_of(product: TileProduct) -> tuple[str, int]:
-    """The C++ type of what C and D are, and how many of them there are: pairs of f16, in memory; single elements of others."""
+    """The C++ type of what C and D are, and their number: pairs of f16, in memory; single elements of others."""
     (registers, each), kind = product.vectors[2], product.sum
     return SCALARS[kind].cxx, registers if kind == "f16" else registers * each
 

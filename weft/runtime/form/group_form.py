@@ -1,4 +1,4 @@
-"""What copies of boxes and products of warp groups say, for all who read kernels; refused where the hardware has no such."""
+"""What copies of boxes and products of warp groups say, for all readers; refused where hardware has no such."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _wrong_instruction(op: ir.Operation, product: TileProduct) -> str | None:
 
 @expects(warpgroups.SAME)
 def _expect_cast(op: ir.Operation, code: str) -> None:
-    """Of an accumulator to a thread's part, or back; of a descriptor to a number; of a tile or a tensor map to a pointer."""
+    """Of an accumulator to a thread's part, or back; a descriptor to a number; a tile or tensor map to a pointer."""
     kinds = [value.type for value in (*op.operands, *op.results)]
     hint = "between an accumulator and what a thread has of it"
     if len(kinds) == 2 and is_pointer(op.results[0]):
@@ -222,7 +222,7 @@ def _expect_address(op: ir.Operation, code: str) -> None:
 
 
 def arrives_at(op: ir.Operation, code: str) -> tuple[ir.Operation, ir.Value | None]:
-    """Of a `nvvm.mbarrier.arrive`, the op that takes the barrier's address, and in which block of the cluster it is; None: here."""
+    """Of a `nvvm.mbarrier.arrive`, the op that takes the barrier's address, and the cluster's block; None: here."""
     made, block = maker(op.operands[0]), None
     if made.name == mbarriers.OTHER_BLOCK:
         made, block = maker(made.operands[0]), made.operands[1]

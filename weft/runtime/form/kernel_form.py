@@ -1,6 +1,6 @@
 """The normal form of kernels: which ops the emitter and the simulator know, and how others become these.
 
-What a schedule makes is in it already. A kernel from outside may say more: `kernel_lowering` makes this of it, on a clone.
+What a schedule makes is in it already. A kernel from outside may not be: `kernel_lowering` lowers it, on a clone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FORM: dict[str, str] = {
 for _name in sorted(queries.FORM):
     _dialect, _, _rest = _name.partition(".")
     FORM[_dialect] = f"{FORM.get(_dialect, '')} {_rest}".lstrip()
-"""All ops of the normal form, by dialect. They mean what upstream says; `tests/scalars` holds emitter and simulator to that."""
+"""All ops of the normal form, by dialect. They mean what upstream says, as `tests/scalars` makes sure."""
 
 EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
 SIMULATOR_ALONE = frozenset(
@@ -113,7 +113,7 @@ def integers(attribute: ir.Attribute) -> list[int]:
 
 ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "maxs": "and", "mins": "or", "maxu": "or", "minu": "and", "and": "and",
            "or": "or", "xor": "xor"}  # fmt: skip
-"""What arithmetic on integers does to those of one bit, by the op's name without its `i`: as a signed number, true is -1."""
+"""What integer arithmetic does to one bit, by the op's name without its `i`: as a signed number, true is -1."""
 
 
 def since_chip(op: ir.Operation) -> int:
@@ -122,7 +122,7 @@ def since_chip(op: ir.Operation) -> int:
     return queries.SINCE.get(op.name, 0) if product is None else product.since
 
 
-# ---- what ops say ------------------------------------------------------------------------------------------------------
+# ---- what ops say --------------------------------------------------------------------------------
 
 
 Reader = TypeVar("Reader", bound=Callable[..., object])
@@ -143,11 +143,11 @@ def registrar(table: dict[str, Reader]) -> Callable[..., Callable[[Reader], Read
 
 EXPECTED: dict[str, Callable[[ir.Operation, str], None]] = {}
 expects = registrar(EXPECTED)
-"""Registers a function of an op and a code: it refuses, for all readers, ops with these names that say what none of them knows."""
+"""Registers a function of an op and a code: it refuses, for all readers, ops of these names that none can read."""
 
 
 def reader_of(op: ir.Operation, table: Mapping[str, Reader], who: str, unknown: str, form: str) -> Reader:
-    """What reads the op. Raises `unknown` where the table has nothing, `form` for what nobody reads of an op that all know."""
+    """What reads the op. Raises `unknown` where the table has none, `form` for what all know the op but not read."""
     if op.name not in table:
         raise refuse(unknown, f"{who} does not know `{op.name}`", op,
                      hint="lower it to scf, affine, arith, math, memref, vector or gpu ops first")  # fmt: skip
@@ -182,7 +182,7 @@ def kind_of(op: ir.Operation) -> str:
     return str(op.attributes["kind"]).split("<")[-1].rstrip(">")
 
 
-# ---- asynchronous copies -----------------------------------------------------------------------------------------------
+# ---- asynchronous copies -------------------------------------------------------------------------
 
 
 @record
@@ -229,7 +229,7 @@ def expected_product(op: ir.Operation, code: str) -> TileProduct:
     return found
 
 
-# ---- between the lanes of a warp ---------------------------------------------------------------------------------------
+# ---- between the lanes of a warp -----------------------------------------------------------------
 
 
 @record
@@ -237,8 +237,8 @@ class WarpShuffle:
     """Where `gpu.shuffle` takes values from. Lanes are in groups of `width`; those outside of the own one give nothing.
 
     Args:
-        mode: of which lane of the group, counted from its first: `xor`, own ^ offset; `up`, own - offset; `down`, own + offset;
-            `idx`, offset, whoever asks. Offsets have no sign.
+        mode: of which lane of the group, counted from its first: `xor`, own ^ offset; `up`, own - offset; `down`, own +
+            offset; `idx`, offset, whoever asks. Offsets have no sign.
     """
 
     mode: str

@@ -91,7 +91,7 @@ _EQUAL, _LESS, _BELOW = 0, 2, 6
 _FLOATS_EQUAL, _FLOATS_LESS, _UNORDERED = 1, 4, 14
 
 
-# ---- who is who --------------------------------------------------------------------------------------------------------
+# ---- who is who ----------------------------------------------------------------------------------
 
 
 def _place(name: str, axis: str) -> ir.Value:
@@ -99,7 +99,7 @@ def _place(name: str, axis: str) -> ir.Value:
 
 
 def _threads(op: ir.Operation) -> tuple[ir.Value, ...]:
-    """The thread's number in its block, x fastest, for a lane and a warp; the number of threads, rounded up, for warps."""
+    """The thread's number in its block, x fastest, for a lane and a warp; the threads' number, rounded up: warps."""
     warp = _constant(WARP, ir.IndexType.get())
     if op.name == "gpu.subgroup_size":
         return (warp,)
@@ -126,7 +126,7 @@ def _global_id(op: ir.Operation) -> tuple[ir.Value, ...]:
     return (_make("arith.addi", first, _place("thread_id", axis)),)
 
 
-# ---- between lanes -----------------------------------------------------------------------------------------------------
+# ---- between lanes -------------------------------------------------------------------------------
 
 
 def _butterfly(op: ir.Operation, value: ir.Value) -> tuple[ir.Value, ...]:
@@ -145,7 +145,7 @@ def _butterfly(op: ir.Operation, value: ir.Value) -> tuple[ir.Value, ...]:
     return (value,)
 
 
-# ---- arithmetic --------------------------------------------------------------------------------------------------------
+# ---- arithmetic ----------------------------------------------------------------------------------
 
 
 def _in_bits(function: Callable[[str, ir.Value, ir.Value], tuple[ir.Value, ...]]) -> Lowering:

@@ -1,4 +1,4 @@
-"""Rounding modes that an op asks for. Everything here rounds to nearest, ties to even, which is what an op without one means."""
+"""Rounding modes that an op asks for. All here rounds to nearest, ties to even, as an op without one means."""
 
 from __future__ import annotations
 

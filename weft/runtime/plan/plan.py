@@ -196,8 +196,8 @@ def _capability(chip: str) -> int:
 class PlanStep:
     """One thing to do on `stream`, once the steps with the indices `after` (all smaller than its own) are done.
 
-    Steps of one stream are done in order, so `after` names steps of other streams only. `in_version`: the version of the
-    plan that it is a step of; None: of the only one.
+    Steps of one stream are done in order, so `after` names steps of other streams only. `in_version`: the version of
+    the plan that it is a step of; None: of the only one.
     """
 
     stream: int = 0

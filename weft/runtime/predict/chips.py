@@ -1,16 +1,21 @@
 """The chips that times are predicted for: what NVIDIA's whitepapers say of them, and what others measured.
 
-- Processors, clocks, bandwidth of DRAM, products of tensor cores: the whitepapers of GA100, GA102, AD102 and GH100, and the
+- Processors, clocks, bandwidth of DRAM, products of tensor cores: the whitepapers of GA100, GA102, AD102 and GH100, and
+  the
   H200's datasheet.
-- Warps, blocks, registers and shared memory of a multiprocessor, and the lanes of each pipe: CUDA C++ Programming Guide, Compute
+- Warps, blocks, registers and shared memory of a multiprocessor, and the lanes of each pipe: CUDA C++ Programming
+  Guide, Compute
   Capabilities and Arithmetic Instructions.
 - Bytes per clock from L2: 5120 by the whitepaper of GA100; those of GA102 and AD102 are estimates.
-- What is reached of it, and what nobody publishes: of the H200, fitted to half of the items of docs/performance/measured.json, and
-  tested on the others, by `benchmarks/calibration.py`: bytes per clock from L2 and into it, the share of DRAM's bandwidth, what
-  `mma.sync` and `wgmma` reach of the tensor cores (of `mma.sync`, Luo et al., arXiv 2402.13499, have 62.9 %; with `wgmma`, power
-  holds the clock down), the time of a launch and of a block's beginning, the rate of instructions that their cache does not hold.
-  Of the other chips these are the H200's, but for L2: its stores are taken to be half as fast as its loads; nothing measured them.
-- Where clusters run: blocks of one are in one processing cluster (GPC) of the chip, by the programming guide. GH100 has eight, of
+- What is reached of it, and what nobody publishes: of the H200, fitted to half of the items of
+  docs/performance/measured.json, and
+  tested on the others, by `benchmarks/calibration.py`: bytes per clock from L2 and into it, the share of DRAM's
+  bandwidth, what `mma.sync` and `wgmma` reach of the tensor cores (of `mma.sync`, Luo et al., arXiv 2402.13499, have
+  62.9 %; with `wgmma`, power holds the clock down), the time of a launch and of a block's beginning, the rate of
+  instructions that their cache does not hold. Of the other chips these are the H200's, but for L2: its stores are taken
+  to be half as fast as its loads; nothing measured them.
+- Where clusters run: blocks of one are in one processing cluster (GPC) of the chip, by the programming guide. GH100 has
+  eight, of
   at most 18 multiprocessors; how the 132 are spread over them is not published: 16 or 18 in each is an estimate.
 """
 
@@ -36,10 +41,10 @@ class Gpu:
         dram: bytes per second, by the data sheet; `dram_share`: what kernels reach of it.
         l2: bytes per clock that the whole chip gets from L2; `l2_stores`: that it puts there; `l2_bytes`: its size.
         fp32, fp64: multiplications and additions in one.
-        tensor: the same of tensor cores, by the type of what is multiplied; `tensor_share`: what `mma.sync` reaches of it;
-            `group_share`: what products of warp groups do.
-        groups: multiprocessors of each processing cluster, in which all blocks of a cluster run; none where there are no clusters.
-        launch: seconds of a launch beside those of its blocks: until the first of them begins, and from the last one's end.
+        tensor: the same of tensor cores, by the type of what is multiplied; `tensor_share`: what `mma.sync` reaches of
+            it; `group_share`: what products of warp groups do.
+        groups: multiprocessors of each processing cluster, in which a cluster's blocks run; none without clusters.
+        launch: seconds of a launch beside its blocks': until the first of them begins, and from the last one's end.
         start: clocks from when a multiprocessor has a place for a block to its first instruction.
         fetch: bytes of instructions per clock that a warp gets in a loop that the cache of instructions does not hold.
         parameters: where in the constant bank a kernel's parameters begin.

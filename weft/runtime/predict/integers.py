@@ -32,7 +32,7 @@ def _as_int(flag: Value) -> Value:
     return flag.astype(np.int64) if many(flag) else int(flag)
 
 
-# ---- what instructions give ------------------------------------------------------------------------------------------------
+# ---- what instructions give ----------------------------------------------------------------------
 
 Outcome = dict[str, Value]
 """Registers and predicates → what they hold afterwards."""

@@ -25,7 +25,7 @@ def parts(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def divided(x: MachineInstruction) -> tuple[list[str], list[str]]:
-    """Results and sources of `OP d [, P [, P]], a, b, …`: the predicates that directly follow the register are results."""
+    """Results and sources of `OP d [, P [, P]], a, b, …`: predicates that directly follow the register are results."""
     return _divided(x.operands)
 
 

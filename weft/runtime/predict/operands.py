@@ -1,7 +1,7 @@
 """Where all threads are, their registers, and what operands mean: registers, predicates, constants, places in memory.
 
-A value is an `int` where all threads have the same (a uniform register, a loop counter), an array of a number for each thread, or
-None: not known, as is all that was loaded from memory. Registers hold 32 bits, unsigned.
+A value is an `int` where all threads have the same (a uniform register, a loop counter), an array of a number for each
+thread, or None: not known, as is all that was loaded from memory. Registers hold 32 bits, unsigned.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Grid:
     """Where the threads are that are executed.
 
     Args:
-        blocks: indices (x, y, z) of the blocks that one multiprocessor has at the same time; of clusters, the blocks of each
-            one behind the other: as many multiprocessors have one of each.
+        blocks: indices (x, y, z) of the blocks that one multiprocessor has at the same time; of clusters, the blocks of
+            each one behind the other: as many multiprocessors have one of each.
         constants: the kernel's constant bank: offset → 32 bits.
     """
 
@@ -174,7 +174,7 @@ def pair(state: Registers, text: str) -> Value:
 
 @cache
 def _terms(text: str) -> tuple[bool, list[tuple[str, bool, int]]]:
-    """Of what stands in brackets, whether it has 64 bits, and its terms: a name, whether it is two registers, a factor."""
+    """Of what stands in brackets, whether it has 64 bits, and its terms: a name, whether two registers, a factor."""
     inside = text[text.rindex("[") + 1 : -1]
     wide, found = ".64" in inside or ".U32" in inside, []
     for term in re.findall(r"[-+]?[^-+]+", inside):

@@ -78,8 +78,8 @@ def interval(one: MachineInstruction, chip: Gpu) -> float:
 
 
 def bank_conflicts(instructions: Sequence[MachineInstruction]) -> list[bool]:
-    """Of each instruction, whether it takes a clock more to read its registers: each bank (even numbers, and odd ones) gives two at
-    a time, and what the instruction before has left at the pipe need not be read."""
+    """Of each instruction, whether it takes a clock more to read its registers: each bank (even numbers, and odd
+    ones) gives two at a time, and what the instruction before has left at the pipe need not be read."""
     found: list[bool] = []
     held: dict[int, str] = {}
     for one in instructions:

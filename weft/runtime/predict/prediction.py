@@ -1,4 +1,4 @@
-"""The time of a plan's launches on a chip: how many blocks a multiprocessor holds, how many rounds of them, what limits."""
+"""The time of a plan's launches on a chip: how many blocks a multiprocessor holds, how many rounds, what limits."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class KernelPrediction:
 
     Args:
         seconds: from its launch to the next one's.
-        flops: operations on numbers that its machine code does, those on padding too. `peak`: the chip's most, a second.
+        flops: operations on numbers in its machine code, those on padding too. `peak`: the chip's most, a second.
         limit: what limits it.
-        grid, threads: how many blocks, of how many threads. `working`: how many of them have anything to do, as far as some tell.
+        grid, threads: how many blocks, of how many threads. `working`: of them with anything to do, by a sample.
         cluster: how many of them run in a cluster.
-        work: operations that the payload says to do, by its own count; None where that is not known, or several kernels share them.
+        work: operations that the payload says to do; None where that is not known, or several kernels share them.
         resident: how many of them a multiprocessor has at a time. `idle`: multiprocessors without any.
         rounds: so often it gets new ones; a part of it where fewer are left.
         issue: what became of the schedulers' clocks: share by what was issued, or by why nothing was.
@@ -175,12 +175,12 @@ class CompiledKernels(NamedTuple):
 
 
 def predict(plan: Plan, cuda: str, chip: Gpu, work: int | None = None, code: CompiledKernels | None = None) -> Prediction:
-    """The time of each launch of a plan of plain numbers. `work`: operations of the payload, by its own count. `code`: what `cuda`
-    compiles to for the chip, where that is known.
+    """The time of each launch of a plan of plain numbers. `work`: operations of the payload, by its own count. `code`:
+    what `cuda` compiles to for the chip, where that is known.
 
     Raises:
-        WeftError: W0505, W0780 where the compiler or the disassembler is missing, W0726 where a block does not fit the chip, W0727
-            where the chip lacks instructions, W0782 where the model does not know what a kernel does.
+        WeftError: W0505, W0780 where the compiler or the disassembler is missing, W0726 where a block does not fit the
+            chip, W0727 where the chip lacks instructions, W0782 where the model does not know what a kernel does.
     """
     _expect_chip(plan, chip)
     compiled, programs, together = code or machine_code(cuda, chip.arch)
@@ -221,7 +221,7 @@ def _expect_chip(plan: Plan, chip: Gpu) -> None:
 
 
 def resident_blocks(chip: Gpu, threads: int, registers: int, shared: int) -> int:
-    """How many blocks a multiprocessor holds: registers are handed out to warps 256 at a time, a KiB of shared memory is CUDA's."""
+    """How many blocks a multiprocessor holds: warps get registers 256 at a time; a KiB of shared memory is CUDA's."""
     warps = -(-threads // WARP)
     per_warp = -(-registers * WARP // 256) * 256
     by_shared = chip.shared_bytes // (shared + RESERVED)
@@ -352,7 +352,7 @@ def _moved(plan: Plan, step: Launch, chip: Gpu) -> int:
 
 
 def constants(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Gpu) -> dict[int, int]:
-    """The constant bank of a launch: its sizes, where the parameters begin, then these, each at a multiple of its size."""
+    """The constant bank of a launch: its sizes, then from where they begin the parameters, each aligned to its size."""
     found = dict(enumerate([*triple(step.block), *entry.text_grid(triple(step.grid))]))
     words = {4 * at: number for at, number in found.items()} | {PARAMETERS: chip.parameters, PARAMETERS + 4: 0}
     for place, value in _placed(chip, _values(plan, step, entry, bases)):

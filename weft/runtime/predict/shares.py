@@ -1,5 +1,5 @@
-"""Which multiprocessor has most to do where all blocks of a launch run at once, and how much one has of that on average: of blocks
-that stay some take a tile more than others."""
+"""Which multiprocessor has most to do where all blocks of a launch run at once, and how much one has of that on
+average: of blocks that stay some take a tile more than others."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .tracks import Trace, Track
 def busiest(
     program: Disassembly, trace: Trace, known: list[int], placed: Sequence[list[int]], grid: Callable[[list[int]], Grid]
 ) -> tuple[list[int], float]:
-    """The clusters of the multiprocessors that have most to do, and the share of that which all have on average. Of warps that do
-    the same in the clusters whose trace is known one is executed, where it does anything on floats.
+    """The clusters of the multiprocessors that have most to do, and the share of that which all have on average. Of
+    warps that do the same in the clusters whose trace is known one is executed, where it does anything on floats.
 
     Args:
         known: the numbers of these clusters. `placed`: of all multiprocessors'.

@@ -29,8 +29,8 @@ class BarrierUse:
 
     Args:
         place: the barrier's address.
-        amount: arrivals that a new one expects; bytes that an arrival expects, that are copied; the parity that is waited for.
-        blocks: a bit for each block of the cluster to which a box goes, in whose barriers its bytes are counted; 0: for one alone.
+        amount: arrivals that a new one expects; bytes that an arrival expects, or are copied; the awaited parity.
+        blocks: a bit for each block of the cluster to which a box goes, whose barriers count its bytes; 0: one.
     """
 
     kind: Kind
@@ -126,8 +126,8 @@ class MemoryBarrier:
         return woken
 
     def over(self, parity: int, seen: int | None = None) -> float | None:
-        """When the phase of that parity is over; None where that is not known yet. `seen`: the last one that was waited for, where
-        that is known: who is late is not taken to wait for one that is still to come."""
+        """When the phase of that parity is over; None where that is not known yet. `seen`: the last one that was
+        waited for, where that is known: who is late is not taken to wait for one that is still to come."""
         late = seen is not None and self.phase > _following(seen, parity)
         return None if self.phase % 2 == parity and not late else self.ended
 

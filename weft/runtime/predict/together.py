@@ -27,8 +27,8 @@ def _voted(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outc
 
 
 def _of_one(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outcome:
-    """The value that the first of them has; `R2UR P2, UR8, R3`: who has another one, and goes round again in the loop that serves
-    one value after the other (`.OR`: or had one before). One thread has one value, whatever that is."""
+    """The value that the first of them has; `R2UR P2, UR8, R3`: who has another one, and goes round again in the loop
+    that serves one value after the other (`.OR`: or had one before). One thread has one value, whatever that is."""
     *other, result, source = one.arguments[:3] if PREDICATE.match(one.arguments[0]) else one.arguments[:2]
     value = first = read(state, source)
     if many(value):

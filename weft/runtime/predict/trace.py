@@ -1,4 +1,4 @@
-"""Executing a kernel's machine code for what decides on time: branches, and addresses. All threads of some blocks in lockstep."""
+"""Executing a kernel's machine code for what decides on time: branches and addresses; threads in lockstep."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class Execution:
                 return {at: lanes}
 
     def _stretches(self) -> list[tuple[int, Outcome] | None]:
-        """Of each instruction that begins a stretch which only makes registers unknown: where that ends, and these registers."""
+        """Of each instruction that begins a stretch of mere unknowns: where that ends, and which registers."""
         found: list[tuple[int, Outcome] | None] = [None] * (len(self.does) + 1)
         starts = {*self.program.labels.values()}
         for at in range(len(self.does) - 1, -1, -1):
@@ -186,7 +186,7 @@ class Execution:
                 found[at] = (behind[0], behind[1] | lost) if behind is not None else (at + 1, lost)
         return found
 
-    # ---- what each instruction does ------------------------------------------------------------------------------------
+    # ---- what each instruction does --------------------------------------------------------------
 
     def _doer(self, at: int, one: MachineInstruction) -> Callable[[], Any] | None:
         if one.mnemonic in MEMORY:
@@ -313,8 +313,8 @@ class Execution:
         return taken, self.program.labels[one.target] if one.target is not None else None
 
     def _is_slow(self, at: int) -> bool:
-        """Whether what begins here is the compiler's call for a reciprocal or a root of a number that is tiny or huge: as of
-        quotients (`FCHK`), it is taken that none is."""
+        """Whether what begins here is the compiler's call for a reciprocal or a root of a number that is tiny or
+        huge: as of quotients (`FCHK`), it is taken that none is."""
         near = self.program.instructions[at : at + 4]
         jumps = [one for one in near if one.mnemonic in JUMPS]
         return bool(jumps) and jumps[0].mnemonic == "CALL" and "_slowpath" in jumps[0].operands

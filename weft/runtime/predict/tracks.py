@@ -11,8 +11,8 @@ from .operands import Value
 
 @dataclass
 class Track:
-    """What warps executed one after the other: indices of instructions; for those that access memory, each thread's address, and
-    whether it takes part (None: it is not known, all do)."""
+    """What warps executed one after the other: indices of instructions; for those that access memory, each thread's
+    address, and whether it takes part (None: it is not known, all do)."""
 
     code: list[int] = field(default_factory=list)
     places: list[Value] = field(default_factory=list)

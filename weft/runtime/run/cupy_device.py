@@ -1,7 +1,7 @@
 """`CupyDevice`: the plan runner's device on an NVIDIA GPU, through CuPy. The only file that imports CuPy.
 
-Kernels are functions of a `cupy.RawModule`, which loads a cubin from the cache folder. `cupy.cuda.nvrtc` compiles it with
-exactly our options: `RawModule` would add `-ftz=true`, which changes f32 results, and drop the `a` of `sm_90a`.
+Kernels are functions of a `cupy.RawModule`, which loads a cubin from the cache folder. `cupy.cuda.nvrtc` compiles it
+with exactly our options: `RawModule` would add `-ftz=true`, which changes f32 results, and drop the `a` of `sm_90a`.
 """
 
 from __future__ import annotations

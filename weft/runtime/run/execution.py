@@ -37,7 +37,7 @@ UNDEFINED = frozenset({"out-of-bounds read", "out-of-bounds write", "division by
 UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph"
 
 
-# ---- running -----------------------------------------------------------------------------------------------------------
+# ---- running -------------------------------------------------------------------------------------
 
 
 @record

@@ -132,7 +132,7 @@ class Work:
                 hint = f"take smaller tiles or fewer stages, or a chip that has as much: {limits.chips_with(needed)}"
                 raise fail("W0726", f"{message}, and {self.device.name} has {self.device.most_shared}", hint=hint)
 
-    # ---- memory --------------------------------------------------------------------------------------------------------
+    # ---- memory ----------------------------------------------------------------------------------
 
     def alloc(self, buffer: Buffer, poison: Stream | None = None) -> None:
         """Memory for a buffer; filled with poison, if there is a stream to do it on.
@@ -153,7 +153,7 @@ class Work:
             for name in self.memory:
                 stack.callback(self.free, name)
 
-    # ---- steps ---------------------------------------------------------------------------------------------------------
+    # ---- steps -----------------------------------------------------------------------------------
 
     def once(self, *, poison: bool) -> Iterator[tuple[int | None, Action]]:
         """All that is to be issued for a run of the steps, each to be called before the next is asked for: memory comes

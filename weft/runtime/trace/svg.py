@@ -82,7 +82,7 @@ class _Picture:
         yield f'<text class="s" x="16" y="46">{_plain(" · ".join(self.shown.summary()))}</text>'
         yield f'<text class="s" x="16" y="64">{_plain(self.shown.note)}</text>'
 
-    # ---- places --------------------------------------------------------------------------------------------------------
+    # ---- places ----------------------------------------------------------------------------------
 
     def x(self, time: float) -> float:
         return LEFT + (time - self.shown.begin) / self.span * self.plot if self.span > 0 else LEFT
@@ -91,7 +91,7 @@ class _Picture:
         """The middle of a stream's row."""
         return TOP + self.row_of[stream] * self.row + self.row / 2
 
-    # ---- what is drawn -------------------------------------------------------------------------------------------------
+    # ---- what is drawn ---------------------------------------------------------------------------
 
     def _rows(self) -> Iterator[str]:
         bottom = TOP + self.row * len(self.row_of)

@@ -184,7 +184,7 @@ def _shared(bars: Sequence[Timed]) -> Iterator[tuple[float, float]]:
             since = None
 
 
-# ---- Chrome's trace format ---------------------------------------------------------------------------------------------
+# ---- Chrome's trace format -----------------------------------------------------------------------
 
 
 def chrome_trace(shown: Timeline) -> dict[str, Any]:

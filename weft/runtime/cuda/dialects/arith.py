@@ -1,4 +1,4 @@
-"""arith and affine: integers, as scalars and elementwise in vectors; `math.py` has floats, and what makes one type of another."""
+"""arith and affine: integers, as scalars and elementwise in vectors; floats and conversions: `math.py`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ..values.types import I32, INDEX, Range, ScalarType, element
 
 @record
 class ElementwiseSite:
-    """Where an elementwise function writes: the kernel, the op, the scalar types of its operand and its result, and what is
-    done: the op's own name, or of a reduction what it does with two elements."""
+    """Where an elementwise function writes: the kernel, the op, the scalar types of its operand and its result, and
+    what is done: the op's own name, or of a reduction what it does with two elements."""
 
     kernel: KernelWriter
     op: ir.Operation
@@ -89,7 +89,7 @@ def dense_values(attribute: ir.Attribute, count: int, op: ir.Operation) -> list[
     raise refuse("W0503", "a constant whose elements are not in the text (a resource)", op)
 
 
-# ---- integers ---------------------------------------------------------------------------------------------------------
+# ---- integers ------------------------------------------------------------------------------------
 
 
 def bitwise(operator: str, a: Expr, b: Expr, kind: ScalarType) -> Expr:
@@ -206,8 +206,8 @@ def compare_integers(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
 
 
 def _apart(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """`x` and `n - 1` of `x + 1` and a size `n`, where indices have 64 bits: what is compared with several neighbours of `x` is the
-    same for all threads then, and takes no registers of theirs.
+    """`x` and `n - 1` of `x + 1` and a size `n`, where indices have 64 bits: what is compared with several neighbours
+    of `x` is the same for all threads then, and takes no registers of theirs.
     """
     if a.type != LONG or a.split is None or a.split[1] != "+" or not a.split[2].is_literal or a.range is None:
         return a, b

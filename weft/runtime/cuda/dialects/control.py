@@ -57,7 +57,7 @@ def _bind(kernel: KernelWriter, op: ir.Operation, variables: Sequence[Carried]) 
         kernel.values[result] = variable.lanes(inside=False)
 
 
-# ---- branches ----------------------------------------------------------------------------------------------------------
+# ---- branches ------------------------------------------------------------------------------------
 
 Arm = tuple[TextBlock, list[Lanes]]
 
@@ -191,7 +191,7 @@ def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:
 
 
 def hardware(kernel: KernelWriter, word: str, asked: str, axis: int) -> Expr:
-    """`tx`, `by`, …: of a thread or a block, declared once at the top, 0 where there is only one; the sizes of block and grid."""
+    """`tx`, `by`, …: of a thread or a block, declared at the top, 0 where there is one; sizes of block and grid."""
     letter = "xyz"[axis]
     if word == "block" and asked == "id":
         made = kernel.blocks.number(axis)

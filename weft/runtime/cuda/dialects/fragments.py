@@ -1,4 +1,4 @@
-"""nvgpu: matrices and products of tiles that a warp holds together, each a call of a device function that the text brings along.
+"""nvgpu: matrices and products of tiles that a warp holds together, each a call of a device function of the text.
 
 The registers of a fragment are words, of which the elements are parts; who takes all elements of one takes the word.
 """

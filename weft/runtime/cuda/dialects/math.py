@@ -1,7 +1,7 @@
-"""Floating-point arithmetic and conversions (arith), and the math dialect. Each op rounds once; none is fused or reordered here.
+"""Floats and conversions (arith), and the math dialect. Each op rounds once; none is fused or reordered here.
 
-`f16` and `bf16` add, subtract, multiply and divide in `float`, which has more than twice their digits, and round once more:
-that gives the correctly rounded result (Figueroa, "When is double rounding innocuous?", 1995).
+`f16` and `bf16` add, subtract, multiply and divide in `float`, which has more than twice their digits, and round once
+more: that gives the correctly rounded result (Figueroa, "When is double rounding innocuous?", 1995).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _widened(site: ElementwiseSite, a: Expr) -> Expr:
     return cast("float", a) if site.source.small_float else a
 
 
-# ---- comparisons --------------------------------------------------------------------------------------------------------
+# ---- comparisons ---------------------------------------------------------------------------------
 
 _COMPARE: dict[int, str] = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
 _NEGATED: dict[int, str] = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # "unordered or greater" is "not less or equal"
@@ -58,7 +58,7 @@ def compare(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     return binary(joint, binary(operator, a, a, "bool"), binary(operator, b, b, "bool"), "bool")
 
 
-# ---- math -------------------------------------------------------------------------------------------------------------
+# ---- math ----------------------------------------------------------------------------------------
 
 _OWN = ("ctlz", "ctpop", "cttz", "fma", "fpowi", "ipowi")
 """Ops of the dialect that the C library has not."""

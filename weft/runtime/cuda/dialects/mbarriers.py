@@ -98,7 +98,7 @@ def registers(kernel: KernelWriter, op: ir.Operation) -> None:
     _line(kernel, f"{'more' if more else 'fewer'}_registers<{count}>()")
 
 
-# ---- clusters ------------------------------------------------------------------------------------------------------------
+# ---- clusters ------------------------------------------------------------------------------------
 
 
 def clusters(kernel: KernelWriter) -> tuple[int, int, int] | None:
@@ -132,9 +132,9 @@ def address(kernel: KernelWriter, op: ir.Operation) -> None:
 
 @writes(mbarriers.ARRIVE_THERE)
 def arrive_there(kernel: KernelWriter, op: ir.Operation) -> None:
-    """One that is relaxed orders time alone. It is printed without a qualifier, which is PTX's `.release.cta`, and takes no fence
-    for the whole chip: `.relaxed.cluster` becomes the same machine code, but NVRTC of CUDA 12.0 to 12.6 refuses it (it needs PTX
-    ISA 8.6)."""
+    """One that is relaxed orders time alone. It is printed without a qualifier, which is PTX's `.release.cta`, and
+    takes no fence for the whole chip: `.relaxed.cluster` becomes the same machine code, but NVRTC of CUDA 12.0 to
+    12.6 refuses it (it needs PTX ISA 8.6)."""
     made, block = arrives_at(op, "W0503")
     if block is None:
         _line(kernel, f"barrier_arrive({_barrier(kernel, made)})")
@@ -154,7 +154,7 @@ def numbered_barrier(kernel: KernelWriter, op: ir.Operation) -> None:
     _line(kernel, f"meet_at({_int(number or literal(0))}, {_int(known)})")
 
 
-# ---- boxes of tensors ----------------------------------------------------------------------------------------------------
+# ---- boxes of tensors ----------------------------------------------------------------------------
 
 
 def tile(kernel: KernelWriter, memref: ir.Value, alignment: int, op: ir.Operation) -> str:

@@ -104,7 +104,7 @@ def get_global(kernel: KernelWriter, op: ir.Operation) -> NamedView:
     return NamedView.whole(kernel.constant(op), ir.MemRefType(op.results[0].type).rank)
 
 
-# ---- atomics ----------------------------------------------------------------------------------------------------------
+# ---- atomics -------------------------------------------------------------------------------------
 
 
 _ATOMICS = {

@@ -24,7 +24,7 @@ def shape_of(value: ir.Value) -> list[int]:
     return list(value.type.shape) if isinstance(value.type, ir.VectorType) else []
 
 
-# ---- memory -----------------------------------------------------------------------------------------------------------
+# ---- memory --------------------------------------------------------------------------------------
 
 
 def rows(shape: Sequence[int], indices: Sequence[Expr]) -> Iterator[tuple[Expr, ...]]:
@@ -48,7 +48,7 @@ def _shift(start: tuple[Expr, ...], by: int) -> tuple[Expr, ...]:
 def _accesses(
     view: NamedView, shape: Sequence[int], indices: Sequence[Expr]
 ) -> Iterator[tuple[int, tuple[Expr, ...], int]]:
-    """A vector in memory, by accesses as wide as the alignment proves: the first element of each, where it is, and the width."""
+    """A vector in memory, by accesses as wide as proven alignment allows: of each, its first element, place, width."""
     number, count = 0, shape[-1] if shape else 1
     for start in rows(shape, indices):
         width = access_width(view.buffer, view.buffer_indices(start), count) if shape and _unit_stride(view) else 1
@@ -92,7 +92,7 @@ def write(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: 
 
 
 def _check(op: ir.Operation, buffer: int) -> None:
-    """Refuses transfers with masks, permutations, and dimensions that may be out of bounds: others are loads and stores."""
+    """Refuses transfers with masks, permutations, or dimensions perhaps out of bounds; others are loads and stores."""
     if not op.name.startswith("vector.transfer"):
         return
     memref, moved = op.operands[buffer], op.operands[0] if buffer else op.results[0]
@@ -132,7 +132,7 @@ def _place(kernel: KernelWriter, op: ir.Operation, buffer: int) -> tuple[NamedVi
 
 
 def _stored_at_once(op: ir.Operation) -> ir.Operation | None:
-    """The store that a load's only use is, with nothing between them that could change the memory or leave the block."""
+    """The store that a load's only use is, if nothing between them could change the memory or leave the block."""
     uses = list(op.results[0].uses)
     user = uses[0].owner.operation if len(uses) == 1 else None
     if user is None or user.name != "vector.store" or user.block != op.block or uses[0].operand_number != 0:
@@ -161,7 +161,7 @@ def store(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 def _move(kernel: KernelWriter, load: ir.Operation, store: ir.Operation) -> bool:
-    """`*reinterpret_cast<float4*>(&A_frag[0]) = *reinterpret_cast<const float4*>(&A_shared[kk][row]);`, where both are aligned."""
+    """`*reinterpret_cast<float4*>(&A_frag[0]) = *reinterpret_cast<const float4*>(&A_shared[kk][row]);`, if aligned."""
     shape = shape_of(load.results[0])
     if len(shape) != 1:
         return False
@@ -183,7 +183,7 @@ def _move(kernel: KernelWriter, load: ir.Operation, store: ir.Operation) -> bool
     return True
 
 
-# ---- elements ---------------------------------------------------------------------------------------------------------
+# ---- elements ------------------------------------------------------------------------------------
 
 
 @writes(*ARRANGING)

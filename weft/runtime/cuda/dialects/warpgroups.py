@@ -1,4 +1,4 @@
-"""nvgpu: products of matrices in shared memory by a warp group, each a call of a device function that the text brings along.
+"""nvgpu: products of matrices in shared memory by a warp group, each a call of a device function of the text.
 
 The sums of a thread are an array in registers, which the products change in place.
 """
@@ -70,7 +70,7 @@ def around(kernel: KernelWriter, op: ir.Operation) -> None:
 
 @writes(END)
 def wait(kernel: KernelWriter, op: ir.Operation) -> None:
-    """For those of the kernel that are in flight, wherever they begin; one that ends where it stands leaves nothing to wait for."""
+    """For the kernel's products in flight, wherever they begin; one that ends where it begins needs no wait."""
     if not any(map(may_pend, operations(kernel.func, MMA))):
         return
     if may_pend(op):

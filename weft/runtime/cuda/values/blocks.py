@@ -1,8 +1,8 @@
 """The blocks of a grid as a kernel's text numbers them.
 
-Hardware numbers many blocks along x, and few along y and z. A grid that has more there is folded: all are launched along x, x
-fastest (`limits.launched`), and the text divides. A kernel whose grid is known is written for it. One of any number of blocks has
-one more text for grids that are folded; the others do not divide.
+Hardware numbers many blocks along x, and few along y and z. A grid that has more there is folded: all are launched
+along x, x fastest (`limits.launched`), and the text divides. A kernel whose grid is known is written for it. One of any
+number of blocks has one more text for grids that are folded; the others do not divide.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .types import Range
 
 
 def is_folded(func: ir.Operation) -> bool:
-    """Whether the grid of a kernel is known, and folded. Blocks that follow each other along x stay a cluster, others do not."""
+    """Whether a kernel's grid is known, and folded. Blocks in a row along x stay a cluster, others do not."""
     known, cluster = sizes_of(func, "known_grid_size"), sizes_of(func, CLUSTER_SIZE) or (1, 1, 1)
     return known is not None and limits.is_folded(known) and cluster[1:] == (1, 1)
 
@@ -34,7 +34,7 @@ def may_be_folded(func: ir.Operation) -> bool:
 
 
 def stated_most(func: ir.Operation) -> tuple[int, ...] | None:
-    """`MOST_BLOCKS` of a kernel that says it: the others are the payload's own, whose launches must be as hardware has them."""
+    """`MOST_BLOCKS` of a kernel that says it: others are the payload's, whose launches must be as hardware has them."""
     return tuple(ir.DenseI64ArrayAttr(func.attributes[MOST_BLOCKS])) if MOST_BLOCKS in func.attributes else None
 
 

@@ -1,4 +1,4 @@
-"""Division as C++: plain where nothing is negative; by a size that the host knows, a product with what the host makes of it."""
+"""Division as C++: plain where nothing is negative; by a size that the host knows, a product with its reciprocal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C++ expressions, with what is needed to put them into others (precedence, type, range, effects), and the names in them."""
+"""C++ expressions, with what it takes to put them into others (precedence, type, range, effects), and their names."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Expr:
 
     Args:
         text: the expression.
-        type: its C++ type. An integer SSA value may be `unsigned` or `unsigned long long` here although MLIR's `i32` and
-            `i64` have no sign: it is then congruent to the value, and is cast where its sign matters.
+        type: its C++ type. An integer SSA value may be `unsigned` or `unsigned long long` here although MLIR's `i32`
+            and `i64` have no sign: it is then congruent to the value, and is cast where its sign matters.
         precedence: of the outermost operator.
         range: of an integer's value, where known.
         reads: it reads memory, so it must not move across a store or a barrier.

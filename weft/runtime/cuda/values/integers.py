@@ -1,4 +1,4 @@
-"""Integer arithmetic as C++: 32 bits where ranges allow, defined overflow where MLIR wraps, cheap division where it may.
+"""Integer arithmetic as C++: 32 bits where ranges allow, defined overflow where MLIR wraps, cheap division if it may.
 
 MLIR's integers have no sign and wrap. C++'s signed ones must not overflow, so where the range does not prove that they
 don't, the operation is made in the unsigned type. `index` is a 64-bit integer that counts elements of memory: its
@@ -214,7 +214,7 @@ def decide(predicate: str, a: Range, b: Range) -> bool | None:
     return None
 
 
-# ---- literals -----------------------------------------------------------------------------------------------------------
+# ---- literals ------------------------------------------------------------------------------------
 
 
 def truth(known: bool) -> Expr:

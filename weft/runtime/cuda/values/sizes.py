@@ -1,7 +1,7 @@
-"""What the host knows of a kernel's integers before a launch: sizes of arguments, the grid, and what is computed of these.
+"""What the host knows of a kernel's integers before a launch: sizes of arguments, the grid, what follows from them.
 
-It serves two ends. A text with indices of 32 bits is right where no number that it computes needs more: the host compares. And a
-division by a size becomes a multiplication by its reciprocal, which the host passes.
+It serves two ends. A text with indices of 32 bits is right where no number that it computes needs more: the host
+compares. And a division by a size becomes a multiplication by its reciprocal, which the host passes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GRID = "grid"
 
 NARROW = Range.signed(32)
 UNKNOWN = 1 << 24
-"""Where a number may be larger, and the host knows nothing of it, no sum with it is asked for: it would never be small enough."""
+"""Where a number may be larger, and the host knows nothing of it, no sum with it is asked for: none is small enough."""
 
 
 @dataclass
@@ -30,7 +30,7 @@ class HostFacts:
         narrow: its indices have 32 bits.
         fresh: a name for a parameter.
         small: the numbers that 32 bits have to hold.
-        reciprocals: the parameters behind those for the arguments, and what they are: reciprocals, and numbers of blocks.
+        reciprocals: the parameters behind the arguments', and what they are: reciprocals, and numbers of blocks.
     """
 
     narrow: bool
@@ -39,7 +39,7 @@ class HostFacts:
     reciprocals: dict[Size, str] = field(default_factory=dict)
 
     def limited(self, exact: Range, number: Size, *, known: bool = True) -> Range:
-        """The range of a number that the host knows, or (not `known`) knows to be no larger: in a narrow text it is small."""
+        """The range of a number that the host knows, or (not `known`) an upper bound of: small in a narrow text."""
         if not self.narrow or exact.fits(32) or (exact.low < NARROW.low and not known):
             return exact
         self.small[number] = None
@@ -69,8 +69,8 @@ class HostNumber:
 
 
 def most_quotient(dividend: Size, divisor: Size) -> int | None:
-    """The largest quotient of a number up to `dividend` by `divisor`, where both are multiples of one size: a tap is one of
-    (C * 15 + 8) / (C * 3) <= 23 / 3, whatever C is, since none divides by 0. None where they are not.
+    """The largest quotient of a number up to `dividend` by `divisor`, where both are multiples of one size: a tap is
+    one of (C * 15 + 8) / (C * 3) <= 23 / 3, whatever C is, since none divides by 0. None where they are not.
     """
     (size, factor, more), (same, step, rest) = _linear(dividend), _linear(divisor)
     return (factor + max(more, 0)) // step if size == same and rest == 0 <= factor and step > 0 else None

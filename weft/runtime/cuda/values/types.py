@@ -1,4 +1,4 @@
-"""MLIR's scalar types as C++ ones, and what is known of an integer: the interval it lies in and a number that divides it.
+"""MLIR's scalar types as C++ ones, and what is known of an integer: an interval and a number that divides it.
 
 Intervals decide the width of index arithmetic, the cheap forms of division, and guards that always hold; divisors prove
 the alignment of vector accesses. Everything here is exact: Python integers do not overflow.
@@ -200,7 +200,7 @@ def scalar(type: ir.Type, op: ir.Operation | ir.OpView | None) -> ScalarType:
 
 
 def element(type: ir.Type, op: ir.Operation | ir.OpView | None) -> tuple[ScalarType, int | None]:
-    """The element type of a scalar or vector type and how many elements a vector has (None for a scalar; a token has none)."""
+    """The element type of a scalar or vector type and a vector's count of elements (a scalar: None; a token: 0)."""
     if is_token(type):
         return INDEX, 0
     if (sums := accumulator(type)) is not None:

@@ -1,8 +1,8 @@
 """Memrefs as the text sees them: a buffer (a pointer or an array), and a view of it.
 
 A view maps its indices to those of the buffer dimension by dimension, so that a subview of `A` still reads
-`A[(row0 + i) * 48 + col]`, and one of a shared array `s0[i][j + 4]`. What cannot be said so (reinterpretations, collapsed
-shapes) is a flat buffer with strides.
+`A[(row0 + i) * 48 + col]`, and one of a shared array `s0[i][j + 4]`. What cannot be said so (reinterpretations,
+collapsed shapes) is a flat buffer with strides.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class NamedMemory:
     """Memory under one name: element (i, j, …) is at `offset + i * strides[0] + j * strides[1] + …`.
 
     `array`: it is declared with its dimensions, `float s0[16][17]`, and row-major; `single`: it is one element, a plain
-    variable; else its name is a pointer. `origin`: the declared name, where `name` is an expression. `elements`: their number,
-    where that is known.
+    variable; else its name is a pointer. `origin`: the declared name, where `name` is an expression. `elements`: their
+    number, where that is known.
     """
 
     name: str
@@ -59,7 +59,7 @@ class NamedMemory:
 
 @record
 class Axis:
-    """Buffer dimension index = `offset` + `stride` * (view index `dimension`), or `offset` where `dimension` is None."""
+    """Buffer dimension index = `offset` + `stride` * (view index `dimension`); `offset` where that is None."""
 
     offset: Expr
     stride: Expr
@@ -183,8 +183,8 @@ def wide(first: Expr, type: str, *, const: bool) -> str:
 def access_width(buffer: NamedMemory, indices: tuple[Expr, ...], count: int, *, registers: bool = False) -> int:
     """How many of `count` consecutive elements one access may move: at most 16 bytes, the alignment proven.
 
-    Pointers and wide-accessed shared arrays are aligned to 16 bytes (`runtime/cuda/__init__.py`). Private arrays live in registers,
-    which have no addresses: they are accessed so only where a wide access moves them from or to memory (`registers`).
+    Pointers and wide-accessed shared arrays are aligned to 16 bytes (`runtime/cuda/__init__.py`). Private arrays are
+    registers, without addresses: accessed so only where a wide access moves them from or to memory (`registers`).
     """
     if (buffer.space == "private" and not registers) or buffer.single:
         return 1

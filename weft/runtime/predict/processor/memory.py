@@ -1,4 +1,4 @@
-"""What an access of a warp costs: wavefronts of shared memory, lines and sectors of global memory, by its real addresses."""
+"""What an access of a warp costs: wavefronts of shared memory, lines and sectors of global memory, by addresses."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ OF_LINE = LINE // SECTOR
 
 @record
 class GlobalAccess:
-    """One warp's access of global memory: wavefronts that its data take from L1 at least, which is shared memory's and has its
-    banks; and the sectors that it touches."""
+    """One warp's access of global memory: wavefronts that its data take from L1 at least, which is shared memory's
+    and has its banks; and the sectors that it touches."""
 
     wavefronts: int
     sectors: tuple[int, ...]
 
 
 class Accesses:
-    """What the accesses of a track cost. What repeats is counted once: a shift of all lanes leaves bank conflicts as they are."""
+    """What a track's accesses cost. What repeats is counted once: a shift of all lanes leaves bank conflicts alike."""
 
     def __init__(self, instructions: tuple[MachineInstruction, ...], warps: int) -> None:
         self.instructions, self.warps = instructions, warps
@@ -36,7 +36,7 @@ class Accesses:
         self._global: dict[tuple[int, int], list[GlobalAccess]] = {}
 
     def wavefronts(self, track: Track, at: int) -> float:
-        """Of shared memory, for a warp on average, by the rule that CUDA documents (see `simulator/machine/banks.py`)."""
+        """Of shared memory, for a warp on average, by CUDA's documented rule (see `simulator/machine/banks.py`)."""
         key = (id(track), at)
         if key not in self._shared:
             self._shared[key] = self._counted(track, at)

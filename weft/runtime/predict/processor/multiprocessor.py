@@ -1,9 +1,10 @@
-"""One multiprocessor, clock by clock: four schedulers, each of which issues at most one instruction of its warps; of clusters of
-blocks, as many multiprocessors as one has.
+"""One multiprocessor, clock by clock: four schedulers, each of which issues at most one instruction of its warps; of
+clusters of blocks, as many multiprocessors as one has.
 
-A warp's next instruction waits for the clocks and the scoreboards that control words name, for its pipe, for a place in the
-queue of memory instructions, at barriers. A loop that takes the same time again and again is executed until it does; the time
-of its other iterations is added. Blocks that go on at different paces have the same on average: others take their places.
+A warp's next instruction waits for the clocks and the scoreboards that control words name, for its pipe, for a place in
+the queue of memory instructions, at barriers. A loop that takes the same time again and again is executed until it
+does; the time of its other iterations is added. Blocks that go on at different paces have the same on average: others
+take their places.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from .memory import SECTOR, Accesses
 from .ports import L2, REMOTE, ClusterClock, MemoryPorts
 
 SHARED, STORE, OTHER = 30, 20, 12
-"""Clocks from issue to result: of shared loads, of stores, and of other instructions that set a scoreboard. These, QUEUE, STAGGER
-and those of global memory are what was calibrated."""
+"""Clocks from issue to result: of shared loads, of stores, and of other instructions that set a scoreboard. These,
+QUEUE, STAGGER and those of global memory are what was calibrated."""
 FENCED = L2
 """Clocks from a fence for the whole chip to what is behind it: until L2 has answered. This is an estimate."""
 BOX, DRAINED, SEEN = 820, 24, 20
-"""Clocks from the issue of a box of a tensor to its bytes, from the last product of a warp group to its sums, from the end of a
-phase of a memory barrier to who waits for it. These are estimates: of a load, and of what starting a copy takes."""
+"""Clocks from the issue of a box of a tensor to its bytes, from the last product of a warp group to its sums, from
+the end of a phase of a memory barrier to who waits for it. These are estimates: of a load, and of what starting a
+copy takes."""
 QUEUE = 8
 """Memory instructions of a scheduler's warps that may be on their way to their pipe."""
 RELEASE = 8
@@ -38,8 +40,8 @@ RELEASE = 8
 LATEST = 5 * WINDOW
 """Iterations after which a loop that has not settled is taken as it is on average."""
 INSTRUCTION, CODE = 16, 32 * 1024
-"""Bytes of an instruction, and of those that the cache of a multiprocessor holds: a larger loop is fetched again in each iteration.
-Nobody publishes the size; by the measurement a loop of 34.5 KiB is slower, those of 21 KiB are not."""
+"""Bytes of an instruction, and of those that the cache of a multiprocessor holds: a larger loop is fetched again in
+each iteration. Nobody publishes the size; by the measurement a loop of 34.5 KiB is slower, those of 21 KiB are not."""
 SETTLED = 0.01
 """By how much two stretches of a loop may differ that take the same time."""
 WARM = 4000
@@ -53,8 +55,8 @@ def large_loops(program: Disassembly) -> list[range]:
 
 
 class Multiprocessor:
-    """A trace's blocks on one multiprocessor of a chip; those of clusters on several, each of which has one block of each cluster.
-    What is counted is what one of them does, on average.
+    """A trace's blocks on one multiprocessor of a chip; those of clusters on several, each of which has one block of
+    each cluster. What is counted is what one of them does, on average.
 
     Args:
         l1_bytes: what shared memory leaves to the cache of each.
@@ -307,7 +309,7 @@ class Multiprocessor:
                 self._wake(other, now + RELEASE)
 
     def _settle(self, now: float) -> None:
-        """The first warp begins an iteration: if those before took the same time, most of those that follow are skipped."""
+        """The first warp begins an iteration: if those before took equal times, most that follow are skipped."""
         running = [warp for warp in self.warps if not warp.ended]
         here = [warp.repeats.at(warp.at) for warp in running]
         head = here[0].head if here[0] is not None else None

@@ -1,4 +1,4 @@
-"""What all warps of a multiprocessor share: the pipe of memory instructions, L1, its part of L2; and where a cluster's meet."""
+"""What all warps of a multiprocessor share: the pipe of memory instructions, L1, part of L2; where clusters meet."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from .clocks import Clocks, Warp
 from .memory import OF_LINE, SECTOR, GlobalAccess
 
 GLOBAL, L1 = 650, 40
-"""Clocks from issue to result: of global loads that miss in L1, and of those that hit. These are among what was calibrated."""
+"""Clocks from issue to result: of global loads that miss in L1, and of those that hit. Both were calibrated."""
 L2 = 300
 """Clocks from when L2 has got round to a load to its result."""
 TAGS = 4
-"""Lines of L1 that an access may find in a clock. By the measurement of rows of different lengths: an access of 32 lines takes 32
-clocks where all begin in the same bank, and eight or little more where they do not."""
+"""Lines of L1 that an access may find in a clock. By the measurement of rows of different lengths: an access of 32
+lines takes 32 clocks where all begin in the same bank, and eight or little more where they do not."""
 PORT = 64
-"""Bytes per clock that a multiprocessor takes in. A box for several blocks is read from L2 once, and comes to each of them: PTX
-ISA, `cp.async.bulk.tensor … .multicast::cluster`; CUTLASS multicasts for the traffic that this saves."""
+"""Bytes per clock that a multiprocessor takes in. A box for several blocks is read from L2 once, and comes to each
+of them: PTX ISA, `cp.async.bulk.tensor … .multicast::cluster`; CUTLASS multicasts for the traffic that this saves."""
 REMOTE = 180
-"""Clocks until an arrival is at a barrier of another multiprocessor. This is an estimate: an access of its shared memory takes so
-long by Luo et al. (arXiv 2402.13499), quoted from memory; docs/performance.md says what 0 and 360 would change."""
+"""Clocks until an arrival is at a barrier of another multiprocessor. An estimate: an access of its shared memory takes
+so long by Luo et al. (arXiv 2402.13499), quoted from memory; docs/performance.md says what 0 and 360 would change."""
 MEETING = 2 * REMOTE
 """Clocks from the last arrival of a cluster's threads to who waits for it: there and back. This is an estimate."""
 
