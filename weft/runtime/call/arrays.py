@@ -63,7 +63,6 @@ compares; and what has to stay for that to be so, where it is not the array."""
 _NAMES = {dtype: name for name, dtype in (*BITS.items(), *NUMPY.items()) if name != "index"}
 """Element types by NumPy's: 16 and 8 bits without a sign may be those of a float."""
 
-
 _BYTES = {"float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
 """As PyTorch calls them."""
 
@@ -73,16 +72,9 @@ def _dtype(element: Hashable) -> str | None:
     """A plan's name of an element type: of NumPy's, or of PyTorch's by what it calls itself."""
     if isinstance(element, np.dtype):
         return _NAMES.get(element)
-    words = {
-        "float64": "f64",
-        "float32": "f32",
-        "float16": "f16",
-        "bfloat16": "bf16",
-        "bool": "i1",
-        "uint16": "bf16",
-    } | _BYTES
-    name = str(element).rpartition(".")[2]
-    return words.get(name) or {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)}.get(name)
+    words = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1", "uint16": "bf16"}
+    words |= _BYTES | {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)}
+    return words.get(str(element).rpartition(".")[2])
 
 
 # ---- libraries -----------------------------------------------------------------------------------
@@ -130,12 +122,13 @@ def _empty_cupy(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
     return cupy_module().empty(shape, BITS.get(dtype, NUMPY[dtype]))
 
 
-def _cupy_stream() -> int:
-    return sys.modules["cupy"].cuda.get_current_stream().ptr
+def _torch() -> Any:
+    """PyTorch, which the caller has imported."""
+    return sys.modules["torch"]
 
 
 def _read_torch(tensor: Any) -> Seen:
-    torch = sys.modules["torch"]
+    torch = _torch()
     if tensor.requires_grad and torch.is_grad_enabled():
         way = "pass `tensor.detach()`, or call the kernel under `torch.no_grad()`"
         raise _refused(tensor, "it requires a gradient, and a kernel has none", way)
@@ -154,16 +147,12 @@ def torch_type(dtype: str) -> Any:
     """The element type as PyTorch's."""
     words = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "index": "int64"}
     words |= {name: word for word, name in _BYTES.items()}
-    return getattr(sys.modules["torch"], words.get(dtype) or f"int{dtype[1:]}")
+    return getattr(_torch(), words.get(dtype) or f"int{dtype[1:]}")
 
 
 def _empty_torch(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
     where = "cpu" if device is None else f"cuda:{device}"
-    return sys.modules["torch"].empty(shape, dtype=torch_type(dtype), device=where)
-
-
-def _torch_stream() -> int:
-    return sys.modules["torch"].cuda.current_stream().cuda_stream
+    return _torch().empty(shape, dtype=torch_type(dtype), device=where)
 
 
 def _read_jax(array: Any) -> Seen:
@@ -275,8 +264,8 @@ def _device_at(address: int) -> int:
 
 LIBRARIES = {
     "numpy": Library("numpy", _read_numpy, _empty_numpy),
-    "cupy": Library("cupy", _read_cupy, _empty_cupy, stream=_cupy_stream),
-    "torch": Library("torch", _read_torch, _empty_torch, stream=_torch_stream),
+    "cupy": Library("cupy", _read_cupy, _empty_cupy, stream=lambda: cupy_module().cuda.get_current_stream().ptr),
+    "torch": Library("torch", _read_torch, _empty_torch, stream=lambda: _torch().cuda.current_stream().cuda_stream),
     "jax": Library("jax", _read_jax, _empty_where, _finish_jax),
 }
 FOREIGN = Library("DLPack", _read_foreign, _empty_where)

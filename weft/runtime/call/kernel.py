@@ -287,8 +287,11 @@ class Kernel:
             if target.number is not None and first.name == "numpy" and on_host:
                 return None
             ready = self._prepare(found[: len(key)], on)
-            if not alone:
-                ready = self._keep(name, ready)
+            if not alone:  # what goes is given back when the last call that has it is done
+                with self._lock:
+                    ready = self._ready.setdefault(name, ready)
+                    while len(self._ready) > MOST:
+                        self._ready.popitem(last=False)
         if written and tuple(written) not in ready.accepted:
             self._accept(ready, tuple(written))
         if numbers != ready.numbers:
@@ -301,14 +304,6 @@ class Kernel:
                 made = [first.empty(shape, dtype, target.number) for shape, dtype in ready.results]
             addresses += (library_of(type(array)).read(array)[0] for array in made)
         return BoundCall(ready, addresses, numbers, made, first, alive)
-
-    def _keep(self, key: object, ready: Ready) -> Ready:
-        """What stays prepared; one that goes is given back when the last call that has it is done."""
-        with self._lock:
-            kept = self._ready.setdefault(key, ready)
-            while len(self._ready) > MOST:
-                self._ready.popitem(last=False)
-        return kept
 
     def _accept(self, ready: Ready, written: tuple[tuple[Any, ...], ...]) -> None:
         """Arrays of these layouts may be given for the results. Raises what is wrong with them."""

@@ -16,70 +16,44 @@ from ...interpreter.ir.element_sizes import element_bytes
 from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ancestors, ir, llvm, memref, operations
 from ...interpreter.proof.hosts.windows import OWN
-from ..form.kernel_form import FORM
+from ..form.kernel_form import FORM, named
 from ..form.kernel_lowering import LOWERED
 from ..form.rounding import own_rounding
 from ..host import arithmetic, kernels, memory  # noqa: F401 - they fill the table of rules
 from ..host.program import RULES
 from .limits import KNOWN_GPU_OPS, NotLoopsError
 
-
-def _named(**dialects: str) -> frozenset[str]:
-    """Ops of dialects, by the names that these have for them."""
-    return frozenset(f"{dialect}.{name}" for dialect, names in dialects.items() for name in names.split())
-
-
 _GPU_ALONE = frozenset((mbarriers.POINTER, warpgroups.SAME))
 """Of the normal form: pointers and types exchanged, which take part in instructions of GPUs alone."""
 
 KERNEL_OPS = (
-    _named(**FORM) - _GPU_ALONE
+    named(**FORM) - _GPU_ALONE
     | LOWERED
     | KNOWN_GPU_OPS
-    | _named(gpu="return", scf="yield condition", affine="yield", vector="yield", ub="poison", memref="view")
+    | named(gpu="return", scf="yield condition", affine="yield", vector="yield", ub="poison", memref="view")
 )
 """The ops of kernels: the normal form, what is lowered to it, terminators, views of dynamic shared memory."""
 
-_DIALECTS = frozenset(
-    [
-        "affine",
-        "arith",
-        "bufferization",
-        "cf",
-        "complex",
-        "func",
-        "index",
-        "linalg",
-        "math",
-        "memref",
-        "scf",
-        "shape",
-        "tensor",
-        "tosa",
-        "ub",
-        "vector",
-    ]
-)
+_UPSTREAM = "affine arith bufferization cf complex func index linalg math memref scf shape tensor tosa ub vector"
+_DIALECTS = frozenset(_UPSTREAM.split())
 """Upstream's dialects that a payload may be written in: they say what is computed, and nothing of the machine."""
 
-_NOT = _named(memref="extract_aligned_pointer_as_index dma_start dma_wait", vector="print")
+_NOT = named(memref="extract_aligned_pointer_as_index dma_start dma_wait", vector="print")
 """Of these what gives addresses away, or calls a runtime of its own."""
 
-INTRINSICS = _named(**{
-    "llvm.intr":
-        "abs acos asin atan atan2 bitreverse bswap ceil copysign cos cosh ctlz ctpop cttz exp exp10 exp2 fabs floor fma fmuladd"
-        " fshl fshr is.fpclass ldexp log log10 log2 maximum maxnum minimum minnum nearbyint pow powi rint round roundeven sadd.sat"
-        " sin sinh smax smin sqrt sshl.sat ssub.sat tan tanh trunc uadd.sat umax umin ushl.sat usub.sat vector.reduce.add"
-        " vector.reduce.and vector.reduce.fadd vector.reduce.fmax vector.reduce.fmaximum vector.reduce.fmin vector.reduce.fminimum"
-        " vector.reduce.fmul vector.reduce.mul vector.reduce.or vector.reduce.smax vector.reduce.smin vector.reduce.umax"
-        " vector.reduce.umin vector.reduce.xor",
-})  # fmt: skip
+_OF_NUMBERS = (
+    "abs acos asin atan atan2 bitreverse bswap ceil copysign cos cosh ctlz ctpop cttz exp exp10 exp2 fabs floor fma fmuladd"
+    " fshl fshr is.fpclass ldexp log log10 log2 maximum maxnum minimum minnum nearbyint pow powi rint round roundeven"
+    " sadd.sat sin sinh smax smin sqrt sshl.sat ssub.sat tan tanh trunc uadd.sat umax umin ushl.sat usub.sat"
+)
+_OF_VECTORS = "add and fadd fmax fmaximum fmin fminimum fmul mul or smax smin umax umin xor"
+INTRINSICS = named(**{"llvm.intr": _OF_NUMBERS, "llvm.intr.vector.reduce": _OF_VECTORS})
 """Of the LLVM dialect: functions of numbers, which touch no memory."""
 
 _HOST_OPS = (
     frozenset(RULES)
     | INTRINSICS
-    | _named(
+    | named(
         gpu="launch launch_func terminator module func alloc dealloc memcpy memset wait host_register host_unregister"
         " set_default_device",
         builtin="module",
@@ -87,15 +61,14 @@ _HOST_OPS = (
 )
 """What a host function does: what plans know, launches and the memory of devices."""
 
-_OF_LLVM = _named(
-    llvm="align data_layout dereferenceable emit_c_interface linkage mlir.name noalias nocapture nofree nonnull noundef readnone"
-    " readonly signext target_triple writeonly zeroext"
+_OF_LLVM = named(
+    llvm="align data_layout dereferenceable emit_c_interface linkage mlir.name noalias nocapture nofree nonnull noundef"
+    " readnone readonly signext target_triple writeonly zeroext"
 )
 """LLVM's attributes that state something of arguments, or name a function's interface or the machine."""
 
-_NO_FLAGS = {
-    "fastmath": "#arith.fastmath<none>", "fastmathFlags": "#llvm.fastmath<none>", "overflowFlags": "#arith.overflow<none>",
-}  # fmt: skip
+_FLAGS = {"fastmath": "arith.fastmath", "fastmathFlags": "llvm.fastmath", "overflowFlags": "arith.overflow"}
+_NO_FLAGS = {name: f"#{kind}<none>" for name, kind in _FLAGS.items()}
 """Flags of arithmetic, and what they are where they say nothing."""
 
 _HINTS = ("alignment", "nontemporal", "upper_bound", "targets", "offloadingHandler")
@@ -104,7 +77,7 @@ _HINTS = ("alignment", "nontemporal", "upper_bound", "targets", "offloadingHandl
 _LINKAGES = frozenset(("external", "internal", "private"))
 """Those with which a function that is defined here is the one that is called."""
 
-_OTHERS = frozenset(["bufferization", "dlti", "func", "gpu", "linalg", "nvgpu", "tensor", "transform", "weft"])
+_OTHERS = frozenset(("bufferization", "dlti", "func", "gpu", "linalg", "nvgpu", "tensor", "transform", "weft"))
 """Registered dialects whose attributes nothing reads that makes machine code."""
 
 _OF_FUNCTIONS = frozenset(("sym_name", "sym_visibility", "function_type", "arg_attrs", "res_attrs", "no_inline"))
@@ -213,7 +186,7 @@ def _expect(module: ir.Module, what: str, known: Callable[[ir.Operation], bool],
         if isinstance(op.opview, memref.GlobalOp) and "initial_value" not in op.attributes:
             message = f"{what} declares @{symbol(op)} and gives it no values: it would be memory of this process"
             raise NotLoopsError(op, message, "give it its values, `dense<…>`, or `uninitialized`")
-        for value in _values(op):
+        for value in (*op.results, *(v for region in op.regions for block in region.blocks for v in block.arguments)):
             if value.type not in plain:
                 if "!llvm." in str(value.type) and not pointers:
                     raise NotLoopsError(op, f"{what} has a value of type {value.type}, and {_LISTED}", _WITHOUT)
@@ -222,13 +195,6 @@ def _expect(module: ir.Module, what: str, known: Callable[[ir.Operation], bool],
 
 _LISTED = "only what is known to compute, and nothing else, is compiled for this machine"
 _WITHOUT = "write it in arith, math, linalg, scf, memref, vector or gpu ops: `docs/running.md` lists them"
-
-
-def _values(op: ir.Operation) -> Iterator[ir.Value]:
-    yield from op.results
-    for region in op.regions:
-        for block in region.blocks:
-            yield from block.arguments
 
 
 def _unknown(op: ir.Operation, name: str) -> str | None:

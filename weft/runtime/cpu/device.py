@@ -157,11 +157,8 @@ def _fits(
 ) -> bool:
     if shape is None or extents is None:
         return shape is extents and dtype == NUMPY[wanted]
-    return (
-        dtype == wanted
-        and len(shape) == len(extents)
-        and all(e in (None, n) for e, n in zip(extents, shape, strict=True))
-    )
+    fits = len(shape) == len(extents) and all(e in (None, n) for e, n in zip(extents, shape, strict=True))
+    return dtype == wanted and fits
 
 
 class _Launch:
@@ -196,14 +193,9 @@ class _Launch:
         start = ctypes.addressof(self._cells)
         self._ranges = (ctypes.c_uint64 * (2 * threads))()
         range_start, self._width = ctypes.addressof(self._ranges), LEADING - len(sizes) + len(order)
-        pointers = [
-            pointer
-            for worker in range(threads)
-            for pointer in (
-                *(range_start + 8 * (2 * worker + side) for side in (0, 1)),
-                *(start + 8 * i for i in order),
-            )
-        ]
+        given, pointers = [start + 8 * i for i in order], []
+        for worker in range(threads):
+            pointers += [range_start + 16 * worker, range_start + 16 * worker + 8, *given]
         self._pointers = (ctypes.c_void_p * len(pointers))(*pointers)
 
     def __call__(self) -> None:

@@ -31,7 +31,9 @@ class Judge:
         """Whether the threads of a block all do it as often as the others, it goes on with what it made before, and
         neighbours among the threads touch neighbours in memory."""
         _, *body = operations(loop)
-        if any((op.regions and op.name != "scf.if") or op.name == "memref.alloca" or _has_vectors(op) for op in body):
+        if any((op.regions and op.name != "scf.if") or op.name == "memref.alloca" for op in body):
+            return False
+        if any(isinstance(value.type, ir.VectorType) for op in body for value in (*op.operands, *op.results)):
             return False
         around = [op for op in (loop, *ancestors(loop)) if op != kernel and op not in ancestors(kernel)]
         if not all(op.name in ("scf.for", "scf.if") for op in around):
@@ -39,7 +41,11 @@ class Judge:
         controls = [v for op in around for v in list(op.operands)[: 3 if op.name == "scf.for" else 1]]
         if any(self.varies(value) for value in controls):
             return False
-        accesses = [(op, *_access(op)) for op in body if op.name in ("memref.load", "memref.store")]
+        accesses = [  # of each, the memory and the indices
+            (op, *(operands := list(op.operands)[op.name == "memref.store" :])[:1], operands[1:])
+            for op in body
+            if op.name in ("memref.load", "memref.store")
+        ]
         counter = loop.regions[0].blocks[0].arguments[0]
         carries = len(loop.results) or any(
             op.name == "memref.store" and not any(_depends(index, counter, {}) for index in indices)
@@ -106,19 +112,9 @@ def _may_cross(op: ir.Operation, value: ir.Value) -> bool:
     return not op.operands if op.name == "memref.alloca" else is_pure(op) and not op.regions
 
 
-def _access(op: ir.Operation) -> tuple[ir.Value, list[ir.Value]]:
-    """The memory of a load or a store, and the indices."""
-    memory, *indices = list(op.operands)[op.name == "memref.store" :]
-    return memory, indices
-
-
 def _depends(value: ir.Value, counter: ir.Value, known: dict[ir.Value, bool]) -> bool:
     """Whether a value is made of another one."""
     if value not in known:
         op = producer(value)
         known[value] = value == counter or any(_depends(v, counter, known) for v in (op.operands if op else ()))
     return known[value]
-
-
-def _has_vectors(op: ir.Operation) -> bool:
-    return any(isinstance(value.type, ir.VectorType) for value in (*op.operands, *op.results))

@@ -164,9 +164,8 @@ class NativeKernel:
         op.attributes[OF_WARPS] = i64(len(self.together))
         self.together.append(found)
         for value, array in zip(op.results, found.made, strict=False):
-            self._at(
-                list(value.uses), lambda value=value, array=array: get(value.type, array, self._number(placeholders()))
-            )
+            make = partial(lambda kind, array: get(kind, array, self._number(placeholders())), value.type, array)
+            self._at(list(value.uses), make)
         self._keep(op, 0, found.given)
 
     def _number(self, thread: Triple) -> ir.Value:

@@ -171,15 +171,12 @@ def _free_name(module: ir.Module, wanted: str) -> str:
     return wanted
 
 
-def _alloc(module: ir.Module, op: ir.Operation, made: dict[str, func.FuncOp]) -> list[ir.Value]:
-    view: Any = op.opview
-    return [memref.alloc(op.results[0].type, view.dynamicSizes, view.symbolOperands)]
-
-
 def _other(module: ir.Module, op: ir.Operation, made: dict[str, func.FuncOp]) -> list[ir.Value]:
     """What memory and tokens mean to one processor that does all in order."""
     view: Any = op.opview
     match op.name:
+        case "gpu.alloc":
+            return [memref.alloc(op.results[0].type, view.dynamicSizes, view.symbolOperands)]
         case "gpu.dealloc":
             memref.dealloc(view.memref)
         case "gpu.memcpy":
@@ -191,7 +188,6 @@ def _other(module: ir.Module, op: ir.Operation, made: dict[str, func.FuncOp]) ->
 
 RULES: dict[str, Callable[[ir.Module, ir.Operation, dict[str, ir.Operation]], list[ir.Value]]] = {
     "gpu.launch_func": _launch,
-    "gpu.alloc": _alloc,
-    **dict.fromkeys(("gpu.dealloc", "gpu.memcpy", "gpu.memset", "gpu.wait"), _other),
+    **dict.fromkeys(("gpu.alloc", "gpu.dealloc", "gpu.memcpy", "gpu.memset", "gpu.wait"), _other),
     **dict.fromkeys(("gpu.host_register", "gpu.host_unregister", "gpu.set_default_device"), _other),
 }

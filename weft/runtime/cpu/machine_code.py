@@ -156,11 +156,7 @@ def linked(module: ir.Module, functions: Sequence[str], effort: int) -> tuple[An
 
 
 def invoke(
-    engine: Any,
-    function: str,
-    arguments: Sequence[np.ndarray],
-    scalars: Sequence[bool],
-    results: Sequence[Argument],
+    engine: Any, function: str, arguments: Sequence[np.ndarray], scalars: Sequence[bool], results: Sequence[Argument]
 ) -> list[np.ndarray]:
     """Call `function`, which has `llvm.emit_c_interface`, of an engine.
 

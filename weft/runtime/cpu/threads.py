@@ -8,17 +8,17 @@ from math import prod
 
 from ...interpreter.hardware.limits import WARP
 from ...interpreter.ir.mlir import DYNAMIC, arith, constant_of, ir, memref, scf
-from ..form.kernel_form import axis_of
+from ..form.kernel_form import axis_of, named
 
 Triple = tuple[ir.Value, ir.Value, ir.Value]
 """x, y, z."""
 
-BLOCK_IDS = {
-    "gpu.block_id", "gpu.block_dim", "gpu.grid_dim", "gpu.cluster_id", "gpu.cluster_dim", "gpu.cluster_dim_blocks",
-    "gpu.cluster_block_id", "gpu.num_subgroups", "gpu.subgroup_size",
-}  # fmt: skip
+BLOCK_IDS = named(
+    gpu="block_id block_dim grid_dim cluster_id cluster_dim cluster_dim_blocks cluster_block_id num_subgroups"
+    " subgroup_size"
+)
 """Ops that give all threads of a block the same."""
-THREAD_IDS = {"gpu.thread_id", "gpu.global_id", "gpu.lane_id", "gpu.subgroup_id"}
+THREAD_IDS = named(gpu="thread_id global_id lane_id subgroup_id")
 
 
 def constant(value: int) -> ir.Value:

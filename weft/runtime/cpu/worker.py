@@ -285,13 +285,8 @@ _KNOWN = {
 }
 """Of each signal, what it is and what sends it."""
 
-_WINDOWS = {
-    0xC0000005: "SIGSEGV",
-    0xC0000094: "SIGFPE",
-    0xC0000095: "SIGFPE",
-    0xC00000FD: "SIGSEGV",
-    0xC000001D: "SIGILL",
-}
+_WINDOWS = {0xC0000005: "SIGSEGV", 0xC00000FD: "SIGSEGV", 0xC000001D: "SIGILL"}
+_WINDOWS |= {0xC0000094: "SIGFPE", 0xC0000095: "SIGFPE"}
 """Exit codes of Windows for what is a signal elsewhere."""
 
 

@@ -22,11 +22,12 @@ from ...interpreter.memory.layouts import NO_LAYOUT, MemrefLayout, is_shared
 from ...interpreter.memory.views import may_share
 from ..form.kernel_form import refuse
 from .dialects.arith import dense_values
+from .dialects.memref import declared
 from .function import FunctionText, write_function
 from .prelude import prelude
 from .values.blocks import may_be_folded
 from .values.expression import KEYWORDS, identifier
-from .values.integers import constant, literal
+from .values.integers import constant
 from .values.types import scalar
 from .values.views import NamedMemory
 
@@ -67,10 +68,7 @@ class Unit:
         kind = scalar(type.element_type, op)
         taken = {buffer.name for buffer, _ in self.constants.values()}
         name = next(n for n in _numbered(identifier(symbol, "constant")) if n not in taken)
-        shape = list(type.shape) or [1]
-        strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
-        buffer = NamedMemory(name, kind, "constant", tuple(map(literal, shape)), tuple(map(literal, strides)), literal(0),
-                        array=bool(type.rank))  # fmt: skip
+        shape, buffer = list(type.shape) or [1], declared(type, "constant", name, op)
         values = [constant(v, kind).text for v in dense_values(value, count, op)]
         if kind.small_float or kind.byte_float:
             raise refuse("W0503", f"@{symbol}: a constant of {kind.name} elements", op, hint="keep it in f32")

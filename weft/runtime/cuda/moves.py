@@ -32,7 +32,7 @@ def move_text(move: Move, width: int, rank: int) -> str:
     source = f"const {word}* from" if move == "copy" else f"{word} value"
     sizes = [f"long long n{d}, long long t{d}" + (f", long long f{d}" if move == "copy" else "") for d in range(rank)]
     head = f'extern "C" __global__ void __launch_bounds__({THREADS}) {move_name(move, width, rank)}'
-    return "\n".join((
+    lines = [
         f"{head}({word}* to, {source}, long long count, {', '.join(sizes)}) {{",
         f"  const long long step = (long long)gridDim.x * {THREADS};",
         f"  for (long long i = (long long)blockIdx.x * {THREADS} + threadIdx.x; i < count; i += step) {{",
@@ -41,7 +41,8 @@ def move_text(move: Move, width: int, rank: int) -> str:
         "  }",
         "}",
         "",
-    ))  # fmt: skip
+    ]
+    return "\n".join(lines)
 
 
 def _offsets(move: Move, rank: int) -> Iterator[str]:

@@ -93,10 +93,8 @@ def _resources(log: str) -> dict[str, KernelResources]:
         def number(pattern: str, part: str = part) -> int:
             return sum(int(n) for n in re.findall(pattern, part))
 
-        found[name] = KernelResources(
-            number(r"Used (\d+) registers"), number(r"(\d+) bytes spill"),
-            number(r"(\d+) bytes stack frame"), number(r"(\d+) bytes smem"),
-        )  # fmt: skip
+        patterns = (r"Used (\d+) registers", *(rf"(\d+) bytes {what}" for what in ("spill", "stack frame", "smem")))
+        found[name] = KernelResources(*map(number, patterns))
     return found
 
 
@@ -126,9 +124,10 @@ def _failure(message: str, log: str) -> WeftError:
 def _library() -> ctypes.CDLL:
     """The newest NVRTC among the installed wheels, else the system's."""
     candidates: list[str] = []
+    unix, windows = "lib/libnvrtc.so.*", "nvrtc64_*_0.dll"
+    places = (f"cu*/{unix}", f"cuda_nvrtc/{unix}", f"cu*/bin/x86_64/{windows}", f"cuda_nvrtc/bin/{windows}")
     for entry in sys.path:
-        for pattern in ("nvidia/cu*/lib/libnvrtc.so.*", "nvidia/cuda_nvrtc/lib/libnvrtc.so.*",
-                        "nvidia/cu*/bin/x86_64/nvrtc64_*_0.dll", "nvidia/cuda_nvrtc/bin/nvrtc64_*_0.dll"):  # fmt: skip
+        for pattern in (f"nvidia/{place}" for place in places):
             found = sorted(Path(entry or ".").glob(pattern), reverse=True)
             candidates += [str(path) for path in found if "alt" not in path.name]
     for name in [*candidates, "libnvrtc.so"]:

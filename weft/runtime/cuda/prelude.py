@@ -228,9 +228,12 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "fma.f16": (("f16",), _FMA.format(name="f16")),
     "fma.bf16": (("bf16",), _FMA.format(name="bf16")),
     "ipow": ((), _IPOW),
-    **_copies(), "commit_copies": ((), _COMMIT), "wait_copies": ((), _WAIT),
-    **tensor_cores.PIECES, **warp_groups.PIECES,
-}  # fmt: skip
+    **_copies(),
+    "commit_copies": ((), _COMMIT),
+    "wait_copies": ((), _WAIT),
+    **tensor_cores.PIECES,
+    **warp_groups.PIECES,
+}
 """Name → (what it needs, its text), in the order in which they stand."""
 
 

@@ -72,10 +72,8 @@ def sums_of(product: TileProduct) -> tuple[str, int]:
 def _load(count: int, transposed: bool) -> str:
     outs = ", ".join(f'"=r"(to[{i}])' for i in range(count))
     how, trans = (", transposed", ".trans") if transposed else ("", "")
-    return _LOAD.format(
-        name=load_name(count, transposed), count=count, each="each" if count > 1 else "it", how=how, trans=trans,
-        holes=_holes(0, count), outs=outs,
-    )  # fmt: skip
+    named = {"name": load_name(count, transposed), "count": count, "each": "each" if count > 1 else "it"}
+    return _LOAD.format(**named, how=how, trans=trans, holes=_holes(0, count), outs=outs)
 
 
 def _holes(first: int, count: int) -> str:

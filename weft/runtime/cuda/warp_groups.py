@@ -62,8 +62,9 @@ __device__ inline void {name}(unsigned long long* barrier, unsigned block) {{
 #endif"""
 
 _ARRIVALS_IN = (
-    ("barrier_arrive_in", "all is done", ".release.cluster"), ("barrier_arrive_relaxed_in", "products and boxes are over", ""),
-)  # fmt: skip
+    ("barrier_arrive_in", "all is done", ".release.cluster"),
+    ("barrier_arrive_relaxed_in", "products and boxes are over", ""),
+)
 
 _CLUSTER = """\
 // All threads of the cluster {what}.
@@ -153,42 +154,35 @@ def store_box_name(rank: int) -> str:
 
 def _box(template: str, name: str, rank: int, first: int, **more: str) -> str:
     letters = [f"x{d}" for d in range(rank)]
-    return template.format(
-        **more, name=name, rank=rank, given=", ".join(f"int {letter}" for letter in letters),
-        holes=", ".join(f"%{first + d}" for d in range(rank)), ins=", ".join(f'"r"({letter})' for letter in letters),
-    )  # fmt: skip
+    given, ins = ", ".join(f"int {letter}" for letter in letters), ", ".join(f'"r"({letter})' for letter in letters)
+    holes = ", ".join(f"%{first + d}" for d in range(rank))
+    return template.format(**more, name=name, rank=rank, given=given, holes=holes, ins=ins)
 
 
-def _for_blocks(rank: int) -> str:
-    """The load of a box for all blocks of a mask."""
-    return _box(
-        _LOAD_BOX, load_box_name(rank, blocks=True), rank, 3, where=", of each block of a mask", there=" there",
-        blocks=", unsigned short blocks", multicast=".multicast::cluster", mask=f", %{3 + rank}", taken=', "h"(blocks)',
-    )  # fmt: skip
+def _several(comma: str, mask: int) -> dict[str, str]:
+    """What a load for all blocks of a mask, its operand of this number, has in the place of `_HERE`."""
+    words = {"where": f"{comma} of each block of a mask", "there": " there", "blocks": ", unsigned short blocks"}
+    return words | {"multicast": ".multicast::cluster", "mask": f", %{mask}", "taken": ', "h"(blocks)'}
 
 
 def _pixels(rank: int, *, blocks: bool = False) -> str:
     """The load of pixels of a tensor of so many dimensions; for all blocks of a mask."""
     letters, first = [f"d{d}" for d in range(1, rank - 1)], 3 + rank
-    several = {
-        "where": " of each block of a mask", "there": " there", "blocks": ", unsigned short blocks",
-        "multicast": ".multicast::cluster", "mask": f", %{first + len(letters)}", "taken": ', "h"(blocks)',
-    }  # fmt: skip
-    return _box(
-        _LOAD_PIXELS, load_box_name(rank, pixels=True, blocks=blocks), rank, 3, **(several if blocks else _HERE),
-        far=", ".join(f"unsigned short {letter}" for letter in letters),
-        offsets=", ".join(f"%{first + d}" for d in range(len(letters))),
-        apart=", ".join(f'"h"({letter})' for letter in letters),
-    )  # fmt: skip
+    more = dict(_several("", first + len(letters)) if blocks else _HERE)
+    more["far"] = ", ".join(f"unsigned short {letter}" for letter in letters)
+    more["offsets"] = ", ".join(f"%{first + d}" for d in range(len(letters)))
+    more["apart"] = ", ".join(f'"h"({letter})' for letter in letters)
+    return _box(_LOAD_PIXELS, load_box_name(rank, pixels=True, blocks=blocks), rank, 3, **more)
 
 
 _MEETINGS = {
-    "cluster_arrive": ("arrive", "arrive.release.aligned"), "cluster_wait": ("are waited for", "wait.acquire.aligned"),
+    "cluster_arrive": ("arrive", "arrive.release.aligned"),
+    "cluster_wait": ("are waited for", "wait.acquire.aligned"),
     "cluster_arrive_relaxed": ("arrive, which orders nothing", "arrive.relaxed.aligned"),
     "cluster_arrive_each": ("arrive, each by itself", "arrive.release"),
     "cluster_wait_each": ("are waited for, by each by itself", "wait.acquire"),
     "cluster_arrive_relaxed_each": ("arrive, each by itself, which orders nothing", "arrive.relaxed"),
-}  # fmt: skip
+}
 _RANKS = range(1, MOST_RANK + 1)
 _HAVE = ("TensorMap", "in_shared")
 
@@ -204,22 +198,29 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
         _BARRIER_WAIT.format(name="barrier_wait_in_cluster", who=", in which other blocks may arrive", scope="cluster"),
     ),
     "meet_at": ((), _MEET_AT),
-    **{name: (("in_shared",), _BARRIER_ARRIVE_IN.format(name=name, what=what, order=order)) for name, what, order in _ARRIVALS_IN},
+    **{
+        name: (("in_shared",), _BARRIER_ARRIVE_IN.format(name=name, what=what, order=order))
+        for name, what, order in _ARRIVALS_IN
+    },
     **{name: ((), _CLUSTER.format(name=name, what=what, ptx=ptx)) for name, (what, ptx) in _MEETINGS.items()},
     "fence_barriers": ((), _FENCE_BARRIERS),
     "fence_async": ((), _FENCE_ASYNC),
     "fewer_registers": ((), _REGISTERS.format(name="fewer_registers", how="fewer registers from here on", word="dec")),
     "more_registers": ((), _REGISTERS.format(name="more_registers", how="more registers from here on", word="inc")),
     **{load_box_name(rank): (_HAVE, _box(_LOAD_BOX, load_box_name(rank), rank, 3, **_HERE)) for rank in _RANKS},
-    **{load_box_name(rank, blocks=True): (_HAVE, _for_blocks(rank)) for rank in _RANKS},
+    **{
+        (name := load_box_name(rank, blocks=True)): (_HAVE, _box(_LOAD_BOX, name, rank, 3, **_several(",", 3 + rank)))
+        for rank in _RANKS
+    },
     **{
         load_box_name(rank, pixels=True, blocks=blocks): (_HAVE, _pixels(rank, blocks=blocks))
-        for rank in CORNERS for blocks in (False, True)
+        for rank in CORNERS
+        for blocks in (False, True)
     },
     **{store_box_name(rank): (_HAVE, _box(_STORE_BOX, store_box_name(rank), rank, 2)) for rank in _RANKS},
     "commit_stores": ((), _COMMIT_STORES),
     "wait_stores": ((), _WAIT_STORES.format(name="wait_stores", what="", read="")),
     "wait_stores_read": ((), _WAIT_STORES.format(name="wait_stores_read", what=" and not yet read", read=".read")),
     **_OF_PRODUCTS,
-}  # fmt: skip
+}
 """As in `prelude`."""

@@ -19,6 +19,7 @@ import numpy as np
 from ...dsl.diagnostics import Diagnostic, fail
 from ...dsl.records import record
 from ..plan.codec import dump, load
+from ..plan.dtypes import CXX
 from ..plan.plan import KernelEntry, Param, Plan, Texts
 from ..plan.signature import FunctionSignature, plan_signature
 from .inputs import read_npz, write_npz
@@ -193,12 +194,6 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise fail("W0710", f"{path} is not text: {error.reason} at byte {error.start}") from error
 
-
-CXX = {
-    "f64": "double", "f32": "float", "f16": "f16", "bf16": "bf16", "f8E4M3FN": "f8E4M3FN", "f8E5M2": "f8E5M2", "i1": "bool",
-    "i8": "signed char", "i16": "short", "i32": "int", "i64": "long long", "index": "long long",
-}  # fmt: skip
-"""Element types as the text spells them."""
 
 _QUALIFIERS = re.compile(r"\bconst\b|__restrict__|__grid_constant__")
 

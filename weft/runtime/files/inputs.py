@@ -230,10 +230,8 @@ def _expected(signature: FunctionSignature) -> str:
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
-DAMAGED = (
-    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, SyntaxError, TypeError,
-    ValueError, lzma.LZMAError, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+_BUILT_IN = (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, TypeError)
+DAMAGED = (*_BUILT_IN, SyntaxError, ValueError, lzma.LZMAError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
 """What NumPy lets through of a damaged file: it parses an array's header as a Python literal (TokenError, SyntaxError,
 RecursionError), takes its parts for what they should be (TypeError, IndexError, AttributeError, OverflowError), and
 `zipfile` adds what its members' compression and encryption raise."""

@@ -43,18 +43,31 @@ for _name in sorted(queries.FORM):
     FORM[_dialect] = f"{FORM.get(_dialect, '')} {_rest}".lstrip()
 """All ops of the normal form, by dialect. They mean what upstream says, as `tests/scalars` makes sure."""
 
-EMITTER_ALONE = frozenset(("gpu.printf", "scf.execute_region", "scf.index_switch"))
-SIMULATOR_ALONE = frozenset(
-    ("gpu.all_reduce", "math.ipowi", "vector.bitcast", "vector.constant_mask",
-     "vector.create_mask", "vector.maskedload", "vector.maskedstore", "vector.multi_reduction",
-     "vector.outerproduct", "vector.step"),
-)  # fmt: skip
+
+
+def named(**dialects: str) -> frozenset[str]:
+    """Ops of dialects, by the names that these have for them."""
+    return frozenset(f"{dialect}.{name}" for dialect, names in dialects.items() for name in names.split())
+
+
+def pairs_of(text: str) -> dict[str, str]:
+    """A table in words: the first one is a key, the second one its value, and so on."""
+    words = iter(text.split())
+    return dict(zip(words, words, strict=True))
+
+
+EMITTER_ALONE = named(gpu="printf", scf="execute_region index_switch")
+SIMULATOR_ALONE = named(
+    gpu="all_reduce",
+    math="ipowi",
+    vector="bitcast constant_mask create_mask maskedload maskedstore multi_reduction outerproduct step",
+)
 """What only one of the two knows, and the other refuses."""
 
-ARRANGING = frozenset(
-    ("vector.broadcast", "vector.extract", "vector.extract_strided_slice", "vector.from_elements", "vector.insert",
-     "vector.insert_strided_slice", "vector.interleave", "vector.shape_cast", "vector.shuffle", "vector.transpose"),
-)  # fmt: skip
+ARRANGING = named(
+    vector="broadcast extract extract_strided_slice from_elements insert insert_strided_slice interleave shape_cast"
+    " shuffle transpose"
+)
 """Ops on vectors that compute nothing: each element of the result is one of an operand's."""
 
 
@@ -111,8 +124,7 @@ def integers(attribute: ir.Attribute) -> list[int]:
     return [ir.IntegerAttr(i).value if isinstance(i, ir.Attribute) else int(i) for i in attribute]
 
 
-ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "maxs": "and", "mins": "or", "maxu": "or", "minu": "and", "and": "and",
-           "or": "or", "xor": "xor"}  # fmt: skip
+ON_BITS = pairs_of("add xor  sub xor  mul and  maxs and  mins or  maxu or  minu and  and and  or or  xor xor")
 """What integer arithmetic does to one bit, by the op's name without its `i`: as a signed number, true is -1."""
 
 
@@ -149,8 +161,8 @@ expects = registrar(EXPECTED)
 def reader_of(op: ir.Operation, table: Mapping[str, Reader], who: str, unknown: str, form: str) -> Reader:
     """What reads the op. Raises `unknown` where the table has none, `form` for what all know the op but not read."""
     if op.name not in table:
-        raise refuse(unknown, f"{who} does not know `{op.name}`", op,
-                     hint="lower it to scf, affine, arith, math, memref, vector or gpu ops first")  # fmt: skip
+        hint = "lower it to scf, affine, arith, math, memref, vector or gpu ops first"
+        raise refuse(unknown, f"{who} does not know `{op.name}`", op, hint=hint)
     mode = own_rounding(op)
     if mode is not None:
         raise refuse(form, f"`{op.name}` that rounds {mode}: {who} rounds to nearest", op)

@@ -15,7 +15,7 @@ from ...interpreter.ir.copying import copy_to
 from ...interpreter.ir.functions import name_of, set_name
 from ...interpreter.ir.mlir import ancestors, i64, ir, operations, run_passes
 from ...interpreter.ir.structured import replace
-from .kernel_form import axis_of
+from .kernel_form import axis_of, named
 
 _PIPELINE = "gpu.module(gpu.func(affine-expand-index-ops,lower-affine,convert-linalg-to-loops))"
 
@@ -132,10 +132,10 @@ def _global_id(op: ir.Operation) -> tuple[ir.Value, ...]:
 def _butterfly(op: ir.Operation, value: ir.Value) -> tuple[ir.Value, ...]:
     """Combine with the lane at a distance of 1, 2, 4, … of those that reduce together: each has all of them then."""
     kind = str(op.attributes["op"]).split()[-1].rstrip(">")
-    combine = "arith." + (kind + ("f" if isinstance(_element(value.type), ir.FloatType) else "i") if kind in ("add", "mul")
-                          else f"{kind}i" if kind in ("and", "or", "xor") else kind)  # fmt: skip
-    size, step = (op.attributes[name].value if name in op.attributes else usual
-                  for name, usual in (("cluster_size", WARP), ("cluster_stride", 1)))  # fmt: skip
+    floats = kind in ("add", "mul") and isinstance(_element(value.type), ir.FloatType)
+    combine = f"arith.{kind}{'f' if floats else 'i' if kind in ('add', 'mul', 'and', 'or', 'xor') else ''}"
+    usual = {"cluster_size": WARP, "cluster_stride": 1}
+    size, step = (op.attributes[name].value if name in op.attributes else n for name, n in usual.items())
     word = ir.IntegerType.get_signless(32)
     distance, width = step, _constant(WARP, word)
     while distance < size * step:
@@ -244,8 +244,7 @@ LOWERINGS: dict[str, Lowering] = {
 }  # fmt: skip
 """By the name of an op: what makes its results of its operands in simpler ops, in front of it."""
 
-LOWERED = frozenset(LOWERINGS) | {
-    "affine.delinearize_index", "affine.for", "affine.if", "affine.linearize_index", "affine.load", "affine.store",
-    "affine.vector_load", "affine.vector_store",
-}  # fmt: skip
+LOWERED = frozenset(LOWERINGS) | named(
+    affine="delinearize_index for if linearize_index load store vector_load vector_store"
+)
 """Ops that are not in the normal form, and that have a lowering to it."""

@@ -8,34 +8,17 @@ from functools import partial, reduce
 
 from ...interpreter.ir.affine_maps import results_of
 from ...interpreter.ir.mlir import ir, made_by
-from ..form.kernel_form import refuse
+from ..form.kernel_form import named, refuse
 from ..plan.plan import DimOf, Operator
 from ..plan.resolve import fold
 from .functions import called, has_body
 from .program import Claim, Host, HostValue, rule
 
-ARITHMETIC: dict[str, Operator] = {
-    "arith.addi": "add",
-    "arith.subi": "sub",
-    "arith.muli": "mul",
-    "arith.divsi": "div",
-    "arith.divui": "div",
-    "arith.ceildivsi": "ceildiv",
-    "arith.ceildivui": "ceildiv",
-    "arith.floordivsi": "floordiv",
-    "arith.remsi": "rem",
-    "arith.remui": "rem",
-    "arith.minsi": "min",
-    "arith.minui": "min",
-    "arith.maxsi": "max",
-    "arith.maxui": "max",
-}
+_SIGNED_OR_NOT: tuple[Operator, ...] = ("div", "ceildiv", "rem", "min", "max")
+ARITHMETIC: dict[str, Operator] = {f"arith.{name}{sign}i": name for name in _SIGNED_OR_NOT for sign in "su"}
+ARITHMETIC |= {"arith.addi": "add", "arith.subi": "sub", "arith.muli": "mul", "arith.floordivsi": "floordiv"}
 
-
-NUMBERS = frozenset(
-    {*ARITHMETIC, "arith.constant", "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui"}
-    | {"affine.apply", "affine.min", "affine.max"}
-)
+NUMBERS = frozenset(ARITHMETIC) | named(arith="constant index_cast index_castui extsi extui", affine="apply min max")
 """What makes an integer of integers."""
 
 

@@ -228,10 +228,6 @@ def _plan(at: Cursor) -> Plan:
     return made
 
 
-def _texts(at: Cursor) -> Texts:
-    return tuple((name, digest.text()) for name, digest in at.fields((), ("kernels.cu", "module.mlir")).items())
-
-
 def _base64(at: Cursor) -> bytes:
     try:
         return base64.b64decode(at.text(), validate=True)
@@ -239,19 +235,11 @@ def _base64(at: Cursor) -> bytes:
         raise at.error(f"this is not a base64: {error}") from error
 
 
-def _integer_or_none(at: Cursor) -> int | None:
-    return None if at.value is None else at.integer()
-
-
 def _step(at: Cursor) -> AnyStep:
     for kind in STEPS:
         if at.has("do") and at.value["do"] == kind.__name__.lower():
             return _object(at, kind, "do")
     raise at.error("a step is an object whose key `do` is alloc, free, copy, fill or launch")
-
-
-def _argument(at: Cursor) -> Arg:
-    return _object(at, BufferView if at.has("buffer") else TensorMapOf if at.has("tensor") else ScalarValue)
 
 
 def _value(at: Cursor) -> Value:
@@ -285,17 +273,17 @@ READERS: dict[Any, Callable[[Cursor], Any]] = {
     Relation: Cursor.text,
     bool: Cursor.truth,
     int: Cursor.integer,
-    int | None: _integer_or_none,
+    int | None: lambda at: None if at.value is None else at.integer(),
     bytes | None: _base64,
-    Extents | None: lambda at: at.list(_integer_or_none),
+    Extents | None: lambda at: at.list(READERS[int | None]),
     Size: _size,
     Value: _value,
-    Arg: _argument,
+    Arg: lambda at: _object(at, BufferView if at.has("buffer") else TensorMapOf if at.has("tensor") else ScalarValue),
     AnyStep: _step,
     Narrow | None: lambda at: _object(at, Narrow),
     Folded | None: lambda at: _object(at, Folded),
     Boxes | None: lambda at: _object(at, Boxes),
     PixelWindow | None: lambda at: _object(at, PixelWindow),
-    Texts: _texts,
+    Texts: lambda at: tuple((n, digest.text()) for n, digest in at.fields((), ("kernels.cu", "module.mlir")).items()),
 }
 """Of each type that is not a dataclass and no tuple, how it is read."""

@@ -42,6 +42,10 @@ NUMPY: Mapping[str, np.dtype] = MappingProxyType(
 MOST_ELEMENTS = 4096
 """Of a vector of one thread, which is written and computed element by element. A thread has 255 registers."""
 
+CXX = {"f64": "double", "f32": "float", **{name: name for name in ("f16", "bf16", "f8E4M3FN", "f8E5M2")}}
+CXX |= {"i1": "bool", "i8": "signed char", "i16": "short", "i32": "int", "i64": "long long", "index": "long long"}
+"""The C++ type of each element type in memory; integers are signed ones."""
+
 BITS: Mapping[str, np.dtype] = MappingProxyType(
     {"bf16": np.dtype(np.uint16), "f8E4M3FN": np.dtype(np.uint8), "f8E5M2": np.dtype(np.uint8)}
 )

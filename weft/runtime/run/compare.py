@@ -10,15 +10,11 @@ from types import MappingProxyType
 import numpy as np
 
 from ...dsl.records import record
-from ..plan.dtypes import FLOATS, holds_bits, narrow, poisoned, widen
+from ..plan.dtypes import FLOATS, HALVES, holds_bits, narrow, poisoned, widen
 from ..plan.signature import FunctionSignature
 
-TOLERANCES: Mapping[str, float] = MappingProxyType(
-    {
-        "f64": 1e-12, "f32": 1e-5, "3xtf32": 1e-5, "bf16x3": 5e-5, "tf32": 1e-3, "f16": 1e-2, "bf16": 1e-2, "f8E4M3FN": 1e-2,
-        "f8E5M2": 1e-2,
-    }
-)  # fmt: skip
+_TOLERANCES = {"f64": 1e-12, "f32": 1e-5, "3xtf32": 1e-5, "bf16x3": 5e-5, "tf32": 1e-3, **dict.fromkeys(HALVES, 1e-2)}
+TOLERANCES: Mapping[str, float] = MappingProxyType(_TOLERANCES)
 """Two parts of bf16 have an f32 but for 2^-16 of it; of a product, that is left out for both, and small by small: 3 *
 2^-16. Tensor cores add up products of f8 with fewer digits than f32 has."""
 DOUBTFUL = 0.1

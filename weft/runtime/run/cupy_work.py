@@ -262,11 +262,10 @@ def encoded(arg: MappedView, address: int) -> np.ndarray:
         corners = [(ctypes.c_int * (rank - 2))(*reversed(corner)) for corner in (window.lower, window.upper)]
         encode, boxes = driver().cuTensorMapEncodeIm2col, [*corners, *(ctypes.c_uint32(n) for n in reversed(layout.box))]
     steps = (ctypes.c_uint32 * rank)(1, *([1] * (rank - 2) if window is None else reversed(window.steps)), *[1] * (rank > 1))
-    status = encode(
-        ctypes.c_void_p(made.ctypes.data), ctypes.c_int(DTYPES[layout.rounded or tensor.dtype]), ctypes.c_uint32(rank),
-        ctypes.c_void_p(start), sizes, strides, *boxes, steps, ctypes.c_int(NOT_INTERLEAVED),
-        ctypes.c_int(SWIZZLES[layout.swizzle]), ctypes.c_int(FETCHES[layout.fetch]), ctypes.c_int(FILLS[layout.fill]),
-    )  # fmt: skip
+    target, kind = ctypes.c_void_p(made.ctypes.data), ctypes.c_int(DTYPES[layout.rounded or tensor.dtype])
+    ways = NOT_INTERLEAVED, SWIZZLES[layout.swizzle], FETCHES[layout.fetch], FILLS[layout.fill]
+    places = ctypes.c_uint32(rank), ctypes.c_void_p(start), sizes, strides
+    status = encode(target, kind, *places, *boxes, steps, *map(ctypes.c_int, ways))
     if status:
         shape = "x".join(map(str, tensor.shape))
         copied = f"boxes of {list(layout.box)}" if window is None else f"pixels by channels of {list(layout.box)} in {window}"

@@ -221,9 +221,8 @@ class Work:
     def _argument(self, arg: Arg) -> Passed:
         if isinstance(arg, TensorMapOf):
             return MappedView(self._view(arg.tensor), arg.layout)
-        return self._number(arg) if isinstance(arg, ScalarValue) else self._view(arg)
-
-    def _number(self, arg: ScalarValue) -> Number | np.generic:
+        if not isinstance(arg, ScalarValue):
+            return self._view(arg)
         if not isinstance(arg.value, ScalarOf):
             return scalar(arg)
         return self.numbers.setdefault((arg.value.name, arg.dtype), Number(arg.dtype))

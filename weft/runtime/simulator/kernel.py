@@ -151,11 +151,9 @@ class SimKernel:
         self.most_registers = max((registers_of(op)[0] for op in operations(operation, REGISTERS)), default=0)
         self.register_cap = register_cap(operation)
         self.arguments = translator.arguments
-        namespace: dict[str, Any] = {
-            "np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE, "T": conversion, "W": warp, "A": copies,
-            "F": fragments, **roles.CALLED, "Shared": Shared, "Private": Private, "constant": constant,
-            **translator.constants,
-        }  # fmt: skip
+        namespace: dict[str, Any] = {"np": np, "N": numeric, "V": vector_values, "M": numeric.MATH, "C": COMBINE}
+        namespace |= {"T": conversion, "W": warp, "A": copies, "F": fragments, **roles.CALLED}
+        namespace |= {"Shared": Shared, "Private": Private, "constant": constant, **translator.constants}
         exec(compile(self.source, f"<kernel {self.name}>", "exec"), namespace)
         self._run = namespace["kernel"]
 
@@ -257,11 +255,10 @@ class SimKernel:
                     raise too_long(self.name, grid, block, expected, budget.seconds)
         seconds = time.perf_counter() - start
         statistics = Statistics(total, nt, batches, loads, stores, seconds, launch.turns)
-        return LaunchReport(
-            found.races, found.faults, found.race_count, found.fault_count, barriers, statistics,
-            None if counter is None else bank_uses(counter, self.sites),
-            tuple(used for memory in memories for used in memory.counted(self.sites)) if counted else None,
-        )  # fmt: skip
+        banks_used = None if counter is None else bank_uses(counter, self.sites)
+        traffic = tuple(used for memory in memories for used in memory.counted(self.sites)) if counted else None
+        counts = found.race_count, found.fault_count, barriers
+        return LaunchReport(found.races, found.faults, *counts, statistics, banks_used, traffic)
 
     def _check_sizes(self, grid: Triple, block: Triple) -> None:
         for what, sizes, known, most in (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....interpreter.ir.mlir import ir
-from ...form.kernel_form import FORM, refuse
+from ...form.kernel_form import FORM, pairs_of, refuse
 from ..values.expression import Expr, binary, call, cast, combine, ternary, unary
 from ..values.integers import bounds, literal, of_bits, to_signed, to_unsigned, truth
 from ..values.types import Range
@@ -62,10 +62,10 @@ def compare(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
 
 _OWN = ("ctlz", "ctpop", "cttz", "fma", "fpowi", "ipowi")
 """Ops of the dialect that the C library has not."""
-_LIBRARY = {f"math.{name}": name for name in FORM["math"].split() if name not in _OWN} | {
-    "math.powf": "pow", "math.roundeven": "rint", "math.absf": "fabs", "arith.remf": "fmod",
-    "arith.maxnumf": "fmax", "arith.minnumf": "fmin", "arith.maximumf": "maximum", "arith.minimumf": "minimum",
-}  # fmt: skip
+_LIBRARY = {f"math.{name}": name for name in FORM["math"].split() if name not in _OWN} | pairs_of(
+    "math.powf pow  math.roundeven rint  math.absf fabs  arith.remf fmod  arith.maxnumf fmax  arith.minnumf fmin"
+    "  arith.maximumf maximum  arith.minimumf minimum"
+)
 
 
 @elementwise(*_LIBRARY)
@@ -187,10 +187,9 @@ def convert_float(site: ElementwiseSite, a: Expr) -> Expr:
     return cast(site.result.cxx, a)
 
 
-_BITS = {
-    ("f32", "i32"): "__float_as_int", ("i32", "f32"): "__int_as_float",
-    ("f64", "i64"): "__double_as_longlong", ("i64", "f64"): "__longlong_as_double",
-}  # fmt: skip
+_BITS = pairs_of(
+    "f32,i32 __float_as_int  i32,f32 __int_as_float  f64,i64 __double_as_longlong  i64,f64 __longlong_as_double"
+)
 
 
 @elementwise("arith.bitcast")
@@ -198,7 +197,7 @@ def bitcast(site: ElementwiseSite, a: Expr) -> Expr:
     source, result = site.source, site.result
     if source == result:
         return a
-    function = _BITS.get((source.name, result.name))
+    function = _BITS.get(f"{source.name},{result.name}")
     if function is not None:
         a = to_signed(a, site.integer) if source.integer else a
         return call(function, result.cxx, a, range=result.full_range)

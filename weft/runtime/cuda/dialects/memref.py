@@ -20,7 +20,7 @@ from ....interpreter.memory.layouts import (
     mixed,
     reshaped,
 )
-from ...form.kernel_form import integers, refuse
+from ...form.kernel_form import integers, pairs_of, refuse
 from ..kernel import LOOPS, KernelWriter, Lanes, TextLine, writes
 from ..loops import assignment
 from ..values.expression import Expr, call, cast, identifier
@@ -67,10 +67,10 @@ def allocated(
     type, given = ir.MemRefType(value.type), name_of(value)
     base = identifier(given or anonymous, "arg")
     if shared:
-        buffer = _array(type, "shared", kernel.on_top(base, given=given is not None), op)
+        buffer = declared(type, "shared", kernel.on_top(base, given=given is not None), op)
         kernel.share(value, buffer, math.prod(s.constant or 0 for s in buffer.sizes) * buffer.element.size)
         return NamedView.whole(buffer, type.rank)
-    buffer = replace(_array(type, "private", kernel.fresh(base, given=given is not None), op), single=single)
+    buffer = replace(declared(type, "private", kernel.fresh(base, given=given is not None), op), single=single)
     kernel.line(f"{declaration(buffer)};", array=buffer.name)
     return NamedView.whole(buffer, type.rank)
 
@@ -88,15 +88,16 @@ def declaration(buffer: NamedMemory) -> str:
     return f"{buffer.element.cxx} {buffer.name}{''.join(f'[{s.text}]' for s in buffer.sizes) or '[1]'}"
 
 
-def _array(type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> NamedMemory:
+def declared(type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> NamedMemory:
     """A buffer that the kernel itself declares: static, row-major."""
     if not type.has_static_shape or not MemrefLayout.of(type, op).in_rows:
         hint = NO_LAYOUT if type.has_static_shape else None
         raise refuse("W0503", f"{type}: memory of a kernel must be static and row-major", op, hint=hint)
     sizes = tuple(type.shape)
     strides = tuple(math.prod(sizes[d + 1 :]) for d in range(len(sizes)))
-    return NamedMemory(variable, scalar(type.element_type, op), space, tuple(map(literal, sizes)),
-                  tuple(map(literal, strides)), literal(0), array=bool(type.rank))  # fmt: skip
+    known, steps = (tuple(map(literal, numbers)) for numbers in (sizes, strides))
+    kind, start = scalar(type.element_type, op), literal(0)
+    return NamedMemory(variable, kind, space, known, steps, start, array=bool(type.rank))
 
 
 @writes("memref.get_global")
@@ -107,10 +108,9 @@ def get_global(kernel: KernelWriter, op: ir.Operation) -> NamedView:
 # ---- atomics -------------------------------------------------------------------------------------
 
 
-_ATOMICS = {
-    "addf": "atomicAdd", "addi": "atomicAdd", "maxs": "atomicMax", "maxu": "atomicMax", "mins": "atomicMin", "minu": "atomicMin",
-    "andi": "atomicAnd", "ori": "atomicOr", "xori": "atomicXor", "assign": "atomicExch",
-}  # fmt: skip
+_ATOMICS = pairs_of(
+    "addf Add  addi Add  maxs Max  maxu Max  mins Min  minu Min  andi And  ori Or  xori Xor  assign Exch"
+)
 _SIGNED = ("maxs", "mins")
 
 
@@ -128,7 +128,7 @@ def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
     if spelled in ("maxu", "minu") or (view.element.name == "i64" and spelled not in _SIGNED):
         other = "unsigned long long" if view.element.name == "i64" else "unsigned"
         at, value = f"reinterpret_cast<{other}*>({at})", cast(other, value)
-    made = call(_ATOMICS[spelled], type, Expr(at, "pointer"), value, range=view.element.full_range)
+    made = call(f"atomic{_ATOMICS[spelled]}", type, Expr(at, "pointer"), value, range=view.element.full_range)
     if is_used(op.results[0]):
         kernel.values[op.results[0]] = kernel.declare(op.results[0], (made,))
     else:

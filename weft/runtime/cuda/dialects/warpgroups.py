@@ -28,7 +28,7 @@ from ....interpreter.hardware.hopper.warpgroups import (
     repeats_after,
     run_of,
     sums_before,
-)  # fmt: skip
+)
 from ....interpreter.ir.mlir import ancestors, ir, operations, ops_of, users
 from ....interpreter.memory.effects import is_pointer
 from ...form.group_form import GroupMatrix, expected_group_product, group_matrix

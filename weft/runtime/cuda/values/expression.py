@@ -13,11 +13,9 @@ from .types import Range
 
 TERNARY, OR, AND, BIT_OR, BIT_XOR, BIT_AND, EQUAL, RELATION, SHIFT, SUM, PRODUCT, UNARY, PRIMARY = range(13)
 
-_OF_OPERATOR = {
-    "||": OR, "&&": AND, "|": BIT_OR, "^": BIT_XOR, "&": BIT_AND, "==": EQUAL, "!=": EQUAL, "<": RELATION,
-    "<=": RELATION, ">": RELATION, ">=": RELATION, "<<": SHIFT, ">>": SHIFT, "+": SUM, "-": SUM, "*": PRODUCT,
-    "/": PRODUCT, "%": PRODUCT,
-}  # fmt: skip
+_LOOSER_FIRST = ("||", "&&", "|", "^", "&", "== !=", "< <= > >=", "<< >>", "+ -", "* / %")
+_OF_OPERATOR = {operator: OR + n for n, level in enumerate(_LOOSER_FIRST) for operator in level.split()}
+"""The precedences from `OR` to `PRODUCT`."""
 ARRAY = "[]"
 """The type of a `Lane`'s variable that is an array."""
 _PLAIN = {SUM, PRODUCT}  # operators whose precedence every reader knows; the others get parentheses around sums

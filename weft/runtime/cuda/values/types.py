@@ -13,6 +13,7 @@ from ....interpreter.hardware.ampere.copies import is_token
 from ....interpreter.hardware.hopper.warpgroups import accumulator, of_thread
 from ....interpreter.ir.mlir import ir
 from ...form.kernel_form import refuse, shape_of
+from ...plan.dtypes import CXX, itemsize
 
 
 @record
@@ -94,8 +95,8 @@ class Range:
             return Range(-bound, bound)
         if self.non_negative and self.high < other.low:
             return self
-        return Range(0, min(other.high - 1, self.high) if self.non_negative else other.high - 1,
-                     math.gcd(self.multiple, other.multiple))  # fmt: skip
+        most = min(other.high - 1, self.high) if self.non_negative else other.high - 1
+        return Range(0, most, math.gcd(self.multiple, other.multiple))
 
     def remainder(self, other: Range) -> Range:
         """C's remainder: it has the sign of the dividend."""
@@ -171,22 +172,13 @@ class ScalarType:
         return "int" if self.index and known is not None and known.fits(32) else self.cxx
 
 
-SCALARS = {
-    s.name: s
-    for s in (
-        ScalarType("f64", "double", 8), ScalarType("f32", "float", 4), ScalarType("f16", "f16", 2), ScalarType("bf16", "bf16", 2),
-        ScalarType("f8E4M3FN", "f8E4M3FN", 1), ScalarType("f8E5M2", "f8E5M2", 1),
-        ScalarType("i1", "bool", 1), ScalarType("i8", "signed char", 1), ScalarType("i16", "short", 2), ScalarType("i32", "int", 4),
-        ScalarType("i64", "long long", 8), ScalarType("index", "long long", 8),
-    )
-}  # fmt: skip
+SCALARS = {name: ScalarType(name, cxx, itemsize(name)) for name, cxx in CXX.items()}
 INDEX, I32 = SCALARS["index"], SCALARS["i32"]
 BARRIER = ScalarType("mbarrier", "unsigned long long", 8)
 """A memory barrier: no value has this type."""
 
-BUILT_IN_VECTORS = {
-    ("float", 2): "float2", ("float", 4): "float4", ("int", 2): "int2", ("int", 4): "int4", ("double", 2): "double2",
-}  # fmt: skip
+_BUILT_IN = (("float", 2), ("float", 4), ("int", 2), ("int", 4), ("double", 2))
+BUILT_IN_VECTORS = {(name, count): f"{name}{count}" for name, count in _BUILT_IN}
 """Vector types of the language that have the size of one access. The others are the text's own `vec<T, n>`."""
 
 

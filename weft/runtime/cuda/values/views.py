@@ -109,8 +109,8 @@ class NamedView:
         """Another view of the same memory, by sizes, strides and offset."""
         buffer = self.buffer
         pointer = buffer.pointer if buffer.pointer == buffer.name else f"({buffer.pointer})"
-        return NamedView.whole(replace(buffer, name=pointer, sizes=sizes, strides=strides, offset=offset, array=False, single=False,
-                                  origin=buffer.root))  # fmt: skip
+        memory = replace(buffer, name=pointer, origin=buffer.root, array=False, single=False)
+        return NamedView.whole(replace(memory, sizes=sizes, strides=strides, offset=offset))
 
 
 def _in_bounds(index: Expr, size: Expr) -> Expr:

@@ -257,12 +257,9 @@ def bank_uses(counter: BankCounter, sites: Sequence[Site]) -> tuple[BankUse, ...
     for (number, name, kind, _), tally in sorted(counter.tallies.items(), key=lambda item: (item[0][0], item[0][2])):
         total, site, pad = tally.total(), sites[number], padding[name]
         padded = tally.padded(pad) if pad is not None and total.wavefronts > total.ideal else None
-        uses.append(
-            BankUse(
-                number, name, kind, site.op, site.location, tally.width, total.executions, total.wavefronts, total.ideal,
-                None if padded is None else pad, None if padded is None else padded.wavefronts,
-            )
-        )  # fmt: skip
+        cost = total.executions, total.wavefronts, total.ideal
+        advice = (None, None) if padded is None else (pad, padded.wavefronts)
+        uses.append(BankUse(number, name, kind, site.op, site.location, tally.width, *cost, *advice))
     return tuple(uses)
 
 

@@ -6,23 +6,21 @@ from functools import partial
 
 from ....interpreter.ir.affine_maps import results_of
 from ....interpreter.ir.mlir import ir
-from ...form.kernel_form import ON_BITS, refuse
+from ...form.kernel_form import ON_BITS, pairs_of, refuse
 from ..translate import BOOL, INT64, Made, Translator, Val, handles, literal, value_type
 from ..values.numeric import MATH, wrap
 from .memory import dense
 
-_PATTERNS = {
-    "arith.addf": "{0} + {1}", "arith.subf": "{0} - {1}", "arith.mulf": "{0} * {1}", "arith.divf": "{0} / {1}",
-    "arith.remf": "np.fmod({0}, {1})", "arith.maximumf": "N.maximum({0}, {1})", "arith.minimumf": "N.minimum({0}, {1})",
-    "arith.maxnumf": "N.maxnum({0}, {1})", "arith.minnumf": "N.minnum({0}, {1})", "arith.negf": "-{0}",
-    "arith.andi": "{0} & {1}", "arith.ori": "{0} | {1}", "arith.xori": "{0} ^ {1}",
-    "arith.addi": "{0} + {1}", "arith.subi": "{0} - {1}", "arith.muli": "{0} * {1}",
-    "arith.maxsi": "N.maximum_of({0}, {1})", "arith.minsi": "N.minimum_of({0}, {1})",
-    "arith.maxui": "N.maxui({0}, {1})", "arith.minui": "N.minui({0}, {1})",
-    "arith.shli": "np.left_shift({0}, {1})", "arith.shrsi": "np.right_shift({0}, {1})", "arith.shrui": "N.shrui({0}, {1})",
-    "arith.divsi": "N.divsi({0}, {1})", "arith.divui": "N.divui({0}, {1})", "arith.remsi": "np.fmod({0}, {1})",
-    "arith.remui": "N.remui({0}, {1})", "arith.floordivsi": "{0} // {1}", "arith.ceildivsi": "N.ceildivsi({0}, {1})",
-}  # fmt: skip
+_OPERATORS = "addf +  subf -  mulf *  divf /  andi &  ori |  xori ^  addi +  subi -  muli *  floordivsi //"
+_FUNCTIONS = (
+    "remf np.fmod  maximumf N.maximum  minimumf N.minimum  maxnumf N.maxnum  minnumf N.minnum  maxsi N.maximum_of"
+    "  minsi N.minimum_of  maxui N.maxui  minui N.minui  shli np.left_shift  shrsi np.right_shift  shrui N.shrui"
+    "  divsi N.divsi  divui N.divui  remsi np.fmod  remui N.remui  ceildivsi N.ceildivsi"
+)
+"""By the name of an op of `arith`, what it is in Python."""
+_PATTERNS = {"arith.negf": "-{0}"}
+_PATTERNS |= {f"arith.{name}": f"{{0}} {made} {{1}}" for name, made in pairs_of(_OPERATORS).items()}
+_PATTERNS |= {f"arith.{name}": f"{made}({{0}}, {{1}})" for name, made in pairs_of(_FUNCTIONS).items()}
 _LOGIC = {"xor": "{0} ^ {1}", "and": "{0} & {1}", "or": "{0} | {1}"}
 
 _SIGNED = ["==", "!=", "<", "<=", ">", ">="]

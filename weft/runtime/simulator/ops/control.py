@@ -50,10 +50,12 @@ def pinned(part: Val, like: Made) -> str:
 
 def blend(t: Translator, mask: str, targets: Sequence[Made], sources: Sequence[Made]) -> None:
     """`targets` take the sources in the lanes of `mask`."""
-    parts = [(old, chosen(mask, new, old, target)) for target, source in zip(targets, sources, strict=True)
-             for old, new in zip(pieces(target), pieces(source), strict=True)]  # fmt: skip
-    if parts:
-        t.emit(f"{', '.join(old.text for old, _ in parts)} = {', '.join(made for _, made in parts)}")
+    left, right = [], []
+    for target, source in zip(targets, sources, strict=True):
+        left += [old.text for old in pieces(target)]
+        right += [chosen(mask, new, old, target) for old, new in zip(pieces(target), pieces(source), strict=True)]
+    if left:
+        t.emit(f"{', '.join(left)} = {', '.join(right)}")
 
 
 @handles("scf.for")
@@ -105,7 +107,7 @@ def scf_if(t: Translator, op: ir.Operation) -> None:
     condition = t.value(op.operands[0])
     taken, other = t.fresh("m"), t.fresh("m")
     t.emit(f"{taken}, {other} = L.split({t.mask}, {condition.text})")
-    if t.grouped and waits_inside(op):
+    if t.grouped and any(operations(op, *YIELDING)):  # something waits for others: its arms go on side by side
         return fork(t, op, condition, (taken, other))
     arms: list[list[Made]] = []
     for mask, region in zip((taken, other), op.regions, strict=True):
@@ -129,12 +131,6 @@ def merge(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str
         for target, a, b in zip(pieces(merged), pieces(yes), pieces(no), strict=True):
             t.emit(f"{target.text} = {chosen(condition.text, a, b, merged, f', {masks[0]}, {masks[1]}')}")
         t.values[result] = merged
-
-
-def waits_inside(op: ir.Operation) -> bool:
-    """Whether something in a branch waits for others, so that its arms go on side by side."""
-    return any(True for region in op.regions for block in region.blocks for view in block.operations
-               for _ in operations(view.operation, *YIELDING))  # fmt: skip
 
 
 def fork(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str]) -> None:

@@ -25,11 +25,14 @@ from ..machine.memory import Global
 from ..machine.shadow import Mask
 from .clocks import GLOBAL, SHARED, Moment
 from .cluster import Flight, GroupLanes
-from .ordering import ClockShadow, Elements, OrderedMemory
+from .ordering import ClockShadow, Elements
 from .phases import BarrierGroup, landed, of_rank
 from .turns import Steps
 
 T = TypeVar("T")
+
+Place = tuple[np.ndarray, np.ndarray]
+"""The numbers of a box's elements in global memory, and which of them are in the tensor."""
 
 
 @record
@@ -75,8 +78,8 @@ class TensorBoxes:
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
 
-    def seen_by(self, group: GroupLanes, orders: dict[int, OrderedMemory]) -> TensorBoxes:
-        return replace(self, memory=group.of_launch(self.memory, orders.get(id(self.memory))))
+    def seen_by(self, group: GroupLanes) -> TensorBoxes:
+        return replace(self, memory=group.of_launch(self.memory))
 
     def wrong(self, coordinates: Sequence[int], offsets: Sequence[int]) -> str | None:
         """Why there is no load of pixels from there on."""
@@ -92,7 +95,7 @@ class TensorBoxes:
         far = [n for n in offsets if not 0 <= n < 1 << OFFSETS[self.shape.rank]]
         return f"pixels that are {far[0]} away, where at most {(1 << OFFSETS[self.shape.rank]) - 1} can be said" if far else None
 
-    def pixels(self, coordinates: Sequence[int], offsets: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    def pixels(self, coordinates: Sequence[int], offsets: Sequence[int]) -> Place:
         """The numbers of the elements of pixels in global memory, channels innermost; which are in the tensor."""
         window = self.shape.window
         assert window is not None
@@ -110,7 +113,7 @@ class TensorBoxes:
         inside = there[:, None] & (channel >= 0) & (channel < self.sizes[-1])
         return (flat[:, None] + channel * self.strides[-1]).reshape(-1) + self.offset, inside.reshape(-1)
 
-    def at(self, coordinates: Sequence[int], offsets: Sequence[int] = ()) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, coordinates: Sequence[int], offsets: Sequence[int] = ()) -> Place:
         """The numbers of a box's elements in global memory, row by row, and which of them are in the tensor."""
         if self.shape.window is not None:
             return self.pixels(coordinates, offsets)
@@ -170,31 +173,31 @@ def load(
                    (cluster.blocks[rank].groups[0].shared(*memory.origin), of_rank(group, barriers, rank)) for rank in ranks]
         if to is None or not all(signal.usable(at, group, lanes, site) for _, signal in targets):
             continue
-        where, there = boxes.at(place, away)
-        flight = cluster.issue("load", group, lanes, site, partial(_land, boxes, targets, to, where, there, at))
+        where, there = found = boxes.at(place, away)
+        flight = cluster.issue("load", group, lanes, site, partial(_land, boxes, targets, to, found, at))
         _note_global(boxes.memory, where[there], flight, write=False)
         for target, signal in targets:
             signal.expect_fenced(at, group, lane, site)
             if target.shadow is not None:  # within a tile elements are exchanged
                 note(target, slice(begin, begin + len(to)), flight, write=True)
-            target.data.reshape(-1)[to] = noticed(_box(boxes, where, there))
+            target.data.reshape(-1)[to] = noticed(_box(boxes, found))
             cluster.owe(signal.home, flight.row, flight.epoch, flight.witness(), f"a box comes to `{target.name}`")
         cluster.begin(flight)
 
 
-def _box(boxes: TensorBoxes, where: np.ndarray, there: np.ndarray) -> np.ndarray:
+def _box(boxes: TensorBoxes, place: Place) -> np.ndarray:
     """What the box holds now."""
+    where, there = place
     found = boxes.memory.data.take(where, mode="clip")
     return np.where(there, found, np.asarray(boxes.shape.fill).astype(found.dtype))
 
 
 def _land(
-    boxes: TensorBoxes, targets: Sequence[tuple[Shared, BarrierGroup]], to: np.ndarray, where: np.ndarray, there: np.ndarray,
-    at: int, flight: Flight,
-) -> None:  # fmt: skip
+    boxes: TensorBoxes, targets: Sequence[tuple[Shared, BarrierGroup]], to: np.ndarray, place: Place, at: int, flight: Flight
+) -> None:
     """The bytes have come."""
     for memory, barriers in targets:
-        memory.data.reshape(-1)[to] = _box(boxes, where, there)
+        memory.data.reshape(-1)[to] = _box(boxes, place)
         landed(barriers, at, flight, boxes.shape.bytes)
 
 
@@ -264,11 +267,10 @@ def store(
         source = tile(group, memory, begin, boxes.shape, lane, site)
         if source is None:
             continue
-        where, there = boxes.at(place)
+        where, there = found = boxes.at(place)
         made = StoredBox()
-        flight = group.cluster.issue(
-            "store", group, np.array([lane]), site, partial(_read_tile, made, boxes, memory, source, where, there)
-        )
+        read = partial(_read_tile, made, boxes, memory, source, found)
+        flight = group.cluster.issue("store", group, np.array([lane]), site, read)
         StoreGroups.of(group).open.setdefault(lane, []).append(made)
         said = f"a box of `{memory.name}` is stored"
         group.cluster.owe(group.home, flight.row, flight.epoch, flight.witness(), said)
@@ -280,9 +282,9 @@ def store(
 
 
 def _read_tile(
-    made: StoredBox, boxes: TensorBoxes, memory: Shared, source: np.ndarray, where: np.ndarray, there: np.ndarray,
-    flight: Flight,
-) -> None:  # fmt: skip
+    made: StoredBox, boxes: TensorBoxes, memory: Shared, source: np.ndarray, place: Place, flight: Flight
+) -> None:
+    where, there = place
     values, cluster = memory.data.reshape(-1)[source][there], flight.group.cluster
     made.moments.append(cluster.clocks.ended(flight.row))
 

@@ -126,8 +126,8 @@ class VectorClocks:
         self.kinds.append(kind)
         if first + len(self.kinds) > len(self.over):
             more = ((0, min(len(self.over), MOST_OPERATIONS)),) * 2
-            self.known, self.fenced = ({space: np.pad(table, more) for space, table in tables.items()}
-                                       for tables in (self.known, self.fenced))  # fmt: skip
+            for tables in (self.known, self.fenced):
+                tables |= {space: np.pad(table, more) for space, table in tables.items()}
             self.over = np.pad(self.over, more)
         return first + len(self.kinds) - 1
 

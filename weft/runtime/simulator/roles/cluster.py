@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -140,14 +141,20 @@ class GroupLanes(Lanes):
         self._follow(port, order)
         return port
 
-    def of_launch(self, memory: Global, order: OrderedMemory | None) -> Global:
+    def of_launch(self, memory: Global) -> Global:
         """A buffer in global memory, as this group accesses it."""
         port = copy(memory)
         port.lanes, port.watched = self, None
         rows = self.rows.astype(np.int64)[:, None] << self.layout.site
         port.keys = rows | np.int64(self.cluster.number << self.layout.blocks)
-        self._follow(port, order)
+        self._follow(port, self.cluster.launch.orders.get(id(memory)))
         return port
+
+    def seen(self, value: Any) -> Any:
+        """A value that the kernel is launched with, as this group has it."""
+        if isinstance(value, Global):
+            return self.of_launch(value)
+        return value.seen_by(self) if hasattr(value, "seen_by") else value
 
     def _follow(self, port: Tracked, order: OrderedMemory | None) -> None:
         if order is None:
@@ -303,9 +310,7 @@ class Cluster:
         for home in self.blocks:
             for group in np.unique(launch.threads // GROUP):
                 lanes = GroupLanes(self, home, int(group), launch.threads[launch.threads // GROUP == group])
-                given = [lanes.of_launch(v, launch.orders.get(id(v))) if isinstance(v, Global) else
-                         v.seen_by(lanes, launch.orders) if hasattr(v, "seen_by") else v for v in launch.values]  # fmt: skip
-                self._start(launch.run(lanes, *given), self.turns.of_agent(len(self.coroutines)))
+                self._start(launch.run(lanes, *map(lanes.seen, launch.values)), self.turns.of_agent(len(self.coroutines)))
 
     def run(self) -> None:
         while self.coroutines or self.flying:
@@ -430,7 +435,4 @@ def blocks_of(number: int, launch: GroupLaunch) -> list[int]:
     (gx, gy, _), (cx, cy, cz) = launch.grid, launch.dims
     x, rest = number % (gx // cx) * cx, number // (gx // cx)
     y, z = rest % (gy // cy) * cy, rest // (gy // cy) * cz
-    return [
-        x + i + gx * (y + j + gy * (z + k))
-        for k in range(cz) for j in range(cy) for i in range(cx)
-    ]  # fmt: skip
+    return [x + i + gx * (y + j + gy * (z + k)) for k, j, i in product(range(cz), range(cy), range(cx))]

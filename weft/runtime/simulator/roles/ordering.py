@@ -181,7 +181,7 @@ class ClockShadow:
 
     def _compare(
         self, kind: RaceKind, elements: Elements, old: np.ndarray, key: int, lasting: np.ndarray | bool = False
-    ) -> np.ndarray:  # fmt: skip
+    ) -> np.ndarray:
         bad = self._unordered(old, key, lasting)
         if bad.any():
             self.found(kind, self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))

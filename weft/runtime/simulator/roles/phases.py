@@ -183,7 +183,7 @@ def arrive_there(
 
 def arrived(
     barriers: BarrierGroup, at: int, group: GroupLanes, lanes: np.ndarray, more: int, site: int, *, relaxed: bool = False
-) -> None:  # fmt: skip
+) -> None:
     """Some lanes arrive at a barrier, of their own block or of another one, and each expects so many bytes more."""
     one, left, rows = barriers.all[at], len(lanes), group.rows[lanes]
     _expect_known(barriers, at, rows, group, lanes, site)
@@ -213,7 +213,7 @@ def landed(barriers: BarrierGroup, at: int, flight: Flight, count: int) -> None:
 
 def _expect_known(
     barriers: BarrierGroup, at: int, rows: np.ndarray, group: GroupLanes, lanes: np.ndarray, site: int
-) -> None:  # fmt: skip
+) -> None:
     """A fault where nothing orders an arrival, or bytes, behind the end of the phase before, which may be under way."""
     one = barriers.all[at]
     if one.told is not None and len(found := group.cluster.clocks.strangers(rows, one.told)):

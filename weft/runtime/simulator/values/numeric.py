@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ...form.kernel_form import FORM, ON_BITS
-from . import numeric
 from .conversion import beside, convert, odd, signed, typed, unsigned
 
 # ---- integers ------------------------------------------------------------------------------------
@@ -175,18 +174,15 @@ def _power(x: Any, y: Any) -> Any:
     return np.where(np.equal(y, 0.5) & (np.equal(x, 0) | np.isneginf(x)), np.abs(x), np.power(x, y))[()]
 
 
-_MATH: dict[str, Callable[..., Any]] = {
-    **{name: getattr(np, name) for name in FORM["math"].split() if hasattr(np, name)},  # NumPy calls most of them so, too
-    "rsqrt": lambda x: 1.0 / np.sqrt(x), "round": _round_half_away, "powf": _power, "fpowi": np.power,
-    "erf": np.vectorize(math.erf, otypes=[np.float64]), "erfc": np.vectorize(math.erfc, otypes=[np.float64]),
-}  # fmt: skip
+# NumPy calls most of them so, too
+_MATH: dict[str, Callable[..., Any]] = {n: getattr(np, n) for n in FORM["math"].split() if hasattr(np, n)}
+_MATH |= {"rsqrt": lambda x: 1.0 / np.sqrt(x), "round": _round_half_away, "powf": _power, "fpowi": np.power}
+_MATH |= {name: np.vectorize(getattr(math, name), otypes=[np.float64]) for name in ("erf", "erfc")}
 
-MATH: dict[str, Callable[..., Any]] = {
-    **{name: through_double(function) for name, function in _MATH.items()},
-    **{name: partial(count_bits, kind=name) for name in ("ctpop", "ctlz", "cttz")},
-    "absf": np.abs, "ceil": np.ceil, "floor": np.floor, "roundeven": np.rint, "trunc": np.trunc, "copysign": np.copysign,
-    "fma": fma, "ipowi": ipow,
-}  # fmt: skip
+MATH: dict[str, Callable[..., Any]] = {name: through_double(function) for name, function in _MATH.items()}
+MATH |= {name: partial(count_bits, kind=name) for name in ("ctpop", "ctlz", "cttz")}
+MATH |= {name: getattr(np, name) for name in ("ceil", "floor", "trunc", "copysign")}
+MATH |= {"absf": np.abs, "roundeven": np.rint, "fma": fma, "ipowi": ipow}
 """The ops of the `math` dialect by name."""
 
 # ---- choosing ------------------------------------------------------------------------------------
@@ -248,11 +244,9 @@ def trips(lower: Any, upper: Any, step: Any, mask: Any) -> Any:
 
 Combine = Callable[[Any, Any], Any]
 
-
 _LOGIC = {"xor": np.logical_xor, "and": np.logical_and, "or": np.logical_or}
-_NUMBERS: dict[str, Combine] = {
-    "add": np.add, "mul": np.multiply, "mins": np.minimum, "maxs": np.maximum, "minu": numeric.minui, "maxu": numeric.maxui,
-}  # fmt: skip
+_NUMBERS: dict[str, Combine] = {"add": np.add, "mul": np.multiply, "mins": np.minimum, "maxs": np.maximum}
+_NUMBERS |= {"minu": minui, "maxu": maxui}
 
 
 def _of(word: str) -> Combine:
@@ -260,8 +254,6 @@ def _of(word: str) -> Combine:
     return lambda a, b: (_LOGIC[ON_BITS[word]] if np.asarray(a).dtype.kind == "b" else _NUMBERS[word])(a, b)
 
 
-COMBINE: dict[str, Combine] = {
-    **{f"{word}i" if word[-1] in "su" else word: _of(word) for word in _NUMBERS},
-    "minnumf": numeric.minnum, "maxnumf": numeric.maxnum, "minimumf": numeric.minimum, "maximumf": numeric.maximum,
-    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "assign": lambda old, new: new,
-}  # fmt: skip
+COMBINE: dict[str, Combine] = {f"{word}i" if word[-1] in "su" else word: _of(word) for word in _NUMBERS}
+COMBINE |= {"minnumf": minnum, "maxnumf": maxnum, "minimumf": minimum, "maximumf": maximum}
+COMBINE |= {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "assign": lambda old, new: new}
