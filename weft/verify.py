@@ -73,10 +73,8 @@ class Judged(_Part):
     def refused(use: KernelUse, diagnostics: tuple[Diagnostic, ...]) -> Judged:
         """A kernel that cannot be judged, which hides nothing of the others."""
         placed = tuple(replace(d, payload=d.payload or use.place) for d in diagnostics)
-        return Judged(
-            name=use.name, place=use.place, diagnostics=placed, distinct=(), block=UNKNOWN, grid=UNKNOWN, barriers=0,
-            superfluous=(), races=(), judged=False,
-        )  # fmt: skip
+        none: dict[str, Any] = {"block": UNKNOWN, "grid": UNKNOWN, "barriers": 0, "superfluous": (), "races": ()}
+        return Judged(name=use.name, place=use.place, diagnostics=placed, distinct=(), **none, judged=False)
 
     def launched_by(self, place: str, said: bool) -> Judged:
         """The same of another launch. `said`: each diagnostic names it, as the kernel has several launches."""
@@ -220,10 +218,8 @@ def _judge_hosts(
         if not len(function.regions[0].blocks) or private or not (frees or uses_tokens(function)):
             continue
         found = judge_host(function, effects, source=source, names=names, may_alias=may_alias)
-        yield JudgedHost(
-            name=f"@{name}", place=describe(function), diagnostics=tuple(found.diagnostics), distinct=found.distinct,
-            operations=found.operations, tokens=found.tokens,
-        )  # fmt: skip
+        known = {"distinct": found.distinct, "operations": found.operations, "tokens": found.tokens}
+        yield JudgedHost(name=f"@{name}", place=describe(function), diagnostics=tuple(found.diagnostics), **known)
 
 
 def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool) -> Judged:

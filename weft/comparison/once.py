@@ -22,7 +22,6 @@ from .words import ACCEPTED, MOST_WORK, not_proven, said, too_long
 from .work import PayloadWork, work_of
 
 if TYPE_CHECKING:
-    from ..interpreter.ir.mlir import ir
     from ..runtime.plan.plan import Plan
     from ..runtime.plan.signature import FunctionSignature
 
@@ -212,10 +211,10 @@ def _tried(
     payload = made.applied.payload
     rewritten = any(step.keyword in FOREIGN for step in made.applied.session.steps)
     looked, trace = snapshots(made.applied.module, made.plan, payload, rewritten=rewritten)
-    task = Task(
-        made.plan, made.applied.located_text, _bytecode(payload if trace is None else trace.module), named, tuple(sizes),
-        work.operations, simulated, work.most, work.indexed, snapshots=looked,
-    )  # fmt: skip
+    code = io.BytesIO()
+    (payload if trace is None else trace.module).operation.write_bytecode(code)
+    what = made.plan, made.applied.located_text, code.getvalue(), named, tuple(sizes)
+    task = Task(*what, work.operations, simulated, work.most, work.indexed, snapshots=looked)
     name = made.applied.recipe.name
     try:
         return call(side_by_side, task)
@@ -250,7 +249,3 @@ def _not_comparable(name: str, error: WeftError) -> WeftError:
     return WeftError(Diagnostic("W0081", message, notes=first.notes, hint=ACCEPTED, payload=first.payload))
 
 
-def _bytecode(module: ir.Module) -> bytes:
-    code = io.BytesIO()
-    module.operation.write_bytecode(code)
-    return code.getvalue()

@@ -11,6 +11,7 @@ from ..interpreter.ir.cloning import clone_module
 from ..interpreter.ir.mlir import constant_of, ir, operations, run_passes
 from ..interpreter.ir.refusing import describe
 from ..interpreter.ir.structured import body_of, element_type, is_structured, structure
+from ..runtime.form.kernel_form import named
 from ..runtime.plan.dtypes import FLOATS
 from ..runtime.plan.signature import FunctionSignature
 
@@ -21,14 +22,10 @@ FEW_DIGITS = 1 << 13
 MAGNITUDES = tuple(1 << n for n in (20, 16, 13, 11, 8, 7, 6, 5, 4, 3, 2, 1, 0))
 """Of inputs; the largest exact one is taken: among few numbers a row's largest is the same as that of its half."""
 
-_EXACT = frozenset(
-    f"arith.{name}"
-    for name in (
-        "addf", "subf", "mulf", "negf", "maximumf", "minimumf", "maxnumf", "minnumf", "cmpf", "extf", "truncf", "sitofp",
-        "addi", "subi", "muli", "maxsi", "minsi", "maxui", "minui", "cmpi", "extsi", "extui", "trunci", "andi", "ori", "xori",
-        "select", "constant", "index_cast",
-    )
-)  # fmt: skip
+_EXACT = named(
+    arith="addf subf mulf negf maximumf minimumf maxnumf minnumf cmpf extf truncf sitofp addi subi muli maxsi minsi maxui"
+    " minui cmpi extsi extui trunci andi ori xori select constant index_cast"
+)
 _MOVES = ("tensor.", "memref.", "linalg.", "func.", "scf.", "affine.", "bufferization.", "builtin.")
 _INEXACT = frozenset({"scf.while", "scf.index_switch", "linalg.softmax", "func.call"})
 GUESSED = 64

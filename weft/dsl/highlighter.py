@@ -12,11 +12,10 @@ from .tree import CONTROL
 
 _STATEMENT = rf"(?!(?:{'|'.join(CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:,.)-]|[^\S\n]*=)"
 _OPTIONS = (
-    "in", "to", "into", "across", "by", "where", "stages", "streams", "vector", "padding", "pad", "swizzle", "align", "transpose",
-    "max-registers", "order", "grouped", "panels", "hilbert", "atomic", "async", "producer", "overlap", "as", "tf32", "3xtf32",
-    "bf16x3", "accumulate", "noalias", "cluster", "unproven", "blocks", "threads", "warpgroups", "quarters", "warps", "lanes",
-    "registers", "grid", "tma", "block-cyclic", "block", "cyclic",
-)  # fmt: skip
+    "in to into across by where stages streams vector padding pad swizzle align transpose max-registers order grouped"
+    " panels hilbert atomic async producer overlap as tf32 3xtf32 bf16x3 accumulate noalias cluster unproven blocks"
+    " threads warpgroups quarters warps lanes registers grid tma block-cyclic block cyclic"
+)
 
 
 class WeftLexer(RegexLexer):
@@ -43,7 +42,7 @@ class WeftLexer(RegexLexer):
             (words(CONTROL, prefix=r"(?<![\w.-])", suffix=r"(?![\w-])"), Keyword),
             (r"(match[?*]?)([^\S\n]+)([A-Za-z_][\w$]*(?:\.[\w$]+)+)", bygroups(Name.Builtin, Whitespace, Name.Entity)),
             (rf"(?:(?<=[^<>=!]=\s)|(?<={{\s)){_STATEMENT}(?=[^\S\n]+(?!(?:in|or|and)\b)[\w{{])", Name.Builtin),
-            (words(_OPTIONS, prefix=r"(?<![\w.-])", suffix=r"(?![\w:,=)-])"), Keyword.Pseudo),
+            (words(_OPTIONS.split(), prefix=r"(?<![\w.-])", suffix=r"(?![\w:,=)-])"), Keyword.Pseudo),
             (words((*ELEMENT_TYPES, "int", "float", "bool", "str", "type", "handle"), prefix=r"(?<=[=:] )", suffix=r"\b"),
              Keyword.Type),
             (words(("true", "false"), prefix=r"\b", suffix=r"\b"), Keyword.Constant),

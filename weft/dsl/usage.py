@@ -8,11 +8,9 @@ from functools import cache
 
 from .. import grammar
 
-_PLAIN = {
-    "_expr": "n", "_atom": "n", "list": "[n, …]", "string": '"…"', "OP": "op", "RAW": "{ … }", "FUNCTION": "@function",
-    "SIZE": "A.1", "_sign": "n", "EQUALS": "==", "AT_MOST": "<=", "INT": "0", "NAME": "NAME",
-    "names": "A, …", "space_value": "SPACE", "distribution_value": "block|cyclic|block-cyclic(n)",
-}  # fmt: skip
+_PLAIN = {"_expr": "n", "_atom": "n", "_sign": "n", "list": "[n, …]", "names": "A, …", "string": '"…"', "OP": "op"}
+_PLAIN |= {"RAW": "{ … }", "FUNCTION": "@function", "SIZE": "A.1", "EQUALS": "==", "AT_MOST": "<=", "INT": "0"}
+_PLAIN |= {"NAME": "NAME", "space_value": "SPACE", "distribution_value": "block|cyclic|block-cyclic(n)"}
 """What stands for a value, by its rule or its terminal; a handle is its field in capitals."""
 
 

@@ -116,5 +116,5 @@ def _failed(golden: Golden, lines: dict[int, Directive], said: str, text: str, p
 
 
 def _malformed(message: str, span: Span) -> WeftError:
-    return WeftError(Diagnostic("W0906", message, span, hint="write `// CHECK: text`, with -NEXT, -SAME, -NOT, -DAG, -LABEL, "
-                                                             "-EMPTY or -COUNT-n before the colon"))  # fmt: skip
+    words = "-NEXT, -SAME, -NOT, -DAG, -LABEL, -EMPTY or -COUNT-n"
+    return WeftError(Diagnostic("W0906", message, span, hint=f"write `// CHECK: text`, with {words} before the colon"))

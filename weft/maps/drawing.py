@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -16,10 +17,10 @@ from ..dsl.records import record
 from ..interpreter.hardware.limits import WARP
 from .ownership import NOBODY, Ownership
 
-PALETTE = (
-    "#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#f7b6d2", "#d9d9d9",
-    "#c6dbef", "#fdae6b", "#74c476", "#bcbddc", "#fb9a99", "#e5d8bd", "#ccebc5", "#fed9a6",
-)  # fmt: skip
+_COLORS = (
+    "9ecae1 fdd0a2 a1d99b dadaeb fcbba1 c7e9c0 f7b6d2 d9d9d9 c6dbef fdae6b 74c476 bcbddc fb9a99 e5d8bd ccebc5 fed9a6"
+)
+PALETTE = tuple(f"#{color}" for color in _COLORS.split())
 LONGEST = 32
 """Rows or columns of cells up to which a repeated part is shown as often as it is there."""
 
@@ -147,10 +148,8 @@ SVG = """\
 def picture(maps: Sequence[Ownership], *, banks: bool = False, thread: int | None = None) -> str:
     """The maps below one another, as an SVG that stands by itself."""
     lines = [line for shown in maps for line in drawn(shown, None, banks=banks, thread=thread)]
-    console = Console(
-        record=True, file=io.StringIO(), width=max(line.cell_len for line in lines) + 2, force_terminal=True,
-        color_system="truecolor", no_color=False, highlight=False,
-    )  # fmt: skip
+    wanted: dict[str, Any] = {"force_terminal": True, "color_system": "truecolor", "no_color": False, "highlight": False}
+    console = Console(record=True, file=io.StringIO(), width=max(line.cell_len for line in lines) + 2, **wanted)
     for line in lines:
         console.print(line)
     return console.export_svg(theme=DEFAULT_TERMINAL_THEME, code_format=SVG)

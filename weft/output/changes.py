@@ -22,9 +22,8 @@ from . import colors
 CONTEXT = 1
 _SIGNS = {"+": ("+ ", "green"), "-": ("- ", "red"), " ": ("  ", "dim")}
 _NAME = re.compile(r"%[\w$.#-]+(?::\d+)?")
-_WITH_ARGUMENTS = (
-    "scf.for", "scf.parallel", "affine.for", "affine.parallel", "func.func", "gpu.func", "^bb", "gpu.launch ",
-)  # fmt: skip
+_LOOPS = ("scf.for", "scf.parallel", "affine.for", "affine.parallel")
+_WITH_ARGUMENTS = (*_LOOPS, "func.func", "gpu.func", "^bb", "gpu.launch ")
 
 
 @record

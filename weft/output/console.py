@@ -240,10 +240,9 @@ def outlive_readers() -> None:
         if stat.S_IFMT(os.fstat(stream.fileno()).st_mode) in (stat.S_IFIFO, stat.S_IFSOCK):
             stream.flush()
             raw = _Pipe(stream.fileno(), "w", closefd=False)
-            patient = io.TextIOWrapper(
-                raw if stream.write_through else io.BufferedWriter(raw), stream.encoding, stream.errors,
-                line_buffering=stream.line_buffering, write_through=stream.write_through,
-            )  # fmt: skip
+            buffer = raw if stream.write_through else io.BufferedWriter(raw)
+            how = stream.line_buffering, stream.write_through
+            patient = io.TextIOWrapper(buffer, stream.encoding, stream.errors, None, *how)
             setattr(sys, name, patient)
 
 

@@ -13,12 +13,11 @@ from ..interpreter.ir.sizes import argument_behind, form_of
 from ..interpreter.ir.structured import Structure, element_type, is_structured, shape_of, structure, subscripts
 from ..interpreter.memory.effects import combiner
 from ..interpreter.memory.table import ATOMIC
+from ..runtime.form.kernel_form import named
 from ..runtime.host.functions import argument_names, called, entry_function
 
-OPERATIONS: Mapping[str, int] = {
-    **dict.fromkeys(("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.addi", "arith.subi", "arith.muli"), 1),
-    **dict.fromkeys(("math.fma", "vector.fma", "complex.add", "complex.sub"), 2), "complex.mul": 6,
-}  # fmt: skip
+OPERATIONS: dict[str, int] = dict.fromkeys(named(arith="addf subf mulf divf addi subi muli"), 1)
+OPERATIONS |= {**dict.fromkeys(("math.fma", "vector.fma", "complex.add", "complex.sub"), 2), "complex.mul": 6}
 """Operations of an op on a number, as a GPU's rate is given. Comparisons, conversions and functions are none."""
 UPDATES = frozenset({"addf", "addi", "mulf", "muli"})
 """Kinds of a `memref.atomic_rmw` that are one."""

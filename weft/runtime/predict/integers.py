@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -15,17 +17,6 @@ from .sass import MachineInstruction
 def _signed(value: Value) -> Value:
     value = value & MASK
     return (value ^ 0x80000000) - 0x80000000
-
-
-def _and(*values: Value) -> Value:
-    return None if any(v is None for v in values) else _fold(lambda a, b: a & b, values)
-
-
-def _fold(operation: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
-    total = values[0]
-    for value in values[1:]:
-        total = operation(total, value)
-    return total
 
 
 def _as_int(flag: Value) -> Value:
@@ -53,7 +44,7 @@ def _sum(state: Registers, x: MachineInstruction) -> Outcome:
     if "X" in x.modifiers:
         flags = [read(state, c) for c in carries]
         values += [None if f is None else _as_int(f) for f in flags]
-    total = None if any(v is None for v in values) else _fold(lambda a, b: a + b, values)
+    total = None if any(v is None for v in values) else reduce(operator.add, values)
     out: Outcome = {results[0]: None if total is None else total & MASK}
     for count, name in enumerate(results[1:], 1):
         out[name] = None if total is None else (total >> 32) >= count
@@ -177,10 +168,7 @@ def _least(count: Value) -> Value:
     return np.minimum(count, 63) if many(count) else min(count, 63)
 
 
-_COMPARE: dict[str, Callable[[Value, Value], Value]] = {
-    "LT": lambda a, b: a < b, "LE": lambda a, b: a <= b, "GT": lambda a, b: a > b, "GE": lambda a, b: a >= b,
-    "EQ": lambda a, b: a == b, "NE": lambda a, b: a != b,
-}  # fmt: skip
+_COMPARE = {name: getattr(operator, name.lower()) for name in ("LT", "LE", "GT", "GE", "EQ", "NE")}
 
 
 def _compare(state: Registers, x: MachineInstruction) -> Outcome:
@@ -208,8 +196,7 @@ def _compare(state: Registers, x: MachineInstruction) -> Outcome:
 
 def _select(state: Registers, x: MachineInstruction) -> Outcome:
     result, a, b, flag = x.arguments[:4]
-    chosen, left, right = read(state, flag), read(state, a), read(state, b)
-    return {result: _choice(chosen, left, right)}
+    return {result: _choice(*(read(state, name) for name in (flag, a, b)))}
 
 
 def _choice(chosen: Value, left: Value, right: Value) -> Value:
@@ -277,10 +264,6 @@ def _permute(state: Registers, x: MachineInstruction) -> Outcome:
     return {result: total}
 
 
-def _move(state: Registers, x: MachineInstruction) -> Outcome:
-    return {x.arguments[0]: read(state, x.arguments[1])}
-
-
 def _constant(state: Registers, x: MachineInstruction) -> Outcome:
     result, source = x.arguments[:2]
     return _wide(result, pair(state, source)) if "64" in x.modifiers else {result: read(state, source)}
@@ -297,23 +280,14 @@ def _absolute(state: Registers, x: MachineInstruction) -> Outcome:
     return {x.arguments[0]: None if value is None else abs(_signed(value)) & MASK}
 
 
-def _checked(_: Registers, x: MachineInstruction) -> Outcome:
-    """`FCHK P0, R2, R9`: whether a quotient needs more than a reciprocal and a few products: not of moderate size."""
-    return {x.arguments[0]: False}
-
-
 def _halves(state: Registers, x: MachineInstruction) -> Outcome:
     """`HFMA2.MMA R5, -RZ, RZ, 0, 5.96e-08`: a constant, as two halves."""
     result, a, b, *constants = x.arguments
     if a.lstrip("-") != "RZ" or b.lstrip("-") != "RZ" or len(constants) != 2 or constants[0].startswith("R"):
         return {result: None}
-    high, low = np.array([_number(c) for c in constants], np.float16).view(np.uint16).tolist()
+    numbers = [float(constant.replace("QNAN", "NAN")) for constant in constants]  # `float` reads `+INF` as it is
+    high, low = np.array([abs(n) if n != n else n for n in numbers], np.float16).view(np.uint16).tolist()
     return {result: high << 16 | low}
-
-
-def _number(text: str) -> float:
-    special = {"+INF": np.inf, "-INF": -np.inf, "INF": np.inf, "+QNAN": np.nan, "-QNAN": np.nan, "QNAN": np.nan}
-    return special[text] if text in special else float(text)
 
 
 COMPUTES: dict[str, Callable[[Registers, MachineInstruction], Outcome]] = {
@@ -327,7 +301,7 @@ COMPUTES: dict[str, Callable[[Registers, MachineInstruction], Outcome]] = {
     **dict.fromkeys(["SEL", "USEL"], _select),
     **dict.fromkeys(["IMNMX", "VIMNMX", "UIMNMX"], _minimum),
     **dict.fromkeys(["PRMT", "UPRMT"], _permute),
-    **dict.fromkeys(["MOV", "UMOV"], _move),
+    **dict.fromkeys(["MOV", "UMOV"], lambda state, x: {x.arguments[0]: read(state, x.arguments[1])}),
     **dict.fromkeys(["LDC", "ULDC", "LDCU"], _constant),
     **dict.fromkeys(["S2R", "S2UR", "CS2R"], _special),
     "USETMAXREG": lambda state, x: {x.arguments[0]: True} if "TRY_ALLOC" in x.modifiers else {},
@@ -336,7 +310,8 @@ COMPUTES: dict[str, Callable[[Registers, MachineInstruction], Outcome]] = {
     "P2R": _packed,
     "R2P": _unpacked,
     "HFMA2": _halves,
-    "FCHK": _checked,
+    # `FCHK P0, R2, R9`: whether a quotient needs more than a reciprocal and a few products: not of moderate size
+    "FCHK": lambda _, x: {x.arguments[0]: False},
 }
 """What is computed of integers, and what is taken for granted of floats. All else gives what is not known."""
 GRANTED = frozenset({"FCHK"})

@@ -12,23 +12,22 @@ from .sass import MachineInstruction
 
 SCHEDULERS = 4
 
-_PIPES: dict[str, str] = {
-    **dict.fromkeys(["FFMA", "FMUL", "FADD", "IMAD", "HFMA2", "HADD2", "HMUL2", "FFMA2", "FADD2", "FMUL2"], "fma"),
-    **dict.fromkeys(["HMMA", "IMMA", "DMMA", "HGMMA", "IGMMA", "QGMMA"], "tensor"),
-    **dict.fromkeys(["DFMA", "DMUL", "DADD", "DSETP"], "fp64"),
-    **dict.fromkeys(["MUFU", "I2F", "F2I", "F2F", "I2FP", "POPC", "FLO", "BREV", "FRND"], "special"),
-    **dict.fromkeys(["IADD3", "VIADD", "LOP3", "SHF", "LEA", "ISETP", "FSETP", "SEL", "FSEL", "PRMT", "MOV", "IABS", "FMNMX",
-                     "IMNMX", "VIMNMX", "PLOP3", "SGXT", "BMSK"], "alu"),
-    **dict.fromkeys(["LDS", "STS", "LDSM", "STSM", "ATOMS", "SHFL"], "shared"),
-    **dict.fromkeys(["LDG", "STG", "LD", "ST", "RED", "ATOMG", "ATOM", "LDL", "STL", "LDGSTS"], "global"),
-    "SYNCS": "signal", "UTMALDG": "boxes", "UTMASTG": "boxes", "WARPGROUP": "products",
-    "UCGABAR_ARV": "arrival", "UCGABAR_WAIT": "meeting", "MEMBAR": "fence",
-    "BAR": "barrier", "DEPBAR": "wait", "LDGDEPBAR": "group",
-}  # fmt: skip
-FLOPS: dict[str, int] = {
-    **dict.fromkeys(["FFMA", "DFMA", "HADD2", "HMUL2", "FADD2", "FMUL2"], 2), **dict.fromkeys(["FMUL", "FADD", "DMUL", "DADD"], 1),
-    **dict.fromkeys(["HFMA2", "FFMA2"], 4),
-}  # fmt: skip
+_EXECUTED = {
+    "fma": "FFMA FMUL FADD IMAD HFMA2 HADD2 HMUL2 FFMA2 FADD2 FMUL2",
+    "tensor": "HMMA IMMA DMMA HGMMA IGMMA QGMMA",
+    "fp64": "DFMA DMUL DADD DSETP",
+    "special": "MUFU I2F F2I F2F I2FP POPC FLO BREV FRND",
+    "alu": "IADD3 VIADD LOP3 SHF LEA ISETP FSETP SEL FSEL PRMT MOV IABS FMNMX IMNMX VIMNMX PLOP3 SGXT BMSK",
+    "shared": "LDS STS LDSM STSM ATOMS SHFL",
+    "global": "LDG STG LD ST RED ATOMG ATOM LDL STL LDGSTS",
+    "boxes": "UTMALDG UTMASTG",
+}
+_PIPES = {name: pipe for pipe, names in _EXECUTED.items() for name in names.split()}
+_PIPES |= {"SYNCS": "signal", "WARPGROUP": "products", "UCGABAR_ARV": "arrival", "UCGABAR_WAIT": "meeting"}
+_PIPES |= {"MEMBAR": "fence", "BAR": "barrier", "DEPBAR": "wait", "LDGDEPBAR": "group"}
+
+_DONE = {1: "FMUL FADD DMUL DADD", 2: "FFMA DFMA HADD2 HMUL2 FADD2 FMUL2", 4: "HFMA2 FFMA2"}
+FLOPS = {name: count for count, names in _DONE.items() for name in names.split()}
 """Operations of a thread that an instruction does."""
 _PRODUCTS = {"884": 256, "1684": 512, "1688": 1024, "8816": 1024, "16816": 2048, "16832": 4096}
 

@@ -48,10 +48,8 @@ LOST = {
     "launch": "beginning and ending the launch",
 }
 """Why a scheduler issues nothing."""
-PIPES = {
-    "fma": "fp32 arithmetic", "alu": "integer arithmetic", "tensor": "tensor cores", "fp64": "fp64 arithmetic",
-    "special": "special functions", "shared": "shared memory and L1",
-}  # fmt: skip
+PIPES = {"fma": "fp32 arithmetic", "alu": "integer arithmetic", "tensor": "tensor cores"}
+PIPES |= {"fp64": "fp64 arithmetic", "special": "special functions", "shared": "shared memory and L1"}
 SAMPLE = 1 << 18
 """Threads, the blocks of which are asked whether they do anything."""
 PARAMETERS = 0x198
@@ -346,7 +344,7 @@ def _moved(plan: Plan, step: Launch, chip: Gpu) -> int:
     each = [
         (buffers[view.buffer].role, math.prod(integers(view.shape)) * itemsize(buffers[view.buffer].dtype))
         for _, view in views(step)
-    ]  # fmt: skip
+    ]
     fits = sum(size for _, size in each) <= chip.l2_bytes // 2
     return sum(size for role, size in each if role != "temp" or not fits)
 

@@ -41,8 +41,11 @@ def _of_one(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Out
 
 
 TOGETHER: dict[str, Callable[[Registers, MachineInstruction, np.ndarray], Outcome]] = {
-    "ELECT": _elected, "VOTE": _voted, "VOTEU": _voted, "R2UR": _of_one,
-}  # fmt: skip
+    "ELECT": _elected,
+    "VOTE": _voted,
+    "VOTEU": _voted,
+    "R2UR": _of_one,
+}
 
 
 def per_warp(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outcome:
